@@ -227,6 +227,8 @@ class Command:
 
     def _write_files(self):
         options, runner = self.options, self.runner
+        if runner.refused:
+            return
         stats.update_stats_history(runner)
         if self.csv:
             self.csv.close_files()
@@ -253,13 +255,17 @@ def _make_folder_of(path):
 
 
 def on_signal(number, handler):
-    """Call `handler` in the loop at the first such signal; the second one ends the process."""
+    """Call `handler` at the first such signal; the second one ends the process at once.
 
-    def first():
+    The interpreter's own handler, not the loop's: a task that never lets the loop run does not keep
+    the second signal from working.
+    """
+
+    def first(_number, _frame):
         signal.signal(number, signal.SIG_DFL)
         handler()
 
-    gevent.signal_handler(number, first)
+    signal.signal(number, first)
 
 
 def raise_open_files():

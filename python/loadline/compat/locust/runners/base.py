@@ -36,6 +36,8 @@ class Runner:
         self.target_user_count = 0
         self.target_user_classes_count = {}
         self.custom_messages = {}
+        # Whether the test could not begin, so that there is nothing to report.
+        self.refused = False
         self._dispatcher = None
         self._tags_applied = False
         self._shape = ShapeWorker(self)
@@ -229,8 +231,10 @@ class Runner:
             logger.error("%s", why)
         logger.warning("Stopping Locust...")
         exit_code = getattr(why, "exit_code", None)
-        if exit_code is not None and self.environment.process_exit_code is None:
-            self.environment.process_exit_code = exit_code
+        if exit_code is not None:
+            self.refused = True
+            if self.environment.process_exit_code is None:
+                self.environment.process_exit_code = exit_code
         self.quit()
 
     def register_message(self, msg_type, listener, concurrent=False):

@@ -135,25 +135,30 @@ class _Table:
     """A file whose rows are replaced each time."""
 
     def __init__(self, path, head):
-        self.file = open(path, "w", encoding="utf-8", newline="")
-        self.writer = csv.writer(self.file)
+        self.path = path
         self.head = head
+        self.file = None
+        self.writer = None
         self.begin = None
+
+    def _open(self):
+        """Replace the file of a former test only now that there is something to write."""
+        if self.file is None:
+            self.file = open(self.path, "w", encoding="utf-8", newline="")
+            self.writer = csv.writer(self.file)
+            self.writer.writerow(self.head)
+            self.begin = self.file.tell()
 
     def replace(self, write_rows):
         """Write the head once, and the rows in place of those before."""
-        if self.begin is None:
-            self.writer.writerow(self.head)
-            self.begin = self.file.tell()
+        self._open()
         self.file.seek(self.begin)
         write_rows(self.writer)
         self.file.truncate()
 
     def append(self, write_rows):
         """Write the head once, and the rows behind those before."""
-        if self.begin is None:
-            self.writer.writerow(self.head)
-            self.begin = self.file.tell()
+        self._open()
         write_rows(self.writer)
 
 
@@ -171,6 +176,7 @@ class StatsCSVFileWriter(StatsCSV):
         self._failures = _Table(base_filepath + "_failures.csv", self.failures_columns)
         self._exceptions = _Table(base_filepath + "_exceptions.csv", self.exceptions_columns)
         self._flushed = 0.0
+        self._closed = False
 
     def __call__(self):
         self.stats_writer()
@@ -180,14 +186,20 @@ class StatsCSVFileWriter(StatsCSV):
         return self.base_filepath + "_stats_history.csv"
 
     def stats_writer(self):
-        """Write all files every second. Does not return."""
-        while True:
+        """Write all files every second, until they are closed."""
+        self._wait_for_begin()
+        while not self._closed:
             now = time.time()
             self._write(now)
             if now - self._flushed > tunables.CSV_STATS_FLUSH_INTERVAL_SEC:
                 self._flush()
                 self._flushed = now
             gevent.sleep(tunables.CSV_STATS_INTERVAL_SEC)
+
+    def _wait_for_begin(self):
+        runner, stats = self.environment.runner, self.environment.stats
+        while runner is not None and not (runner.user_count or stats.num_requests):
+            gevent.sleep(0.01)
 
     def _write(self, now):
         self._requests.replace(self._requests_data_rows)
@@ -222,7 +234,9 @@ class StatsCSVFileWriter(StatsCSV):
 
     def close_files(self):
         """Write everything once more, and close the files."""
-        if not self._requests.file.closed:
-            self._write(time.time())
-            for table in self._tables():
-                table.file.close()
+        if self._closed:
+            return
+        self._closed = True
+        self._write(time.time())
+        for table in self._tables():
+            table.file.close()

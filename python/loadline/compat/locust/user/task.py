@@ -187,14 +187,13 @@ class TaskSet(metaclass=TaskSetMeta):
     def _loop(self):
         user, queue, turns = self._user, self._task_queue, Turns()
         execute, pause = self._loop_parts()
-        refill = self._refill
+        draw = self._draw()
         while True:
             try:
-                if not queue:
-                    refill()
+                one = queue.pop(0) if queue else draw()
                 if user._state == LOCUST_STATE_STOPPING:
                     raise StopUser()
-                execute(queue.pop(0))
+                execute(one)
                 pause(turns)
             except InterruptTaskSet as e:
                 if self._leave_on(e):
@@ -220,8 +219,9 @@ class TaskSet(metaclass=TaskSetMeta):
         pause = self._pause if kind.wait is TaskSet.wait else self._pause_by_wait
         return execute, pause
 
-    def _refill(self):
-        self.schedule_task(self.get_next_task())
+    def _draw(self):
+        """What gives the next task where none is scheduled."""
+        return self.get_next_task
 
     def _enter(self):
         try:
@@ -349,12 +349,16 @@ class DefaultTaskSet(TaskSet):
             raise NoTasksError(no_tasks_message(self.user))
         return random.choice(self.user.tasks)
 
-    def _refill(self):
-        tasks = self._user.tasks
-        if len(tasks) == 1:
-            self._task_queue.append(tasks[0])
-        else:
-            self._task_queue.append(self.get_next_task())
+    def _draw(self):
+        user, choice = self._user, random.choice
+
+        def draw():
+            tasks = user.tasks
+            if len(tasks) == 1:
+                return tasks[0]
+            return choice(tasks) if tasks else self.get_next_task()
+
+        return draw
 
     def execute_task(self, task):
         """Run a task with the user as its argument."""

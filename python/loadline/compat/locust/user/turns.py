@@ -13,9 +13,10 @@ _newest = None
 class Turns:
     """The turns of one task loop."""
 
-    __slots__ = ("seen",)
+    __slots__ = ("loop", "seen")
 
     def __init__(self):
+        self.loop = gevent.get_hub().loop
         self.seen = None
 
     def end(self):
@@ -25,7 +26,7 @@ class Turns:
             _newest = self
             self.seen = None
             return
-        rounds = gevent.get_hub().loop.iteration
+        rounds = self.loop.iteration
         if self.seen is None or self.seen != rounds:
             self.seen = rounds
             return
