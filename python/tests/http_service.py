@@ -185,7 +185,7 @@ class Server(ThreadingHTTPServer):
 
 
 def serve(certificate=None):
-    """Serve on a free port, which is printed; with TLS if a file of certificate and key is given."""
+    """Serve on a free port, which is printed; with TLS if there is a certificate."""
     server = Server(("127.0.0.1", 0), Service)
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -4,6 +4,7 @@ http_locust.json is the real one's record; where the real one is installed besid
 again. Where ours does something else on purpose, DIFFERENT says what and why.
 """
 
+import importlib.util
 import json
 
 import pytest
@@ -72,7 +73,16 @@ def test_case(kind, name, ours):
     expected = json.loads(json.dumps(RECORDED[kind][name]))
     if (kind, name) in DIFFERENT:
         DIFFERENT[kind, name][1](expected)
+    if name == "post_pieces" and importlib.util.find_spec("brotli") is None:
+        ask_for_no_brotli(expected)
     assert ours[kind][name] == expected
+
+
+def ask_for_no_brotli(expected):
+    """What is sent piece by piece is sent by requests, which asks only for what it can decode."""
+    headers = expected["seen"]["headers"]
+    headers[[name for name, _ in headers].index("accept-encoding")][1] = "gzip, deflate"
+    expected["events"][0][2] -= len(", br")
 
 
 def test_no_case_is_forgotten(ours):

@@ -17,6 +17,7 @@ _KNOWN = frozenset(
     "name catch_response context data json params headers cookies files auth timeout "
     "allow_redirects proxies hooks stream verify cert".split()
 )
+SMALL_FILE = 1 << 20  # longer ones are sent by `requests` piece by piece
 _NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT
 _SCALARS = frozenset((str, int, float, bool))
 _QUICK = frozenset(
@@ -135,6 +136,7 @@ def _thorough(session, method, url, call):
         prepared = _prepare(session, method, url, call)
     except requests.RequestException as error:
         return fallback.report_unsent(session, method, url, options, error)
+    _read_small_file(prepared)
     if prepared.hooks.get("response") or _is_streamed(prepared.body):
         return fallback.perform(session, method, url, call, options)
     return _send(session, method, prepared, call, options)
@@ -185,6 +187,15 @@ def _is_tls(url):
 
 def _knows_verify(call):
     return isinstance(call.get("verify", True), bool)
+
+
+def _read_small_file(prepared):
+    """Take the content of a short file, so that the engine can send it."""
+    length = int(prepared.headers.get("Content-Length") or 0)
+    if hasattr(prepared.body, "read") and 0 < length <= SMALL_FILE:
+        content = prepared.body.read()
+        prepared.body = content.encode() if isinstance(content, str) else content
+        prepared.headers["Content-Length"] = str(len(prepared.body))
 
 
 def _is_streamed(body):

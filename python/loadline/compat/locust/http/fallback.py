@@ -58,18 +58,14 @@ def _streams(session, call):
 def _decodable(session):
     """Ask for no encoding that this Python has no decoder for."""
     sent = session.headers
-    if sent.get("Accept-Encoding") != headers.ENCODINGS or _all_known():
-        yield
-        return
-    sent._store["accept-encoding"] = ("Accept-Encoding", headers.REQUESTS_CAN_DECODE)
+    is_asked = sent.get("Accept-Encoding") == headers.ENCODINGS != headers.DECODABLE
+    if is_asked:
+        sent._store["accept-encoding"] = ("Accept-Encoding", headers.DECODABLE)
     try:
         yield
     finally:
-        sent._store["accept-encoding"] = ("Accept-Encoding", headers.ENCODINGS)
-
-
-def _all_known():
-    return "br" in headers.REQUESTS_CAN_DECODE
+        if is_asked:
+            sent._store["accept-encoding"] = ("Accept-Encoding", headers.ENCODINGS)
 
 
 def _nothing(error):

@@ -7,7 +7,7 @@ from functools import cached_property
 import requests
 from urllib3.exceptions import HTTPError as PoolError
 
-from . import failures
+from . import failures, headers
 from .adapters import ContextAdapter
 from .fast_responses import FastHeaders, FastRequest, ResponseContextManager
 
@@ -131,7 +131,7 @@ def _ask(session, method, address, own_headers, body, call, options):
         response = session_of(session, call).request(
             method,
             address,
-            headers=dict(session._all_headers(own_headers)),
+            headers=_decodable(session._all_headers(own_headers)),
             data=body,
             allow_redirects=options["allow_redirects"],
             **_options(session, call),
@@ -141,6 +141,12 @@ def _ask(session, method, address, own_headers, body, call, options):
         return response, None
     except (requests.RequestException, PoolError) as error:
         return None, _in_words_of_fast(error, address, session)
+
+
+def _decodable(pairs):
+    """The headers, asking for no encoding that this Python has no decoder for."""
+    asked = ("Accept-Encoding", headers.ENCODINGS)
+    return {k: headers.DECODABLE if (k, v) == asked else v for k, v in pairs}
 
 
 def _options(session, call):

@@ -17,7 +17,9 @@ FAST_DEFAULTS = (
     ("User-Agent", "python/gevent-http-client-2.6.1"),
     ("Accept-Encoding", ENCODINGS),
 )
-REQUESTS_CAN_DECODE = default_headers()["Accept-Encoding"]
+_OF_REQUESTS = default_headers()["Accept-Encoding"]
+# What real `requests` can decode here: brotli is no dependency of it.
+DECODABLE = ENCODINGS if "br" in _OF_REQUESTS else _OF_REQUESTS
 
 
 class SessionHeaders(CaseInsensitiveDict):
