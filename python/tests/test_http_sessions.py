@@ -20,6 +20,7 @@ from locust.contrib.fasthttp import ErrorResponse, FastHttpSession, FastHttpUser
 from locust.env import Environment  # noqa: E402
 from locust.event import EventHook  # noqa: E402
 from locust.exception import StopTest  # noqa: E402
+from locust.http import json_bodies  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -503,3 +504,20 @@ def test_body_parsed_once_more(world):
     assert json.loads(response.text) == response.json() == {"a": [1, 2, "ü"]}
     response.encoding = "latin-1"
     assert "Ã¼" in response.text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b'{"a": 1}', b'{"a": 1}\n', b" [1, 2] ", b'"\xc3\xbc"', b"12", b"1 2", b"{", b"", b"nul"),
+        *(b'\xef\xbb\xbf{"a": 1}', '{"a": "ü"}'.encode("utf-16"), b'"\xfc"', b"[1] x", b"NaN"),
+    ],
+)
+def test_json_bodies_are_read_as_json_does(content):
+    def outcome(read):
+        try:
+            return repr(read(content))
+        except ValueError as error:
+            return f"{type(error)} {error}"
+
+    assert outcome(json_bodies.read) == outcome(json.loads)

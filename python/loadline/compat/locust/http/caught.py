@@ -28,7 +28,6 @@ class Caught:
     _is_counted = False
     _manual = None  # what the task said last: None, True, or an exception
     _meta = None  # the dict of `request_meta`, once somebody has asked for it
-    _meta_before = None  # its content then
 
     def __enter__(self):
         if not self._caught or self._is_counted:
@@ -70,7 +69,6 @@ class Caught:
         """What the `request` event says of this request; edited in the block, it is reported so."""
         if self._meta is None:
             self._meta = self._started_meta()
-            self._meta_before = _without_response(self._meta)
         return self._meta
 
     def _count(self, outcome):
@@ -86,9 +84,4 @@ class Caught:
         self.request_event.fire(**edited)
 
     def _is_edited(self):
-        return self._meta is not None and _without_response(self._meta) != self._meta_before
-
-
-def _without_response(meta):
-    """A copy to compare with: the context may be edited in place, so it is copied too."""
-    return {**meta, "response": None, "context": dict(meta["context"] or {})}
+        return self._meta is not None and self._meta != self._started_meta()

@@ -1,7 +1,6 @@
 """What a request of `FastHttpSession` returns, and the request in it."""
 
 import io
-import json
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cached_property
@@ -11,7 +10,7 @@ from charset_normalizer import detect
 from locust.exception import LocustError
 
 from . import engine as native
-from . import failures
+from . import failures, json_bodies
 from .caught import Caught
 from .headers import charset_of
 
@@ -130,10 +129,13 @@ class FastResponse(Caught):
 
     def json(self):
         """The body read as JSON."""
+        content = self.content
+        if content is None:
+            raise TypeError("there is no body to read as JSON: the request got no response")
         try:
-            return json.loads(self.content)
+            return json_bodies.read(content)
         except UnicodeDecodeError:
-            return json.loads(self.text)
+            return json_bodies.read(self.text.encode())
 
     @property
     def ok(self):
@@ -252,8 +254,12 @@ class NativeFastResponse(native.Response, ResponseContextManager):
         """The redirects that led to this response."""
         return [] if self.native_error is not None else super().history
 
-    def _charset(self):
+    @cached_property
+    def _own_charset(self):
         return charset_of(self.header("content-type"))
+
+    def _charset(self):
+        return self._own_charset
 
     @cached_property
     def headers(self):

@@ -13,7 +13,7 @@ from requests.cookies import RequestsCookieJar
 from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
-from . import cookies, failures, headers
+from . import cookies, failures, headers, json_bodies
 from . import engine as native
 from .caught import Caught
 
@@ -148,6 +148,8 @@ class NativeAnswer(native.Response, Answer):
     def json(self, **kwargs):
         """The body read as JSON; requests' JSONDecodeError if it is none."""
         try:
+            if not kwargs:
+                return json_bodies.read(self.content or b"")
             return json.loads(self.content or b"", **kwargs)
         except ValueError:
             return super(native.Response, self).json(**kwargs)
