@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import threading
 
 import http_support
@@ -521,3 +522,33 @@ def test_json_bodies_are_read_as_json_does(content):
             return f"{type(error)} {error}"
 
     assert outcome(json_bodies.read) == outcome(json.loads)
+
+
+def test_cookies_of_a_host_without_a_dot(world):
+    host = world.base.replace("127.0.0.1", "localhost")
+    client = HttpSession(host, world.environment.events.request, world.http)
+    client.get("/set-cookie/a/b")
+    assert client.cookies.get_dict(domain="localhost.local") == {"a": "b", "other": "1"}
+    streamed = client.get("/echo", stream=True)
+    assert sorted(header(streamed, "cookie").split("; ")) == ["a=b", "other=1"]
+    client.get("/set-cookie/c/d", stream=True).content
+    client.cookies.set("own", "x", domain="localhost.local", path="/")
+    assert sorted(header(client.get("/echo"), "cookie").split("; ")) == [
+        *("a=b", "c=d", "other=1", "own=x"),
+    ]
+    client.cookies.clear("localhost.local", "/", "own")
+    assert client.cookies.get("own") is None and len(client.cookies) == 3
+
+
+def test_the_jar_answers_as_a_dict(world):
+    client = world.http.client
+    client.get("/set-cookie/a/b")
+    jar = client.cookies
+    assert jar["a"] == "b" and "a" in jar and sorted(jar.keys()) == ["a", "other"]
+    del jar["a"]
+    assert "a" not in jar and requests.utils.dict_from_cookiejar(jar) == {"other": "1"}
+    requests.utils.add_dict_to_cookiejar(jar, {"z": "1"})
+    assert "z=1" in header(client.get("/echo"), "cookie")
+    assert pickle.loads(pickle.dumps(jar)).get_dict() == {"other": "1", "z": "1"}
+    with pytest.raises(KeyError):
+        jar.clear("nowhere.invalid")

@@ -47,6 +47,7 @@ class ClientCookies(RequestsCookieJar):
         """Remove all cookies, or those of a domain, of a path in it, or one of them."""
         if domain is not None:
             self._require(domain, path, name)
+            domain = _domain(domain, self._client.base_url)
         self._client.clear_cookies(domain, path, name)
 
     def _require(self, domain, path, name):
@@ -159,17 +160,19 @@ def _to_native(cookie, base_url):
     return (
         cookie.name,
         cookie.value or "",
-        domain.lstrip("."),
+        domain,
         cookie.path or "/",
         bool(cookie.secure),
         None if cookie.expires is None else int(cookie.expires),
         "httponly" in rest,
-        not domain.startswith("."),
+        not (cookie.domain or "").startswith("."),
     )
 
 
 def _domain(domain, base_url):
-    """`domain` without the `.local` that Python's jars put behind a host without a dot."""
+    """`domain` as the engine has it: without a leading dot, and without the `.local` that
+    Python's jars put behind a host without a dot."""
+    domain = domain.lstrip(".")
     short = domain.removesuffix(".local")
     invented = short != domain and "." not in short and domain not in (base_url or "")
     return short if invented else domain
