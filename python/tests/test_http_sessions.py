@@ -552,3 +552,13 @@ def test_the_jar_answers_as_a_dict(world):
     assert pickle.loads(pickle.dumps(jar)).get_dict() == {"other": "1", "z": "1"}
     with pytest.raises(KeyError):
         jar.clear("nowhere.invalid")
+
+
+@pytest.mark.parametrize("options", [{}, {"stream": True}])
+def test_a_response_is_counted_once_however_often_its_block_ends(world, options):
+    for count, client in enumerate(world.clients(), 1):
+        response = client.get("/echo", catch_response=True, **options)
+        for _ in range(2):
+            with response:
+                response.failure("x")
+        assert world.counts() == (count, count) and len(world.heard) == count

@@ -30,12 +30,15 @@ class Caught:
     _meta = None  # the dict of `request_meta`, once somebody has asked for it
 
     def __enter__(self):
-        if not self._caught or self._is_counted:
+        if not self._caught or (self._is_counted and not self._entered):
             self._refuse_block()
-        self._entered = True
+        else:
+            self._entered = True
         return self
 
     def __exit__(self, kind, value, trace):
+        if not self._entered:
+            return False
         outcome = self._manual
         if outcome is None and kind is not None:
             if not issubclass(kind, ResponseError):
@@ -43,8 +46,9 @@ class Caught:
             outcome, kind = value, None
         if self._meta is None and not self._is_foreign:
             self._report(outcome)  # nothing was looked at, so nothing was edited
-        else:
+        elif not self._is_counted:
             self._count(outcome)
+        self._is_counted = True
         return kind is None
 
     def _refuse_block(self):
@@ -84,4 +88,8 @@ class Caught:
         self.request_event.fire(**edited)
 
     def _is_edited(self):
-        return self._meta is not None and self._meta != self._started_meta()
+        if self._meta is None:
+            return False
+        known = self._started_meta()
+        known["start_time"] = self._meta.get("start_time")  # of the clock, so it may differ a bit
+        return self._meta != known

@@ -4,12 +4,14 @@ Most are prepared here by requests' own rules and sent by the engine; a few need
 itself to send them (hooks, mounted adapters, streams, proxies, …): those go to `fallback`.
 """
 
+import re
 from urllib.parse import urlencode
 
 import requests
 from requests.models import RequestEncodingMixin
 from requests.sessions import merge_setting
 from requests.structures import CaseInsensitiveDict
+from requests.utils import check_header_validity, to_native_string
 
 from . import cookies, fallback, headers, names, state
 
@@ -19,6 +21,8 @@ _KNOWN = frozenset(
 )
 SMALL_FILE = 1 << 20  # longer ones are sent by `requests` piece by piece
 _NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT
+_DEFAULTS = CaseInsensitiveDict(headers.REQUESTS_DEFAULTS)
+_HAS_PATH = re.compile(r"https?://[A-Za-z0-9.-]+(?::[1-5]?[0-9]{1,4})?/(?!.*/\.)").match
 _SCALARS = frozenset((str, int, float, bool))
 _QUICK = frozenset(
     "name catch_response context data json params headers auth timeout allow_redirects".split()
@@ -203,40 +207,41 @@ def _is_streamed(body):
 
 
 def _prepare(session, method, url, call):
-    own_cookies = call.get("cookies")
-    request = requests.Request(
-        method=method.upper(),
-        url=url,
-        **{k: call.get(k) for k in ("headers", "files", "data", "json", "params", "auth")},
-    )
-    prepared = _prepare_without_cookies(session, request)
-    if own_cookies and "Cookie" not in prepared.headers:
-        value = cookies.with_own(session.cookies, own_cookies, prepared.url)
+    """As `Session.prepare_request`, but the engine adds the session's cookies."""
+    prepared = requests.PreparedRequest()
+    prepared.prepare_method(method)
+    _prepare_url(prepared, url, merge_setting(call.get("params"), session._params))
+    prepared.headers = _prepared_headers(session, call.get("headers"))
+    prepared.prepare_body(call.get("data"), call.get("files"), call.get("json"))
+    prepared.prepare_auth(merge_setting(call.get("auth"), session._auth), url)
+    if call.get("cookies") and "Cookie" not in prepared.headers:
+        value = cookies.with_own(session.cookies, call["cookies"], prepared.url)
         if value:
             prepared.headers["Cookie"] = value
     return prepared
 
 
-def _prepare_without_cookies(session, request):
-    """As `Session.prepare_request`, but the engine adds the cookies."""
-    prepared = requests.PreparedRequest()
-    prepared.prepare(
-        method=request.method,
-        url=request.url,
-        files=request.files,
-        data=request.data,
-        json=request.json,
-        headers=merge_setting(request.headers, _session_headers(session), CaseInsensitiveDict),
-        params=merge_setting(request.params, session._params),
-        auth=merge_setting(request.auth, session._auth),
-        hooks=request.hooks,
-    )
-    return prepared
+def _prepare_url(prepared, url, params):
+    """What is usual goes out as it is; `requests` looks at the rest."""
+    if params or not (_HAS_PATH(url) and names.needs_no_quoting(url)):
+        prepared.prepare_url(url, params)
+    else:
+        prepared.url = url
 
 
-def _session_headers(session):
+def _prepared_headers(session, own):
     touched = session._headers
-    return dict(headers.REQUESTS_DEFAULTS) if touched is None else touched
+    merged = CaseInsensitiveDict()
+    merged._store = (_DEFAULTS if touched is None else touched)._store.copy()
+    for name, value in (own or {}).items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            check_header_validity((name, value))
+            merged[to_native_string(name)] = value
+    for name in [n for n, v in merged.items() if v is None]:
+        del merged[name]
+    return merged
 
 
 def _send(session, method, prepared, call, options):
