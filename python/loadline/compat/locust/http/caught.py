@@ -30,7 +30,7 @@ class Caught:
     _meta = None  # the dict of `request_meta`, once somebody has asked for it
 
     def __enter__(self):
-        if not self._caught or (self._is_counted and not self._entered):
+        if not self._is_caught():
             self._refuse_block()
         else:
             self._entered = True
@@ -50,6 +50,10 @@ class Caught:
             self._count(outcome)
         self._is_counted = True
         return kind is None
+
+    def _is_caught(self):
+        """Whether its count is left to a block (one of a foreign event may be counted by now)."""
+        return self._caught and (self._entered or not self._is_counted)
 
     def _refuse_block(self):
         raise LocustError(NOT_CAUGHT)

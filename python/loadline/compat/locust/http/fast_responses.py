@@ -106,7 +106,7 @@ class FastResponse(Caught):
         """A with-block without catch_response changes nothing, so it is allowed."""
 
     def _require_block(self, method):
-        if not self._caught or self._is_counted:
+        if not self._is_caught():
             raise LocustError(NOT_CAUGHT)
         super()._require_block(method)
 
