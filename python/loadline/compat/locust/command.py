@@ -133,6 +133,7 @@ class Command:
         if self.options.processes:
             from .processes import create_runner
 
+            # The children do not come back from here.
             self.runner = create_runner(self.environment, self.options)
         else:
             self.runner = self.environment.create_local_runner()
@@ -140,7 +141,7 @@ class Command:
     def _init_listeners(self):
         events = self.environment.events
         if self.options.equal_weights:
-            events.init.add_listener(lambda **_: self.environment.assign_equal_weights())
+            self.environment.assign_equal_weights()
         if self.options.otel:
             logger.warning("OpenTelemetry (--otel) is not there yet: no traces are sent.")
         events.init.fire(environment=self.environment, runner=self.runner, web_ui=None)
@@ -222,6 +223,8 @@ class Command:
         stats.print_stats(self.runner.stats, current=False)
         stats.print_percentile_stats(self.runner.stats)
         stats.print_error_report(self.runner.stats)
+        for sentence in getattr(self.runner, "lost", []):
+            logger.error(sentence)
         environment.events.quit.fire(exit_code=code)
         sys.exit(code)
 
@@ -243,7 +246,8 @@ class Command:
     def _exit_code(self):
         if self.environment.process_exit_code is not None:
             return self.environment.process_exit_code
-        if self.runner.errors or self.runner.exceptions:
+        lost = getattr(self.runner, "lost", [])
+        if self.runner.errors or self.runner.exceptions or lost:
             return self.options.exit_code_on_error
         return 2 if log.unhandled_greenlet_exception else 0
 

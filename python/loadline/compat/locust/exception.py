@@ -49,11 +49,11 @@ class RPCError(Exception):
     """Something went wrong between the processes of a run."""
 
 
-class RPCSendError(Exception):
+class RPCSendError(RPCError):
     """A message to another process of the run could not be sent."""
 
 
-class RPCReceiveError(Exception):
+class RPCReceiveError(RPCError):
     """A message of another process of the run could not be read; `addr` is who sent it."""
 
     def __init__(self, *args, addr=None):

@@ -95,12 +95,17 @@ class Runner:
         """Users that run in this process."""
         return len(self.user_greenlets)
 
+    def users(self):
+        """The users that run in this process."""
+        # A greenlet that has ended may still be there, without its arguments.
+        return [greenlet.args[0] for greenlet in self.user_greenlets if greenlet.args]
+
     @property
     def user_classes_count(self):
         """`{class name: users that run}`."""
         counts = {kind.__name__: 0 for kind in self.user_classes}
-        for greenlet in self.user_greenlets:
-            name = type(greenlet.args[0]).__name__
+        for user in self.users():
+            name = type(user).__name__
             counts[name] = counts.get(name, 0) + 1
         return counts
 
@@ -128,6 +133,8 @@ class Runner:
         if environment.host:
             for kind in environment.user_classes:
                 kind.host = environment.host
+        # Timers begin at what the loop thinks is now; it may not have run for a while.
+        gevent.get_hub().loop.update_now()
         self.stats.clear_all()
         self.stats.use_custom_buckets()
         self.exceptions = {}
@@ -158,8 +165,7 @@ class Runner:
         self._end(users)
 
     def _some(self, name, count):
-        users = (greenlet.args[0] for greenlet in self.user_greenlets)
-        return list(islice((user for user in users if type(user).__name__ == name), count))
+        return list(islice((user for user in self.users() if type(user).__name__ == name), count))
 
     def _end(self, users):
         """End users; those in a task have the stop timeout to finish it."""
@@ -210,7 +216,7 @@ class Runner:
             spawning.kill(block=True)
 
     def _stop_all_users(self):
-        self._end([greenlet.args[0] for greenlet in self.user_greenlets])
+        self._end(self.users())
         self._dispatcher = None
 
     def quit(self):
