@@ -267,4 +267,5 @@ def json_user_config(text):
                 return json.load(file)
         return json.loads(text)
     except (OSError, ValueError) as e:
-        raise configargparse.ArgumentTypeError(f"An error occured while parsing your JSON: {e}") from e
+        sentence = f"An error occured while parsing your JSON: {e}"
+        raise configargparse.ArgumentTypeError(sentence) from e

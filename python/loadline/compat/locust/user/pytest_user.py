@@ -1,4 +1,4 @@
-"""Functions `test_…` as users: fixtures are made once, then the function is called over and over."""
+"""Functions `test_…` as users: fixtures are made once, the function is called again and again."""
 
 import inspect
 

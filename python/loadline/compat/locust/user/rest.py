@@ -1,4 +1,4 @@
-"""`self.rest(…)`: a request whose response must be JSON, and whose assertions are its failures."""
+"""`self.rest(…)`: a request whose response must be JSON; assertions about it are failures."""
 
 import json
 import sys
