@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib.metadata
-import importlib.util
 import os
 import subprocess
 import sys
@@ -15,20 +14,13 @@ OURS = [str(HERE.parent), str(HERE.parent / "loadline" / "compat")]
 
 
 def use_ours():
-    """Put our `locust` first, and the stand-in in place of an extension that is not built.
-
-    The real one's plugin of pytest imports the real one: that is forgotten.
-    """
+    """Put our `locust` first. The real one's plugin of pytest imports the real: it is forgotten."""
     monkey.patch_all()  # before anything imports ssl
     _forget_the_real_one()
     for place in reversed(OURS):
         if place in sys.path:
             sys.path.remove(place)
         sys.path.insert(0, place)
-    if importlib.util.find_spec("loadline._native") is None:
-        import http_standin
-
-        sys.modules["loadline._native"] = http_standin
 
 
 def _forget_the_real_one():

@@ -467,12 +467,27 @@ def test_several_greenlets_on_one_client(world):
 
 @pytest.mark.parametrize("options", [{}, {"stream": True}])
 def test_a_gevent_timeout_around_a_request(world, options):
-    for client in world.clients():
-        with pytest.raises(gevent.Timeout):
-            with gevent.Timeout(0.1):
-                client.get("/delay/2", **options)
-        assert client.get("/echo", **options).json()["path"] == "/echo"
-    assert world.counts() == (2, 0)
+    client = world.http.client
+    with pytest.raises(gevent.Timeout):
+        with gevent.Timeout(0.1):
+            client.get("/delay/2", **options)
+    assert client.get("/echo", **options).json()["path"] == "/echo"
+    assert world.counts() == (1, 0)
+
+
+@pytest.mark.parametrize("options", [{}, {"stream": True}])
+def test_a_gevent_timeout_is_a_failure_of_the_fast_client(world, options):
+    client = world.fast.client
+    with gevent.Timeout(0.1):
+        response = client.get("/delay/2", **options)
+    assert response.status_code == 0
+    assert repr(response.error).endswith("/delay/2', 0, original=0.1 seconds)")
+    assert world.counts() == (1, 1)
+    with pytest.raises(ValueError, match="mine"):
+        with gevent.Timeout(0.1, ValueError("mine")):
+            client.get("/delay/2", **options)
+    assert client.get("/echo", **options).json()["path"] == "/echo"
+    assert world.counts() == (2, 1)
 
 
 def test_a_greenlet_killed_in_a_request(world):
@@ -562,3 +577,16 @@ def test_a_response_is_counted_once_however_often_its_block_ends(world, options)
             with response:
                 response.failure("x")
         assert world.counts() == (count, count) and len(world.heard) == count
+
+
+def test_what_says_nothing_is_no_reason_to_compose(world, monkeypatch):
+    from locust.http import compose
+
+    monkeypatch.setattr(compose, "_thorough", lambda *_: pytest.fail("was composed"))
+    client = world.http.client
+    nothing = {"verify": False, "cookies": {}, "files": None, "stream": False, "proxies": {}}
+    assert client.get("/echo", **nothing).json()["path"] == "/echo"
+    assert client.get("/ec ho", params={"a": "ü"}).json()["path"] == "/ec%20ho?a=%C3%BC"
+    seen = client.post("/echo", {"a": 1}, auth=("u", "p"), headers={"X-A": "1"}).json()
+    assert seen["body"] == "a=1" and ["x-a", "1"] in seen["headers"]
+    assert world.counts() == (3, 0)

@@ -34,9 +34,10 @@ def compose(session, method, url, given):
     if not given.keys() <= _KNOWN:
         _refuse_unknown(given)
     call = {k: v for k, v in given.items() if v is not None}
+    number = len(call)
     url = names.join(session.base_url or "", url)
-    if session._is_plain and call.keys() <= _QUICK:
-        answer = _quick(session, method, url, call)
+    if session._is_plain and _is_quick(session, url, call):
+        answer = _quick(session, method, url, call, number)
         if answer is not None:
             return answer
     return _thorough(session, method, url, call)
@@ -50,25 +51,37 @@ def _refuse_unknown(given):
 # ---- quick: a form, a query, a user and password: rewritten as a plain call
 
 
-def _quick(session, method, url, call):
-    """The same request as a plain call, or None if it takes more than that."""
-    asked = url
+def _is_quick(session, url, call):
+    """Whether nothing is given that takes more; what says nothing is taken out."""
+    for name in call.keys() - _QUICK:
+        if name == "verify":
+            says_nothing = not _is_tls(url) or call[name] is not session.insecure
+            says_nothing = says_nothing and isinstance(call[name], bool)
+        else:
+            says_nothing = not call[name]
+        if not says_nothing:
+            return False
+        del call[name]
+    return True
+
+
+def _quick(session, method, url, call, given):
+    """The same request as a plain call, or None if it takes more than that.
+
+    `given` is how much was given: a call that comes back as it was would come back for ever.
+    """
+    asked, rewritten, own_headers = url, dict(call), dict(call.get("headers") or {})
     if not names.needs_no_quoting(url):
         url = names.quoted(url)
+    for step in (_rewrite_query, _rewrite_form, _rewrite_auth, _rewrite_timeout):
         if url is None:
             return None
-    rewritten = dict(call)
-    own_headers = dict(call.get("headers") or {})
-    steps = (_rewrite_query, _rewrite_form, _rewrite_auth, _rewrite_timeout)
-    for step in steps:
         url = step(url, rewritten, own_headers)
-        if url is None:
-            return None
+    if url is None or not all(type(v) is str for v in own_headers.values()):
+        return None
     if own_headers:
         rewritten["headers"] = own_headers
-    if (url == asked and rewritten == call) or not all(
-        type(v) is str for v in own_headers.values()
-    ):
+    if url == asked and rewritten == call and len(call) == given:
         return None
     return session._native_request(method, url, **rewritten)
 

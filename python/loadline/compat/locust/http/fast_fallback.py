@@ -4,6 +4,7 @@ unknown length, hooks, proxies, client certificates. Counted like all others."""
 import time
 from functools import cached_property
 
+import gevent
 import requests
 from urllib3.exceptions import HTTPError as PoolError
 
@@ -141,6 +142,8 @@ def _ask(session, method, address, own_headers, body, call, options):
         return response, None
     except (requests.RequestException, PoolError) as error:
         return None, _in_words_of_fast(error, address, session)
+    except gevent.Timeout as error:  # the script's own, around the call
+        return None, failures.RetriesExceeded(address, session.max_retries, original=error)
 
 
 def _decodable(pairs):
