@@ -11,7 +11,6 @@ import socket
 import sys
 from contextlib import contextmanager
 
-
 import locust
 from locust import FastHttpUser, HttpUser
 from locust.contrib.fasthttp import ErrorResponse, FastHttpSession, FastResponse
