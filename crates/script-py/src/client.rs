@@ -3,6 +3,7 @@
 use crate::call::{Added, Given, METHODS, Patience};
 use crate::engine::{Engine, Session, engine, existing};
 use crate::fetch::Order;
+use crate::fetched::Fetched;
 use crate::flavour::Flavour;
 use crate::response::{CountedAs, Made, Response};
 use crate::stats::{Found, Stats};
@@ -10,7 +11,7 @@ use crate::style::{PlainCall, Style};
 use crate::template::{Fields, Template};
 use crate::waiting::Arrival;
 use loadline_client::ShownCookie;
-use loadline_metrics::SeriesId;
+use loadline_reactor::monotonic_ns;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -318,16 +319,19 @@ fn send<'py>(
     sending: Sending<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
+    let (template, started_ns) = (sending.template, monotonic_ns());
     let session = slf.get().session(engine);
     let usually_insecure = slf.get().insecure.load(Ordering::Relaxed);
     let insecure = sending.insecure.unwrap_or(usually_insecure);
-    session.requester.trust_anyone(insecure);
+    session.trust_anyone(insecure);
+    let name = sending.name.to_str()?;
+    let series = engine.series(sending.method.to_str()?, name);
     let order = Order {
         engine: Rc::downgrade(engine),
         session,
-        template: sending.template,
+        template: Arc::clone(&template),
         flavour: sending.flavour,
-        series: SeriesId::default(),
+        series,
         timeout_ns: sending.timeout.map_or(u64::MAX, |seconds| {
             (seconds.max(0.0) * NS_PER_SECOND) as u64
         }),
@@ -335,11 +339,21 @@ fn send<'py>(
         decodes: sending.decodes,
     };
     let fetching = async move { Arrival::Fetched(Box::new(order.fetch().await)) };
-    let Arrival::Fetched(fetched) = engine.wait(py, fetching)? else {
-        return Err(PyRuntimeError::new_err("a request ended without an end"));
+    let (fetched, cause) = match engine.wait(py, fetching) {
+        Ok(Arrival::Fetched(fetched)) => (fetched, None),
+        Ok(Arrival::Over) => {
+            return Err(PyRuntimeError::new_err("a request ended without an end"));
+        }
+        Err(thrown) if sending.flavour == Flavour::Fast && is_timeout(py, &thrown)? => {
+            let cause = thrown.value(py).clone();
+            let fetched = Fetched::interrupted(template, started_ns, cause.str()?.to_string());
+            (Box::new(fetched), Some(cause.into_any().unbind()))
+        }
+        Err(thrown) => return Err(thrown),
     };
     let made = Made {
         fetched,
+        cause,
         client: slf.clone().unbind(),
         method: sending.method.unbind(),
         name: sending.name.unbind(),
@@ -357,6 +371,12 @@ fn send<'py>(
         crate::response::count(&response)?;
     }
     Ok(response.into_any())
+}
+
+/// Whether this is gevent's timeout, which a FastHttpUser takes for a failure of its request.
+fn is_timeout(py: Python<'_>, thrown: &PyErr) -> PyResult<bool> {
+    let timeout = py.import("gevent")?.getattr("Timeout")?;
+    Ok(thrown.matches(py, timeout)?)
 }
 
 #[pymethods]
@@ -732,7 +752,8 @@ impl Client {
         let engine = engine(py)?;
         let current = slf.get().current(py);
         let fields = Arc::new(headers);
-        let template = Template::write(&engine, method.to_str()?, url, fields, body)
+        let sent_method = method.to_str()?.to_uppercase();
+        let template = Template::write(&engine, &sent_method, url, fields, body)
             .map_err(|problem| refused(&problem))?;
         let found = match &current.stats {
             None => None,
@@ -771,7 +792,12 @@ impl Client {
     /// whether scripts of pages may not see them, and whether they go to that host only.
     fn cookies(&self) -> Vec<CookieRow> {
         self.existing_session().map_or_else(Vec::new, |session| {
-            let cookies = session.jar.borrow().cookies();
+            let mut cookies = session.jar.borrow().cookies();
+            // As they stand in the header.
+            cookies.sort_by(|a, b| {
+                let longer = b.path.len().cmp(&a.path.len());
+                longer.then_with(|| a.name.cmp(&b.name))
+            });
             cookies.into_iter().map(row).collect()
         })
     }

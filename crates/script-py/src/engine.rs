@@ -5,13 +5,15 @@ use crate::hub::Hub;
 use crate::lag::Heartbeat;
 use crate::waiting::{Arrival, Ticket, Waiting};
 use loadline_client::CookieJar;
-use loadline_engine::{Detail, DrivenWorker, Launch, Requester, Run};
+use loadline_engine::{Detail, DrivenWorker, Inlet, Launch, Readiness, Requester, Run};
+use loadline_metrics::SeriesId;
 use loadline_plan::{Load, Plan, Shape};
 use loadline_reactor::{Host, Kernel, monotonic_ns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use slab::Slab;
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::mem;
 use std::os::fd::AsFd;
 use std::rc::Rc;
@@ -47,6 +49,10 @@ pub(crate) struct Engine {
     is_due: Cell<bool>,
     /// Whether something was begun that the worker has not looked at.
     has_begun: Cell<bool>,
+    /// Whether requests are counted by name: somebody records the run.
+    is_recorded: Cell<bool>,
+    /// The series of requests, by method and name.
+    series: RefCell<HashMap<String, SeriesId>>,
     _heartbeat: Heartbeat,
 }
 
@@ -56,6 +62,18 @@ pub(crate) struct Session {
     pub(crate) jar: RefCell<CookieJar>,
     /// Whether there may be a cookie in the jar.
     pub(crate) has_cookies: Cell<bool>,
+    /// Whether its connections take any certificate.
+    is_insecure: Cell<bool>,
+}
+
+impl Session {
+    /// Has its connections take any certificate, or not. None that was made otherwise serves again.
+    pub(crate) fn trust_anyone(&self, trusts: bool) {
+        if self.is_insecure.replace(trusts) != trusts {
+            self.requester.trust_anyone(trusts);
+            self.requester.close_idle();
+        }
+    }
 }
 
 /// The engine of this thread, made if there is none yet.
@@ -66,15 +84,54 @@ pub(crate) fn engine(py: Python<'_>) -> PyResult<Rc<Engine>> {
     if let Some(engine) = existing() {
         return Ok(engine);
     }
-    if !is_main_thread() {
-        let sentence = "requests are sent by the thread that runs the test, and this call came \
-                        from another one: start the work with gevent.spawn instead, or give the \
-                        thread a requests.Session of its own";
-        return Err(PyRuntimeError::new_err(sentence));
+    ensure_main_thread()?;
+    // Nobody listens to the run: what it would tell is thrown away.
+    let engine = Engine::make(py, |plan, ready, begin_ns| {
+        Ok(Run::elsewhere(plan, ready, begin_ns).1)
+    })?;
+    Ok(settle(engine))
+}
+
+fn ensure_main_thread() -> PyResult<()> {
+    if rustix::thread::gettid() == rustix::process::getpid() {
+        return Ok(());
     }
-    let engine = Rc::new(Engine::make(py)?);
+    let sentence = "requests are sent by the thread that runs the test, and this call came from \
+                    another one: start the work with gevent.spawn instead, or give the thread a \
+                    requests.Session of its own";
+    Err(PyRuntimeError::new_err(sentence))
+}
+
+/// Makes an engine the one of this thread.
+fn settle(engine: Engine) -> Rc<Engine> {
+    let engine = Rc::new(engine);
     ENGINE.with(|place| *place.borrow_mut() = Some(Rc::clone(&engine)));
-    Ok(engine)
+    engine
+}
+
+/// Begins a new engine, whose run is listened to: by what `listen` begins, given the plan, what is
+/// known of its connections and when its load begins. Clients open new connections.
+///
+/// # Errors
+/// If somebody waits for something of the engine that there is.
+pub(crate) fn begin_recorded(
+    py: Python<'_>,
+    listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
+) -> PyResult<()> {
+    ensure_main_thread()?;
+    if let Some(before) = existing() {
+        if !before.waiting.is_empty() {
+            let sentence = "a recording begins before the requests that it records, and some are \
+                            in flight already";
+            return Err(PyRuntimeError::new_err(sentence));
+        }
+        before.hub.stop(py)?;
+        ENGINE.with(|place| place.borrow_mut().take());
+    }
+    let engine = Engine::make(py, listen)?;
+    engine.is_recorded.set(true);
+    settle(engine);
+    Ok(())
 }
 
 /// The engine of this thread, if there is one.
@@ -83,10 +140,6 @@ pub(crate) fn existing() -> Option<Rc<Engine>> {
         .try_with(|engine| engine.borrow().clone())
         .ok()
         .flatten()
-}
-
-fn is_main_thread() -> bool {
-    rustix::thread::gettid() == rustix::process::getpid()
 }
 
 /// Has child processes forget the engine that they inherit: it shares descriptors with its parent's
@@ -123,15 +176,19 @@ fn turn(py: Python<'_>) -> PyResult<()> {
 }
 
 impl Engine {
-    fn make(py: Python<'_>) -> PyResult<Engine> {
-        let plan = plan(py);
+    /// A new engine, which tells the run of this inlet.
+    fn make(
+        py: Python<'_>,
+        listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
+    ) -> PyResult<Engine> {
+        let mut plan = plan_of(1);
+        plan.connection.tls.cacert = authorities(py);
         let launches = [Launch::scenario(|_| Hosting)];
         let refused = |error: &dyn std::fmt::Display| PyRuntimeError::new_err(error.to_string());
         let mut worker = DrivenWorker::prepare(&plan, Detail::default(), &launches, 0)
             .map_err(|error| refused(&error))?;
         let begin_ns = monotonic_ns();
-        // Nobody listens: what the run would tell is thrown away.
-        let (_, inlet) = Run::elsewhere(&plan, worker.ready().clone(), begin_ns);
+        let inlet = listen(&plan, worker.ready().clone(), begin_ns)?;
         worker.begin(begin_ns, inlet);
         // The first turn begins the load, the second one its user.
         let mut landlord = None;
@@ -153,7 +210,29 @@ impl Engine {
             is_turning: Cell::new(false),
             is_due: Cell::new(false),
             has_begun: Cell::new(false),
+            is_recorded: Cell::new(false),
+            series: RefCell::default(),
         })
+    }
+
+    /// The series that counts requests of this name, where anybody records them.
+    pub(crate) fn series(&self, method: &str, name: &str) -> SeriesId {
+        if !self.is_recorded.get() {
+            return SeriesId::default();
+        }
+        let name = [method, " ", name].concat();
+        if let Some(known) = self.series.borrow().get(&name) {
+            return *known;
+        }
+        // What can't be a name is counted with what had no series left.
+        let series = self.landlord.series(&name).unwrap_or_default();
+        self.series.borrow_mut().insert(name, series);
+        series
+    }
+
+    /// Nobody records any more.
+    pub(crate) fn stop_recording(&self) {
+        self.is_recorded.set(false);
     }
 
     /// A session for a client, and its number.
@@ -162,6 +241,7 @@ impl Engine {
             requester: self.landlord.another_user(),
             jar: RefCell::default(),
             has_cookies: Cell::new(false),
+            is_insecure: Cell::new(false),
         });
         let number = self.sessions.borrow_mut().insert(Rc::clone(&session));
         (number as u32, session)
@@ -272,12 +352,12 @@ impl Engine {
     }
 }
 
-/// The load of a process: one user without requests of its own, for ever.
-fn plan(py: Python<'_>) -> Plan {
+/// The load of a process: users without requests of their own, for ever.
+pub(crate) fn plan_of(users: u32) -> Plan {
     let mut plan = Plan {
         load: Load {
-            users: 1,
-            max_users: 1,
+            users,
+            max_users: users,
             shape: Shape::Closed,
         },
         duration: Some(FOREVER),
@@ -287,7 +367,6 @@ fn plan(py: Python<'_>) -> Plan {
     // Each request says how long it may take.
     plan.connection.timeout = FOREVER;
     plan.connection.connect_timeout = FOREVER;
-    plan.connection.tls.cacert = authorities(py);
     plan
 }
 

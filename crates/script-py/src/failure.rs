@@ -8,9 +8,9 @@ pyo3::create_exception!(
     loadline._native,
     NativeError,
     PyException,
-    "What a request failed of: `kind`, `text`, the system's `errno` if it has one; `limit`, if one was \
-     exceeded; and what had come of the response: `received` bytes, `received_body` of \
-     `expected_body`."
+    "What a request failed of: `kind`, `text`, the system's `errno` if it has one, the `limit` that \
+     was exceeded, and what had come of the response: `received_bytes` in all, `received` of the \
+     `expected` bytes of its body."
 );
 
 /// The exception that stands for a failure.
@@ -20,8 +20,8 @@ pub(crate) fn native_error<'py>(py: Python<'py>, failure: &Failure) -> PyResult<
     error.setattr("errno", failure.os_error)?;
     error.setattr("text", &failure.text)?;
     error.setattr("limit", failure.limit)?;
-    error.setattr("received", failure.seen.bytes)?;
-    error.setattr("received_body", failure.seen.body)?;
-    error.setattr("expected_body", failure.seen.announced)?;
+    error.setattr("received_bytes", failure.seen.bytes)?;
+    error.setattr("received", failure.seen.body)?;
+    error.setattr("expected", failure.seen.announced)?;
     Ok(error)
 }

@@ -1,6 +1,7 @@
 //! What came of a request.
 
 use crate::template::Template;
+use loadline_reactor::monotonic_ns;
 use std::sync::Arc;
 
 /// What came of a request with all its redirects.
@@ -66,6 +67,22 @@ impl Failure {
 }
 
 impl Fetched {
+    /// What is left of a request that was given up from outside.
+    pub(crate) fn interrupted(sent: Arc<Template>, started_ns: u64, text: String) -> Self {
+        let passed_ns = monotonic_ns().saturating_sub(started_ns);
+        Fetched {
+            sent,
+            status: 0,
+            head: Vec::new(),
+            body: Vec::new(),
+            history: Vec::new(),
+            failure: Some(Failure::of("interrupted", text)),
+            started_ns,
+            response_ns: passed_ns,
+            first_byte_ns: passed_ns,
+        }
+    }
+
     /// The reason in the status line.
     pub(crate) fn reason(&self) -> String {
         let line = self.head.split(|byte| *byte == b'\n').next();

@@ -27,6 +27,7 @@ static LAG: Mutex<Lag> = Mutex::new(Lag {
     total_ns: 0,
     most_ns: 0,
     worst: None,
+    last: None,
     place: None,
 });
 
@@ -37,6 +38,8 @@ struct Lag {
     most_ns: u64,
     /// Where it was for longest.
     worst: Option<String>,
+    /// Where it was last.
+    last: Option<String>,
     /// Where it is now, and since which beat.
     place: Option<(u64, String)>,
 }
@@ -83,9 +86,10 @@ impl Lag {
             .place
             .take()
             .filter(|(beat_ns, _)| *beat_ns == since_ns);
+        self.last = place.map(|(_, place)| place);
         if late_ns > self.most_ns {
             self.most_ns = late_ns;
-            self.worst = place.map(|(_, place)| place);
+            self.worst = self.last.clone();
         }
     }
 }
@@ -166,18 +170,23 @@ fn described(frame: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("{file}:{line} in {name}: {}", source.trim()))
 }
 
-/// How often and how long the hub was kept from its work for a tenth of a second or more, and where
-/// it was longest.
+/// How often and how long the hub was kept from its work for a tenth of a second or more, where it
+/// was longest, and where it was last.
 #[pyfunction]
 pub(crate) fn hub_lag(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let (times, total_ns, most_ns, worst) = {
+    let (times, total_ns, most_ns) = {
         let lag = lag();
-        (lag.times, lag.total_ns, lag.most_ns, lag.worst.clone())
+        (lag.times, lag.total_ns, lag.most_ns)
+    };
+    let (worst, last) = {
+        let lag = lag();
+        (lag.worst.clone(), lag.last.clone())
     };
     let told = PyDict::new(py);
     told.set_item("times", times)?;
     told.set_item("max_ms", most_ns as f64 / NS_PER_MS)?;
     told.set_item("total_ms", total_ns as f64 / NS_PER_MS)?;
     told.set_item("worst", worst)?;
+    told.set_item("last", last)?;
     Ok(told)
 }

@@ -32,6 +32,7 @@ mod hub;
 mod lag;
 mod pause;
 mod plain_url;
+mod recording;
 mod response;
 mod stats;
 mod style;
@@ -49,6 +50,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<response::Response>()?;
     module.add_class::<stats::Stats>()?;
     module.add_class::<entry::Entry>()?;
+    module.add_class::<recording::Recording>()?;
     module.add("NativeError", py.get_type::<failure::NativeError>())?;
     module.add_function(wrap_pyfunction!(pause::sleep, module)?)?;
     module.add_function(wrap_pyfunction!(response::on_request, module)?)?;

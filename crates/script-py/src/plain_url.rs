@@ -15,6 +15,11 @@ pub(crate) fn plain_url(base: &str, path: &str) -> Option<Url> {
         true => Url::parse(path).ok()?,
         false => Url::parse(&[base, path].concat()).ok()?,
     };
+    // Browsers would find a host behind any number of slashes.
+    let has_host = |text: &str| !text.contains(":///");
+    if !has_host(path) || !has_host(base) {
+        return None;
+    }
     let is_http = matches!(url.scheme(), "http" | "https");
     let has_user = !url.username().is_empty() || url.password().is_some();
     (is_http && !has_user && url.host_str().is_some()).then_some(url)

@@ -46,6 +46,8 @@ pub(crate) struct Response {
 /// What a response is made of.
 pub(crate) struct Made {
     pub(crate) fetched: Box<Fetched>,
+    /// What was thrown into the request, if that ended it.
+    pub(crate) cause: Option<Py<PyAny>>,
     pub(crate) client: Py<Client>,
     pub(crate) method: Py<PyString>,
     pub(crate) name: Py<PyString>,
@@ -84,6 +86,7 @@ impl Response {
         let earlier = redirects.into_iter().map(|fetched| {
             let made = Made {
                 fetched: Box::new(fetched),
+                cause: None,
                 client: made.client.clone_ref(py),
                 method: made.method.clone_ref(py),
                 name: made.name.clone_ref(py),
@@ -273,8 +276,14 @@ impl Response {
     /// Why there is no response; None if there is one.
     #[getter]
     fn native_error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let failure = self.fetched()?.failure.as_ref();
-        failure.map(|failure| native_error(py, failure)).transpose()
+        let made = self.made()?;
+        let Some(failure) = &made.fetched.failure else {
+            return Ok(None);
+        };
+        let error = native_error(py, failure)?;
+        let cause = made.cause.as_ref().map(|cause| cause.clone_ref(py));
+        error.setattr("cause", cause)?;
+        Ok(Some(error))
     }
 
     #[getter]

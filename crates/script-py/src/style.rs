@@ -12,8 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use url::Position;
 
-/// How many paths are known by heart, and how many strings are known again by where they lie.
-const MOST_KNOWN: usize = 2_000;
+/// How many paths of a style are known by heart, and how many strings are known again by where they
+/// lie: of one that users share, and of one that a user has to itself, as with a token of its own.
+const MOST_SHARED: usize = 2_000;
+const MOST_OWN: usize = 4;
 
 /// All styles that are in use. Users of one class have one.
 static STYLES: Mutex<Option<HashMap<Key, Weak<Style>>>> = Mutex::new(None);
@@ -82,13 +84,14 @@ impl Style {
 
     /// What goes out for a path without anything else; `None` if Python has to look at it.
     pub(crate) fn find(
-        &self,
+        self: &Arc<Self>,
         engine: &Engine,
         method: (usize, &str),
         path: &Bound<'_, PyString>,
     ) -> Option<Arc<PlainCall>> {
         let place = (method.0, path.as_ptr() as usize);
         let is_current = |known: &&Arc<PlainCall>| known.template.engine == engine.serial;
+        let most = self.most_known();
         let mut known = lock(&self.known);
         if let Some((_, here)) = known.by_place.get(&place)
             && is_current(&here)
@@ -103,16 +106,24 @@ impl Style {
             let same = Arc::clone(same);
             // A text that was put together for this call lies elsewhere the next time.
             if same.last_place.swap(place.1, Ordering::Relaxed) == place.1 {
-                known.remember(place, path, &same);
+                known.remember(place, path, &same, most);
             }
             return Some(same);
         }
         let made = Arc::new(self.make(engine, method.1, path.py(), text)?);
-        if known.by_text.len() >= MOST_KNOWN {
+        if known.by_text.len() >= most {
             known.by_text.clear();
         }
         known.by_text.insert(by_text, Arc::clone(&made));
         Some(made)
+    }
+
+    /// How much it remembers. A call that is under way holds it as well as its client does.
+    fn most_known(self: &Arc<Self>) -> usize {
+        match Arc::strong_count(self) {
+            0..=2 => MOST_OWN,
+            _ => MOST_SHARED,
+        }
     }
 
     fn make(&self, engine: &Engine, method: &str, py: Python<'_>, path: &str) -> Option<PlainCall> {
@@ -140,8 +151,9 @@ impl Known {
         place: (usize, usize),
         path: &Bound<'_, PyString>,
         known: &Arc<PlainCall>,
+        most: usize,
     ) {
-        if self.by_place.len() >= MOST_KNOWN {
+        if self.by_place.len() >= most {
             self.by_place.clear();
         }
         let held = path.clone().unbind();
