@@ -9,15 +9,21 @@ FUZZ = RUSTC_BOOTSTRAP=1 $(CARGO) fuzz
 HTML ?= yes
 # k6's scripts bring a JavaScript engine, which is compiled from C; `make SCRIPTS=` leaves it out.
 SCRIPTS ?= yes
+# Locustfiles need Python 3.10 or newer; `make PYTHON=` leaves their extension out.
+PYTHON ?= yes
+TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
+EXTENSION = $(TARGET)/release/libloadline_script_py.so
 FEATURES = $(if $(HTML),--features loadline/html) $(if $(SCRIPTS),--features loadline/k6)
 # The integration tests run the program that is shipped, not one of another profile.
 PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/loadline
 PAGE = $(if $(HTML),web/dist/index.html)
 
-.PHONY: help build install demo test soak lint bench paired peers web fuzz clean
+.PHONY: help build python wheel install demo test soak lint bench paired peers web fuzz clean
 
 help:
 	@echo "make build  the command, in target/release/loadline"
+	@echo "make python what \`loadline locust\` needs, in target/python; make build does it as well"
+	@echo "make wheel  the package for pip, in target/wheels"
 	@echo "make install  into PREFIX/bin, HTML reports included (~/.cargo/bin without PREFIX)"
 	@echo "make demo   a load test against a server that stalls, in ten seconds"
 	@echo "make test   everything that must hold"
@@ -32,6 +38,21 @@ help:
 
 build: compiler $(PAGE)
 	$(CARGO) build --release --locked -p loadline $(FEATURES)
+	$(if $(PYTHON),@$(MAKE) --no-print-directory python)
+
+# Without Python it says so in a sentence, and the rest works.
+python: compiler
+	$(CARGO) build --release --locked -p loadline-script-py
+	@scripts/python $(TARGET)/python $(EXTENSION)
+
+wheel: build
+	@scripts/python $(TARGET)/python
+	$(TARGET)/python/bin/python3 -m pip install --quiet 'maturin>=1.8,<2'
+	rm -rf python/loadline.data $(TARGET)/wheels
+	mkdir -p python/loadline.data/scripts
+	cp $(TARGET)/release/loadline python/loadline.data/scripts/
+	cd python && CARGO_TARGET_DIR=$(TARGET) PATH=$(TARGET)/python/bin:$$PATH \
+		maturin build --release --locked --out $(TARGET)/wheels
 
 # A plain cargo install would leave the page out, and build that into target/release.
 install: compiler $(PAGE)
@@ -40,7 +61,7 @@ install: compiler $(PAGE)
 
 # It needs no scripts; a build that has them does as well.
 demo:
-	@test -x target/release/loadline || $(MAKE) build SCRIPTS=
+	@test -x target/release/loadline || $(MAKE) build SCRIPTS= PYTHON=
 	target/release/loadline demo
 
 test: build

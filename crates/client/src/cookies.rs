@@ -4,6 +4,10 @@
 //! A load tester sets the same cookie and sends the same header a million times. Both are known
 //! again by their bytes, as long as no cookie in the jar can run out.
 
+mod outside;
+
+pub use outside::ShownCookie;
+
 use cookie_store::{CookieStore, RawCookie};
 use std::convert::Infallible;
 use url::Url;
@@ -17,6 +21,8 @@ const MOST_COOKIES: usize = 300;
 #[derive(Debug, Default)]
 pub struct CookieJar {
     store: CookieStore,
+    /// Those that go to every host, which only a script sets.
+    everywhere: Vec<ShownCookie>,
     /// Whether a cookie may run out, so that what is remembered may be too.
     expires: bool,
     /// The last cookie that was stored, and what stored it.
@@ -83,7 +89,9 @@ impl CookieJar {
             let (name, value) = cookie.name_value();
             format!("{name}={value}")
         };
-        let each: Vec<String> = cookies.iter().map(written).collect();
+        let everywhere = self.everywhere.iter();
+        let everywhere = everywhere.map(|cookie| format!("{}={}", cookie.name, cookie.value));
+        let each: Vec<String> = cookies.iter().map(written).chain(everywhere).collect();
         (!each.is_empty()).then(|| each.join("; "))
     }
 }

@@ -15,7 +15,7 @@ mod redirect;
 
 pub use authentication::{Authenticator, ChallengeProblem};
 pub use body::{TypedBody, form, json};
-pub use cookies::CookieJar;
+pub use cookies::{CookieJar, ShownCookie};
 pub use decoder::{ACCEPT_ENCODING, ContentCoding, DecodeError, Decoder, LONGEST_DECODED};
 pub use proxies::{EnvironmentProxies, NoProxyUrl};
 pub use redirect::{NextRequest, RedirectProblem, follow, is_redirect, keeps_credentials};

@@ -71,6 +71,25 @@ impl<H: Host> Requester<H> {
         self.0.local.set(local);
     }
 
+    /// Has the user's next connections of its own take any certificate, or not, whatever the plan
+    /// says. Not over HTTP/2.
+    pub fn trust_anyone(&self, trusts: bool) {
+        self.0.trusts_anyone.set(trusts);
+    }
+
+    /// What sends the requests of another user of this one's worker, who has connections of its own
+    /// and no starts: its requests start when they are sent. It is there as long as what is
+    /// returned; the load neither counts it nor waits for it, and tells what it left in flight.
+    #[must_use]
+    pub fn another_user(&self) -> Self {
+        let user = &self.0;
+        let guest = Rc::new(User::new(Rc::clone(&user.worker), user.number));
+        // Its worker counts down those that end.
+        guest.activity.has_ended.set(true);
+        user.worker.guests.add(&guest);
+        Requester(guest)
+    }
+
     /// How its connections are made and used.
     pub(crate) fn settings(&self) -> &Connection {
         self.0.worker.dialler.settings()

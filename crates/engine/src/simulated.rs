@@ -19,6 +19,7 @@ mod ending;
 mod faults;
 mod framing;
 mod growth;
+mod guests;
 mod http2;
 mod http2_faults;
 pub(crate) mod http2_server;

@@ -20,6 +20,8 @@ pub(crate) struct User<H: Host> {
     pub(crate) own: Pool<H>,
     /// The local address of its new connections, where it has one of its own.
     pub(crate) local: Cell<Option<IpAddr>>,
+    /// Whether its new connections take any certificate.
+    pub(crate) trusts_anyone: Cell<bool>,
     /// The connection of HTTP/2 that carried its last request.
     http2: RefCell<Option<Rc<Http2Connection>>>,
     /// Its own connections of HTTP/2, where servers choose the version.
@@ -65,6 +67,7 @@ impl<H: Host> User<H> {
             number,
             own: Pool::new(),
             local: Cell::new(None),
+            trusts_anyone: Cell::new(false),
             http2: RefCell::new(None),
             negotiation: OnceCell::new(),
             starts: RefCell::default(),

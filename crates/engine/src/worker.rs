@@ -1,6 +1,7 @@
 //! A worker: one event loop, its users, and the supervisor that takes snapshots and ends the run.
 
 mod backlog;
+mod guests;
 mod leaving;
 mod ready;
 mod supervisor;
@@ -9,6 +10,7 @@ mod user_pool;
 pub(crate) use self::ready::{Ready, prepare};
 
 use self::backlog::Backlog;
+use self::guests::Guests;
 use self::supervisor::Supervisor;
 use self::user_pool::UserPool;
 use crate::behaviour::Scenario;
@@ -122,6 +124,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) iterations: Cell<u64>,
     /// Arrivals of an open load that were due and not sent at once.
     pub(crate) backlog: Backlog,
+    /// Users beside those of the load.
+    pub(crate) guests: Guests<H>,
     /// Users that have not ended, and the most there may be.
     users: Cell<u32>,
     /// Users that rest until the end.

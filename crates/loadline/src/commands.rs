@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod k6;
+pub(crate) mod locust;
 pub(crate) mod man;
 pub(crate) mod oha;
 pub(crate) mod report;

@@ -2,7 +2,7 @@
 //!
 //! Their arguments have another syntax, so they are recognised before any flag is parsed.
 
-use crate::commands::{k6, oha, wrk};
+use crate::commands::{k6, locust, oha, wrk};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
 use loadline_dialects::ab;
@@ -32,6 +32,8 @@ enum Dialect {
     Oha,
     /// k6.
     K6,
+    /// Locust.
+    Locust,
 }
 
 impl Dialect {
@@ -42,6 +44,7 @@ impl Dialect {
             "wrk2" => Some(Dialect::Wrk(Tool::Wrk2)),
             "oha" => Some(Dialect::Oha),
             "k6" => Some(Dialect::K6),
+            "locust" => Some(Dialect::Locust),
             _ => None,
         }
     }
@@ -53,6 +56,8 @@ impl Dialect {
             Dialect::Wrk(_) => 1,
             Dialect::Oha => 2,
             Dialect::K6 => 255,
+            // Python reads its words, whatever they are.
+            Dialect::Locust => 1,
         })
     }
 }
@@ -61,7 +66,9 @@ impl Dialect {
 /// for none.
 pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
     let (dialect, words) = asked(line)?;
-    if let Some(sentence) = not_text(words) {
+    if dialect != Dialect::Locust
+        && let Some(sentence) = not_text(words)
+    {
         refuse(&sentence);
         return Some(dialect.misused());
     }
@@ -70,6 +77,7 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
         Dialect::Wrk(tool) => run_wrk(tool, words),
         Dialect::Oha => run_oha(words),
         Dialect::K6 => k6::run(&text_of(words), cores()).into(),
+        Dialect::Locust => locust::run(words).into(),
     })
 }
 

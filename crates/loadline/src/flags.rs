@@ -81,7 +81,10 @@ pub(crate) enum Command {
     /// k6-compatible mode: k6's commands and scripts, k6's reports.
     #[command(disable_help_flag = true)]
     K6(Verbatim),
-    /// Create symlinks wrk, wrk2, ab, oha and k6 that run Loadline in compatibility mode.
+    /// Locust-compatible mode: Locust's options and locustfiles, Locust's tables.
+    #[command(disable_help_flag = true)]
+    Locust(Verbatim),
+    /// Create symlinks wrk, wrk2, ab, oha, k6 and locust that run Loadline in compatibility mode.
     Shims(shims::ShimsFlags),
     /// Watch CPU, memory and network of a process and of this host, until Ctrl-C.
     Watch(watch::WatchFlags),

@@ -75,11 +75,14 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
         Command::Man(flags) => print(&commands::man::page(&flags)?),
-        Command::Ab(_) | Command::Wrk(_) | Command::Wrk2(_) | Command::Oha(_) | Command::K6(_) => {
-            Ok(refuse(
-                "another tool takes its own arguments; write its name first, as in `loadline ab`.",
-            ))
-        }
+        Command::Ab(_)
+        | Command::Wrk(_)
+        | Command::Wrk2(_)
+        | Command::Oha(_)
+        | Command::K6(_)
+        | Command::Locust(_) => Ok(refuse(
+            "another tool takes its own arguments; write its name first, as in `loadline ab`.",
+        )),
         Command::Shims(flags) => commands::shims::run(&flags),
         Command::Completions(flags) => print(&commands::completions::script(&flags)),
     }

@@ -10,7 +10,7 @@ use crate::tls::{TlsSetup, server_name};
 use loadline_plan::{Clock, Connection as Settings, HttpVersion, Selection, ServerName};
 use loadline_reactor::{Address, Connected, Host, Shortage, Socket, SocketOptions};
 use rustls::{ClientConfig, ClientConnection};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -43,6 +43,8 @@ pub struct Wish {
     /// Whether the server may choose HTTP/2 by ALPN, in a plan that
     /// [negotiates](Settings::negotiates_http).
     pub offers_http2: bool,
+    /// Whether any certificate is taken, whatever the plan says.
+    pub trusts_anyone: bool,
 }
 
 impl From<Option<IpAddr>> for Wish {
@@ -134,6 +136,8 @@ pub struct Dialler<H: Host> {
     config: Option<Arc<ClientConfig>>,
     /// The same, offering both versions of HTTP, where composed requests may have either.
     negotiating: Option<Arc<ClientConfig>>,
+    /// The settings of `config` that take any certificate, made when they are first wished for.
+    trusting: OnceCell<Option<Arc<ClientConfig>>>,
     /// The name that TLS servers are told, where it is not their own.
     told_name: Option<String>,
     /// The worker's buffers.
@@ -162,6 +166,7 @@ impl<H: Host> Dialler<H> {
             negotiating: tls
                 .filter(|_| settings.negotiates_http)
                 .map(|tls| tls.clone().offering(HttpVersion::Auto).for_worker()),
+            trusting: OnceCell::new(),
             told_name: told_name(&settings.tls.server_name),
             scratch: Rc::default(),
         }
@@ -340,10 +345,7 @@ impl<H: Host> Dialler<H> {
             return Ok((Connection::plain(socket).with_peer(peer(address)), dial));
         }
         let is_2 = self.settings.http == HttpVersion::V2;
-        let config = match wish.offers_http2 {
-            true => &self.negotiating,
-            false => &self.config,
-        };
+        let config = self.config_for(wish);
         let secured = self.secure(endpoint, socket, config, deadline_ns).await;
         let connection = secured.map_err(|error| match is_2 && is_no_protocol(&error) {
             true => failed(DialPhase::Http2, not_offered()),
@@ -354,6 +356,18 @@ impl<H: Host> Dialler<H> {
         }
         dial.tls_ns = Some(self.host.now_ns() - at_ns);
         Ok((connection.with_peer(peer(address)), dial))
+    }
+
+    /// The settings of TLS for a connection that is wished for so.
+    fn config_for(&self, wish: Wish) -> &Option<Arc<ClientConfig>> {
+        if wish.trusts_anyone {
+            let trusting = || Some(self.tls.as_ref()?.trusting_anyone().for_worker());
+            return self.trusting.get_or_init(trusting);
+        }
+        match wish.offers_http2 {
+            true => &self.negotiating,
+            false => &self.config,
+        }
     }
 
     /// Until when a dial that began at this instant may take.

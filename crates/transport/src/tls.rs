@@ -136,6 +136,19 @@ impl TlsSetup {
         self
     }
 
+    /// The same settings, taking any certificate.
+    pub fn trusting_anyone(&self) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        let verifier = TrustAnyone::new(config.crypto_provider());
+        config
+            .dangerous()
+            .set_certificate_verifier(Arc::new(verifier));
+        TlsSetup {
+            config: Arc::new(config),
+            ..self.clone()
+        }
+    }
+
     /// Whether a server has asked for the client's certificate yet.
     pub(crate) fn asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)

@@ -336,6 +336,7 @@ pub(super) async fn dial<H: Host, O: Observer>(
     let wish = Wish {
         local: user.local.get(),
         offers_http2,
+        trusts_anyone: user.trusts_anyone.get(),
     };
     let dialler = &worker.dialler;
     let dialled = dialler.dial_as(wish, endpoint, in_flight.deadline_ns).await;

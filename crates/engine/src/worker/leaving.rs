@@ -25,15 +25,16 @@ pub(super) struct Leaving {
 /// How long the exchanges of the measured part that are in flight have been so, added up.
 pub(super) fn flight_ns<H: Host, S>(pool: &UserPool<H, S>, now_ns: u64) -> u64 {
     let zero_ns = pool.worker.zero_ns.get();
-    let in_flight = pool.activities().map(|activity| {
+    let mut all_ns = 0;
+    pool.each_activity(|activity| {
         let flight_ns = |count: u32, begun_ns: u64| {
             u64::from(count) * now_ns.saturating_sub(begun_ns.max(zero_ns))
         };
         let mut sum_ns = flight_ns(activity.in_flight.get(), activity.begun_ns.get());
         activity.each_concurrent(|batch| sum_ns += flight_ns(batch.left, batch.begun_ns));
-        sum_ns
+        all_ns += sum_ns;
     });
-    in_flight.sum()
+    all_ns
 }
 
 impl Leaving {
@@ -51,7 +52,7 @@ impl Leaving {
     /// What a worker's users and its schedule leave behind.
     pub(super) fn count<H: Host, S>(mut self, pool: &UserPool<H, S>) -> Unfinished {
         let worker = &pool.worker;
-        pool.activities().for_each(|activity| self.member(activity));
+        pool.each_activity(|activity| self.member(activity));
         let held = pool.retired_ns.iter();
         held.for_each(|at_ns| self.unsent(*at_ns, 1));
         let begin_ns = worker.begin_ns.get();

@@ -1,6 +1,7 @@
 //! Setting up a worker: its connections are dialled before the load begins.
 
 use super::backlog::Backlog;
+use super::guests::Guests;
 use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
@@ -192,6 +193,7 @@ fn new_worker<H: Host>(
         is_cut_off: Cell::new(false),
         iterations: Cell::new(0),
         backlog: Backlog::default(),
+        guests: Guests::default(),
         users: Cell::new(0),
         resting: Cell::new(0),
         thinking: Cell::new(0),

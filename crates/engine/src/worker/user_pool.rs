@@ -204,7 +204,9 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 impl<H: Host, S> UserPool<H, S> {
     /// Whether an exchange has not ended, or an arrival that is due was not sent.
     pub(super) fn has_unfinished(&self) -> bool {
-        self.worker.pacer.first_untaken_ns().is_some() || self.activities().any(Activity::is_busy)
+        let mut is_busy = self.worker.pacer.first_untaken_ns().is_some();
+        self.each_activity(|activity| is_busy |= activity.is_busy());
+        is_busy
     }
 
     /// When the youngest of the unfinished exchanges was sent; `None` if an arrival has not been.
@@ -212,14 +214,25 @@ impl<H: Host, S> UserPool<H, S> {
         if self.worker.pacer.first_untaken_ns().is_some() {
             return None;
         }
-        let mut sent_ns = self.activities().map(Activity::youngest_sent_ns);
-        sent_ns.try_fold(0, |youngest_ns: u64, sent_ns| {
-            Some(youngest_ns.max(sent_ns?))
-        })
+        let mut youngest_ns = Some(0);
+        self.each_activity(|activity| {
+            let sent_ns = activity.youngest_sent_ns();
+            youngest_ns = youngest_ns
+                .zip(sent_ns)
+                .map(|(known, sent)| known.max(sent));
+        });
+        youngest_ns
     }
 
-    /// What each user is doing.
-    pub(super) fn activities(&self) -> impl Iterator<Item = &Activity> {
+    /// Shows what each user is doing, guests included.
+    pub(super) fn each_activity(&self, mut show: impl FnMut(&Activity)) {
+        self.activities().for_each(&mut show);
+        let guests = self.worker.guests.present();
+        guests.iter().for_each(|guest| show(&guest.activity));
+    }
+
+    /// What each user of the load is doing.
+    fn activities(&self) -> impl Iterator<Item = &Activity> {
         self.members.iter().map(|member| &member.user.activity)
     }
 }

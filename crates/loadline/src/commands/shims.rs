@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 5] = ["wrk", "wrk2", "ab", "oha", "k6"];
+const NAMES: [&str; 6] = ["wrk", "wrk2", "ab", "oha", "k6", "locust"];
 
 /// Makes the links that are missing. Where one of the names is taken none is made.
 pub(crate) fn run(flags: &ShimsFlags) -> Result<Exit> {

@@ -1,0 +1,188 @@
+//! `loadline locust`: its command, which Python runs with the extension below it.
+//!
+//! This process becomes the interpreter, so that signals, terminals and exit codes are those of
+//! the command itself.
+
+use crate::exit::refuse;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Names the interpreter, where it is not to be looked for.
+const VARIABLE: &str = "LOADLINE_PYTHON";
+
+/// The exit code of Locust's that says that it could not start.
+const FAILED: u8 = 1;
+
+/// Says that it can run the package: Python from 3.10 on that finds it.
+const PROBE: &str = "\
+import importlib.util, sys
+old = sys.version_info < (3, 10)
+sys.exit(10 if old else 0 if importlib.util.find_spec('loadline') else 11)";
+
+const TOO_OLD: i32 = 10;
+const NO_PACKAGE: i32 = 11;
+
+/// Becomes an interpreter that runs the words; returns only if there is none that can, with the
+/// exit code.
+pub(crate) fn run(words: &[OsString]) -> u8 {
+    let tried: Vec<Tried> = candidates().into_iter().map(Tried::of).collect();
+    let Some(found) = tried.iter().find(|tried| tried.fitness == Fitness::Fit) else {
+        refuse(&sentence(&tried));
+        return FAILED;
+    };
+    let error = Command::new(&found.program)
+        .args(["-m", "loadline"])
+        .args(words)
+        .exec();
+    refuse(&format!(
+        "{} can't be run: {error}",
+        found.program.display()
+    ));
+    FAILED
+}
+
+/// An interpreter, and whether it will do.
+#[derive(Debug)]
+struct Tried {
+    program: PathBuf,
+    fitness: Fitness,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fitness {
+    Fit,
+    /// There is none of this name.
+    Missing,
+    /// It is of a version before 3.10.
+    Old,
+    /// The package is not installed for it.
+    Bare,
+}
+
+impl Tried {
+    fn of(program: PathBuf) -> Self {
+        let fitness = fitness(&program);
+        Tried { program, fitness }
+    }
+}
+
+fn fitness(program: &Path) -> Fitness {
+    let asked = Command::new(program)
+        .args(["-c", PROBE])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    match asked.map(|status| status.code()) {
+        Ok(Some(0)) => Fitness::Fit,
+        Ok(Some(NO_PACKAGE)) => Fitness::Bare,
+        Ok(Some(TOO_OLD) | None) => Fitness::Old,
+        // One that does not even read the question is not of this decade.
+        Ok(Some(_)) => Fitness::Old,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Fitness::Missing,
+        Err(_) => Fitness::Missing,
+    }
+}
+
+/// The interpreters in which the package may be: the one that is named, the one beside this program
+/// (of a wheel, or of a clone), the one of the environment that is active, and the system's.
+fn candidates() -> Vec<PathBuf> {
+    if let Some(named) = std::env::var_os(VARIABLE) {
+        return vec![named.into()];
+    }
+    let beside = std::env::current_exe()
+        .and_then(std::fs::canonicalize)
+        .ok()
+        .and_then(|program| Some(program.parent()?.to_owned()));
+    let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
+    candidates_of(beside.as_deref(), active.as_deref())
+}
+
+fn candidates_of(beside: Option<&Path>, active: Option<&Path>) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    if let Some(folder) = beside {
+        // A wheel puts this program beside its interpreter; `make build` makes an environment in
+        // the folder above.
+        all.push(folder.join("python3"));
+        all.extend(
+            folder
+                .parent()
+                .map(|target| target.join("python/bin/python3")),
+        );
+    }
+    all.extend(active.map(|folder| folder.join("bin/python3")));
+    all.push("python3".into());
+    let is_there = |program: &PathBuf| program == OsStr::new("python3") || program.exists();
+    all.retain(is_there);
+    all
+}
+
+/// Why none of them will do, and what to do.
+fn sentence(tried: &[Tried]) -> String {
+    let has = |fitness| tried.iter().find(|tried| tried.fitness == fitness);
+    if let Some(bare) = has(Fitness::Bare) {
+        return format!(
+            "locustfiles need Loadline's package for Python, and {} has none; install it with \
+             `pip install loadline`, or in a clone with `make build`",
+            bare.program.display()
+        );
+    }
+    if let Some(old) = has(Fitness::Old) {
+        return format!(
+            "locustfiles need Python 3.10 or newer, and {} is older; install a newer one, or name \
+             it in {VARIABLE}",
+            old.program.display()
+        );
+    }
+    format!(
+        "locustfiles need Python 3.10 or newer, and there is no python3 here; install it, and \
+         Loadline's package with `pip install loadline` ({VARIABLE} names another interpreter)"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(fitnesses: &[Fitness]) -> String {
+        let tried = |fitness: &Fitness| Tried {
+            program: "python3".into(),
+            fitness: *fitness,
+        };
+        sentence(&fitnesses.iter().map(tried).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_is_missing_is_said_in_one_sentence() {
+        let none = said(&[Fitness::Missing]);
+        assert!(none.contains("no python3 here; install it"), "{none}");
+        let old = said(&[Fitness::Missing, Fitness::Old]);
+        assert!(old.contains("python3 is older"), "{old}");
+        let bare = said(&[Fitness::Old, Fitness::Bare]);
+        assert!(bare.contains("`pip install loadline`"), "{bare}");
+    }
+
+    #[test]
+    fn interpreters_are_looked_for_beside_the_program_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (release, python) = (
+            folder.path().join("release"),
+            folder.path().join("python/bin"),
+        );
+        for made in [&release, &python] {
+            std::fs::create_dir_all(made).expect("a folder");
+        }
+        std::fs::write(python.join("python3"), "").expect("a file");
+        let found = candidates_of(Some(&release), None);
+        assert_eq!(found, [python.join("python3"), "python3".into()]);
+        assert_eq!(candidates_of(None, None), [PathBuf::from("python3")]);
+    }
+
+    #[test]
+    fn an_interpreter_that_is_not_there_is_missing() {
+        assert_eq!(fitness(Path::new("/nowhere/python3")), Fitness::Missing);
+    }
+}

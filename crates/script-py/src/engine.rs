@@ -1,0 +1,378 @@
+//! The engine of this process: a worker on gevent's thread, made when it is first used.
+
+use crate::guest::{Hosting, take_requester};
+use crate::hub::Hub;
+use crate::lag::Heartbeat;
+use crate::waiting::{Arrival, Ticket, Waiting};
+use loadline_client::CookieJar;
+use loadline_engine::{Detail, DrivenWorker, Inlet, Launch, Readiness, Requester, Run};
+use loadline_metrics::SeriesId;
+use loadline_plan::{Load, Plan, Shape};
+use loadline_reactor::{Host, Kernel, monotonic_ns};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::mem;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use url::Url;
+
+/// How many rounds of responses and new requests a turn goes on for before other greenlets of the
+/// hub have theirs.
+const MOST_ROUNDS: usize = 8;
+/// A time that does not come.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 86_400);
+
+thread_local! {
+    static ENGINE: RefCell<Option<Rc<Engine>>> = const { RefCell::new(None) };
+}
+
+/// How many engines this process has had; a child counts on.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// The engine.
+pub(crate) struct Engine {
+    /// Which one of the process it is.
+    pub(crate) serial: u32,
+    worker: RefCell<DrivenWorker>,
+    landlord: Requester<Kernel>,
+    pub(crate) hub: Hub,
+    waiting: Rc<Waiting>,
+    sessions: RefCell<Slab<Rc<Session>>>,
+    /// Whether a turn is under way.
+    is_turning: Cell<bool>,
+    /// Whether the hub was told that a turn is due.
+    is_due: Cell<bool>,
+    /// Whether something was begun that the worker has not looked at.
+    has_begun: Cell<bool>,
+    /// Whether requests are counted by name: somebody records the run.
+    is_recorded: Cell<bool>,
+    /// The series of requests, by method and name.
+    series: RefCell<HashMap<String, SeriesId>>,
+    _heartbeat: Heartbeat,
+}
+
+/// What a client has of the engine: connections and cookies of its own.
+pub(crate) struct Session {
+    pub(crate) requester: Requester<Kernel>,
+    pub(crate) jar: RefCell<CookieJar>,
+    /// Whether there may be a cookie in the jar.
+    pub(crate) has_cookies: Cell<bool>,
+    /// Whether its connections take any certificate.
+    is_insecure: Cell<bool>,
+}
+
+impl Session {
+    /// Has its connections take any certificate, or not. None that was made otherwise serves again.
+    pub(crate) fn trust_anyone(&self, trusts: bool) {
+        if self.is_insecure.replace(trusts) != trusts {
+            self.requester.trust_anyone(trusts);
+            self.requester.close_idle();
+        }
+    }
+}
+
+/// The engine of this thread, made if there is none yet.
+///
+/// # Errors
+/// On a thread that is not the program's first one, or where it can't be made.
+pub(crate) fn engine(py: Python<'_>) -> PyResult<Rc<Engine>> {
+    if let Some(engine) = existing() {
+        return Ok(engine);
+    }
+    ensure_main_thread()?;
+    // Nobody listens to the run: what it would tell is thrown away.
+    let engine = Engine::make(py, |plan, ready, begin_ns| {
+        Ok(Run::elsewhere(plan, ready, begin_ns).1)
+    })?;
+    Ok(settle(engine))
+}
+
+fn ensure_main_thread() -> PyResult<()> {
+    if rustix::thread::gettid() == rustix::process::getpid() {
+        return Ok(());
+    }
+    let sentence = "requests are sent by the thread that runs the test, and this call came from \
+                    another one: start the work with gevent.spawn instead, or give the thread a \
+                    requests.Session of its own";
+    Err(PyRuntimeError::new_err(sentence))
+}
+
+/// Makes an engine the one of this thread.
+fn settle(engine: Engine) -> Rc<Engine> {
+    let engine = Rc::new(engine);
+    ENGINE.with(|place| *place.borrow_mut() = Some(Rc::clone(&engine)));
+    engine
+}
+
+/// Begins a new engine, whose run is listened to: by what `listen` begins, given the plan, what is
+/// known of its connections and when its load begins. Clients open new connections.
+///
+/// # Errors
+/// If somebody waits for something of the engine that there is.
+pub(crate) fn begin_recorded(
+    py: Python<'_>,
+    listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
+) -> PyResult<()> {
+    ensure_main_thread()?;
+    if let Some(before) = existing() {
+        if !before.waiting.is_empty() {
+            let sentence = "a recording begins before the requests that it records, and some are \
+                            in flight already";
+            return Err(PyRuntimeError::new_err(sentence));
+        }
+        before.hub.stop(py)?;
+        ENGINE.with(|place| place.borrow_mut().take());
+    }
+    let engine = Engine::make(py, listen)?;
+    engine.is_recorded.set(true);
+    settle(engine);
+    Ok(())
+}
+
+/// The engine of this thread, if there is one.
+pub(crate) fn existing() -> Option<Rc<Engine>> {
+    ENGINE
+        .try_with(|engine| engine.borrow().clone())
+        .ok()
+        .flatten()
+}
+
+/// Has child processes forget the engine that they inherit: it shares descriptors with its parent's
+/// and would take away what is not its own.
+pub(crate) fn forget_in_children(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let forget = wrap_pyfunction!(forget, module)?;
+    let arguments = pyo3::types::PyDict::new(module.py());
+    arguments.set_item("after_in_child", forget)?;
+    let os = module.py().import("os")?;
+    os.call_method("register_at_fork", (), Some(&arguments))?;
+    Ok(())
+}
+
+#[pyfunction]
+fn forget(py: Python<'_>) -> PyResult<()> {
+    crate::lag::forget();
+    let inherited = ENGINE.with(|engine| engine.borrow_mut().take());
+    let Some(engine) = inherited else {
+        return Ok(());
+    };
+    let stopped = engine.hub.stop(py);
+    // Its end would be the end of the parent's connections.
+    mem::forget(engine);
+    stopped
+}
+
+/// What the hub calls whenever the engine may have something to do.
+#[pyfunction]
+fn turn(py: Python<'_>) -> PyResult<()> {
+    match existing() {
+        Some(engine) => engine.turn(py),
+        None => Ok(()),
+    }
+}
+
+impl Engine {
+    /// A new engine, which tells the run of this inlet.
+    fn make(
+        py: Python<'_>,
+        listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
+    ) -> PyResult<Engine> {
+        let mut plan = plan_of(1);
+        plan.connection.tls.cacert = authorities(py);
+        let launches = [Launch::scenario(|_| Hosting)];
+        let refused = |error: &dyn std::fmt::Display| PyRuntimeError::new_err(error.to_string());
+        let mut worker = DrivenWorker::prepare(&plan, Detail::default(), &launches, 0)
+            .map_err(|error| refused(&error))?;
+        let begin_ns = monotonic_ns();
+        let inlet = listen(&plan, worker.ready().clone(), begin_ns)?;
+        worker.begin(begin_ns, inlet);
+        // The first turn begins the load, the second one its user.
+        let mut landlord = None;
+        while landlord.is_none() {
+            worker.turn()?;
+            landlord = take_requester();
+        }
+        let landlord = landlord.ok_or_else(|| refused(&"the engine did not begin"))?;
+        let turn = wrap_pyfunction!(turn, py)?.into_any();
+        let hub = Hub::watch(py, worker.as_fd(), turn)?;
+        Ok(Engine {
+            serial: MADE.fetch_add(1, Ordering::Relaxed) + 1,
+            worker: RefCell::new(worker),
+            landlord,
+            _heartbeat: Heartbeat::begin(py, &hub)?,
+            hub,
+            waiting: Rc::default(),
+            sessions: RefCell::default(),
+            is_turning: Cell::new(false),
+            is_due: Cell::new(false),
+            has_begun: Cell::new(false),
+            is_recorded: Cell::new(false),
+            series: RefCell::default(),
+        })
+    }
+
+    /// The series that counts requests of this name, where anybody records them.
+    pub(crate) fn series(&self, method: &str, name: &str) -> SeriesId {
+        if !self.is_recorded.get() {
+            return SeriesId::default();
+        }
+        let name = [method, " ", name].concat();
+        if let Some(known) = self.series.borrow().get(&name) {
+            return *known;
+        }
+        // What can't be a name is counted with what had no series left.
+        let series = self.landlord.series(&name).unwrap_or_default();
+        self.series.borrow_mut().insert(name, series);
+        series
+    }
+
+    /// Nobody records any more.
+    pub(crate) fn stop_recording(&self) {
+        self.is_recorded.set(false);
+    }
+
+    /// A session for a client, and its number.
+    pub(crate) fn open_session(&self) -> (u32, Rc<Session>) {
+        let session = Rc::new(Session {
+            requester: self.landlord.another_user(),
+            jar: RefCell::default(),
+            has_cookies: Cell::new(false),
+            is_insecure: Cell::new(false),
+        });
+        let number = self.sessions.borrow_mut().insert(Rc::clone(&session));
+        (number as u32, session)
+    }
+
+    /// The session of this number.
+    pub(crate) fn session(&self, number: u32) -> Option<Rc<Session>> {
+        self.sessions.borrow().get(number as usize).cloned()
+    }
+
+    /// The number of the endpoint that a URL is of.
+    pub(crate) fn endpoint_of(&self, url: &Url) -> usize {
+        self.landlord.endpoint_of(url)
+    }
+
+    /// A client is gone: its connections are closed.
+    pub(crate) fn close_session(&self, number: u32) {
+        let closed = self.sessions.borrow_mut().try_remove(number as usize);
+        drop(closed);
+    }
+
+    /// Its clock and timers.
+    pub(crate) fn host(&self) -> &Kernel {
+        self.landlord.host()
+    }
+
+    /// Has this greenlet wait for what the future brings.
+    ///
+    /// # Errors
+    /// What is thrown into the greenlet meanwhile: what it waited for is given up then.
+    pub(crate) fn wait(
+        &self,
+        py: Python<'_>,
+        future: impl Future<Output = Arrival> + 'static,
+    ) -> PyResult<Arrival> {
+        let greenlet = self.hub.waiter(py)?;
+        let ticket = self.waiting.enter(greenlet);
+        let waiting = Rc::clone(&self.waiting);
+        let task = self.host().spawn(async move {
+            let arrival = future.await;
+            waiting.arrive(ticket, arrival);
+        });
+        self.waiting.keep(ticket, task);
+        let begun = self
+            .hub
+            .hold(py, true)
+            .and_then(|()| self.turn_soon(py))
+            .and_then(|()| self.await_arrival(py, ticket));
+        if begun.is_err() {
+            self.waiting.leave(ticket);
+            // The loop drops what was given up when it next looks at it.
+            self.turn_soon(py)?;
+        }
+        begun
+    }
+
+    /// Waits until what this ticket stands for has come, whoever else may switch here.
+    fn await_arrival(&self, py: Python<'_>, ticket: Ticket) -> PyResult<Arrival> {
+        loop {
+            self.hub.switch(py)?;
+            if let Some(arrival) = self.waiting.take(ticket) {
+                return Ok(arrival);
+            }
+        }
+    }
+
+    /// Has the worker look at what was begun: in the turn that is under way, or in one of its own.
+    fn turn_soon(&self, py: Python<'_>) -> PyResult<()> {
+        self.has_begun.set(true);
+        if self.is_turning.get() || self.is_due.replace(true) {
+            return Ok(());
+        }
+        self.hub.call_soon(py)
+    }
+
+    /// Takes what the kernel has, switches to the greenlets whose responses are whole, sends what
+    /// they ask for next, and so on until nothing is left or others are to have their turn.
+    fn turn(&self, py: Python<'_>) -> PyResult<()> {
+        self.is_due.set(false);
+        if self.is_turning.replace(true) {
+            return Ok(());
+        }
+        let went = self.go_round(py);
+        self.is_turning.set(false);
+        went?;
+        if self.has_begun.get() || self.waiting.has_arrived() {
+            self.turn_soon(py)?;
+        }
+        self.hub.hold(py, !self.waiting.is_empty())
+    }
+
+    fn go_round(&self, py: Python<'_>) -> PyResult<()> {
+        let mut arrived = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            self.has_begun.set(false);
+            self.worker.borrow_mut().turn()?;
+            self.waiting.take_arrived(&mut arrived);
+            for ticket in arrived.drain(..) {
+                if let Some(greenlet) = self.waiting.greenlet(py, ticket) {
+                    self.hub.switch_to(py, &greenlet);
+                }
+            }
+            if !self.has_begun.get() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The load of a process: users without requests of their own, for ever.
+pub(crate) fn plan_of(users: u32) -> Plan {
+    let mut plan = Plan {
+        load: Load {
+            users,
+            max_users: users,
+            shape: Shape::Closed,
+        },
+        duration: Some(FOREVER),
+        ..Plan::default()
+    };
+    plan.connection.ahead = false;
+    // Each request says how long it may take.
+    plan.connection.timeout = FOREVER;
+    plan.connection.connect_timeout = FOREVER;
+    plan
+}
+
+/// The authorities that Python's clients trust, where they are known.
+fn authorities(py: Python<'_>) -> Option<std::path::PathBuf> {
+    let certifi = py.import("certifi").ok()?;
+    let path: String = certifi.call_method0("where").ok()?.extract().ok()?;
+    Some(path.into())
+}

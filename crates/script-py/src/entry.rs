@@ -1,0 +1,343 @@
+//! The figures of one name, as Locust keeps them.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+/// A key of the response times: a whole number where Locust's own rounding made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Bucket {
+    /// Milliseconds.
+    Whole(i64),
+    /// The bits of a number that a function of the user's made.
+    Real(u64),
+}
+
+impl Bucket {
+    /// Locust's rounding: to the millisecond below 100 ms, to ten of them below a second, to a
+    /// hundred below ten seconds, to a second from there on; what lies in the middle goes to the
+    /// even neighbour, as in Python.
+    pub(crate) fn of(ms: f64) -> Bucket {
+        let step = match ms {
+            ms if ms < 100.0 => 1.0,
+            ms if ms < 1_000.0 => 10.0,
+            ms if ms < 10_000.0 => 100.0,
+            _ => 1_000.0,
+        };
+        Bucket::Whole((round_to_even(ms, step) * step) as i64)
+    }
+
+    /// What a function of the user's made of a time.
+    pub(crate) fn given(value: &Bound<'_, PyAny>) -> PyResult<Bucket> {
+        match value.extract::<i64>() {
+            Ok(whole) => Ok(Bucket::Whole(whole)),
+            Err(_) => Ok(Bucket::Real(value.extract::<f64>()?.to_bits())),
+        }
+    }
+}
+
+/// How many steps a number is, rounded. Exact: what is left of a number behind its last whole step
+/// is a number itself, unlike a tenth of it.
+fn round_to_even(number: f64, step: f64) -> f64 {
+    let mut whole = (number / step).floor();
+    let mut left = number - whole * step;
+    if left < 0.0 {
+        whole -= 1.0;
+        left += step;
+    }
+    let half = step / 2.0;
+    let is_odd = whole % 2.0 != 0.0;
+    if left > half || (left == half && is_odd) {
+        return whole + 1.0;
+    }
+    whole
+}
+
+/// Counts by key, in the order in which the keys came.
+#[derive(Clone, Debug)]
+struct Counts<K> {
+    pairs: Vec<(K, u64)>,
+    places: HashMap<K, usize>,
+}
+
+impl<K> Default for Counts<K> {
+    fn default() -> Self {
+        Counts {
+            pairs: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+}
+
+impl<K: Copy + Eq + std::hash::Hash> Counts<K> {
+    fn add(&mut self, other: &Counts<K>) {
+        let pairs = other.pairs.iter();
+        pairs.for_each(|(key, count)| self.count(*key, *count));
+    }
+
+    fn count(&mut self, key: K, count: u64) {
+        if let Some((last, counted)) = self.pairs.last_mut()
+            && *last == key
+        {
+            *counted += count;
+            return;
+        }
+        let place = *self.places.entry(key).or_insert(self.pairs.len());
+        match self.pairs.get_mut(place) {
+            Some((_, counted)) => *counted += count,
+            None => self.pairs.push((key, count)),
+        }
+    }
+}
+
+/// What is counted under one name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figures {
+    requests: u64,
+    without_time: u64,
+    failures: u64,
+    total_ms: f64,
+    least_ms: Option<f64>,
+    most_ms: f64,
+    bytes: u64,
+    times: Counts<Bucket>,
+    each_second: Counts<i64>,
+    failures_each_second: Counts<i64>,
+    started: f64,
+    last: Option<f64>,
+}
+
+impl Figures {
+    fn new() -> Self {
+        Figures {
+            started: epoch(),
+            ..Figures::default()
+        }
+    }
+
+    fn log(&mut self, at: f64, time: Option<(f64, Bucket)>, bytes: i64) {
+        self.requests += 1;
+        self.last = Some(at);
+        self.each_second.count(at as i64, 1);
+        match time {
+            None => self.without_time += 1,
+            Some((ms, bucket)) => {
+                self.total_ms += ms;
+                self.least_ms = Some(self.least_ms.map_or(ms, |least| least.min(ms)));
+                self.most_ms = self.most_ms.max(ms);
+                self.times.count(bucket, 1);
+            }
+        }
+        self.bytes = self.bytes.saturating_add_signed(bytes);
+    }
+
+    fn add(&mut self, other: &Figures) {
+        self.requests += other.requests;
+        self.without_time += other.without_time;
+        self.failures += other.failures;
+        self.total_ms += other.total_ms;
+        let least_ms = [self.least_ms, other.least_ms].into_iter().flatten();
+        self.least_ms = least_ms.reduce(f64::min);
+        self.most_ms = self.most_ms.max(other.most_ms);
+        self.bytes += other.bytes;
+        self.times.add(&other.times);
+        self.each_second.add(&other.each_second);
+        self.failures_each_second.add(&other.failures_each_second);
+        self.started = self.started.min(other.started);
+        let last = [self.last, other.last].into_iter().flatten();
+        self.last = last.reduce(f64::max);
+    }
+
+    fn log_failure(&mut self, at: f64) {
+        self.failures += 1;
+        self.failures_each_second.count(at as i64, 1);
+    }
+}
+
+/// Seconds since 1970.
+pub(crate) fn epoch() -> f64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// The figures of a name, wherever they are held.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(crate) method: String,
+    pub(crate) name: String,
+    figures: Mutex<Figures>,
+}
+
+impl Tally {
+    pub(crate) fn new(method: &str, name: &str) -> Self {
+        Tally {
+            method: method.to_owned(),
+            name: name.to_owned(),
+            figures: Mutex::new(Figures::new()),
+        }
+    }
+
+    pub(crate) fn log(&self, at: f64, time: Option<(f64, Bucket)>, bytes: i64) {
+        self.lock().log(at, time, bytes);
+    }
+
+    pub(crate) fn log_failure(&self, at: f64) {
+        self.lock().log_failure(at);
+    }
+
+    pub(crate) fn reset(&self) {
+        *self.lock() = Figures::new();
+    }
+
+    // Nothing of Python's is called while it is locked: that could come back here.
+    fn lock(&self) -> MutexGuard<'_, Figures> {
+        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The figures of one name and method.
+#[pyclass(frozen, module = "loadline._native")]
+pub(crate) struct Entry(pub(crate) Arc<Tally>);
+
+#[pymethods]
+impl Entry {
+    #[getter]
+    fn method(&self) -> &str {
+        &self.0.method
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn num_requests(&self) -> u64 {
+        self.0.lock().requests
+    }
+
+    #[getter]
+    fn num_none_requests(&self) -> u64 {
+        self.0.lock().without_time
+    }
+
+    #[getter]
+    fn num_failures(&self) -> u64 {
+        self.0.lock().failures
+    }
+
+    #[getter]
+    fn total_response_time(&self) -> f64 {
+        self.0.lock().total_ms
+    }
+
+    #[getter]
+    fn min_response_time(&self) -> Option<f64> {
+        self.0.lock().least_ms
+    }
+
+    #[getter]
+    fn max_response_time(&self) -> f64 {
+        self.0.lock().most_ms
+    }
+
+    #[getter]
+    fn total_content_length(&self) -> u64 {
+        self.0.lock().bytes
+    }
+
+    #[getter]
+    fn start_time(&self) -> f64 {
+        self.0.lock().started
+    }
+
+    #[getter]
+    fn last_request_timestamp(&self) -> Option<f64> {
+        self.0.lock().last
+    }
+
+    #[getter]
+    fn response_times<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let pairs = self.0.lock().times.pairs.clone();
+        let times = PyDict::new(py);
+        for (bucket, count) in pairs {
+            match bucket {
+                Bucket::Whole(ms) => times.set_item(ms, count)?,
+                Bucket::Real(bits) => times.set_item(f64::from_bits(bits), count)?,
+            }
+        }
+        Ok(times)
+    }
+
+    #[getter]
+    fn num_reqs_per_sec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let pairs = self.0.lock().each_second.pairs.clone();
+        by_second(py, pairs)
+    }
+
+    #[getter]
+    fn num_fail_per_sec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let pairs = self.0.lock().failures_each_second.pairs.clone();
+        by_second(py, pairs)
+    }
+
+    /// Adds what another process counted: a dictionary of the fields of this class.
+    fn add(&self, report: &Bound<'_, PyDict>) -> PyResult<()> {
+        let report = read(report)?;
+        self.0.lock().add(&report);
+        Ok(())
+    }
+
+    /// Forgets what was counted.
+    fn reset(&self) {
+        self.0.reset();
+    }
+
+    fn __repr__(&self) -> String {
+        let requests = self.0.lock().requests;
+        format!("<Entry {} {}: {requests}>", self.0.method, self.0.name)
+    }
+}
+
+/// The figures in a dictionary, read before anything is locked.
+fn read(report: &Bound<'_, PyDict>) -> PyResult<Figures> {
+    let field = |name: &str| report.as_any().get_item(name);
+    let mut times = Counts::default();
+    for (key, count) in field("response_times")?.cast::<PyDict>()?.iter() {
+        times.count(Bucket::given(&key)?, count.extract()?);
+    }
+    let seconds = |name: &str| {
+        let mut seconds = Counts::default();
+        for (key, count) in field(name)?.cast::<PyDict>()?.iter() {
+            let second = key
+                .extract::<i64>()
+                .or_else(|_| key.str()?.to_str()?.parse().map_err(PyErr::from))?;
+            seconds.count(second, count.extract()?);
+        }
+        PyResult::Ok(seconds)
+    };
+    Ok(Figures {
+        requests: field("num_requests")?.extract()?,
+        without_time: field("num_none_requests")?.extract()?,
+        failures: field("num_failures")?.extract()?,
+        total_ms: field("total_response_time")?.extract()?,
+        least_ms: field("min_response_time")?.extract()?,
+        most_ms: field("max_response_time")?.extract()?,
+        bytes: field("total_content_length")?.extract()?,
+        times,
+        each_second: seconds("num_reqs_per_sec")?,
+        failures_each_second: seconds("num_fail_per_sec")?,
+        started: field("start_time")?.extract()?,
+        last: field("last_request_timestamp")?.extract()?,
+    })
+}
+
+fn by_second(py: Python<'_>, pairs: Vec<(i64, u64)>) -> PyResult<Bound<'_, PyDict>> {
+    let counts = PyDict::new(py);
+    for (second, count) in pairs {
+        counts.set_item(second, count)?;
+    }
+    Ok(counts)
+}

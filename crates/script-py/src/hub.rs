@@ -1,0 +1,107 @@
+//! gevent's hub, on whose thread the engine runs.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::cell::Cell;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// What is used of gevent.
+pub(crate) struct Hub {
+    hub: Py<PyAny>,
+    /// `hub.switch`: waits until somebody switches back.
+    switch: Py<PyAny>,
+    /// `greenlet.getcurrent`.
+    current: Py<PyAny>,
+    run_callback: Py<PyAny>,
+    /// Watches the engine's descriptor.
+    watcher: Py<PyAny>,
+    /// Whether the watcher keeps the hub's loop from ending.
+    holds: Cell<bool>,
+    /// What the hub calls.
+    turn: Py<PyAny>,
+}
+
+impl Hub {
+    /// The hub of this thread, which calls `turn` whenever the descriptor is readable.
+    pub(crate) fn watch(
+        py: Python<'_>,
+        descriptor: BorrowedFd<'_>,
+        turn: Bound<'_, PyAny>,
+    ) -> PyResult<Hub> {
+        let gevent = py.import("gevent")?;
+        let hub = gevent.call_method0("get_hub")?;
+        let own_loop = hub.getattr("loop")?;
+        let watcher = own_loop.call_method1("io", (descriptor.as_raw_fd(), 1))?;
+        watcher.setattr("ref", false)?;
+        watcher.call_method1("start", (&turn,))?;
+        Ok(Hub {
+            switch: hub.getattr("switch")?.unbind(),
+            current: gevent.getattr("getcurrent")?.unbind(),
+            run_callback: own_loop.getattr("run_callback")?.unbind(),
+            hub: hub.unbind(),
+            watcher: watcher.unbind(),
+            holds: Cell::new(false),
+            turn: turn.unbind(),
+        })
+    }
+
+    /// The greenlet that runs; not the hub itself, which must not wait.
+    pub(crate) fn waiter(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let current = self.current.call0(py)?;
+        if current.is(&self.hub) {
+            let sentence = "the event loop itself can't wait for a response: send the request in \
+                            a greenlet of its own, with gevent.spawn";
+            return Err(PyRuntimeError::new_err(sentence));
+        }
+        Ok(current)
+    }
+
+    /// Lets others run until somebody switches back.
+    pub(crate) fn switch(&self, py: Python<'_>) -> PyResult<()> {
+        self.switch.call0(py).map(drop)
+    }
+
+    /// Has the hub call `turn` soon.
+    pub(crate) fn call_soon(&self, py: Python<'_>) -> PyResult<()> {
+        self.run_callback.call1(py, (&self.turn,)).map(drop)
+    }
+
+    /// Whether the loop is kept from ending: as long as somebody waits.
+    pub(crate) fn hold(&self, py: Python<'_>, holds: bool) -> PyResult<()> {
+        match self.holds.replace(holds) == holds {
+            true => Ok(()),
+            false => self.watcher.setattr(py, intern!(py, "ref"), holds),
+        }
+    }
+
+    /// Switches to a greenlet. What it dies of is told as gevent does.
+    pub(crate) fn switch_to(&self, py: Python<'_>, greenlet: &Py<PyAny>) {
+        if let Err(error) = greenlet.call_method0(py, intern!(py, "switch")) {
+            self.tell(py, greenlet, error);
+        }
+    }
+
+    fn tell(&self, py: Python<'_>, greenlet: &Py<PyAny>, error: PyErr) {
+        let what = (
+            greenlet,
+            error.get_type(py),
+            error.value(py),
+            error.traceback(py),
+        );
+        let told = self.hub.call_method1(py, "handle_error", what);
+        if let Err(error) = told {
+            error.write_unraisable(py, None);
+        }
+    }
+
+    /// Watches no more.
+    pub(crate) fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        self.watcher.call_method0(py, "stop").map(drop)
+    }
+
+    /// The loop.
+    pub(crate) fn own_loop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.hub.bind(py).getattr("loop")
+    }
+}

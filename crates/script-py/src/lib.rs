@@ -1,0 +1,59 @@
+//! The engine for Python: `loadline._native`.
+//!
+//! Locust's users are greenlets on one thread, whose loop is gevent's hub. The engine runs on the
+//! same thread, inside that loop: a worker that is driven by turns
+//! ([`DrivenWorker`](loadline_engine::DrivenWorker)), behind one descriptor that the hub watches.
+//! A request is a task of the worker's loop. The greenlet that asked for it sleeps meanwhile, and
+//! is switched to from within the turn in which the response became whole. Nothing crosses a
+//! thread, and no object of Python's is made for a request but its response.
+//!
+//! # Rules that hold everywhere here
+//!
+//! - *Nothing is borrowed over a switch.* Whoever waits leaves its place on the stack, and the next
+//!   greenlet runs through the same code: classes are frozen, and their cells are closed again
+//!   before anything of Python's is called.
+//! - *Each wait has a place of its own* ([`waiting`]), numbered anew each time. What comes for a
+//!   wait that is over is thrown away.
+//! - *The engine belongs to a thread and a process* ([`engine`]). Calls from other threads are
+//!   refused before anything is sent; a child process forgets the engine that it inherited.
+
+mod body;
+mod call;
+mod client;
+mod engine;
+mod entry;
+mod failure;
+mod fetch;
+mod fetched;
+mod flavour;
+mod guest;
+mod hop;
+mod hub;
+mod lag;
+mod pause;
+mod plain_url;
+mod recording;
+mod response;
+mod stats;
+mod style;
+mod template;
+mod waiting;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+#[pyo3(name = "_native")]
+fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<client::Client>()?;
+    module.add_class::<response::Response>()?;
+    module.add_class::<stats::Stats>()?;
+    module.add_class::<entry::Entry>()?;
+    module.add_class::<recording::Recording>()?;
+    module.add("NativeError", py.get_type::<failure::NativeError>())?;
+    module.add_function(wrap_pyfunction!(pause::sleep, module)?)?;
+    module.add_function(wrap_pyfunction!(response::on_request, module)?)?;
+    module.add_function(wrap_pyfunction!(lag::hub_lag, module)?)?;
+    engine::forget_in_children(module)
+}

@@ -1,0 +1,231 @@
+//! `Recording`: Loadline's own record of a run, in a saved run beside Locust's statistics.
+//!
+//! The engine records what it sends in any case. Here a thread takes that second by second and
+//! appends it to a file, which `loadline report` reads, judges and shows. What is in flight when a
+//! recording ends stays there, as in every run.
+
+use crate::engine::{Engine, begin_recorded, existing, plan_of};
+use crate::waiting::Arrival;
+use loadline_engine::{Event, Handle, Inlet, Readiness, Run};
+use loadline_plan::{Body, Plan, Request};
+use loadline_reactor::Host;
+use loadline_record::{Ended, Environment, Header, RunWriter, Summary, Unfinished};
+use loadline_watch::host_counters;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime};
+use url::Url;
+
+/// How long the thread waits for news of the run.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// How often the end looks whether the thread is through, and how often it does so at most.
+const LOOK_NS: u64 = 10_000_000;
+const MOST_LOOKS: u32 = 1_000;
+
+/// What came of the file.
+type Written = Result<(), String>;
+
+/// A record of the run in a file.
+#[pyclass(frozen, module = "loadline._native")]
+pub(crate) struct Recording {
+    path: PathBuf,
+    plan: Plan,
+    running: Mutex<Option<Running>>,
+}
+
+struct Running {
+    handle: Handle,
+    ended: Receiver<Written>,
+    /// By what the run ends, told to the thread before it does.
+    end: std::sync::mpsc::Sender<Ended>,
+}
+
+#[pymethods]
+impl Recording {
+    /// A record of a run against `host`, by so many users, which lasts so many seconds if that is
+    /// known.
+    #[new]
+    #[pyo3(signature = (path, host, users, duration=None))]
+    fn new(path: PathBuf, host: &str, users: u32, duration: Option<f64>) -> PyResult<Self> {
+        let url: Url = host.parse().map_err(|problem| {
+            PyValueError::new_err(format!("the host {host:?} is no URL: {problem}"))
+        })?;
+        let mut plan = plan_of(users);
+        plan.requests.push(Request {
+            method: "GET".to_owned(),
+            url,
+            headers: Vec::new(),
+            body: Body::None,
+            weight: 1,
+            name: None,
+        });
+        if let Some(seconds) = duration.filter(|seconds| *seconds > 0.0) {
+            plan.duration = Some(Duration::from_secs_f64(seconds));
+        }
+        Ok(Recording {
+            path,
+            plan,
+            running: Mutex::default(),
+        })
+    }
+
+    /// Begins: from here on everything that clients send is recorded. Connections that are open are
+    /// closed.
+    fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.is_some() {
+            return Err(PyRuntimeError::new_err("the recording has begun already"));
+        }
+        let file = File::create(&self.path).map_err(|error| unwritable(&self.path, &error))?;
+        let (end, by) = channel();
+        let file = Output {
+            path: self.path.clone(),
+            file,
+            plan: self.plan.clone(),
+            by,
+        };
+        let mut listening = None;
+        begin_recorded(py, |plan, ready, begin_ns| {
+            let (inlet, handle, ended) = file.write(plan.clone(), ready, begin_ns)?;
+            listening = Some((handle, ended));
+            Ok(inlet)
+        })?;
+        let listening = listening.map(|(handle, ended)| Running { handle, ended, end });
+        *running = listening;
+        Ok(())
+    }
+
+    /// Ends, as planned or by an interrupt, and waits until the file is whole.
+    #[pyo3(signature = (interrupted=false))]
+    fn end(&self, py: Python<'_>, interrupted: bool) -> PyResult<()> {
+        let running = {
+            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            running.take()
+        };
+        let (Some(running), Some(engine)) = (running, existing()) else {
+            return Ok(());
+        };
+        engine.stop_recording();
+        let by = match interrupted {
+            true => Ended::Interrupted,
+            false => Ended::Duration,
+        };
+        // A thread that is gone has told why.
+        let _ = running.end.send(by);
+        running.handle.abort();
+        match self.written(py, &engine, &running.ended)? {
+            Ok(()) => Ok(()),
+            Err(text) => Err(PyOSError::new_err(text)),
+        }
+    }
+}
+
+impl Recording {
+    /// What came of the file. The engine takes its turns meanwhile.
+    fn written(
+        &self,
+        py: Python<'_>,
+        engine: &Engine,
+        ended: &Receiver<Written>,
+    ) -> PyResult<Written> {
+        let unknown = || Err(format!("{} is not known to be whole", self.path.display()));
+        for _ in 0..MOST_LOOKS {
+            match ended.try_recv() {
+                Ok(written) => return Ok(written),
+                Err(TryRecvError::Disconnected) => return Ok(unknown()),
+                Err(TryRecvError::Empty) => {}
+            }
+            let mut timer = engine.host().timer();
+            let until_ns = engine.host().now_ns() + LOOK_NS;
+            let later = async move {
+                timer.until(until_ns).await;
+                Arrival::Over
+            };
+            engine.wait(py, later)?;
+        }
+        Ok(unknown())
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        pacing: Some(loadline_reactor::PACING.to_owned()),
+        ..loadline_watch::environment()
+    }
+}
+
+fn unwritable(path: &std::path::Path, error: &std::io::Error) -> PyErr {
+    PyOSError::new_err(format!("{} can't be written: {error}", path.display()))
+}
+
+/// The file of a run that is about to begin.
+struct Output {
+    path: PathBuf,
+    file: File,
+    /// The run as it is told.
+    plan: Plan,
+    /// By what it ends.
+    by: Receiver<Ended>,
+}
+
+impl Output {
+    /// Begins a thread that writes what a run tells, to the end; returns where its worker tells it,
+    /// what stops it, and where the thread says what came of it.
+    fn write(
+        self,
+        plan: Plan,
+        ready: Readiness,
+        begin_ns: u64,
+    ) -> PyResult<(Inlet, Handle, Receiver<Written>)> {
+        let (tell, ended) = channel();
+        let (hand_out, begun) = channel();
+        let writing = thread::Builder::new().name("recording".to_owned());
+        writing.spawn(move || {
+            let (run, inlet) = Run::elsewhere(&plan, ready, begin_ns);
+            // Whoever waits for these may be gone.
+            let _ = hand_out.send((inlet, run.handle()));
+            let _ = tell.send(self.write_all(run));
+        })?;
+        let gone = |_| PyRuntimeError::new_err("the recording did not begin");
+        let (inlet, handle) = begun.recv().map_err(gone)?;
+        Ok((inlet, handle, ended))
+    }
+
+    fn write_all(self, mut run: Run) -> Written {
+        let header = Header {
+            started_monotonic_ns: Some(run.begin_ns()),
+            ..Header::new(&self.plan, environment(), SystemTime::now())
+        };
+        let before = host_counters();
+        let mut writer = RunWriter::new(&self.path, self.file, &header).map_err(text)?;
+        let mut summary = Summary::new(header);
+        loop {
+            match run.next_event(PATIENCE) {
+                Some(Event::Interval(interval)) => {
+                    summary.observe(&interval);
+                    writer.interval(&interval).map_err(text)?;
+                }
+                Some(Event::Ended { unfinished, .. }) => {
+                    summary.host = host_counters().since(&before);
+                    finish(&mut summary, &self.by, *unfinished);
+                    return writer.finish(&summary).map(drop).map_err(text);
+                }
+                Some(_) | None => {}
+            }
+        }
+    }
+}
+
+fn text(error: loadline_record::Error) -> String {
+    error.to_string()
+}
+
+fn finish(summary: &mut Summary, by: &Receiver<Ended>, unfinished: Unfinished) {
+    let ended = by.try_recv().unwrap_or(Ended::Unknown);
+    summary.finish(ended, unfinished);
+}

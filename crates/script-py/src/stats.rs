@@ -1,0 +1,217 @@
+//! The statistics of a run, as Locust keeps them: counted here, read from Python.
+
+use crate::entry::{Bucket, Entry, Tally, epoch};
+use pyo3::prelude::*;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How often a store was made or cleared in this process: what was looked up before is stale.
+static EDITIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Tallies by name, for each method.
+#[derive(Default)]
+struct Table {
+    by_method: HashMap<String, HashMap<String, Arc<Tally>>>,
+    in_order: Vec<Arc<Tally>>,
+}
+
+impl Table {
+    fn tally(&mut self, method: &str, name: &str) -> Arc<Tally> {
+        let known = self.by_method.get(method);
+        if let Some(known) = known.and_then(|names| names.get(name)) {
+            return Arc::clone(known);
+        }
+        let tally = Arc::new(Tally::new(method, name));
+        let names = self.by_method.entry(method.to_owned()).or_default();
+        names.insert(name.to_owned(), Arc::clone(&tally));
+        self.in_order.push(Arc::clone(&tally));
+        tally
+    }
+}
+
+/// The store of a run.
+#[pyclass(frozen, module = "loadline._native")]
+pub(crate) struct Stats {
+    table: Mutex<Table>,
+    total: Mutex<Arc<Tally>>,
+    edition: AtomicU64,
+    bucket: Mutex<Option<Py<PyAny>>>,
+    has_bucket: AtomicBool,
+    on_failure: Mutex<Option<Py<PyAny>>>,
+}
+
+/// A tally that was looked up in a store: good as long as the store's edition is the same.
+#[derive(Clone)]
+pub(crate) struct Found {
+    pub(crate) edition: u64,
+    pub(crate) tally: Arc<Tally>,
+}
+
+fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn new_total() -> Arc<Tally> {
+    Arc::new(Tally::new("", "Aggregated"))
+}
+
+fn next_edition() -> u64 {
+    EDITIONS.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+impl Stats {
+    /// Which edition of all stores' it is.
+    pub(crate) fn edition(&self) -> u64 {
+        self.edition.load(Ordering::Relaxed)
+    }
+
+    /// The tally of this name.
+    pub(crate) fn find(&self, method: &str, name: &str) -> Found {
+        let edition = self.edition();
+        let tally = lock(&self.table).tally(method, name);
+        Found { edition, tally }
+    }
+
+    /// Counts a request in a tally and in the total.
+    pub(crate) fn count(
+        &self,
+        py: Python<'_>,
+        tally: &Tally,
+        ms: Option<f64>,
+        bytes: i64,
+    ) -> PyResult<()> {
+        let time = match ms {
+            None => None,
+            Some(ms) => Some((ms, self.bucket_of(py, ms)?)),
+        };
+        let at = epoch();
+        tally.log(at, time, bytes);
+        lock(&self.total).log(at, time, bytes);
+        Ok(())
+    }
+
+    fn bucket_of(&self, py: Python<'_>, ms: f64) -> PyResult<Bucket> {
+        if !self.has_bucket.load(Ordering::Relaxed) {
+            return Ok(Bucket::of(ms));
+        }
+        let bucket = lock(&self.bucket).as_ref().map(|own| own.clone_ref(py));
+        match bucket {
+            None => Ok(Bucket::of(ms)),
+            Some(own) => Bucket::given(own.bind(py).call1((ms,))?.as_any()),
+        }
+    }
+
+    /// Counts a failure in a tally and in the total.
+    pub(crate) fn count_failure(&self, tally: &Tally) {
+        let at = epoch();
+        tally.log_failure(at);
+        lock(&self.total).log_failure(at);
+    }
+
+    /// Tells whoever listens of a failure that was counted.
+    pub(crate) fn tell_failure(
+        &self,
+        py: Python<'_>,
+        tally: &Tally,
+        failure: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let listener = lock(&self.on_failure).as_ref().map(|own| own.clone_ref(py));
+        let Some(listener) = listener else {
+            return Ok(());
+        };
+        let told = (tally.method.as_str(), tally.name.as_str(), failure);
+        listener.call1(py, told).map(drop)
+    }
+}
+
+#[pymethods]
+impl Stats {
+    #[new]
+    fn new() -> Self {
+        Stats {
+            table: Mutex::default(),
+            total: Mutex::new(new_total()),
+            edition: AtomicU64::new(next_edition()),
+            bucket: Mutex::default(),
+            has_bucket: AtomicBool::new(false),
+            on_failure: Mutex::default(),
+        }
+    }
+
+    /// Counts a request.
+    #[pyo3(signature = (method, name, response_time_ms, length))]
+    fn log(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        name: &str,
+        response_time_ms: Option<f64>,
+        length: i64,
+    ) -> PyResult<()> {
+        let found = self.find(method, name);
+        self.count(py, &found.tally, response_time_ms, length)
+    }
+
+    /// Counts a failure.
+    #[pyo3(signature = (method, name, error_key=None))]
+    fn log_error(&self, method: &str, name: &str, error_key: Option<&Bound<'_, PyAny>>) {
+        let _ = error_key;
+        self.count_failure(&self.find(method, name).tally);
+    }
+
+    /// The figures of a name and method, made if they are missing.
+    fn entry(&self, method: &str, name: &str) -> Entry {
+        Entry(self.find(method, name).tally)
+    }
+
+    /// The figures of all requests together.
+    fn total(&self) -> Entry {
+        Entry(Arc::clone(&lock(&self.total)))
+    }
+
+    /// The figures of each name, in the order in which they came.
+    fn entries(&self) -> Vec<Entry> {
+        let tallies = lock(&self.table).in_order.clone();
+        tallies.into_iter().map(Entry).collect()
+    }
+
+    /// Sets all figures to nothing.
+    fn reset(&self) {
+        lock(&self.total).reset();
+        let tallies = lock(&self.table).in_order.clone();
+        tallies.iter().for_each(|tally| tally.reset());
+    }
+
+    /// Forgets all names.
+    fn clear(&self) {
+        *lock(&self.table) = Table::default();
+        *lock(&self.total) = new_total();
+        self.edition.store(next_edition(), Ordering::Relaxed);
+    }
+
+    /// What rounds response times; Locust's own rounding if None.
+    #[getter]
+    fn bucket(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        lock(&self.bucket).as_ref().map(|own| own.clone_ref(py))
+    }
+
+    #[setter]
+    fn set_bucket(&self, bucket: Option<Py<PyAny>>) {
+        self.has_bucket.store(bucket.is_some(), Ordering::Relaxed);
+        let before = std::mem::replace(&mut *lock(&self.bucket), bucket);
+        drop(before);
+    }
+
+    /// What is called with method, name and exception after a failure was counted.
+    #[getter]
+    fn on_failure(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        lock(&self.on_failure).as_ref().map(|own| own.clone_ref(py))
+    }
+
+    #[setter]
+    fn set_on_failure(&self, listener: Option<Py<PyAny>>) {
+        let before = std::mem::replace(&mut *lock(&self.on_failure), listener);
+        drop(before);
+    }
+}

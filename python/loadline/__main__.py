@@ -1,0 +1,42 @@
+"""`python -m loadline …`: the command of Locust, on Loadline's engine.
+
+The folder with our package `locust` comes first on the path of this process alone, so a real Locust
+beside it is neither replaced nor mixed in.
+"""
+
+import os
+import sys
+
+_OLDEST = (3, 10)
+
+
+def main():
+    """Check what is needed, and run the command."""
+    if sys.version_info < _OLDEST:
+        _refuse("Python %d.%d is too old: run Loadline with Python 3.10 or newer." %
+                sys.version_info[:2])
+    for package, name in (("gevent", "gevent"), ("configargparse", "ConfigArgParse")):
+        try:
+            __import__(package)
+        except ImportError as e:
+            _refuse("The Python package %s is missing (%s): pip install %s" % (name, e, name))
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat"))
+    sys.argv[0] = "locust"
+    from loadline import native
+
+    try:
+        from locust.main import main as locust_main
+
+        native.load()
+        locust_main()
+    except native.MissingExtension as e:
+        _refuse(str(e))
+
+
+def _refuse(sentence):
+    sys.stderr.write(sentence + "\n")
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

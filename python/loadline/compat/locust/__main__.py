@@ -1,0 +1,5 @@
+"""`python -m locust`."""
+
+from .main import main
+
+main()

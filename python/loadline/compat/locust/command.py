@@ -1,0 +1,290 @@
+"""One run of the command: from the environment to the exit code."""
+
+import itertools
+import json
+import logging
+import os
+import signal
+import sys
+import time
+
+import gevent
+
+import locust
+
+from . import log, stats
+from .html import process_html_filename, save_html_report
+from .input_events import listen_to_keys
+from .log import greenlet_exception_logger
+from .main import create_environment
+from .user.inspectuser import print_task_ratio, print_task_ratio_json
+
+logger = logging.getLogger("locust.main")
+log_death = greenlet_exception_logger(logger)
+
+_WANTED_OPEN_FILES = 10000
+# Options that a shape ignores unless it says that it reads them.
+_OF_PLAIN_LOADS = {"num_users": "users", "spawn_rate": "spawn-rate", "run_time": "run-time"}
+
+
+class _Terminated(BaseException):
+    """A signal asked the process to end."""
+
+
+class Command:
+    """Options, locustfiles and what comes of them."""
+
+    def __init__(self, options, loaded, user_classes):
+        self.options = options
+        self.loaded = loaded
+        self.user_classes = user_classes
+        self.environment = None
+        self.runner = None
+        self.csv = None
+        self.printer = None
+
+    def run(self):
+        """Run the test, report, and end the process."""
+        raise_open_files()
+        self._make_environment()
+        self._show_ratios()
+        self._make_runner()
+        self._init_listeners()
+        self._begin_outputs()
+        main = gevent.getcurrent()
+        on_signal(signal.SIGTERM, lambda: self._got_sigterm(main))
+        on_signal(signal.SIGINT, lambda: gevent.kill(main, _Terminated()))
+        try:
+            self._start()
+            self.runner.greenlet.join()
+        except (_Terminated, KeyboardInterrupt):
+            pass
+        self._shut_down()
+
+    def _got_sigterm(self, main):
+        logger.info("Got SIGTERM signal")
+        gevent.kill(main, _Terminated())
+
+    def _make_environment(self):
+        options, loaded = self.options, self.loaded
+        self._warn_of_fixed_counts()
+        self.environment = create_environment(
+            self.user_classes,
+            options,
+            events=locust.events,
+            shape_class=loaded.shape,
+            locustfile=os.path.basename(loaded.paths[0]),
+            parsed_locustfiles=loaded.paths,
+            available_user_classes=loaded.user_classes,
+            available_shape_classes=loaded.shapes,
+            available_user_tasks=loaded.tasks,
+        )
+        self._configure_users()
+        self._warn_of_ignored_options()
+
+    def _warn_of_fixed_counts(self):
+        fixed = sum(kind.fixed_count for kind in self.user_classes)
+        wanted = self.options.num_users
+        if not self.loaded.shape and wanted and fixed > wanted:
+            logger.info(
+                f"Total fixed_count of User classes ({fixed}) is greater than the specified number "
+                f"of users ({wanted}), so not all will be spawned."
+            )
+
+    def _configure_users(self):
+        for settings in itertools.chain(*(self.options.config_users or [])):
+            try:
+                self.environment.update_user_class(settings)
+            except KeyError as e:
+                logger.error(
+                    "Error applying user config, probably you tried to specify config for a User "
+                    f"not present in your locustfile: {e}"
+                )
+                sys.exit(-1)
+            except (TypeError, ValueError) as e:
+                logger.error(f"Error applying user config {json.dumps(settings)}: {e}")
+                sys.exit(-1)
+
+    def _warn_of_ignored_options(self):
+        shape = self.loaded.shape
+        given = [f"--{name}" for option, name in _OF_PLAIN_LOADS.items()
+                 if getattr(self.options, option)]
+        if shape and given and not shape.use_common_options:
+            logger.warning(
+                "--run-time, --users or --spawn-rate have no impact on LoadShapes unless the shape "
+                "class explicitly reads them. See: docs.locust.io/en/stable/"
+                "custom-load-shape.html#use-common-options"
+            )
+            logger.warning(f"The following option(s) will be ignored: {', '.join(given)}")
+
+    def _show_ratios(self):
+        wanted = self.options.num_users
+        if self.options.show_task_ratio:
+            for title, total in (("Task ratio per User class", False), ("Total task ratio", True)):
+                print(f"\n {title}")
+                print("-" * 80)
+                print_task_ratio(self.user_classes, wanted, total)
+            sys.exit(0)
+        if self.options.show_task_ratio_json:
+            print_task_ratio_json(self.user_classes, wanted)
+            sys.exit(0)
+
+    def _make_runner(self):
+        if self.options.processes:
+            from .processes import create_runner
+
+            # The children do not come back from here.
+            self.runner = create_runner(self.environment, self.options)
+        else:
+            self.runner = self.environment.create_local_runner()
+
+    def _init_listeners(self):
+        events = self.environment.events
+        if self.options.equal_weights:
+            self.environment.assign_equal_weights()
+        if self.options.otel:
+            logger.warning("OpenTelemetry (--otel) is not there yet: no traces are sent.")
+        events.init.fire(environment=self.environment, runner=self.runner, web_ui=None)
+        if log.unhandled_greenlet_exception:
+            sys.exit(1)
+
+    def _begin_outputs(self):
+        options = self.options
+        if options.csv_prefix:
+            _make_folder_of(options.csv_prefix)
+            self.csv = stats.StatsCSVFileWriter(
+                self.environment,
+                stats.PERCENTILES_TO_REPORT,
+                options.csv_prefix,
+                options.stats_history_enabled,
+            )
+        if not options.only_summary and (options.headless or options.print_stats):
+            self.printer = gevent.spawn(stats.stats_printer(self.runner.stats))
+            self.printer.link_exception(log_death)
+        gevent.spawn(stats.stats_history, self.runner).link_exception(log_death)
+        listen_to_keys(self.runner)
+
+    def _start(self):
+        options = self.options
+        if options.autostart and options.headless:
+            logger.info("The --autostart argument is implied by --headless, no need to set both.")
+        elif options.autostart:
+            logger.warning("The web page is not there yet: the test runs without it.")
+        options.num_users = 1 if options.num_users is None else options.num_users
+        options.spawn_rate = options.spawn_rate or 1
+        if self.csv:
+            gevent.spawn(self.csv.stats_writer).link_exception(log_death)
+        if self.environment.shape_class:
+            self._follow_shape()
+            return
+        if options.run_time:
+            logger.info(f"Run time limit set to {options.run_time} seconds")
+            gevent.spawn(self._end_after, options.run_time).link_exception(log_death)
+        else:
+            logger.info("No run time limit set, use CTRL+C to interrupt")
+        gevent.spawn(self.runner.start, options.num_users, options.spawn_rate).link_exception(
+            log_death
+        )
+
+    def _follow_shape(self):
+        options = self.options
+        if options.run_time:
+            logger.info(f"Run time limit set to {options.run_time} seconds")
+            gevent.spawn(self._end_after, options.run_time).link_exception(log_death)
+        self.runner.start_shape()
+        shape = self.runner.shape_greenlet
+        shape.join()
+        if not shape.successful() or self.runner.state != "stopped":
+            self._end("Shape test completed")
+
+    def _end_after(self, seconds):
+        """End the test that many seconds from now, however busy the loop is."""
+        due = time.perf_counter() + seconds
+        while time.perf_counter() < due:
+            gevent.sleep(due - time.perf_counter())
+        self._end("--run-time limit reached")
+
+    def _end(self, reason):
+        logger.info(f"{reason}, shutting down")
+        self.runner.quit()
+
+    def _shut_down(self):
+        environment, options = self.environment, self.options
+        logger.debug("Running teardowns...")
+        environment.events.quitting.fire(environment=environment, reverse=True)
+        self.runner.quit()
+        if self.printer is not None:
+            self.printer.kill()
+        code = self._exit_code()
+        logger.info(f"Shutting down (exit code {code})")
+        if options.json:
+            stats.print_stats_json(self.runner.stats)
+        self._write_files()
+        stats.print_stats(self.runner.stats, current=False)
+        stats.print_percentile_stats(self.runner.stats)
+        stats.print_error_report(self.runner.stats)
+        for sentence in getattr(self.runner, "lost", []):
+            logger.error(sentence)
+        environment.events.quit.fire(exit_code=code)
+        sys.exit(code)
+
+    def _write_files(self):
+        options, runner = self.options, self.runner
+        if runner.refused:
+            return
+        stats.update_stats_history(runner)
+        if self.csv:
+            self.csv.close_files()
+        if options.json_file:
+            _make_folder_of(options.json_file)
+            stats.save_stats_json(runner.stats, options.json_file)
+        if options.html_file:
+            process_html_filename(options)
+            _make_folder_of(options.html_file)
+            save_html_report(self.environment, options.html_file)
+
+    def _exit_code(self):
+        if self.environment.process_exit_code is not None:
+            return self.environment.process_exit_code
+        lost = getattr(self.runner, "lost", [])
+        if self.runner.errors or self.runner.exceptions or lost:
+            return self.options.exit_code_on_error
+        return 2 if log.unhandled_greenlet_exception else 0
+
+
+def _make_folder_of(path):
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+
+
+def on_signal(number, handler):
+    """Call `handler` at the first such signal; the second one ends the process at once.
+
+    The interpreter's own handler, not the loop's: a task that never lets the loop run does not keep
+    the second signal from working.
+    """
+
+    def first(_number, _frame):
+        signal.signal(number, signal.SIG_DFL)
+        handler()
+
+    signal.signal(number, first)
+
+
+def raise_open_files():
+    """Allow this process as many connections as the system lets it have."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft >= _WANTED_OPEN_FILES:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(_WANTED_OPEN_FILES, hard), hard))
+    except (OSError, ValueError):
+        logger.warning(
+            f"System open file limit '{soft}' is below minimum setting '{_WANTED_OPEN_FILES}'. "
+            "Raise it with 'ulimit -n' to have as many users."
+        )
+
+

@@ -1,0 +1,1 @@
+"""Users of other kinds, and what goes with them."""

@@ -1,0 +1,110 @@
+"""Logging as Locust does it: `[time] HOST/LEVEL/logger: message` on stderr, tables as bare lines.
+
+The last 500 records are kept in memory for whoever shows them.
+"""
+
+import logging
+import logging.config
+import re
+import socket
+from collections import deque
+
+HOSTNAME = re.sub(r"\..*", "", socket.gethostname())
+
+# Whether a greenlet or a listener of an event ended with an exception that nothing handled: the
+# run then ends with exit code 2. Assigned by those that notice it.
+unhandled_greenlet_exception = False
+
+_KEPT_RECORDS = 500
+
+
+class LogReader(logging.Handler):
+    """Keeps the newest formatted records."""
+
+    def __init__(self):
+        super().__init__()
+        self.logs = deque(maxlen=_KEPT_RECORDS)
+
+    def emit(self, record):
+        """Keep one record."""
+        self.logs.append(self.format(record))
+
+
+def setup_logging(loglevel, logfile=None):
+    """Send the log to stderr, or to `logfile`; the tables always go to stderr."""
+    loglevel = loglevel.upper()
+    output = "file" if logfile else "console"
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {
+                "default": {
+                    "format": f"[%(asctime)s] {HOSTNAME}/%(levelname)s/%(name)s: %(message)s"
+                },
+                "plain": {"format": "%(message)s"},
+            },
+            "handlers": _handlers(logfile),
+            "loggers": {
+                "locust": {
+                    "handlers": [output, "log_reader"],
+                    "level": loglevel,
+                    "propagate": False,
+                },
+                "locust.stats_logger": {
+                    "handlers": ["console_plain", "log_reader"],
+                    "level": "INFO",
+                    "propagate": False,
+                },
+            },
+            "root": {"handlers": [output, "log_reader"], "level": loglevel},
+        }
+    )
+
+
+def _handlers(logfile):
+    handlers = {
+        "console": {"class": "logging.StreamHandler", "formatter": "default"},
+        "console_plain": {"class": "logging.StreamHandler", "formatter": "plain"},
+        "log_reader": {"class": "locust.log.LogReader", "formatter": "default"},
+    }
+    if logfile:
+        handlers["file"] = {
+            "class": "logging.FileHandler",
+            "filename": logfile,
+            "formatter": "default",
+        }
+    return handlers
+
+
+def get_logs():
+    """The newest lines of the log, oldest first."""
+    for handler in logging.getLogger("root").handlers:
+        if isinstance(handler, LogReader):
+            return list(handler.logs)
+    return []
+
+
+def mark_unhandled_exception():
+    """Remember that something ended with an exception that nobody handled."""
+    global unhandled_greenlet_exception
+    unhandled_greenlet_exception = True
+
+
+def greenlet_exception_logger(logger, level=logging.CRITICAL):
+    """A function for `link_exception` that logs why a greenlet died."""
+
+    def log_exception(greenlet):
+        if greenlet.exc_info[0] is SystemExit:
+            logger.log(
+                min(logging.INFO, level),
+                "sys.exit(%s) called (use log level DEBUG for callstack)" % greenlet.exc_info[1],
+            )
+            logger.log(logging.DEBUG, "Unhandled exception in greenlet: %s", greenlet,
+                       exc_info=greenlet.exc_info)
+            return
+        logger.log(level, "Unhandled exception in greenlet: %s", greenlet,
+                   exc_info=greenlet.exc_info)
+        mark_unhandled_exception()
+
+    return log_exception

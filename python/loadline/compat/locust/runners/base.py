@@ -1,0 +1,273 @@
+"""What all runners share: state, users of this process, the end of a test."""
+
+import json
+import logging
+import traceback
+from collections import defaultdict
+from itertools import islice
+
+import gevent
+from gevent.pool import Group
+
+from .. import runners as states
+from ..exception import StopTest
+from ..log import greenlet_exception_logger
+from .monitor import Monitor
+from .shape import ShapeWorker
+
+# The channel that locustfiles and log filters know.
+logger = logging.getLogger("locust.runners")
+log_death = greenlet_exception_logger(logger)
+
+
+class Runner:
+    """Starts and stops users. Use one of its subclasses."""
+
+    def __init__(self, environment):
+        self.environment = environment
+        # One greenlet per user, whose first argument is the user.
+        self.user_greenlets = Group()
+        # What runs as long as the runner does.
+        self.greenlet = Group()
+        self.state = states.STATE_INIT
+        self.spawning_greenlet = None
+        self.shape_greenlet = None
+        self.exceptions = {}
+        self.target_user_count = 0
+        self.target_user_classes_count = {}
+        self.custom_messages = {}
+        # Whether the test could not begin, so that there is nothing to report.
+        self.refused = False
+        self._dispatcher = None
+        self._tags_applied = False
+        self._shape = ShapeWorker(self)
+        self._monitor = Monitor(self)
+        self._listen()
+        self.greenlet.spawn(self._monitor.watch_usage).link_exception(log_death)
+        self.greenlet.spawn(self._monitor.keep_seconds).link_exception(log_death)
+
+    def _listen(self):
+        events = self.environment.events
+        events.request.sinks.append(self.stats.count_sample)
+        events.spawning_complete.add_listener(self._on_spawning_complete)
+        events.user_error.add_listener(self._on_user_error)
+
+    def _on_spawning_complete(self, **_kwargs):
+        self.update_state(states.STATE_RUNNING)
+        if self.environment.reset_stats:
+            logger.info("Resetting stats\n")
+            self.stats.reset_all()
+
+    def _on_user_error(self, exception=None, tb=None, **_kwargs):
+        self.log_exception("local", str(exception), "".join(traceback.format_tb(tb)))
+
+    def log_exception(self, node_id, msg, formatted_tb):
+        """Count an exception of a task; equal tracebacks are one row."""
+        key = hash(formatted_tb)
+        row = self.exceptions.setdefault(
+            key, {"count": 0, "msg": msg, "traceback": formatted_tb, "nodes": set()}
+        )
+        row["count"] += 1
+        row["nodes"].add(node_id)
+
+    @property
+    def stats(self):
+        """The statistics of the test."""
+        return self.environment.stats
+
+    @property
+    def errors(self):
+        """Failures by their key."""
+        return self.stats.errors
+
+    @property
+    def user_classes(self):
+        """The classes of the test."""
+        return self.environment.user_classes
+
+    @property
+    def user_classes_by_name(self):
+        """The classes of the test by their names."""
+        return self.environment.user_classes_by_name
+
+    @property
+    def user_count(self):
+        """Users that run in this process."""
+        return len(self.user_greenlets)
+
+    def users(self):
+        """The users that run in this process."""
+        # A greenlet that has ended may still be there, without its arguments.
+        return [greenlet.args[0] for greenlet in self.user_greenlets if greenlet.args]
+
+    @property
+    def user_classes_count(self):
+        """`{class name: users that run}`."""
+        counts = {kind.__name__: 0 for kind in self.user_classes}
+        for user in self.users():
+            name = type(user).__name__
+            counts[name] = counts.get(name, 0) + 1
+        return counts
+
+    @property
+    def current_cpu_usage(self):
+        """Percent of a core that this process used last."""
+        return self._monitor.cpu_usage
+
+    @property
+    def current_memory_usage(self):
+        """Bytes of memory of this process."""
+        return self._monitor.memory_usage
+
+    def update_state(self, new_state):
+        """Enter another state."""
+        logger.debug("Updating state to '%s', old state was '%s'", new_state, self.state)
+        self.state = new_state
+
+    def prepare_test(self):
+        """Make the classes what the options say, and forget the test before."""
+        environment = self.environment
+        if not self._tags_applied:
+            self._tags_applied = True
+            environment.filter_by_tags()
+        if environment.host:
+            for kind in environment.user_classes:
+                kind.host = environment.host
+        # Timers begin at what the loop thinks is now; it may not have run for a while.
+        gevent.get_hub().loop.update_now()
+        self.stats.clear_all()
+        self.stats.use_custom_buckets()
+        self.exceptions = {}
+
+    def spawn_users(self, user_classes_spawn_count, wait=False):
+        """Start that many users of each class; returns them."""
+        if self.state in (states.STATE_INIT, states.STATE_STOPPED):
+            self.update_state(states.STATE_SPAWNING)
+        logger.debug("Spawning additional %s", json.dumps(user_classes_spawn_count))
+        users = []
+        for name, count in user_classes_spawn_count.items():
+            users += [self._spawn_one(name) for _ in range(count)]
+        if wait:
+            self.user_greenlets.join()
+            logger.info("All users stopped\n")
+        return users
+
+    def _spawn_one(self, name):
+        user = self.user_classes_by_name[name](self.environment)
+        user.start(self.user_greenlets).link_exception(log_death)
+        return user
+
+    def stop_users(self, user_classes_stop_count):
+        """End that many users of each class, whichever."""
+        users = []
+        for name, count in user_classes_stop_count.items():
+            users += self._some(name, count)
+        self._end(users)
+
+    def _some(self, name, count):
+        return list(islice((user for user in self.users() if type(user).__name__ == name), count))
+
+    def _end(self, users):
+        """End users; those in a task have the stop timeout to finish it."""
+        current = gevent.getcurrent()
+        own = [user for user in users if user.greenlet is current]
+        greenlets = [user.greenlet for user in users if user.greenlet is not current]
+        timeout = self.environment.stop_timeout
+        if timeout:
+            self._ask_to_end(users, greenlets, timeout)
+        gevent.killall(greenlets, block=True)
+        for user in own:
+            # It asked for this itself: it ends at its next wait.
+            user.greenlet.kill(block=False)
+
+    def _ask_to_end(self, users, greenlets, timeout):
+        current = gevent.getcurrent()
+        for user in users:
+            if user.greenlet is not current:
+                user.ask_to_end()
+        gevent.joinall(greenlets, timeout=timeout)
+        if not all(greenlet.dead for greenlet in greenlets):
+            logger.info(
+                "Not all users finished their tasks & terminated in %s seconds. Stopping them...",
+                timeout,
+            )
+
+    def start_shape(self):
+        """Let the shape say how many users there are."""
+        self._shape.start()
+
+    def stop(self):
+        """End the test."""
+        if self.state in (states.STATE_STOPPED, states.STATE_INIT, states.STATE_CLEANUP):
+            return
+        logger.debug("Stopping all users")
+        self.environment.events.test_stopping.fire(environment=self.environment)
+        self.update_state(states.STATE_CLEANUP)
+        self._stop_spawning()
+        self._shape.stop()
+        self._stop_all_users()
+        self.update_state(states.STATE_STOPPED)
+        self._monitor.repeat_warning()
+        self.environment.events.test_stop.fire(environment=self.environment)
+
+    def _stop_spawning(self):
+        spawning = self.spawning_greenlet
+        if spawning is not None and spawning is not gevent.getcurrent():
+            spawning.kill(block=True)
+
+    def _stop_all_users(self):
+        self._end(self.users())
+        self._dispatcher = None
+
+    def quit(self):
+        """End the test and everything that belongs to the runner."""
+        self.stop()
+        current = gevent.getcurrent()
+        for greenlet in list(self.greenlet):
+            if greenlet is current:
+                self.greenlet.discard(greenlet)
+            else:
+                greenlet.kill(block=False)
+
+    def end_test(self, why):
+        """A user wants the test to end."""
+        if not isinstance(why, StopTest) or self.state == states.STATE_CLEANUP:
+            return
+        if str(why):
+            logger.error("%s", why)
+        logger.warning("Stopping Locust...")
+        exit_code = getattr(why, "exit_code", None)
+        if exit_code is not None:
+            self.refused = True
+            if self.environment.process_exit_code is None:
+                self.environment.process_exit_code = exit_code
+        self.quit()
+
+    def register_message(self, msg_type, listener, concurrent=False):
+        """Call `listener(environment=, msg=)` for messages of a type."""
+        if msg_type in self.custom_messages:
+            raise Exception(f"Tried to register listener method for {msg_type}, but it already had "
+                            "a listener!")
+        self.custom_messages[msg_type] = (listener, concurrent)
+
+    def deliver_message(self, message):
+        """Call who registered for a message."""
+        if message.type not in self.custom_messages:
+            logger.warning(f"Unknown message type received: {message.type}")
+            return
+        listener, concurrent = self.custom_messages[message.type]
+        if concurrent:
+            gevent.spawn(listener, environment=self.environment, msg=message)
+            return
+        try:
+            listener(environment=self.environment, msg=message)
+        except Exception:
+            logging.error(f"Uncaught exception in handler for {message.type}\n"
+                          f"{traceback.format_exc()}")
+
+    def count_by(self, users):
+        """`{class name: n}` as the log shows it."""
+        counts = defaultdict(int)
+        for name, count in users.items():
+            counts[name] += count
+        return json.dumps(dict(sorted(counts.items())))

@@ -1,0 +1,140 @@
+"""The runner of a child process: has the users that the coordinator tells it to have."""
+
+import logging
+
+import gevent
+
+from .. import runners as states
+from ..exception import RPCError, StopTest
+from ..rpc import Message
+from .base import Runner, log_death
+from .distributed import WorkerRunner
+
+logger = logging.getLogger("locust.runners")
+
+# Seconds between two reports: what is lost at most with a child that is killed.
+_REPORT_INTERVAL = 1.0
+
+
+class ChildRunner(WorkerRunner):
+    """Follows the messages of the coordinator."""
+
+    def __init__(self, environment, pipe, index):
+        Runner.__init__(self, environment)
+        self.worker_index = index
+        self.client_id = f"process_{index}"
+        self._pipe = pipe
+        self._handed_out = {}
+        self._spawning = None
+
+    def serve(self):
+        """Do what the coordinator says until it says quit, or is gone."""
+        reports = gevent.spawn(self._report_for_ever)
+        try:
+            while True:
+                message = self._pipe.receive()
+                if message.type == "quit":
+                    break
+                self._follow(message)
+        except RPCError:
+            logger.debug("The coordinator is gone")
+        reports.kill()
+        self._end_all()
+
+    def _follow(self, message):
+        if message.type == "spawn":
+            self._stop_spawning()
+            self.spawning_greenlet = gevent.spawn(self._on_spawn, message.data)
+            self.spawning_greenlet.link_exception(log_death)
+        elif message.type == "spawning_complete":
+            self.environment.events.spawning_complete.fire(**message.data)
+        elif message.type == "stop":
+            gevent.spawn(self._on_stop).link_exception(log_death)
+        elif message.type == "custom":
+            self.deliver_message(
+                Message(message.data["type"], message.data["data"], message.node_id)
+            )
+
+    def _on_spawn(self, told):
+        self.environment.host = told["host"]
+        if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
+            self.prepare_test()
+            self._handed_out = {}
+            self.environment.events.test_start.fire(environment=self.environment)
+        self.update_state(states.STATE_SPAWNING)
+        try:
+            self._go_to(told["counts"])
+        except StopTest as e:
+            self.end_test(e)
+            return
+        self._send("users", self.user_classes_count)
+
+    def _go_to(self, counts):
+        more = {name: n - self._handed_out.get(name, 0) for name, n in counts.items()}
+        self._handed_out = dict(counts)
+        self.spawn_users({name: n for name, n in more.items() if n > 0})
+        fewer = {name: -n for name, n in more.items() if n < 0}
+        if fewer:
+            self.stop_users(fewer)
+
+    def _on_stop(self):
+        try:
+            Runner.stop(self)
+            self._report()
+        finally:
+            self._send("stopped")
+
+    def _end_all(self):
+        Runner.stop(self)
+        self._report()
+        Runner.quit(self)
+
+    def _report_for_ever(self):
+        while True:
+            gevent.sleep(_REPORT_INTERVAL)
+            self._report()
+
+    def _report(self):
+        """Tell what was counted since the last report."""
+        stats = self.stats
+        report = {
+            "stats": stats.serialize_stats(),
+            "stats_total": stats.total.serialize(),
+            "errors": stats.serialize_errors(),
+            "user_count": self.user_count,
+            "user_classes_count": self.user_classes_count,
+        }
+        stats.reset_all()
+        self.environment.events.report_to_master.fire(client_id=self.client_id, data=report)
+        self._send("report", report)
+
+    def _send(self, message_type, data=None):
+        try:
+            self._pipe.send(message_type, data, self.client_id)
+        except RPCError as e:
+            logger.debug("%s", e)
+
+    def log_exception(self, node_id, msg, formatted_tb):
+        """Tell the coordinator of an exception of a task."""
+        super().log_exception(node_id, msg, formatted_tb)
+        self._send("exception", {"msg": msg, "traceback": formatted_tb})
+
+    def end_test(self, why):
+        """A user wants the test to end: that is the coordinator's to do."""
+        if str(why):
+            logger.error("%s", why)
+        logger.warning("Stopping Locust...")
+        self._ask_to_end_test(getattr(why, "exit_code", None), hasattr(why, "exit_code"))
+
+    def _ask_to_end_test(self, exit_code, refused):
+        self._send("end_test", {"exit_code": exit_code, "refused": refused})
+
+    def stop(self):
+        """A task ends the test, in all processes."""
+        self._ask_to_end_test(self.environment.process_exit_code, False)
+
+    quit = stop
+
+    def send_message(self, msg_type, data=None, client_id=None):
+        """Send a message to the coordinator."""
+        self._pipe.send(msg_type, data, self.client_id)

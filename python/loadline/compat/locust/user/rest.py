@@ -1,0 +1,85 @@
+"""`self.rest(…)`: a request whose response must be JSON; assertions about it are failures."""
+
+import json
+import sys
+import time
+import traceback
+from contextlib import contextmanager
+
+_SHOWN = 200
+_UNPARSED = 250
+
+
+class RestMixin:
+    """Gives a user with a `client` the methods `rest` and `rest_`."""
+
+    @contextmanager
+    def rest(self, method, url, headers=None, **kwargs):
+        """Send a request; the block gets the response, with the parsed JSON as `.js`."""
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            **(headers or {}),
+        }
+        kwargs.pop("catch_response", None)
+        with self.client.request(
+            method, url, catch_response=True, headers=headers, **kwargs
+        ) as response:
+            response.js = None
+            _parse(response)
+            try:
+                yield response
+            except AssertionError as e:
+                response.failure(_of_assertion(e, response))
+            except Exception as e:
+                response.failure(_of_exception(e, response))
+
+    @contextmanager
+    def rest_(self, method, url, name=None, **kwargs):
+        """As `rest`, with a parameter that no cache has seen; named without its value."""
+        separator = "&" if "?" in url else "?"
+        fresh = f"{url}{separator}_={int(time.time() * 1000)}"
+        name = name or f"{url}{separator}_=..."
+        with self.rest(method, fresh, name=name, **kwargs) as response:
+            yield response
+
+
+def _parse(response):
+    if response.content is None:
+        response.failure(str(response.error))
+    elif response.text:
+        try:
+            response.js = json.loads(response.text)
+        except ValueError as e:
+            response.failure(
+                f"Could not parse response as JSON. {response.text[:_UNPARSED]}, "
+                f"response code {response.status_code}, error {e}"
+            )
+
+
+def _of_assertion(error, response):
+    if not error.args:
+        return "Assertion failed"
+    message = str(error.args[0])
+    if message.endswith(","):
+        return f"{message[:-1]}, response was {_shown(response)}"
+    return message
+
+
+def _of_exception(error, response):
+    """Where the block failed, and at which response."""
+    frames = traceback.extract_tb(sys.exc_info()[2])
+    place = frames[-1] if len(frames) < 2 else _outside_of_us(frames)
+    return (
+        f"{type(error).__name__}: {error} at {place.filename.split('/')[-1]}:{place.lineno} "
+        f"in {place.name}. Response was {_shown(response)}"
+    )
+
+
+def _outside_of_us(frames):
+    own = [one for one in frames if one.filename != __file__ and "contextlib" not in one.filename]
+    return own[0] if own else frames[-1]
+
+
+def _shown(response):
+    return str(response.text)[:_SHOWN]

@@ -1,0 +1,1 @@
+"""Small modules that locustfiles import by Locust's names."""

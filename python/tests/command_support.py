@@ -1,0 +1,119 @@
+"""What the tests of the package and of its command share: paths, processes, a small server.
+
+Importing it makes `import locust` in the tests mean our package.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+PACKAGES = os.path.dirname(TESTS)
+EXTENSION_IS_BUILT = os.path.exists(os.path.join(PACKAGES, "loadline", "_native.abi3.so"))
+STANDIN = os.path.join(TESTS, "standin")
+
+if not EXTENSION_IS_BUILT:
+    sys.path.insert(0, STANDIN)
+    import sitecustomize  # noqa: F401
+sys.path.insert(0, PACKAGES)
+
+import loadline  # noqa: E402
+
+loadline.use_locust()
+
+# The real Locust's command beside this Python, if it is installed.
+REAL = shutil.which("locust", path=os.path.dirname(sys.executable))
+NO_REAL = "the real Locust is not installed beside this Python"
+
+
+def environment():
+    """Variables of a process that runs our command."""
+    places = [PACKAGES] if EXTENSION_IS_BUILT else [STANDIN, PACKAGES]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LOCUST")}
+    return {**kept, "PYTHONPATH": os.pathsep.join(places)}
+
+
+def begin(arguments, folder, env=None, command=None):
+    """Start our command, or another, in a folder."""
+    return subprocess.Popen(
+        [*(command or [sys.executable, "-m", "loadline"]), *arguments],
+        cwd=folder,
+        env={**environment(), **(env or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+class Ended:
+    """Output and exit code of a process."""
+
+    def __init__(self, process, seconds=30):
+        try:
+            self.out, self.err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            self.out, self.err = process.communicate()
+            raise AssertionError(f"still running after {seconds} s:\n{self.err}") from None
+        self.code = process.returncode
+
+    def lines(self):
+        """The lines of stderr."""
+        return self.err.splitlines()
+
+
+def run(folder, *arguments, env=None):
+    """Run our command to its end."""
+    return Ended(begin(arguments, folder, env))
+
+
+def run_real(folder, *arguments, env=None):
+    """Run the real Locust to its end."""
+    variables = {**environment(), **(env or {})}
+    variables.pop("PYTHONPATH")
+    process = subprocess.Popen(
+        [REAL, *arguments], cwd=folder, env=variables, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+    )
+    return Ended(process)
+
+
+def write(folder, text, name="locustfile.py"):
+    """Write a locustfile."""
+    path = os.path.join(str(folder), name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(textwrap.dedent(text))
+    return path
+
+
+class Server:
+    """Answers every request with 200 and 60 bytes, paths that begin with /missing with 404."""
+
+    def __enter__(self):
+        command = [sys.executable, "-c", _SERVER]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+_SERVER = """
+import http.server
+class H(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    def log_message(self, *a): pass
+    def do_GET(self):
+        self.send_response(404 if self.path.startswith("/missing") else 200)
+        self.send_header("Content-Length", "60"); self.end_headers(); self.wfile.write(b"x" * 60)
+s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
+s.daemon_threads = True
+print(s.server_port, flush=True)
+s.serve_forever()
+"""

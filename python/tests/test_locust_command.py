@@ -1,0 +1,543 @@
+"""The command as a process: texts, exit codes, signals and files."""
+
+import csv
+import json
+import os
+import re
+import signal
+import time
+
+import pytest
+from command_support import NO_REAL, REAL, Ended, Server, begin, run, run_real, write
+
+real_only = pytest.mark.skipif(REAL is None, reason=NO_REAL)
+
+# A user that counts samples by hand, so that its counts are exact.
+COUNTING = """
+    from locust import User, task, constant, events
+    from locust.exception import CatchResponseError, StopUser
+
+    class Counting(User):
+        wait_time = constant(0.01)
+        done = 0
+
+        def sample(self, name, time, error=None):
+            self.environment.events.request.fire(
+                request_type="X", name=name, response_time=time, response_length=10,
+                exception=error)
+
+        @task
+        def one(self):
+            self.sample("good", 5)
+            self.sample("good", 7)
+            self.sample("bad", 150, CatchResponseError("bad thing"))
+            self.done += 1
+            if self.done == 10:
+                self.environment.runner.quit()
+"""
+
+
+def test_tables_counts_and_exit_code(tmp_path):
+    write(tmp_path, COUNTING)
+    ended = run(tmp_path, "--headless", "--csv", "out/run", "--json-file", "out/run", "--html",
+                "out/{u}_{r}_{t}.html")
+    assert ended.code == 1
+    rows = [line for line in ended.lines() if line.startswith("X ")]
+    assert re.match(r"X +bad +10 +10\(100.00%\) \| +150 +150 +150 +150 \|", rows[-4])
+    assert re.match(r"X +good +20 +0\(0.00%\) \| +6 +5 +7 +7 \|", rows[-3])
+    assert "10                 X bad: bad thing" in ended.err
+    assert "Shutting down (exit code 1)" in ended.err
+    with open(tmp_path / "out/run_stats.csv", newline="") as file:
+        table = list(csv.reader(file))
+    assert [(row[1], row[2], row[3]) for row in table[1:]] == [
+        ("bad", "10", "10"), ("good", "20", "0"), ("Aggregated", "30", "10")]
+    with open(tmp_path / "out/run.json") as file:
+        counts = {row["name"]: row["num_requests"] for row in json.load(file)}
+    assert counts == {"good": 20, "bad": 10}
+    page = (tmp_path / "out/1_1_None.html").read_text()
+    for title in ("Request Statistics", "Response Time Statistics", "Failures Statistics",
+                  "Charts", "Final ratio"):
+        assert f"<h2>{title}</h2>" in page
+    assert "<td>10</td>" in page and "bad thing" in page
+
+
+def test_json_on_stdout_leaves_the_tables_alone(tmp_path):
+    write(tmp_path, COUNTING)
+    ended = run(tmp_path, "--headless", "--json", "--only-summary")
+    assert [row["num_requests"] for row in json.loads(ended.out)] == [20, 10]
+    assert re.search(r"X +good +20 +0\(0.00%\)", ended.err)
+
+
+def test_exit_code_on_error_can_be_chosen(tmp_path):
+    write(tmp_path, COUNTING)
+    assert run(tmp_path, "--headless", "--exit-code-on-error", "7").code == 7
+
+
+def test_the_locustfile_decides_the_exit_code(tmp_path):
+    write(tmp_path, COUNTING + """
+    @events.quitting.add_listener
+    def decide(environment, **kwargs):
+        environment.process_exit_code = 0 if environment.stats.total.fail_ratio < 0.5 else 9
+    """)
+    assert run(tmp_path, "--headless").code == 0
+
+
+IDLE = """
+    from locust import User, task, constant, events
+
+    class Idle(User):
+        wait_time = constant(0.1)
+
+        def on_stop(self):
+            print("on_stop", flush=True)
+
+        @task
+        def nothing(self):
+            pass
+"""
+EVENTS = IDLE + """
+    for name in ("init", "test_start", "spawning_complete", "test_stopping", "test_stop",
+                 "quitting", "quit"):
+        def listen(name=name):
+            getattr(events, name).add_listener(lambda **kwargs: print(name, flush=True))
+        listen()
+"""
+
+
+def test_events_in_their_order(tmp_path):
+    write(tmp_path, EVENTS)
+    ended = run(tmp_path, "--headless", "-t", "1")
+    assert ended.code == 0
+    assert ended.out.split() == ["init", "test_start", "spawning_complete", "test_stopping",
+                                 "on_stop", "test_stop", "quitting", "quit"]
+
+
+@pytest.mark.parametrize("number, line", [(signal.SIGTERM, True), (signal.SIGINT, False)])
+def test_a_signal_ends_the_test_in_order(tmp_path, number, line):
+    write(tmp_path, EVENTS)
+    process = begin(["--headless"], tmp_path)
+    while process.stdout.readline().strip() != "spawning_complete":
+        pass
+    time.sleep(0.2)
+    process.send_signal(number)
+    ended = Ended(process)
+    assert ended.code == 0
+    assert ended.out.split() == ["quitting", "test_stopping", "on_stop", "test_stop", "quit"]
+    assert ("Got SIGTERM signal" in ended.err) == line
+
+
+def test_run_time_is_exact(tmp_path):
+    write(tmp_path, IDLE)
+    ended = run(tmp_path, "--headless", "-t", "1s")
+    begun = next(line for line in ended.lines() if "Run time limit set to 1 seconds" in line)
+    over = next(line for line in ended.lines() if "--run-time limit reached" in line)
+    assert moment(over) - moment(begun) >= 1.0
+
+
+def moment(line):
+    clock = re.match(r"\[\S+ (\d+):(\d+):(\d+),(\d+)\]", line).groups()
+    hours, minutes, seconds, milliseconds = map(int, clock)
+    return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
+
+
+@pytest.mark.parametrize("text, arguments, code, sentence", [
+    ("import os", ["--headless"], 1, "No User class found!"),
+    ("raise ValueError('x')", ["--headless"], 1, "ValueError: x at line 1"),
+    ("def (", ["--headless"], 1, "SyntaxError: invalid syntax"),
+    (IDLE, ["--headless", "Other"], 1, "Unknown User(s): Other"),
+    (IDLE, ["--headless", "-t", "5x"], 2, "argument -t/--run-time: Invalid time span format."),
+    (IDLE, ["--headless", "-r", "0"], 2, "argument -r/--spawn-rate: must be > 0"),
+    (IDLE, ["--headless", "-r", "inf"], 2, "must be a finite number"),
+    (IDLE, ["--headless", "-u", "x"], 2, "argument -u/--users: invalid int value: 'x'"),
+    (IDLE, ["--headlezz"], 2, "Did you mean '--headless'?"),
+    (IDLE, ["--csv-full-history"], 2, "'--csv-full-history' requires '--csv'."),
+    (IDLE, ["--autoquit", "3"], 1, "--autoquit is only meaningful in combination with --autostart"),
+    (IDLE, ["--slave"], 2, "The --slave parameter has been renamed --worker"),
+    (IDLE, ["--expect-slaves"], 2, "has been renamed --expect-workers"),
+    (IDLE, ["--legacy-ui"], 2, "--legacy-ui is no longer supported"),
+    (IDLE, ["--web-auth", "a:b"], 2, "has been replaced with --web-login"),
+    (IDLE, ["--headless", "--processes", "-3"], 1, "Invalid --processes count -3"),
+    (IDLE, ["--master", "--processes", "2"], 1, "--master cannot be combined with --processes"),
+    (IDLE, ["--master", "--worker"], 255, "--master argument cannot be combined with --worker"),
+    (IDLE, ["--master"], 1, "is not there yet: use --processes"),
+    (IDLE, ["--worker"], 1, "is not there yet: use --processes"),
+    (IDLE, [], 1, "The web page is not there yet: add --headless"),
+    (IDLE, ["-f", "none.py"], 1, "Could not find 'none.py'."),
+    (IDLE, ["-f", "-"], 1, "is not there yet"),
+    (IDLE, ["--headless", "--config-users", "{"], 2, "parsing your JSON"),
+    (IDLE, ["--headless", "--config-users", '{"user_class_name": "No"}'], 255, "not present"),
+])
+def test_bad_input_is_one_sentence(tmp_path, text, arguments, code, sentence):
+    write(tmp_path, text)
+    before = {"out_stats.csv": "kept"}
+    write(tmp_path, "kept", "out_stats.csv")
+    ended = run(tmp_path, *arguments, *(["--csv", "out"] if "--csv-full-history" not in arguments
+                                        else []))
+    assert (ended.code, ended.err.count(sentence)) == (code, 1), ended.err
+    assert "Traceback" not in ended.err
+    assert (tmp_path / "out_stats.csv").read_text() == before["out_stats.csv"]
+
+
+def test_two_classes_of_one_name(tmp_path):
+    write(tmp_path, IDLE, "one.py")
+    write(tmp_path, IDLE, "two.py")
+    ended = run(tmp_path, "-f", "one.py,two.py", "--headless")
+    assert ended.code == 1
+    assert "Duplicate user class names: Idle is defined in both" in ended.err
+
+
+def test_a_missing_host_is_an_error_and_writes_nothing(tmp_path):
+    write(tmp_path, """
+    from locust import HttpUser, task
+
+    class A(HttpUser):
+        @task
+        def one(self):
+            self.client.get("/")
+    """)
+    write(tmp_path, "kept", "out_stats.csv")
+    ended = run(tmp_path, "--headless", "-t", "5", "--csv", "out")
+    assert ended.code == 1
+    assert ended.err.count("You must specify the base host.") == 1
+    assert "Traceback" not in ended.err
+    assert (tmp_path / "out_stats.csv").read_text() == "kept"
+
+
+def test_settings_of_lower_rank_give_way(tmp_path):
+    write(tmp_path, IDLE + """
+    @events.init.add_listener
+    def tell(environment, **kwargs):
+        options = environment.parsed_options
+        print(options.num_users, options.spawn_rate, options.stop_timeout, options.host,
+              options.my_option, flush=True)
+
+    @events.init_command_line_parser.add_listener
+    def add(parser):
+        parser.add_argument("--my-option", default="a", env_var="MY_OPTION", is_secret=True)
+    """)
+    write(tmp_path, "users = 1\nspawn-rate = 1\nstop-timeout = 1s\nhost = http://1\nheadless\n",
+          "locust.conf")
+    write(tmp_path, "spawn-rate = 2\nstop-timeout = 2\nhost = http://2\n", "mine.conf")
+    ended = run(tmp_path, "--config", "mine.conf", "-t", "1", "-H", "http://4",
+                env={"LOCUST_STOP_TIMEOUT": "3s", "LOCUST_HOST": "http://3", "MY_OPTION": "b"})
+    assert ended.out.split()[:5] == ["1", "2.0", "3", "http://4", "b"]
+
+
+def test_settings_of_pyproject(tmp_path):
+    write(tmp_path, IDLE)
+    write(tmp_path, '[tool.locust]\nheadless = true\nrun-time = "1s"\ntags = ["x"]\n',
+          "pyproject.toml")
+    ended = run(tmp_path)
+    assert "Run time limit set to 1 seconds" in ended.err
+    assert "Idle had no tasks left after filtering" in ended.err
+
+
+def test_classes_tags_and_weights(tmp_path):
+    write(tmp_path, """
+    from locust import User, task, tag
+
+    class A(User):
+        weight = 3
+
+        @tag("x")
+        @task(3)
+        def one(self): pass
+
+        @task
+        def two(self): pass
+
+    class B(User):
+        @task
+        def three(self): pass
+    """)
+    shares = json.loads(run(tmp_path, "--show-task-ratio-json").out)
+    assert shares["total"]["A"] == {"ratio": 0.75, "tasks": {"one": {"ratio": 0.5625},
+                                                             "two": {"ratio": 0.1875}}}
+    assert run(tmp_path, "--list").out == "Available Users:\n    A\n    B\n"
+    ended = run(tmp_path, "--headless", "-u", "4", "-r", "4", "-t", "1", "--equal-weights")
+    assert 'All users spawned: {"A": 2, "B": 2} (4 total users)' in ended.err
+    ended = run(tmp_path, "--headless", "-u", "4", "-r", "4", "-t", "1", "--config-users",
+                '[{"user_class_name": "A", "fixed_count": 1}]')
+    assert 'All users spawned: {"A": 1, "B": 3} (4 total users)' in ended.err
+
+
+def test_a_shape_drives_the_load(tmp_path):
+    write(tmp_path, IDLE + """
+    from locust import LoadTestShape
+
+    class Steps(LoadTestShape):
+        def tick(self):
+            return {0: (2, 10), 1: (4, 10, [Idle])}.get(int(self.get_run_time()))
+    """)
+    ended = run(tmp_path, "--headless", "-u", "7")
+    assert ended.code == 0
+    told = [line.split(": ", 1)[1] for line in ended.lines() if "locust." in line]
+    wanted = ["Shape test starting.", "Shape worker starting",
+              "Shape test updating to 2 users at 10.00 spawn rate",
+              "Ramping to 2 users at a rate of 10.00 per second",
+              'All users spawned: {"Idle": 2} (2 total users)',
+              "Shape test updating to 4 users at 10.00 spawn rate", "Shape test stopping",
+              "Shape test completed, shutting down",
+              "The following option(s) will be ignored: --users"]
+    assert [line for line in wanted if line not in told] == []
+
+
+SLOW = """
+    import gevent
+    from locust import User, task
+
+    class Slow(User):
+        @task
+        def one(self):
+            gevent.sleep(2)
+            print("finished", flush=True)
+"""
+
+
+def test_the_stop_timeout_lets_tasks_finish(tmp_path):
+    write(tmp_path, SLOW)
+    assert run(tmp_path, "--headless", "-t", "1").out == ""
+    assert run(tmp_path, "--headless", "-t", "1", "-s", "5").out == "finished\n"
+
+
+def test_after_the_stop_timeout_users_are_killed(tmp_path):
+    write(tmp_path, SLOW.replace("sleep(2)", "sleep(20)"))
+    ended = run(tmp_path, "--headless", "-t", "1", "-s", "1")
+    assert "Not all users finished their tasks & terminated in 1 seconds." in ended.err
+    assert ended.code == 0
+
+
+@pytest.mark.parametrize("raised, code", [("StopTest('enough')", 0), ("SystemExit(5)", 5)])
+def test_a_task_can_end_the_test(tmp_path, raised, code):
+    write(tmp_path, f"""
+    from locust import User, task
+    from locust.exception import StopTest
+
+    class A(User):
+        @task
+        def one(self):
+            raise {raised}
+    """)
+    ended = run(tmp_path, "--headless", "-t", "20")
+    assert (ended.code, "Shutting down" in ended.err) == (code, True)
+
+
+def test_a_failing_listener_is_exit_code_two(tmp_path):
+    write(tmp_path, IDLE + """
+    @events.test_start.add_listener
+    def fail(**kwargs):
+        raise ValueError("in a listener")
+    """)
+    ended = run(tmp_path, "--headless", "-t", "1")
+    assert ended.code == 2
+    assert "Uncaught exception in event handler" in ended.err
+
+
+def test_a_failing_init_listener_ends_before_the_test(tmp_path):
+    write(tmp_path, IDLE + """
+    @events.init.add_listener
+    def fail(**kwargs):
+        raise ValueError("in a listener")
+    """)
+    ended = run(tmp_path, "--headless", "-t", "1")
+    assert (ended.code, "Ramping" in ended.err) == (1, False)
+
+
+def test_the_log_can_go_to_a_file(tmp_path):
+    write(tmp_path, IDLE)
+    ended = run(tmp_path, "--headless", "-t", "1", "--logfile", "log.txt", "-L", "warning")
+    assert "Ramping" not in (tmp_path / "log.txt").read_text() + ended.err
+    assert "Aggregated" in ended.err
+    run(tmp_path, "--headless", "-t", "1", "--logfile", "log.txt")
+    assert re.search(r"^\[\d{4}-\d\d-\d\d [\d:]+,\d{3}\] \S+/INFO/locust.runners: Ramping to 1",
+                     (tmp_path / "log.txt").read_text(), re.MULTILINE)
+
+
+def test_a_session_of_one_user(tmp_path):
+    with Server() as server:
+        path = write(tmp_path, f"""
+        import loadline; loadline.use_locust()
+        from locust import HttpUser, run_single_user, task
+        from locust.exception import StopUser
+
+        class A(HttpUser):
+            host = "{server.url}"
+
+            @task
+            def one(self):
+                self.client.get("/missing")
+                raise StopUser()
+
+        run_single_user(A)
+        run_single_user(A)
+        """, "one.py")
+        import sys
+
+        ended = Ended(begin([path], tmp_path, command=[sys.executable]))
+    lines = ended.out.splitlines()
+    assert lines[0].split("\t")[:2] == ["type", "name".ljust(50)]
+    assert [line.split("\t")[:2] for line in lines if line.startswith("GET")] == [
+        ["GET", "/missing".ljust(50)]] * 2
+    assert "404 Client Error" in lines[1]
+
+
+def test_functions_of_pytest_become_users(tmp_path):
+    write(tmp_path, """
+    def test_thing(session):
+        session.get("/missing").raise_for_status()
+        print("never", flush=True)
+
+    def test_other(fastsession):
+        fastsession.get("/other")
+    """)
+    with Server() as server:
+        ended = run(tmp_path, "--headless", "-u", "2", "-r", "9", "-t", "1", "-H", server.url)
+    assert ended.out == ""
+    assert re.search(r"GET +/other +\d+ +0\(0.00%\)", ended.err)
+    assert re.search(r"GET +/missing +(\d+) +\1\(100.00%\)", ended.err)
+
+
+MIXED = """
+    from locust import FastHttpUser, HttpUser, constant, task
+
+    class Requests(HttpUser):
+        wait_time = constant(0.1)
+        done = 0
+
+        @task
+        def one(self):
+            self.client.get("/")
+            self.client.get("/missing")
+            self.client.get("/a?b=1&c=d e", name="named")
+            with self.client.get("/b", catch_response=True) as response:
+                response.failure("bad thing")
+            self.done += 1
+            if self.done == 5:
+                self.environment.runner.quit()
+"""
+
+
+@real_only
+def test_the_same_counts_names_and_failures_as_the_real_one(tmp_path):
+    write(tmp_path, MIXED)
+    found = {}
+    for name, runs in (("ours", run), ("real", run_real)):
+        with Server() as server:
+            ended = runs(tmp_path, "--headless", "-H", server.url, "--csv", name, "--json")
+        report = ended.lines()[ended.lines().index("Error report"):]
+        rows = [(row["method"], row["name"], row["num_requests"], row["num_failures"],
+                 row["total_content_length"]) for row in json.loads(ended.out)]
+        found[name] = [ended.code, sorted(report), rows, heads(tmp_path, name)]
+    assert found["ours"] == found["real"]
+
+
+def heads(folder, name):
+    lines = []
+    for table in ("stats", "stats_history", "failures", "exceptions"):
+        with open(folder / f"{name}_{table}.csv", newline="") as file:
+            lines.append(file.readline())
+    return lines
+
+
+@real_only
+@pytest.mark.parametrize("arguments", [["--list"], ["--show-task-ratio"],
+                                       ["--show-task-ratio-json", "-u", "10"]])
+def test_the_same_output_as_the_real_one(tmp_path, arguments):
+    write(tmp_path, IDLE + MIXED + """
+    class Fixed(Idle):
+        fixed_count = 2
+    """)
+    assert run(tmp_path, *arguments).out == run_real(tmp_path, *arguments).out
+
+
+def test_a_real_locust_beside_is_not_mixed_in(tmp_path):
+    write(tmp_path, IDLE + """
+    import sys
+    for name, module in sorted(sys.modules.items()):
+        if name.split(".")[0] == "locust" and "loadline" not in str(module.__file__):
+            print("mixed in:", name, flush=True)
+    """)
+    ended = run(tmp_path, "--headless", "-t", "1")
+    assert "mixed in" not in ended.out
+
+
+def test_a_file_of_the_name_locust_does_not_hide_the_package(tmp_path):
+    write(tmp_path, IDLE, "locust.py")
+    ended = run(tmp_path, "-f", "locust.py", "--headless", "-t", "1")
+    assert (ended.code, "All users spawned" in ended.err) == (0, True)
+
+
+def test_requests_in_csv_as_they_come(tmp_path):
+    write(tmp_path, COUNTING + """
+    from locust.contrib.csv_request_logger import CsvRequestLogger
+
+    @events.init.add_listener
+    def log(environment, **kwargs):
+        CsvRequestLogger("requests.csv").register(environment)
+    """)
+    run(tmp_path, "--headless")
+    with open(tmp_path / "requests.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["timestamp", "request_type", "name", "response_time_ms", "response_length",
+                       "status_code", "exception"]
+    assert len(rows) == 31
+    assert [row[1:] for row in rows[1:4]] == [
+        ["X", "good", "5", "10", "", ""], ["X", "good", "7", "10", "", ""],
+        ["X", "bad", "150", "10", "", "bad thing"]]
+
+
+def test_without_gevent_one_sentence(tmp_path):
+    write(tmp_path, "raise ImportError('no gevent here')", "gevent.py")
+    ended = run(tmp_path, "--headless")
+    assert ended.code == 1
+    assert ended.err.count("\n") == 1
+    assert "The Python package gevent is missing" in ended.err and "pip install gevent" in ended.err
+
+
+def test_an_old_python_is_refused(tmp_path):
+    import sys
+
+    program = (
+        "import sys, runpy; sys.version_info = (3, 9, 1); "
+        "sys.argv = ['loadline']; runpy.run_module('loadline', run_name='__main__')"
+    )
+    ended = Ended(begin([program], tmp_path, command=[sys.executable, "-c"]))
+    assert (ended.code, ended.err) == (
+        1, "Python 3.9 is too old: run Loadline with Python 3.10 or newer.\n")
+
+
+def test_environment_as_a_library(tmp_path):
+    import sys
+
+    path = write(tmp_path, """
+    import gevent, loadline
+    loadline.use_locust()
+    from locust import User, constant, task
+    from locust.env import Environment
+    from locust.exception import RunnerAlreadyExistsError
+    from locust.stats import stats_history, stats_printer
+
+    class A(User):
+        wait_time = constant(0.01)
+
+        @task
+        def one(self):
+            self.environment.events.request.fire(
+                request_type="X", name="one", response_time=1, response_length=1)
+
+    env = Environment(user_classes=[A])
+    runner = env.create_local_runner()
+    try:
+        env.create_local_runner()
+    except RunnerAlreadyExistsError as e:
+        print("refused")
+    gevent.spawn(stats_history, runner)
+    runner.start(3, spawn_rate=10)
+    gevent.spawn_later(1, runner.quit)
+    runner.greenlet.join()
+    print(env.stats.total.num_requests > 20, env.stats.get("one", "X").num_requests > 20,
+          runner.user_count, runner.state, len(env.stats.history))
+    """, "library.py")
+    ended = Ended(begin([path], tmp_path, command=[sys.executable]))
+    assert ended.out == "refused\nTrue True 0 stopped 1\n", ended.err
+    assert os.path.exists(path)

@@ -1,0 +1,441 @@
+"""The task loop, task sets, tags and wait times, in this process."""
+
+import command_support  # noqa: F401
+import gevent
+import pytest
+from locust import (
+    MarkovTaskSet,
+    SequentialTaskSet,
+    TaskSet,
+    User,
+    between,
+    constant,
+    constant_pacing,
+    constant_throughput,
+    poisson,
+    tag,
+    task,
+    transition,
+    transitions,
+)
+from locust.env import Environment
+from locust.exception import (
+    InterruptTaskSet,
+    MissingWaitTimeError,
+    RescheduleTask,
+    RescheduleTaskImmediately,
+    StopUser,
+)
+from locust.user import markov_taskset
+from locust.user.task import filter_tasks_by_tags
+
+PAUSE = 0.02
+
+
+class Log(list):
+    """What a user did, and how long it waited before each entry."""
+
+
+def life(kind, **environment):
+    """Run one user of a class to its end; returns what it noted."""
+    env = Environment(**environment)
+    user = kind(env)
+    user.seen = Log()
+    with gevent.Timeout(5):
+        user.run()
+    return user.seen
+
+
+def noting(name):
+    def note(self):
+        user = getattr(self, "user", self)
+        user.seen.append(name)
+    return note
+
+
+class Noting(User):
+    """A user that notes its beginning and end."""
+
+    abstract = True
+    on_start = noting("start")
+    on_stop = noting("stop")
+
+
+def steps(*actions):
+    """A task that does one action after the other: None, or raises it."""
+    def one(self):
+        user = getattr(self, "user", self)
+        user.step = getattr(user, "step", -1) + 1
+        user.seen.append(user.step)
+        action = actions[user.step] if user.step < len(actions) else StopUser()
+        if action is not None:
+            raise action
+    return one
+
+
+def test_a_user_ends_by_stop_user():
+    class A(Noting):
+        tasks = [steps(None, None)]
+
+    assert life(A) == ["start", 0, 1, 2, "stop"]
+
+
+def test_errors_are_told_and_the_user_goes_on():
+    told = []
+
+    class A(Noting):
+        tasks = [steps(ValueError("x"), RescheduleTask(), RescheduleTaskImmediately())]
+
+    env = Environment()
+    env.events.user_error.add_listener(lambda **kwargs: told.append(kwargs))
+    user = A(env)
+    user.seen = Log()
+    user.run()
+    assert user.seen == ["start", 0, 1, 2, 3, "stop"]
+    assert [str(one["exception"]) for one in told] == ["x"]
+    assert set(told[0]) == {"user_instance", "exception", "tb"}
+
+
+def test_errors_are_raised_where_they_are_not_to_be_caught():
+    class A(Noting):
+        tasks = [steps(ValueError("x"))]
+
+    with pytest.raises(ValueError, match="x"):
+        life(A, catch_exceptions=False)
+
+
+def test_an_error_in_on_start_ends_the_user_without_on_stop():
+    class A(Noting):
+        def on_start(self):
+            raise ValueError("x")
+
+        tasks = [steps()]
+
+    assert life(A) == []
+
+
+def test_a_nested_set_is_left_by_interrupt():
+    class Inner(TaskSet):
+        on_start = noting("inner start")
+        on_stop = noting("inner stop")
+        tasks = [steps(None, InterruptTaskSet(), InterruptTaskSet(False))]
+
+    class A(Noting):
+        tasks = [Inner]
+
+    assert life(A) == [
+        "start", "inner start", 0, 1, "inner stop", "inner start", 2, "inner stop",
+        "inner start", 3, "inner stop", "stop",
+    ]
+
+
+def test_only_interrupt_without_reschedule_waits_in_the_parent():
+    waits = []
+
+    class Inner(TaskSet):
+        tasks = [steps(InterruptTaskSet(), InterruptTaskSet(False))]
+
+    class A(Noting):
+        tasks = [Inner]
+
+        def wait_time(self):
+            waits.append(self.step)
+            return 0
+
+    life(A)
+    assert waits == [1]
+
+
+def test_interrupt_of_the_users_own_tasks_takes_the_next_one():
+    class A(Noting):
+        tasks = [steps(InterruptTaskSet(), InterruptTaskSet(False))]
+
+    assert life(A) == ["start", 0, 1, 2, "stop"]
+
+
+def test_on_stop_of_a_set_may_fail():
+    class Inner(TaskSet):
+        tasks = [steps()]
+
+        def on_stop(self):
+            raise ValueError("x")
+
+    class A(Noting):
+        tasks = [Inner]
+
+    assert life(A) == ["start", 0, "stop"]
+
+
+def test_a_killed_user_leaves_its_sets():
+    class Inner(TaskSet):
+        on_stop = noting("inner stop")
+
+        @task
+        def sleep(self):
+            gevent.sleep(10)
+
+    class A(Noting):
+        tasks = [Inner]
+
+    user = A(Environment())
+    user.seen = Log()
+    greenlet = gevent.spawn(user.run)
+    gevent.sleep(0.01)
+    greenlet.kill()
+    assert user.seen == ["start", "inner stop", "stop"]
+
+
+def test_scheduled_tasks_come_first():
+    class Inner(TaskSet):
+        @task
+        def drawn(self):
+            self.user.seen.append("drawn")
+            if len(self.user.seen) > 3:
+                raise StopUser()
+            self.schedule_task(self.bound)
+            self.schedule_task(Inner.given, first=True)
+
+        def bound(self):
+            self.user.seen.append("bound")
+
+        def given(self):
+            self.user.seen.append("given")
+
+    class A(User):
+        tasks = [Inner]
+
+    assert life(A) == ["drawn", "given", "bound", "drawn"]
+
+
+@pytest.mark.parametrize("tasks, expected", [
+    ([1, 2], [1, 2]),
+    ([(1, 2), 3], [1, 1, 3]),
+    ({1: 2, 3: 1}, [1, 1, 3]),
+])
+def test_tasks_are_repeated_by_their_weight(tasks, expected):
+    kind = type("A", (User,), {"tasks": tasks})
+    assert kind.tasks == expected
+
+
+def test_methods_come_after_inherited_tasks_and_the_attribute():
+    class Base(User):
+        tasks = [1]
+
+    class A(Base):
+        tasks = [2]
+
+        @task(2)
+        def three(self):
+            pass
+
+    assert A.tasks == [1, 2, A.three, A.three]
+
+
+def test_no_tasks_end_the_user_with_a_sentence(caplog):
+    class A(Noting):
+        task = [1]
+
+    assert life(A) == ["start"]
+    assert "No tasks defined on A, but you have set a 'task' attribute" in caplog.text
+
+
+def test_names_that_are_no_tasks():
+    with pytest.raises(Exception, match="must not override it or register it as a task"):
+        @task
+        def run(self):
+            pass
+
+
+class Tagged(TaskSet):
+    @tag("a")
+    @task
+    def one(self):
+        pass
+
+    @tag("b", "a")
+    @task
+    def two(self):
+        pass
+
+    @task
+    def three(self):
+        pass
+
+    @tag("c")
+    @task
+    class Deep(TaskSet):
+        @task
+        def four(self):
+            pass
+
+
+@pytest.mark.parametrize("tags, exclude, names", [
+    ({"a"}, None, ["one", "two"]),
+    ({"b"}, None, ["two"]),
+    (None, {"b"}, ["one", "three", "Deep"]),
+    ({"a"}, {"b"}, ["one"]),
+    ({"c"}, None, ["Deep"]),
+    (None, {"c"}, ["one", "two", "three"]),
+    ({"none"}, None, []),
+])
+def test_tags(tags, exclude, names):
+    kind = type("A", (User,), {"tasks": list(Tagged.tasks)})
+    deep = list(Tagged.Deep.tasks)
+    try:
+        filter_tasks_by_tags(kind, tags, exclude)
+        assert [one.__name__ for one in kind.tasks] == names
+    finally:
+        Tagged.Deep.tasks = deep
+
+
+def test_a_tag_needs_a_name():
+    with pytest.raises(ValueError, match="No tag name was supplied"):
+        tag()
+
+
+def test_sequential_tasks_keep_their_order():
+    class Inner(SequentialTaskSet):
+        @task(2)
+        def one(self):
+            self.user.seen.append("one")
+
+        tasks = [noting("two")]
+
+        @task
+        def three(self):
+            self.user.seen.append("three")
+            if len(self.user.seen) > 6:
+                raise StopUser()
+
+    class A(User):
+        tasks = [Inner]
+
+    assert life(A) == ["one", "one", "two", "three"] * 2
+
+
+def test_sequential_tasks_are_a_list_or_a_dict():
+    with pytest.raises(ValueError, match="can only be set to list or dict"):
+        type("S", (SequentialTaskSet,), {"tasks": {1, 2}})
+
+
+def test_markov_tasks_follow_their_transitions():
+    class Chain(MarkovTaskSet):
+        @transition("two")
+        def one(self):
+            self.user.seen.append("one")
+
+        @transitions({"three": 2})
+        def two(self):
+            self.user.seen.append("two")
+
+        @transitions(["one", ("one", 3)])
+        def three(self):
+            self.user.seen.append("three")
+            if len(self.user.seen) > 5:
+                raise StopUser()
+
+    class A(User):
+        tasks = [Chain]
+
+    assert Chain.three.transitions == ["one"] * 4
+    assert life(A) == ["one", "two", "three"] * 2
+
+
+def chain(**members):
+    return type("M", (MarkovTaskSet,), members)
+
+
+def leading_to(name):
+    @transition(name)
+    def a(self):
+        pass
+
+    return a
+
+
+def plain(self):
+    pass
+
+
+def test_markov_chains_are_checked():
+    with pytest.raises(markov_taskset.NoMarkovTasksError, match="No Markov tasks defined"):
+        chain()
+    with pytest.raises(markov_taskset.InvalidTransitionError, match="Transition to b from a"):
+        chain(a=leading_to("b"))
+    with pytest.raises(markov_taskset.NonMarkovTaskTransitionError, match="M.b cannot be used"):
+        chain(a=leading_to("b"), b=plain)
+    with pytest.raises(markov_taskset.MarkovTaskTagError, match="Tags are unsupported"):
+        chain(a=tag("q")(leading_to("a")))
+    assert chain(abstract=True).tasks == []
+
+
+class Instance:
+    """Something with a wait time."""
+
+    _cp_last_run = 0.0
+    _cp_last_wait_time = 0
+
+
+def test_wait_times(monkeypatch):
+    assert constant(3)(None) == 3
+    assert all(1 <= between(1, 2)(None) <= 2 for _ in range(100))
+    waits = [poisson(10)(None) for _ in range(5000)]
+    assert 0.09 < sum(waits) / 5000 < 0.11
+
+
+def test_pacing_does_not_catch_up(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("locust.user.wait_time.time.perf_counter", lambda: now[0])
+    instance, wait, starts = Instance(), constant_pacing(1), []
+    for duration in (0.01, 0.01, 1.4, 0.01):
+        starts.append(round(now[0], 2))
+        now[0] += duration
+        now[0] += wait(instance)
+    assert starts == [0.0, 1.0, 2.0, 3.4]
+
+
+@pytest.mark.parametrize("function", [constant_throughput, poisson])
+def test_rates_are_positive(function):
+    with pytest.raises(ValueError, match=r"\(\) requires a positive rate, got: 0"):
+        function(0)
+
+
+def test_a_missing_wait_time_is_named():
+    class A(User):
+        wait_time = None
+        tasks = [plain]
+
+    with pytest.raises(MissingWaitTimeError):
+        TaskSet(A(Environment())).wait_time()
+
+
+def test_a_user_without_waits_lets_others_run():
+    turns = []
+
+    class A(User):
+        @task
+        def one(self):
+            turns.append(self)
+            if len(turns) >= 100:
+                raise StopUser()
+
+    users = [A(Environment()) for _ in range(2)]
+    gevent.joinall([gevent.spawn(user.run) for user in users], timeout=5)
+    assert 10 < turns.count(users[0]) < 90
+
+
+def test_json_and_fullname():
+    class A(User):
+        @task
+        def one(self):
+            pass
+
+    assert A.json() == {"host": None, "weight": 1, "fixed_count": 0, "tasks": ["one"]}
+    assert A.fullname() == f"{__name__}.test_json_and_fullname.A"
+
+
+def test_renamed_classes_say_so():
+    import locust
+
+    with pytest.raises(ImportError, match="The HttpLocust class has been renamed to HttpUser"):
+        type("A", (locust.HttpLocust,), {})
