@@ -6,18 +6,21 @@
 mod answer;
 mod batch;
 mod body;
+mod debug;
 mod errors;
 mod expectation;
 mod held;
 mod hop;
 mod jar;
 mod multipart;
+mod rate;
 mod record;
 mod response;
 mod send;
 mod target;
 mod wanted;
 
+pub(crate) use rate::RateLimit;
 pub(crate) use target::HttpState;
 
 use crate::api::k6::cut_off;

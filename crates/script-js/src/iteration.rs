@@ -74,6 +74,10 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, job: Job) {
     let Some(state) = vu.run.clone() else {
         return;
     };
+    let local_ips = state.options.local_ips.as_ref();
+    if let Some(local) = local_ips.and_then(|ips| ips.of_user(vu.id)) {
+        job.requester.leave_from(Some(local));
+    }
     vu.send_through(Some(job.requester));
     begin(ctx, vu, &job.stage);
     match &job.stage.kind {
@@ -122,9 +126,9 @@ fn data<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &RunState) -> rquickjs::Result<Valu
     if !known.is_undefined() {
         return Ok(known);
     }
-    match state.setup_data.get() {
-        Some(Some(json)) => {
-            let data = ctx.json_parse(json.as_str())?;
+    match state.setup_data.json() {
+        Some(json) => {
+            let data = ctx.json_parse(&*json)?;
             hidden.set("data", data.clone())?;
             Ok(data)
         }
@@ -183,6 +187,11 @@ fn iterate<'js>(
         .and_then(|data| call(ctx, vu, main, &stage.function, Some(data)).map(drop));
     active.fetch_sub(1, Ordering::Relaxed);
     scenario.leave();
+    if state.options.http.closes_connections
+        && let Some(requester) = vu.requester()
+    {
+        requester.close_idle();
+    }
     {
         let mut activity = vu.activity.borrow_mut();
         activity.iteration += 1;
@@ -261,7 +270,7 @@ fn set_up<'js>(ctx: &Ctx<'js>, vu: &Vu, main: &Object<'js>, state: &RunState, st
     }
     stage.is_done.store(true, Ordering::Relaxed);
     match crate::api::globals::setup_json(ctx, given) {
-        Ok(json) => drop(state.setup_data.set(json)),
+        Ok(json) => state.setup_data.set(json),
         Err(problem) => state.fail(Failure::SetupData(problem)),
     }
 }

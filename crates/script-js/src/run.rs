@@ -1,10 +1,12 @@
 //! A run of a script: what its users share, and what its conductor sees of it.
 
+use crate::http::RateLimit;
 use crate::program::Failure;
 use loadline_k6_metrics::RecorderSetup;
+use loadline_k6_options::LocalIps;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Takes what a script logs.
@@ -48,6 +50,8 @@ pub struct UserOptions {
     pub min_iteration: Duration,
     /// The options as JSON, for `exec.test.options`.
     pub json: String,
+    /// The addresses that users connect from, if they are said.
+    pub local_ips: Option<LocalIps>,
     /// What requests are like.
     pub http: HttpOptions,
 }
@@ -69,6 +73,10 @@ pub struct HttpOptions {
     pub batch: (usize, usize),
     /// What is shown of requests: nothing, `headers` or `full`.
     pub debug: Option<String>,
+    /// How many requests a second the users may send together.
+    pub rps: Option<u64>,
+    /// Whether users close their connections after each iteration.
+    pub closes_connections: bool,
 }
 
 impl Default for HttpOptions {
@@ -81,6 +89,8 @@ impl Default for HttpOptions {
             keeps_cookies: false,
             batch: (20, 6),
             debug: None,
+            rps: None,
+            closes_connections: false,
         }
     }
 }
@@ -92,6 +102,7 @@ impl Default for UserOptions {
             unwanted_tags: Vec::new(),
             min_iteration: Duration::ZERO,
             json: "{}".to_owned(),
+            local_ips: None,
             http: HttpOptions::default(),
         }
     }
@@ -103,17 +114,42 @@ pub struct RunState {
     pub options: UserOptions,
     /// What recorders are made of.
     pub recording: Arc<RecorderSetup>,
-    /// What `setup()` gave, as JSON, once it has run; `None` in it if it gave nothing.
-    pub setup_data: OnceLock<Option<String>>,
+    /// What is given to functions.
+    pub setup_data: SetupData,
     /// What its users count.
     pub execution: Execution,
     /// Asks the conductor to end the run.
     pub abort: Box<dyn Fn(Abort) + Send + Sync>,
+    /// Bounds the requests of all users, if they are bounded.
+    pub(crate) rate: Option<RateLimit>,
     /// How often workers were asked for what they recorded.
     pub(crate) rounds: AtomicU64,
     failure: Mutex<Option<Failure>>,
     is_failed: AtomicBool,
     is_ending: AtomicBool,
+}
+
+/// What `setup()` gave, or what took its place.
+#[derive(Debug, Default)]
+pub struct SetupData(RwLock<Option<Option<Arc<str>>>>);
+
+impl SetupData {
+    /// It is this JSON from now on, or nothing. Users that have read it keep what they have.
+    pub fn set(&self, json: Option<String>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(json.map(Arc::from));
+    }
+
+    /// The JSON; `None` if there is none, whatever the reason.
+    pub fn json(&self) -> Option<Arc<str>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.clone().flatten()
+    }
+
+    /// Whether it is known, be it that there is none.
+    pub fn is_known(&self) -> bool {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.is_some()
+    }
 }
 
 /// Why a script ends its run.
@@ -133,9 +169,10 @@ impl RunState {
         abort: Box<dyn Fn(Abort) + Send + Sync>,
     ) -> Self {
         RunState {
+            rate: options.http.rps.map(RateLimit::each_second),
             options,
             recording,
-            setup_data: OnceLock::new(),
+            setup_data: SetupData::default(),
             execution: Execution::default(),
             abort,
             rounds: AtomicU64::new(0),

@@ -1,6 +1,7 @@
 //! A request with its redirects, from what is wanted to what came of it. Knows nothing of scripts.
 
 use super::answer::{Answer, Body, Sent};
+use super::debug::{HttpLog, is_full};
 use super::errors::{Failed, Wrong, of_exchange, unmade};
 use super::hop::Hop;
 use super::record;
@@ -17,6 +18,7 @@ use loadline_engine::{Composed, Requester};
 use loadline_reactor::{Host, Kernel};
 use std::rc::Rc;
 use std::time::Duration;
+use url::Url;
 
 /// What came of a request, and what went wrong, if anything did.
 pub(crate) struct Fetched {
@@ -29,8 +31,12 @@ pub(crate) struct Fetched {
 /// The fields that do not go to another origin.
 const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
 
-/// Sends a request and follows its redirects.
+/// Sends a request and follows its redirects, when the rate of the run lets it.
 pub(crate) async fn fetch(vu: Rc<Vu>, requester: Requester<Kernel>, wanted: Wanted) -> Fetched {
+    if let Some(limit) = vu.run.as_ref().and_then(|run| run.rate.as_ref()) {
+        let wait_ns = limit.take(requester.host().now_ns());
+        requester.pause(wait_ns).await;
+    }
     let deadline = requester.host().now_ns() + wanted.timeout.as_nanos() as u64;
     let throws = wanted.throws;
     let chain = Chain {
@@ -79,11 +85,12 @@ impl Chain {
         let mut signature = None;
         loop {
             let headers = self.fields(signature.take());
+            let keeps_body = self.wanted.response != ResponseType::None;
             let mut hop = Hop::new(
-                self.wanted.response != ResponseType::None,
+                keeps_body || is_full(&self.vu) == Some(true),
                 self.target.url.scheme() == "https",
             );
-            let sent = self.send(&headers, &mut hop).await;
+            let sent = self.send_logged(&headers, &mut hop).await;
             let wrong = sent.err().or_else(|| self.wrong(&hop));
             record::hop(
                 &self.vu,
@@ -105,6 +112,19 @@ impl Chain {
             }
             return self.end(hop, headers, wrong);
         }
+    }
+
+    async fn send_logged(&self, headers: &[(String, String)], hop: &mut Hop) -> Result<(), Wrong> {
+        let Some(log) = HttpLog::of(&self.vu) else {
+            return self.send(headers, hop).await;
+        };
+        let target = (self.method.as_str(), &self.target.url);
+        log.request(target, headers, self.body.as_deref());
+        let sent = self.send(headers, hop).await;
+        if hop.status > 0 {
+            log.response(hop);
+        }
+        sent
     }
 
     async fn send(&self, headers: &[(String, String)], hop: &mut Hop) -> Result<(), Wrong> {
@@ -223,8 +243,23 @@ impl Chain {
         }
         self.headers
             .retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        self.refer_to(&next.url);
         self.target = Rc::new(Target::of(next.url));
         true
+    }
+
+    /// Says which URL led to the next one, as Go does: unless the script says another, or it was
+    /// encrypted and the next one is not.
+    fn refer_to(&mut self, next: &Url) {
+        let is_referer = |name: &str| name.eq_ignore_ascii_case("referer");
+        if self.wanted.headers.iter().any(|(name, _)| is_referer(name)) {
+            return;
+        }
+        self.headers.retain(|(name, _)| !is_referer(name));
+        let last = &self.target.url;
+        if last.scheme() == "http" || next.scheme() == "https" {
+            self.headers.push(("Referer".to_owned(), last.to_string()));
+        }
     }
 
     fn warn_of_redirects(&self) {
