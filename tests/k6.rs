@@ -724,3 +724,41 @@ fn the_newer_summary_has_what_the_real_k6_has() {
         assert_eq!(newer_metrics(&read("theirs.json")), newer_metrics(&newer));
     }
 }
+
+#[test]
+fn tags_that_are_asked_for_are_set() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        export const options = { iterations: 2, systemTags: ['ip', 'iter', 'status', 'vu'] };
+        export default function () { http.get(__ENV.BASE); }";
+    let scripts = Scripts::new(&[("tags.js", script)]);
+    let base = format!("BASE=http://{}", server.addr());
+    let words = |out: &'static str| {
+        let words = ["run", "-q", "-e", &base, "--out", out, "tags.js"];
+        words.map(str::to_owned)
+    };
+    let run = |words: &[String; 7], real: bool| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match real {
+            true => scripts.real(&words),
+            false => Some(scripts.say(&words)),
+        }
+    };
+    let requests = |name: &str| -> Vec<serde_json::Value> {
+        let text = fs::read_to_string(scripts.path().join(name)).unwrap();
+        let points = text.lines().filter(|line| line.contains("\"Point\""));
+        let points = points.filter(|line| line.contains("\"http_reqs\""));
+        let read = |line: &str| -> serde_json::Value { serde_json::from_str(line).unwrap() };
+        let told = points.map(|line| read(line)["data"].take());
+        told.map(|data| serde_json::json!([data["tags"], data["metadata"]]))
+            .collect()
+    };
+    run(&words("json=ours.json"), false).unwrap();
+    let ours = requests("ours.json");
+    let tags = serde_json::json!({ "ip": "127.0.0.1", "status": "200" });
+    let second = serde_json::json!([tags, { "vu": "1", "iter": "1" }]);
+    assert_eq!(ours[1], second);
+    if run(&words("json=theirs.json"), true).is_some() {
+        assert_eq!(requests("theirs.json"), ours);
+    }
+}

@@ -176,6 +176,9 @@ fn iterate<'js>(
         activity.iteration
     };
     let _ = ctx.globals().set("__ITER", iteration);
+    if state.options.tells("iter") {
+        vu.retag(|_| ());
+    }
     if !state.options.http.keeps_cookies {
         vu.http.begin_iteration();
     }

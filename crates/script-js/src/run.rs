@@ -46,6 +46,9 @@ pub struct UserOptions {
     pub tags: BTreeMap<String, String>,
     /// Tags that samples do not get, of those that k6 sets itself.
     pub unwanted_tags: Vec<String>,
+    /// What samples get beside that because it was asked for: `ip` as a tag, `vu` and `iter` as
+    /// metadata.
+    pub optional_tags: Vec<String>,
     /// What iterations last at least: shorter ones are followed by a wait.
     pub min_iteration: Duration,
     /// The options as JSON, for `exec.test.options`.
@@ -95,11 +98,19 @@ impl Default for HttpOptions {
     }
 }
 
+impl UserOptions {
+    /// Whether samples get this, which they get when it is asked for.
+    pub(crate) fn tells(&self, name: &str) -> bool {
+        self.optional_tags.iter().any(|known| known == name)
+    }
+}
+
 impl Default for UserOptions {
     fn default() -> Self {
         UserOptions {
             tags: BTreeMap::new(),
             unwanted_tags: Vec::new(),
+            optional_tags: Vec::new(),
             min_iteration: Duration::ZERO,
             json: "{}".to_owned(),
             local_ips: None,

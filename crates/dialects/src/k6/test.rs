@@ -138,6 +138,7 @@ impl Test {
         UserOptions {
             tags: settings.tags.clone(),
             unwanted_tags: unwanted_tags(&settings.system_tags),
+            optional_tags: optional_tags(&settings.system_tags),
             min_iteration: settings.min_iteration,
             json: self.options.of_script().to_string(),
             local_ips: settings.local_ips.clone(),
@@ -175,6 +176,14 @@ fn unwanted_tags(wanted: &[String]) -> Vec<String> {
         .into_iter()
         .filter(|name| !wanted.iter().any(|one| one == name));
     unwanted.map(str::to_owned).collect()
+}
+
+/// The tags that are only set where they are asked for, and that were.
+fn optional_tags(wanted: &[String]) -> Vec<String> {
+    let asked = wanted
+        .iter()
+        .filter(|name| matches!(name.as_str(), "ip" | "iter" | "vu"));
+    asked.cloned().collect()
 }
 
 /// The variables of a script: those of the system where they are wanted, those that an archive
