@@ -9,10 +9,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Scripts, and where they are.
-struct Scripts(TempDir);
+pub(crate) struct Scripts(TempDir);
 
 impl Scripts {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         for (name, content) in files {
             fs::write(folder.path().join(name), content).unwrap();
@@ -20,12 +20,12 @@ impl Scripts {
         Scripts(folder)
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
     /// What the command with these words says, started where the scripts are.
-    fn say(&self, words: &[&str]) -> Said {
+    pub(crate) fn say(&self, words: &[&str]) -> Said {
         let _beside_others = beside_others();
         self.said(command(&[&["k6"], words].concat()))
     }
@@ -48,7 +48,7 @@ impl Scripts {
     }
 
     /// What the real k6 says, if it is there.
-    fn real(&self, words: &[&str]) -> Option<Said> {
+    pub(crate) fn real(&self, words: &[&str]) -> Option<Said> {
         let mut command = Command::new(real_k6()?);
         command.env("K6_NO_USAGE_REPORT", "true");
         command.args(words).args(["--address", ""]);
@@ -106,7 +106,7 @@ fn masked(word: &str) -> String {
 }
 
 /// A script of one function.
-fn default(body: &str) -> String {
+pub(crate) fn default(body: &str) -> String {
     format!("export default function () {{ {body} }}")
 }
 
@@ -256,7 +256,7 @@ const LIFECYCLE: &str = "
     export const options = {
       scenarios: {
         a: { executor: 'per-vu-iterations', vus: 2, iterations: 3 },
-        b: { executor: 'shared-iterations', iterations: 4, exec: 'other', startTime: '1s' },
+        b: { executor: 'shared-iterations', iterations: 4, exec: 'other', startTime: '1500ms' },
       },
       thresholds: { checks: ['rate>0.5'], 'seen{kind:x}': ['count>=2'], iterations: ['count<2'] },
     };
@@ -641,4 +641,191 @@ fn late_iterations_that_wait_are_timed_from_their_intended_starts() {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("http_req_response"), "{}", said.stdout);
     assert!(said.stdout.contains("iteration_delay"), "{}", said.stdout);
+}
+
+#[test]
+fn a_rate_and_connections_of_users_hold() {
+    let script = "import http from 'k6/http';
+        export const options = { vus: 2, iterations: 6 };
+        export default function () { http.get(__ENV.BASE); http.get(__ENV.BASE); }";
+    let scripts = Scripts::new(&[("gets.js", script)]);
+    let run = |words: &[&str]| {
+        let server = serve();
+        let base = format!("BASE=http://{}", server.addr());
+        let words = [&["run", "-q", "-e", &base][..], words, &["gets.js"]].concat();
+        let said = scripts.say(&words);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        (server.stop(), said)
+    };
+    // Twelve requests, one each tenth of a second: eleven tenths at least.
+    let (counts, said) = run(&["--rps", "10"]);
+    assert_eq!(counts.requests, 12);
+    let rate = said.stdout.lines().find(|line| line.contains("http_reqs"));
+    let rate = rate
+        .and_then(|line| line.split_whitespace().last())
+        .unwrap();
+    let rate: f64 = rate.trim_end_matches("/s").parse().unwrap();
+    assert!(rate <= 12.0 / 1.1, "{rate}");
+    assert_eq!(run(&["--no-vu-connection-reuse"]).0.connections, 6);
+    assert!(run(&[]).0.connections <= 2);
+}
+
+#[test]
+fn users_leave_from_their_own_addresses() {
+    let script = "import http from 'k6/http';
+        export const options = { scenarios: { a: { executor: 'per-vu-iterations', vus: 3 } } };
+        export default function () { http.get(`http://127.0.0.1:${__ENV.PORT}/${__VU}`); }";
+    let scripts = Scripts::new(&[("from.js", script)]);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = format!("PORT={}", listener.local_addr().unwrap().port());
+    let peers = thread::spawn(move || {
+        let three = listener.incoming().take(3).map(|stream| {
+            use std::io::{Read, Write};
+            let mut stream = stream.unwrap();
+            let mut head = [0; 1024];
+            let length = stream.read(&mut head).unwrap();
+            let line = String::from_utf8_lossy(&head[..length]);
+            let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            stream.write_all(answer.as_bytes()).unwrap();
+            (path, stream.peer_addr().unwrap().ip().to_string())
+        });
+        let mut peers: Vec<(String, String)> = three.collect();
+        peers.sort();
+        peers
+    });
+    let local = "127.0.0.5-127.0.0.6";
+    let said = scripts.say(&["run", "-q", "-e", &port, "--local-ips", local, "from.js"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let own = |path: &str, ip: &str| (path.to_owned(), ip.to_owned());
+    let expected = [
+        own("/1", "127.0.0.5"),
+        own("/2", "127.0.0.6"),
+        own("/3", "127.0.0.5"),
+    ];
+    assert_eq!(peers.join().unwrap(), expected);
+}
+
+#[test]
+fn exchanges_are_logged_with_their_bodies() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        export default function () { http.post(__ENV.BASE, 'sent', { headers: { 'X-A': 'b' } }); }";
+    let scripts = Scripts::new(&[("post.js", script)]);
+    let base = format!("BASE=http://{}/?size=3", server.addr());
+    let said = |flag: &str| {
+        let words = [
+            "run",
+            "-q",
+            "--log-format",
+            "raw",
+            flag,
+            "-e",
+            &base,
+            "post.js",
+        ];
+        scripts.say(&words).stderr
+    };
+    let heads = said("--http-debug");
+    assert!(
+        heads.contains("Request:\nPOST /?size=3 HTTP/1.1\nHost: 127.0.0.1:"),
+        "{heads}"
+    );
+    assert!(heads.contains("\nContent-Length: 4\n\n\n"), "{heads}");
+    assert!(heads.contains("Response:\nHTTP/1.1 200 OK\n"), "{heads}");
+    let whole = said("--http-debug=full");
+    assert!(whole.contains("\nContent-Length: 4\n\nsent\n"), "{whole}");
+}
+
+#[test]
+fn the_legacy_summary_is_that_of_the_real_k6() {
+    let scripts = Scripts::new(&[("lifecycle.js", LIFECYCLE)]);
+    let words = ["run", "-q", "-e", "WHO=you", "--summary-mode", "legacy"];
+    let words = [&words[..], &["lifecycle.js"]].concat();
+    let ours = scripts.say(&words);
+    assert_eq!(ours.code, Some(99), "{}", ours.stderr);
+    for text in [
+        "     █ outer\n\n       ✓ it is seven\n",
+        "   ✗ iterations.....",
+    ] {
+        assert!(ours.stdout.contains(text), "{}", ours.stdout);
+    }
+    if let Some(theirs) = scripts.real(&words) {
+        assert_eq!(shape(&theirs.stdout), shape(&ours.stdout));
+    }
+}
+
+/// The metrics of a newer summary: their names, types and figures.
+fn newer_metrics(json: &serde_json::Value) -> Vec<String> {
+    let metrics = json["results"]["metrics"].as_array().unwrap();
+    let named = metrics.iter().map(|metric| {
+        let values = metric["values"].as_object().unwrap();
+        let mut values: Vec<&str> = values.keys().map(String::as_str).collect();
+        values.sort_unstable();
+        format!("{} {} {values:?}", metric["name"], metric["type"])
+    });
+    let mut names: Vec<String> = named.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_newer_summary_has_what_the_real_k6_has() {
+    let scripts = Scripts::new(&[("lifecycle.js", LIFECYCLE)]);
+    let words = |export: &'static str| {
+        let words = ["run", "-q", "-e", "WHO=you", "--summary-export", export];
+        let newer = ["--new-machine-readable-summary", "lifecycle.js"];
+        [&words[..], &newer].concat()
+    };
+    let read = |name: &str| -> serde_json::Value {
+        let text = fs::read_to_string(scripts.path().join(name)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let ours = scripts.say(&words("ours.json"));
+    assert_eq!(ours.code, Some(99), "{}", ours.stderr);
+    let newer = read("ours.json");
+    assert_eq!(newer["version"], "1.0.0");
+    let total = &newer["results"]["checks"]["metrics"][0];
+    assert_eq!(total["values"]["count"], 12);
+    if scripts.real(&words("theirs.json")).is_some() {
+        assert_eq!(newer_metrics(&read("theirs.json")), newer_metrics(&newer));
+    }
+}
+
+#[test]
+fn tags_that_are_asked_for_are_set() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        export const options = { iterations: 2, systemTags: ['ip', 'iter', 'status', 'vu'] };
+        export default function () { http.get(__ENV.BASE); }";
+    let scripts = Scripts::new(&[("tags.js", script)]);
+    let base = format!("BASE=http://{}", server.addr());
+    let words = |out: &'static str| {
+        let words = ["run", "-q", "-e", &base, "--out", out, "tags.js"];
+        words.map(str::to_owned)
+    };
+    let run = |words: &[String; 7], real: bool| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match real {
+            true => scripts.real(&words),
+            false => Some(scripts.say(&words)),
+        }
+    };
+    let requests = |name: &str| -> Vec<serde_json::Value> {
+        let text = fs::read_to_string(scripts.path().join(name)).unwrap();
+        let points = text.lines().filter(|line| line.contains("\"Point\""));
+        let points = points.filter(|line| line.contains("\"http_reqs\""));
+        let read = |line: &str| -> serde_json::Value { serde_json::from_str(line).unwrap() };
+        let told = points.map(|line| read(line)["data"].take());
+        told.map(|data| serde_json::json!([data["tags"], data["metadata"]]))
+            .collect()
+    };
+    run(&words("json=ours.json"), false).unwrap();
+    let ours = requests("ours.json");
+    let tags = serde_json::json!({ "ip": "127.0.0.1", "status": "200" });
+    let second = serde_json::json!([tags, { "vu": "1", "iter": "1" }]);
+    assert_eq!(ours[1], second);
+    if run(&words("json=theirs.json"), true).is_some() {
+        assert_eq!(requests("theirs.json"), ours);
+    }
 }

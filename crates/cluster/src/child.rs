@@ -105,7 +105,7 @@ fn obey(input: &mut impl BufRead, handle: &Handle) {
         match message::read(input, u64::MAX) {
             Ok(Some(ToChild::Command(Command::Order(Order::Stop)))) => handle.stop(),
             Ok(Some(ToChild::Command(Command::Change(change)))) => {
-                handle.change_at(change.at_ns, change.level);
+                handle.carry_out(change);
             }
             // Whatever else comes, there is nobody to report to.
             _ => return handle.abort(),

@@ -17,6 +17,7 @@
 //! Every refusal here ends the command with [`FAILED`], unless it says otherwise.
 
 pub mod archive;
+mod client_keys;
 pub mod clients;
 mod command;
 mod conduct;
@@ -34,6 +35,7 @@ mod progress;
 mod refused;
 mod report;
 pub mod rest;
+mod running;
 mod sample_files;
 mod screen;
 mod secret_sources;
@@ -49,6 +51,6 @@ pub use screen::{Screen, Stream};
 pub use stop::Interrupt;
 
 use refused::{
-    ABORTED, INVALID_CONFIG, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT,
+    ABORTED, INVALID_CONFIG, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT, STOPPED,
     TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
 };

@@ -26,6 +26,9 @@ pub struct Change {
     pub at_ns: u64,
     /// What the load is then.
     pub level: Level,
+    /// The scenario whose load it is; that of all of them if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<usize>,
 }
 
 /// From a command to the instant at which the load changes. Each worker looks for changes every
@@ -112,23 +115,49 @@ impl Handle {
     /// change. The level must be one that [`Level::check`] lets pass. `None` if the load is over by
     /// then, or has not begun.
     pub fn change(&self, level: Level) -> Option<Change> {
+        self.change_soon(level, None)
+    }
+
+    /// As [`change`](Self::change), of one of several scenarios.
+    pub fn change_scenario(&self, scenario: usize, level: Level) -> Option<Change> {
+        self.change_soon(level, Some(scenario))
+    }
+
+    fn change_soon(&self, level: Level, scenario: Option<usize>) -> Option<Change> {
         let begin_ns = self.0.begin_ns.load(Ordering::Relaxed);
         let end_ns = self.0.end_ns.load(Ordering::Relaxed);
         let at_ns = loadline_reactor::monotonic_ns() + CHANGE_LEAD_NS;
         let lasts = begin_ns < u64::MAX && at_ns < end_ns;
-        lasts.then(|| self.change_at(at_ns.saturating_sub(begin_ns), level))?
+        let change = |at_ns| Change {
+            at_ns,
+            level,
+            scenario,
+        };
+        lasts.then(|| self.carry_out(change(at_ns.saturating_sub(begin_ns))))?
     }
 
-    /// As [`change`](Self::change), at this instant from the begin of the load. A worker that hears
-    /// of it later changes its load when it hears of it.
-    pub fn change_at(&self, at_ns: u64, level: Level) -> Option<Change> {
+    /// As [`change`](Self::change), at this instant from the begin of the load.
+    #[cfg(test)]
+    pub(crate) fn change_at(&self, at_ns: u64, level: Level) -> Option<Change> {
+        self.carry_out(Change {
+            at_ns,
+            level,
+            scenario: None,
+        })
+    }
+
+    /// As [`change`](Self::change), at the instant that it names. A worker that hears of it later
+    /// changes its load when it hears of it.
+    pub fn carry_out(&self, change: Change) -> Option<Change> {
         if self.order() != Order::Run {
             return None;
         }
         let mut changes = self.changes();
         let last_ns = changes.last().map_or(0, |last| last.at_ns);
-        let at_ns = at_ns.max(last_ns);
-        let change = Change { at_ns, level };
+        let change = Change {
+            at_ns: change.at_ns.max(last_ns),
+            ..change
+        };
         changes.push(change);
         self.0.change_count.store(changes.len(), Ordering::Release);
         Some(change)

@@ -222,13 +222,14 @@ impl<H: Host> User<H> {
     }
 
     /// When its iteration is interrupted: if its window ends before the load does, some time behind
-    /// that. One that is still active at the end of the load goes on in the graceful stop.
+    /// that, unless a pause ended it. One that is still active at the end of the load goes on in
+    /// the graceful stop.
     fn interrupted_at_ns(&self) -> u64 {
         let pacer = &self.worker.pacer;
         let end_ns = self.worker.begin_ns.get().saturating_add(pacer.end_ns);
         let to_ns = self.activity.to_ns.get();
         let rests = !self.activity.iterating.get();
-        match pacer.is_open() || rests || to_ns >= end_ns {
+        match pacer.is_open() || rests || pacer.is_paused() || to_ns >= end_ns {
             true => NEVER,
             false => to_ns.saturating_add(pacer.ramp_down_ns),
         }

@@ -323,7 +323,7 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
         users,
         connections,
         interval_ns,
-        is_first,
+        number,
         ..
     } = ready;
     worker.begin_ns.set(begin_ns);
@@ -339,7 +339,7 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
     for _ in 0..users {
         pool.spawn();
     }
-    Supervisor::new(pool, interval_ns, is_first)
+    Supervisor::new(pool, interval_ns, number)
         .watch(handle)
         .await;
     running.http2.iter().for_each(|pool| pool.close());

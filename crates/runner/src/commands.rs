@@ -40,6 +40,9 @@ pub trait Control: Send {
 
     /// Brings the load to this level a moment later; false if it is over by then.
     fn change(&self, level: Level) -> bool;
+
+    /// The same, with the load of one scenario of several.
+    fn change_scenario(&self, scenario: usize, level: Level) -> bool;
 }
 
 impl Control for loadline_engine::Handle {
@@ -53,6 +56,10 @@ impl Control for loadline_engine::Handle {
 
     fn change(&self, level: Level) -> bool {
         loadline_engine::Handle::change(self, level).is_some()
+    }
+
+    fn change_scenario(&self, scenario: usize, level: Level) -> bool {
+        loadline_engine::Handle::change_scenario(self, scenario, level).is_some()
     }
 }
 
@@ -200,6 +207,10 @@ mod tests {
 
     impl Control for Told {
         fn change(&self, _level: Level) -> bool {
+            false
+        }
+
+        fn change_scenario(&self, _scenario: usize, _level: Level) -> bool {
             false
         }
 

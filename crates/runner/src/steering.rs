@@ -4,6 +4,7 @@ use crate::commands::{Commands, Control};
 use loadline_engine::open_files_at;
 use loadline_plan::{LEAST_SHARE, Level, LevelProblem, MOST_SHARE, MOST_USERS};
 use loadline_plan::{Plan, Scenario, Shape};
+use std::collections::BTreeMap;
 
 /// The load as planned, in thousandths.
 const WHOLE: u32 = 1_000;
@@ -56,6 +57,8 @@ pub(crate) struct Steering {
     open_files: u64,
     /// Pauses left out.
     level: Level,
+    /// The users of scenarios that were given a number of their own.
+    users_of: BTreeMap<usize, u32>,
     is_paused: bool,
 }
 
@@ -69,6 +72,7 @@ impl Steering {
             },
             open_files,
             level: Level::Share(WHOLE),
+            users_of: BTreeMap::new(),
             is_paused: false,
         }
     }
@@ -90,8 +94,39 @@ impl Steering {
         self.is_paused = level == Level::Paused;
         if !self.is_paused {
             self.level = level;
+            for (scenario, users) in &self.users_of {
+                run.change_scenario(*scenario, Level::Users(*users));
+            }
         }
         Ok(level)
+    }
+
+    /// Gives a scenario so many users, whatever the load of the others is; at the end of a pause,
+    /// if there is one.
+    fn set_users_of(
+        &mut self,
+        run: &dyn Control,
+        scenario: usize,
+        users: u32,
+    ) -> Result<(), ChangeProblem> {
+        let Some(known) = self.plan.scenarios.get(scenario) else {
+            return Err(ChangeProblem::NoRun);
+        };
+        if users > 0 {
+            Level::Users(users).check(&known.load.shape)?;
+        }
+        let mut plan = self.plan.clone();
+        let most = &mut plan.scenarios[scenario].load.max_users;
+        *most = users.max(*most);
+        let (needed, limit) = (open_files_at(&plan, self.level), self.open_files);
+        if needed > limit {
+            return Err(ChangeProblem::OpenFiles { needed, limit });
+        }
+        if !self.is_paused && !run.change_scenario(scenario, Level::Users(users)) {
+            return Err(ChangeProblem::NoRun);
+        }
+        self.users_of.insert(scenario, users);
+        Ok(())
     }
 
     /// The level that is a step away, within what can be asked for. Users of a constant number are
@@ -179,6 +214,15 @@ impl Commands {
         self.steer(|steering, run| steering.change(run, steering.stepped(step)?))
     }
 
+    /// Gives one of the closed scenarios so many users, none among them, some 150 ms from now; the
+    /// others go on as they are. Scenarios have numbers from 0.
+    ///
+    /// # Errors
+    /// As [`change`](Self::change).
+    pub fn set_users_of(&self, scenario: usize, users: u32) -> Result<(), ChangeProblem> {
+        self.steer(|steering, run| steering.set_users_of(run, scenario, users))
+    }
+
     /// Pauses the load: requests under way finish, and nothing is planned.
     ///
     /// # Errors
@@ -218,6 +262,10 @@ mod tests {
         fn change(&self, level: Level) -> bool {
             self.0.lock().unwrap().push(level);
             true
+        }
+
+        fn change_scenario(&self, _scenario: usize, level: Level) -> bool {
+            self.change(level)
         }
     }
 
@@ -338,6 +386,26 @@ mod tests {
         let no_more = Err(ChangeProblem::FixedIterations);
         assert_eq!(steps(fixed(), Step::Up), no_more);
         assert_eq!(steps(fixed(), Step::Down), Ok(Level::Share(950)));
+    }
+
+    #[test]
+    fn the_users_of_a_scenario_are_kept_over_a_pause() {
+        let plan = Plan::default().with_scenarios(vec![scenario(users(3), None)]);
+        let (commands, changed) = run_of_plan(&plan, 100);
+        commands.set_users_of(0, 5).unwrap();
+        commands.pause().unwrap();
+        commands.set_users_of(0, 0).unwrap();
+        commands.resume().unwrap();
+        let expected = [
+            Level::Users(5),
+            Level::Paused,
+            Level::Share(1_000),
+            Level::Users(0),
+        ];
+        assert_eq!(*changed.lock().unwrap(), expected);
+        assert_eq!(commands.set_users_of(1, 5), Err(ChangeProblem::NoRun));
+        let too_many = commands.set_users_of(0, 200).unwrap_err();
+        assert!(matches!(too_many, ChangeProblem::OpenFiles { .. }));
     }
 
     #[test]

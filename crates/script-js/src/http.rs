@@ -6,6 +6,7 @@
 mod answer;
 mod batch;
 mod body;
+mod debug;
 mod errors;
 mod expectation;
 mod fields;
@@ -13,12 +14,14 @@ mod held;
 mod hop;
 mod jar;
 mod multipart;
+mod rate;
 mod record;
 mod response;
 mod send;
 mod target;
 mod wanted;
 
+pub(crate) use rate::RateLimit;
 pub(crate) use response::Responses;
 pub(crate) use target::{HttpState, Targets};
 

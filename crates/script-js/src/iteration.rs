@@ -98,6 +98,10 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, exports: &mut Exports<'_, 'js>, job: Job) {
     let Some(state) = vu.run.clone() else {
         return;
     };
+    let local_ips = state.options.local_ips.as_ref();
+    if let Some(local) = local_ips.and_then(|ips| ips.of_user(vu.id)) {
+        job.requester.leave_from(Some(local));
+    }
     vu.send_through(Some(job.requester));
     begin(ctx, vu, &job.stage);
     match &job.stage.kind {
@@ -143,7 +147,7 @@ fn leave_groups(vu: &Vu) {
 
 /// What is given to functions: what `setup()` gave, made anew for each user.
 fn data<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &RunState) -> rquickjs::Result<Value<'js>> {
-    let Some(Some(json)) = state.setup_data.get() else {
+    let Some(json) = state.setup_data.json() else {
         return Ok(Value::new_undefined(ctx.clone()));
     };
     let hidden = vu.hidden(ctx)?;
@@ -151,7 +155,7 @@ fn data<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &RunState) -> rquickjs::Result<Valu
     if !known.is_undefined() {
         return Ok(known);
     }
-    let data = ctx.json_parse(json.as_str())?;
+    let data = ctx.json_parse(&*json)?;
     hidden.set("data", data.clone())?;
     Ok(data)
 }
@@ -194,6 +198,9 @@ fn iterate<'js>(
         activity.iteration_in_test = number;
         activity.bytes = (0, 0);
     }
+    if state.options.tells("iter") {
+        vu.retag(|_| ());
+    }
     if !state.options.http.keeps_cookies {
         vu.http.begin_iteration();
     }
@@ -205,6 +212,11 @@ fn iterate<'js>(
         .and_then(|data| call(ctx, vu, exports, &stage.function, Some(data)).map(drop));
     active.fetch_sub(1, Ordering::Relaxed);
     scenario.leave();
+    if state.options.http.closes_connections
+        && let Some(requester) = vu.requester()
+    {
+        requester.close_idle();
+    }
     {
         let mut activity = vu.activity.borrow_mut();
         activity.iteration += 1;
@@ -298,7 +310,7 @@ fn set_up<'js>(
     }
     stage.is_done.store(true, Ordering::Relaxed);
     match crate::api::globals::setup_json(ctx, given) {
-        Ok(json) => drop(state.setup_data.set(json)),
+        Ok(json) => state.setup_data.set(json),
         Err(problem) => state.fail(Failure::SetupData(problem)),
     }
 }

@@ -43,8 +43,8 @@ pub use loadline_k6_modules::Secrets;
 pub use modules::store::Sources;
 pub use program::{Failure, LoadSetup, Program, SummaryFiles};
 pub use run::{
-    Abort, Entry, Execution, HttpOptions, Level, Log, RunState, Scenario, Stage, StageKind,
-    UserOptions,
+    Abort, Entry, Execution, HttpOptions, Level, Log, RunState, Scenario, SetupData, Stage,
+    StageKind, UserOptions,
 };
 pub use scenario::{launch, unbegun};
 pub use shared::VuMode;

@@ -1,11 +1,13 @@
 //! A run of a script: what its users share, and what its conductor sees of it.
 
+use crate::http::RateLimit;
 use crate::program::Failure;
 use crate::shared::VuMode;
 use loadline_k6_metrics::RecorderSetup;
+use loadline_k6_options::LocalIps;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Takes what a script logs.
@@ -45,10 +47,15 @@ pub struct UserOptions {
     pub tags: BTreeMap<String, String>,
     /// Tags that samples do not get, of those that k6 sets itself.
     pub unwanted_tags: Vec<String>,
+    /// What samples get beside that because it was asked for: `ip` as a tag, `vu` and `iter` as
+    /// metadata.
+    pub optional_tags: Vec<String>,
     /// What iterations last at least: shorter ones are followed by a wait.
     pub min_iteration: Duration,
     /// The options as JSON, for `exec.test.options`.
     pub json: String,
+    /// The addresses that users connect from, if they are said.
+    pub local_ips: Option<LocalIps>,
     /// What requests are like.
     pub http: HttpOptions,
     /// What virtual users have for themselves.
@@ -74,6 +81,10 @@ pub struct HttpOptions {
     pub batch: (usize, usize),
     /// What is shown of requests: nothing, `headers` or `full`.
     pub debug: Option<String>,
+    /// How many requests a second the users may send together.
+    pub rps: Option<u64>,
+    /// Whether users close their connections after each iteration.
+    pub closes_connections: bool,
 }
 
 impl Default for HttpOptions {
@@ -86,7 +97,16 @@ impl Default for HttpOptions {
             keeps_cookies: false,
             batch: (20, 6),
             debug: None,
+            rps: None,
+            closes_connections: false,
         }
+    }
+}
+
+impl UserOptions {
+    /// Whether samples get this, which they get when it is asked for.
+    pub(crate) fn tells(&self, name: &str) -> bool {
+        self.optional_tags.iter().any(|known| known == name)
     }
 }
 
@@ -95,8 +115,10 @@ impl Default for UserOptions {
         UserOptions {
             tags: BTreeMap::new(),
             unwanted_tags: Vec::new(),
+            optional_tags: Vec::new(),
             min_iteration: Duration::ZERO,
             json: "{}".to_owned(),
+            local_ips: None,
             http: HttpOptions::default(),
             vu_mode: VuMode::default(),
             memory_limit_bytes: None,
@@ -110,12 +132,14 @@ pub struct RunState {
     pub options: UserOptions,
     /// What recorders are made of.
     pub recording: Arc<RecorderSetup>,
-    /// What `setup()` gave, as JSON, once it has run; `None` in it if it gave nothing.
-    pub setup_data: OnceLock<Option<String>>,
+    /// What is given to functions.
+    pub setup_data: SetupData,
     /// What its users count.
     pub execution: Execution,
     /// Asks the conductor to end the run.
     pub abort: Box<dyn Fn(Abort) + Send + Sync>,
+    /// Bounds the requests of all users, if they are bounded.
+    pub(crate) rate: Option<RateLimit>,
     /// How often workers were asked for what they recorded.
     pub(crate) rounds: AtomicU64,
     failure: Mutex<Option<Failure>>,
@@ -123,6 +147,29 @@ pub struct RunState {
     is_ending: AtomicBool,
     /// Whether users could not share a runtime where they should.
     is_unshared: AtomicBool,
+}
+
+/// What `setup()` gave, or what took its place.
+#[derive(Debug, Default)]
+pub struct SetupData(RwLock<Option<Option<Arc<str>>>>);
+
+impl SetupData {
+    /// It is this JSON from now on, or nothing. Users that have read it keep what they have.
+    pub fn set(&self, json: Option<String>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(json.map(Arc::from));
+    }
+
+    /// The JSON; `None` if there is none, whatever the reason.
+    pub fn json(&self) -> Option<Arc<str>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.clone().flatten()
+    }
+
+    /// Whether it is known, be it that there is none.
+    pub fn is_known(&self) -> bool {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.is_some()
+    }
 }
 
 /// Why a script ends its run.
@@ -142,9 +189,10 @@ impl RunState {
         abort: Box<dyn Fn(Abort) + Send + Sync>,
     ) -> Self {
         RunState {
+            rate: options.http.rps.map(RateLimit::each_second),
             options,
             recording,
-            setup_data: OnceLock::new(),
+            setup_data: SetupData::default(),
             execution: Execution::default(),
             abort,
             rounds: AtomicU64::new(0),

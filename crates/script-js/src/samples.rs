@@ -90,9 +90,9 @@ pub(crate) struct CommonTags {
 }
 
 impl CommonTags {
-    /// Those of a user that does this: the tags of the run, of its scenario, of its group and its
+    /// Those of user number `id`, who does this: the tags of the run, of its scenario, of its group and its
     /// own; later ones in place of earlier ones.
-    pub(crate) fn of(run: Option<&RunState>, activity: &Activity) -> Self {
+    pub(crate) fn of(run: Option<&RunState>, id: u32, activity: &Activity) -> Self {
         let of_run = run.into_iter().flat_map(|run| run.options.tags.clone());
         let of_stage = activity.stage.iter().flat_map(|stage| stage.tags());
         let group = ("group".to_owned(), activity.group());
@@ -109,9 +109,20 @@ impl CommonTags {
         }
         CommonTags {
             tags,
-            metadata: activity.metadata.clone().into_iter().collect(),
+            metadata: metadata(run, id, activity),
         }
     }
+}
+
+/// The metadata of a user's samples: its number and its iteration's where they are asked for, and
+/// what its script has set.
+fn metadata(run: Option<&RunState>, id: u32, activity: &Activity) -> Vec<(String, String)> {
+    let numbers = [("vu", u64::from(id)), ("iter", activity.iteration)];
+    let asked = numbers
+        .into_iter()
+        .filter(|(name, _)| run.is_some_and(|run| run.options.tells(name)));
+    let asked = asked.map(|(name, number)| (name.to_owned(), number.to_string()));
+    asked.chain(activity.metadata.clone()).collect()
 }
 
 /// The tags of a sample: its own before those of its user.

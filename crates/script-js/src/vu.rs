@@ -324,7 +324,8 @@ impl Vu {
     pub(crate) fn tags<'a>(&self, own: &'a [(&'a str, &'a str)]) -> SampleTags<'a> {
         let known = self.common.borrow().clone();
         let common = known.unwrap_or_else(|| {
-            let common = CommonTags::of(self.run.as_deref(), &self.activity.borrow());
+            let run = self.run.as_deref();
+            let common = CommonTags::of(run, self.id, &self.activity.borrow());
             let common = Rc::new(common);
             self.common.replace(Some(Rc::clone(&common)));
             common

@@ -10,23 +10,33 @@ use super::origin::{Origin, Place};
 use super::plan::Ground;
 use super::progress::Progress;
 use super::report::Report;
+use super::rest::Server;
+use super::running::Running;
 use super::sample_files::Described;
 use super::screen::Screen;
 use super::stop::Interrupt;
 use super::test::Test;
-use super::{FAILED, Refused, go_json, version};
+use super::{CANNOT_SERVE, FAILED, Refused, go_json, version};
 use loadline_k6_options::cli::{self, Command, Invocation};
 use loadline_k6_options::needs;
 use loadline_plan::LateArrivals;
 use loadline_runner::Commands;
+use loadline_script_js::{Entry, Level, Log};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, SystemTime};
 use url::Url;
 
 /// Where a running test serves its REST API, unless something else is said.
 const ADDRESS: &str = "localhost:6565";
+
+/// How often it is looked whether a signal came.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+const LINGERS: &str = "\
+The test is done, but --linger was enabled, so Loadline is waiting for Ctrl+C to continue...";
 
 const COMMANDS: &str = "\
 Runs k6 scripts, unchanged.
@@ -196,6 +206,7 @@ impl Asked<'_> {
     }
 
     fn load(&self) -> Result<Test, Refused> {
+        self.invocation.check_switches(self.environment())?;
         if let Some(mode) = self.flag("compatibility-mode")
             && !matches!(mode.as_str(), "extended" | "base" | "experimental_enhanced")
         {
@@ -214,7 +225,21 @@ impl Asked<'_> {
         Test::load(self.invocation, origin, place, self.console)
     }
 
+    /// Refuses traces of requests, which nothing here writes.
+    fn refuse_traces(&self) -> Result<(), Refused> {
+        let refuse = |text: String| Err(Refused::new(FAILED, text));
+        match self.flag("traces-output").as_deref() {
+            None | Some("none") => Ok(()),
+            Some(output) if output.starts_with("otel") => refuse(
+                "Loadline writes no traces yet; leave out --traces-output, or use --out json=FILE"
+                    .to_owned(),
+            ),
+            Some(output) => refuse(format!("invalid traces output {output:?}")),
+        }
+    }
+
     fn run(&self) -> Result<(), Refused> {
+        self.refuse_traces()?;
         let mut report = Report::of(self)?;
         let test = self.load()?;
         let settings = test.settings();
@@ -243,15 +268,48 @@ impl Asked<'_> {
         let mut progress = Progress::new(self, &test, &report);
         progress.header();
         let natives = self.surroundings.natives;
-        let mut conductor = Conductor::new(&test, &measures, ground, &self.surroundings.interrupt);
+        let interrupt = &self.surroundings.interrupt;
+        let mut conductor = Conductor::new(&test, &measures, ground, interrupt)?;
+        let _server = self.serve(&conductor.running)?;
         conductor.natives = report.observers(natives);
         conductor.judge = Some(natives.judge);
         let ran = conductor.run(&mut progress)?;
+        if self.is_on("linger") {
+            self.linger();
+        }
         report.conclude(self, &test, &ran);
         progress.end();
         match ran.refused {
             None => Ok(()),
             Some(refused) => Err(refused),
+        }
+    }
+
+    /// Serves the REST API where an address asks for it.
+    fn serve(&self, running: &Arc<Running>) -> Result<Option<Server>, Refused> {
+        let address = self.flag("address").unwrap_or_default();
+        if address.is_empty() {
+            return Ok(None);
+        }
+        let served = Server::start(&address, running.clone());
+        served.map(Some).map_err(|error| {
+            self.console.log(&Entry {
+                level: Level::Error,
+                message: "Error from API server",
+                fields: &[("error", &error.to_string())],
+            });
+            Refused::new(CANNOT_SERVE, "")
+        })
+    }
+
+    /// Waits for a signal, so that the REST API can still be asked.
+    fn linger(&self) {
+        let interrupt = &self.surroundings.interrupt;
+        if !interrupt.has_signal() && !self.is_on("quiet") {
+            self.surroundings.screen.print(LINGERS);
+        }
+        while !interrupt.has_signal() {
+            thread::sleep(PATIENCE);
         }
     }
 

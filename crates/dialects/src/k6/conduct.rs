@@ -1,12 +1,13 @@
 //! A test from its setup to its teardown: three runs of the engine, one behind the other.
 
-use super::listener::{Clocks, Listener, Moment, Phase, Watcher};
+use super::listener::{Clocks, Listener, Moment, PATIENCE, Phase, Watcher};
 use super::natives::Said;
 use super::plan::Ground;
+use super::running::{Calls, Live, Running, Step};
 use super::stop::{Interrupt, Reason};
 use super::test::{Measures, Test, run_state};
 use super::{
-    ABORTED, FAILED, INTERRUPTED, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT,
+    ABORTED, FAILED, INTERRUPTED, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT, STOPPED,
     TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
 };
 use loadline_engine::{Launch, Run, StartError};
@@ -15,14 +16,17 @@ use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_runner::{Commands, End, Observer, Setup, Source, Wants, Watch, Workload};
 use loadline_script_js::{Abort, Failure, RunState, Scenario, Stage, StageKind, launch, unbegun};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
+
+/// How long a worker may take to hand over what it has when its run has ended.
+pub(super) const FAREWELL: Duration = Duration::from_secs(10);
 
 /// A test that has run.
 pub(super) struct Ran {
-    /// What was measured.
-    pub(super) totals: Totals,
+    /// What is known of it.
+    running: Arc<Running>,
     /// What became of the thresholds.
     pub(super) outcomes: Vec<Outcome>,
     /// How long the load lasted.
@@ -30,9 +34,16 @@ pub(super) struct Ran {
     /// Whether it can be believed.
     pub(super) verdict: Vec<Said>,
     /// What `setup()` gave, as JSON.
-    pub(super) setup_data: Option<String>,
+    pub(super) setup_data: Option<Arc<str>>,
     /// Why the command does not end with 0.
     pub(super) refused: Option<Refused>,
+}
+
+impl Ran {
+    /// What was measured.
+    pub(super) fn totals(&self) -> MutexGuard<'_, Totals> {
+        self.running.totals()
+    }
 }
 
 /// Runs a test.
@@ -44,7 +55,8 @@ pub(super) struct Conductor<'a> {
     pub(super) stages: Vec<Arc<Stage>>,
     pub(super) state: Arc<RunState>,
     pub(super) commands: Commands,
-    pub(super) totals: Totals,
+    /// The same for others to see and to change.
+    pub(super) running: Arc<Running>,
     pub(super) clocks: Clocks,
     /// What else observes the load.
     pub(super) natives: Vec<Box<dyn Observer>>,
@@ -55,25 +67,34 @@ pub(super) struct Conductor<'a> {
 
 impl<'a> Conductor<'a> {
     /// A test that has not begun.
+    ///
+    /// # Errors
+    /// If the engine can't run its functions.
     pub(super) fn new(
         test: &'a Test,
         measures: &'a Measures,
         ground: Ground<'a>,
         interrupt: &'a Interrupt,
-    ) -> Self {
+    ) -> Result<Self, Refused> {
         let commands = Commands::default();
         interrupt.begin(&commands);
-        let ending = interrupt.clone();
-        let abort = move |asked| {
-            ending.end(match asked {
-                Abort::Asked(message) => Reason::Script(message),
-                Abort::Failed => Reason::Failure,
-            });
+        let stages: Vec<Arc<Stage>> = test.options.scenarios.iter().map(stage).collect();
+        let state = run_state(test, measures, ending_by(interrupt.clone()));
+        let running = Running {
+            live: Mutex::new(Live::of(test)),
+            state: Arc::clone(&state),
+            stages: stages.clone(),
+            totals: Mutex::new(Totals::new(Arc::clone(&measures.recording))),
+            interrupt: interrupt.clone(),
+            commands: commands.clone(),
+            calls: Calls::of(test, measures, ground)?,
+            ready: needs(&test.options.scenarios).ready_vus,
+            resumed: Condvar::new(),
         };
-        Conductor {
-            state: run_state(test, measures, Box::new(abort)),
-            totals: Totals::new(Arc::clone(&measures.recording)),
-            stages: test.options.scenarios.iter().map(stage).collect(),
+        Ok(Conductor {
+            running: Arc::new(running),
+            state,
+            stages,
             test,
             measures,
             ground,
@@ -83,7 +104,7 @@ impl<'a> Conductor<'a> {
             natives: Vec::new(),
             judge: None,
             verdict: Vec::new(),
-        }
+        })
     }
 
     /// Runs the test; `watcher` is told how it goes.
@@ -93,21 +114,25 @@ impl<'a> Conductor<'a> {
     pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<Ran, Refused> {
         let plan = self.ground.of_scenarios(&self.test.options.scenarios);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
-        let mut refused = self.set_up(watcher)?;
-        if refused.is_none() && self.interrupt.reason().is_none() {
-            self.load(&plan, watcher)?;
-        }
-        if refused.is_none() && !self.has_aborted_setup() {
-            refused = self.tear_down(watcher)?;
-        }
+        self.wait_for_resume(watcher);
+        let refused = match self.interrupt.reason() {
+            // Nothing of it has begun.
+            Some(_) => None,
+            None => self.run_parts(&plan, watcher)?,
+        };
+        self.running.reach(match self.interrupt.reason() {
+            Some(_) => Step::Interrupted,
+            None => Step::Ended,
+        });
         watcher.ended(&self.moment());
         let elapsed = self.state.execution.elapsed();
         let thresholds = &self.measures.thresholds;
-        let outcomes = thresholds.conclude(&self.totals, elapsed.as_nanos() as u64);
+        let outcomes = thresholds.conclude(&self.running.totals(), elapsed.as_nanos() as u64);
+        self.running.judged(outcomes.clone());
         let refused = self.why_ended(refused, &outcomes);
         Ok(Ran {
-            setup_data: self.state.setup_data.get().cloned().flatten(),
-            totals: self.totals,
+            setup_data: self.state.setup_data.json(),
+            running: self.running,
             verdict: self.verdict,
             outcomes,
             elapsed,
@@ -115,11 +140,42 @@ impl<'a> Conductor<'a> {
         })
     }
 
+    /// Waits for the end of a pause before anything begins.
+    fn wait_for_resume(&self, watcher: &mut dyn Watcher) {
+        while self.running.is_paused() && self.interrupt.reason().is_none() {
+            self.running.reach(Step::Waiting);
+            watcher.paused();
+            self.running.await_resume(PATIENCE);
+        }
+    }
+
+    /// The test from its setup to its teardown; why it can't go on, if so.
+    fn run_parts(
+        &mut self,
+        plan: &Plan,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<Refused>, Refused> {
+        let refused = self.set_up(watcher)?;
+        if refused.is_some() {
+            return Ok(refused);
+        }
+        self.wait_for_resume(watcher);
+        if self.interrupt.reason().is_none() {
+            self.load(plan, watcher)?;
+        }
+        match self.has_aborted_setup() {
+            true => Ok(None),
+            false => self.tear_down(watcher),
+        }
+    }
+
     /// Calls `setup()`; why nothing can follow, if so.
     fn set_up(&mut self, watcher: &mut dyn Watcher) -> Result<Option<Refused>, Refused> {
         let settings = self.test.settings();
         if !settings.has_setup || !self.test.program.has("setup") {
-            let _ = self.state.setup_data.set(None);
+            if !self.state.setup_data.is_known() {
+                self.state.setup_data.set(None);
+            }
             return Ok(None);
         }
         let within = settings.setup_timeout;
@@ -139,7 +195,7 @@ impl<'a> Conductor<'a> {
     /// Whether the script ended its test before the load: then nothing is torn down.
     fn has_aborted_setup(&self) -> bool {
         let is_aborted = self.interrupt.reason().is_some();
-        is_aborted && self.state.setup_data.get().is_none()
+        is_aborted && !self.state.setup_data.is_known()
     }
 
     fn load(&mut self, plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), Refused> {
@@ -160,7 +216,7 @@ impl<'a> Conductor<'a> {
         for stage in &self.stages {
             if let Some(portion) = unbegun(stage, &self.state) {
                 watcher.portion(&portion);
-                self.totals.add(portion);
+                self.totals().add(portion);
             }
         }
     }
@@ -192,10 +248,11 @@ impl<'a> Conductor<'a> {
         within: Duration,
         watcher: &mut dyn Watcher,
     ) -> Result<Arc<Stage>, Refused> {
-        let phase = match kind {
-            StageKind::Setup => Phase::Setup,
-            _ => Phase::Teardown,
+        let (phase, step) = match kind {
+            StageKind::Setup => (Phase::Setup, Step::Setup),
+            _ => (Phase::Teardown, Step::Teardown),
         };
+        self.running.reach(step);
         let plan = self.ground.of_call(name, within);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         let stage = Arc::new(Stage::new(name, kind));
@@ -230,7 +287,7 @@ impl<'a> Conductor<'a> {
             judge: self.judge.filter(|_| is_load),
             verdict: &mut self.verdict,
             told,
-            totals: &mut self.totals,
+            running: &self.running,
             thresholds: &self.measures.thresholds,
             state: &self.state,
             stages: &self.stages,
@@ -268,6 +325,7 @@ impl<'a> Conductor<'a> {
         Moment {
             state: &self.state,
             stages: &self.stages,
+            running: &self.running,
             load_began: self.clocks.load_began,
             load_ended: self.clocks.load_ended,
         }
@@ -282,6 +340,7 @@ impl<'a> Conductor<'a> {
                 format!("test run was aborted because k6 received a '{name}' signal"),
             )),
             Reason::Script(message) => Some(Refused::new(ABORTED, message)),
+            Reason::Asked => Some(Refused::new(STOPPED, "test run stopped from REST API")),
             Reason::Thresholds(sentence) => Some(Refused::new(THRESHOLDS_CROSSED, sentence)),
         });
         let is_crossed = || crossed(outcomes).map(|text| Refused::new(THRESHOLDS_CROSSED, text));
@@ -291,6 +350,16 @@ impl<'a> Conductor<'a> {
         };
         reason.or(refused).or_else(is_crossed).or_else(is_failed)
     }
+}
+
+/// What ends a test when its script does.
+fn ending_by(interrupt: Interrupt) -> Box<dyn Fn(Abort) + Send + Sync> {
+    Box::new(move |asked| {
+        interrupt.end(match asked {
+            Abort::Asked(message) => Reason::Script(message),
+            Abort::Failed => Reason::Failure,
+        });
+    })
 }
 
 /// A scenario as its users see it.
@@ -333,7 +402,7 @@ fn refused_by(failure: Failure) -> Refused {
 }
 
 /// The users of all scenarios.
-struct Users(Vec<Launch>);
+pub(super) struct Users(pub(super) Vec<Launch>);
 
 impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {

@@ -177,6 +177,10 @@ impl Place {
             "stderr" => Ok(Place::Stderr),
             "stdout" => Ok(Place::Stdout),
             "none" => Ok(Place::Nowhere),
+            "file" if arguments.is_empty() => Err(Refused::new(
+                FAILED,
+                "error while parsing logfile configuration key `file` with no value",
+            )),
             "file" => {
                 let path = arguments.split(',').next().unwrap_or_default();
                 Ok(Place::File(append(&directory.join(path))?))

@@ -1,8 +1,10 @@
 //! What is heard of a run while it lasts: what its users recorded, and how far it is.
 
+use super::conduct::FAREWELL;
 use super::natives::Said;
+use super::running::Running;
 use super::stop::{Interrupt, Reason};
-use loadline_k6_metrics::{Portion, Recorder, Tags, Thresholds, Totals, aborting, builtin};
+use loadline_k6_metrics::{Portion, Recorder, Tags, Thresholds, aborting, builtin};
 use loadline_record::{Header, Summary};
 use loadline_runner::{End, Interval, Observed, Observer, Wants};
 use loadline_script_js::{RunState, Stage};
@@ -14,9 +16,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often it is looked what there is to hear.
-const PATIENCE: Duration = Duration::from_millis(20);
-/// How long a worker may take to hand over what it has when its run has ended.
-const FAREWELL: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_millis(20);
 /// Every how many seconds thresholds are judged.
 const JUDGED_EACH: u64 = 2;
 
@@ -24,6 +24,9 @@ const JUDGED_EACH: u64 = 2;
 pub(super) trait Watcher {
     /// What users recorded, before it is added up.
     fn portion(&mut self, portion: &Portion);
+
+    /// A little time has passed in a pause before the test.
+    fn paused(&mut self);
 
     /// A little time has passed in `setup()`.
     fn setting_up(&mut self);
@@ -42,6 +45,8 @@ pub(super) struct Moment<'a> {
     pub(super) state: &'a RunState,
     /// Its scenarios.
     pub(super) stages: &'a [Arc<Stage>],
+    /// What the REST API made of it.
+    pub(super) running: &'a Running,
     /// When its load began, if it has.
     pub(super) load_began: Option<Instant>,
     /// When its load ended, if it has.
@@ -72,7 +77,7 @@ pub(super) struct Clocks {
 /// Hears what comes of a run.
 pub(super) struct Listener<'a> {
     pub(super) told: Receiver<Portion>,
-    pub(super) totals: &'a mut Totals,
+    pub(super) running: &'a Running,
     pub(super) thresholds: &'a Thresholds,
     pub(super) state: &'a RunState,
     pub(super) stages: &'a [Arc<Stage>],
@@ -100,6 +105,7 @@ impl Observer for Listener<'_> {
         self.state.execution.begin_part(now);
         if self.phase == Phase::Load {
             self.clocks.load_began = Some(now);
+            self.running.begin_load();
         }
         // What ended the test before this run could be told ends it now.
         let may_end = self.phase != Phase::Teardown;
@@ -152,6 +158,7 @@ impl Listener<'_> {
             Phase::Load | Phase::Teardown => self.watcher.moment(&Moment {
                 state: self.state,
                 stages: self.stages,
+                running: self.running,
                 load_began: self.clocks.load_began,
                 load_ended: self.clocks.load_ended,
             }),
@@ -165,7 +172,7 @@ impl Listener<'_> {
 
     fn add(&mut self, portion: Portion) {
         self.watcher.portion(&portion);
-        self.totals.add(portion);
+        self.running.totals().add(portion);
     }
 
     /// A second is over.
@@ -199,9 +206,10 @@ impl Listener<'_> {
     /// Ends the test if a threshold was crossed that asks for it.
     fn judge(&mut self) {
         let elapsed = self.state.execution.elapsed();
-        let outcomes = self
-            .thresholds
-            .evaluate(self.totals, elapsed.as_nanos() as u64);
+        let totals = self.running.totals();
+        let outcomes = self.thresholds.evaluate(&totals, elapsed.as_nanos() as u64);
+        drop(totals);
+        self.running.judged(outcomes.clone());
         if let Some(sentence) = aborting(&outcomes) {
             self.interrupt.end(Reason::Thresholds(sentence));
         }

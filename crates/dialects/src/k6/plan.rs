@@ -149,6 +149,7 @@ impl Ground<'_> {
                 Executor::RampingVus {
                     graceful_ramp_down, ..
                 } => Some(graceful_ramp_down),
+                Executor::ExternallyControlled { .. } => Some(Duration::ZERO),
                 _ => None,
             },
             tags: scenario.tags.clone(),
@@ -199,7 +200,6 @@ fn host_rule((host, address): (&String, &String)) -> Option<HostRule> {
 
 fn tls(settings: &Settings) -> Tls {
     let own = settings.tls_auth.iter();
-    let own = own.filter(|auth| auth.password.is_none());
     Tls {
         insecure: settings.is_insecure,
         identities: own
@@ -262,15 +262,28 @@ fn load(executor: &Executor) -> Load {
             stages: stages_of(stages, |target| per(target, *time_unit)),
             arrivals: Arrivals::Constant,
         },
+        Executor::ExternallyControlled { vus, duration, .. } => controlled(*vus, *duration),
         Executor::SharedIterations { .. }
         | Executor::PerVuIterations { .. }
-        | Executor::ConstantVus { .. }
-        | Executor::ExternallyControlled { .. } => Shape::Closed,
+        | Executor::ConstantVus { .. } => Shape::Closed,
     };
     Load {
         users,
         max_users: most,
         shape,
+    }
+}
+
+/// So many users until others are asked for. A load of none at all is refused by the engine, so
+/// that there is one at the very end.
+fn controlled(vus: u32, length: Option<Duration>) -> Shape {
+    let stage = |duration, target| loadline_plan::Stage { duration, target };
+    Shape::ClosedStages {
+        start: vus,
+        stages: vec![
+            stage(length.unwrap_or(ENDLESS), vus),
+            stage(Duration::ZERO, vus.max(1)),
+        ],
     }
 }
 

@@ -166,27 +166,38 @@ impl<'a> Progress<'a> {
         let interrupted = execution.iterations_interrupted.load(Ordering::Relaxed);
         let elapsed = padded(execution.elapsed(), self.needs.length);
         let width = digits(u64::from(ready));
+        let state = match moment.running.is_paused() {
+            true => "paused",
+            false => "running",
+        };
         let mut lines = vec![format!(
-            "running ({elapsed}), {active:0width$}/{ready} VUs, {complete} complete and \
+            "{state} ({elapsed}), {active:0width$}/{ready} VUs, {complete} complete and \
              {interrupted} interrupted iterations"
         )];
-        let rows = self.scenarios.iter().zip(moment.stages);
+        let rows = self.scenarios.iter().zip(moment.stages).enumerate();
         let rows: Vec<Row> = rows
-            .map(|(scenario, stage)| row(scenario, stage, moment))
+            .map(|(index, (scenario, stage))| {
+                let mut scenario = scenario.clone();
+                if let Executor::ExternallyControlled { vus, max_vus, .. } = &mut scenario.executor
+                {
+                    (*vus, *max_vus) = moment.running.users_of(index).unwrap_or((*vus, *max_vus));
+                }
+                row(&scenario, stage, moment)
+            })
             .collect();
         lines.extend(rows::lines(&rows, NAME_COLUMNS, self.look));
         lines
     }
 
-    /// The lines while `setup()` runs.
-    fn setup_lines(&self) -> Vec<String> {
+    /// The lines before the load, while this goes on.
+    fn lines_before(&self, what: &str) -> Vec<String> {
         let row = |name: &str, share: f64, cells: Vec<String>| Row {
             name: name.to_owned(),
             mark: Mark::None,
             share,
             cells,
         };
-        let setup = row("Run", 1.0, vec!["setup()".to_owned()]);
+        let setup = row("Run", 1.0, vec![what.to_owned()]);
         let all = self.scenarios.iter();
         let all = all.map(|scenario| row(&scenario.name, 0.0, Vec::new()));
         let rows: Vec<Row> = std::iter::once(setup).chain(all).collect();
@@ -209,8 +220,12 @@ impl Watcher for Progress<'_> {
         self.outputs.take(portion);
     }
 
+    fn paused(&mut self) {
+        self.show(|progress| progress.lines_before("paused"));
+    }
+
     fn setting_up(&mut self) {
-        self.show(Self::setup_lines);
+        self.show(|progress| progress.lines_before("setup()"));
     }
 
     fn moment(&mut self, moment: &Moment<'_>) {

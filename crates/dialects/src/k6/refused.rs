@@ -10,6 +10,8 @@ pub(super) const THRESHOLDS_CROSSED: u8 = 99;
 pub(super) const SETUP_TIMEOUT: u8 = 100;
 /// `teardown()` took too long.
 pub(super) const TEARDOWN_TIMEOUT: u8 = 101;
+/// The REST API was told to end the test.
+pub(super) const STOPPED: u8 = 103;
 /// Options are wrong.
 pub(super) const INVALID_CONFIG: u8 = 104;
 /// A signal ended the test.

@@ -3,11 +3,12 @@
 use super::command::Asked;
 use super::conduct::Ran;
 use super::natives::Natives;
-use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat};
+use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
 use super::test::Test;
+use super::version::K6;
 use super::{FAILED, Refused, go_json, go_words};
-use loadline_k6_metrics::summary::{self, Ended, TimeUnit};
-use loadline_k6_metrics::{Portion, builtin};
+use loadline_k6_metrics::summary::{self, Described as Machine, Ended, TimeUnit};
+use loadline_k6_metrics::{Portion, Totals, builtin};
 use loadline_runner::Observer;
 use loadline_script_js::{Entry, Level, Log, SummaryFiles};
 use md5::{Digest, Md5};
@@ -16,12 +17,15 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What is printed, and what is written.
 pub(super) struct Report {
     mode: Mode,
     /// The file of `--summary-export`.
     export: Option<String>,
+    /// Whether programs are given the newer form.
+    is_newer: bool,
     /// Loadline's own outputs.
     natives: Vec<Native>,
     /// Files of all values, before the run.
@@ -65,7 +69,12 @@ enum Mode {
     Disabled,
     Compact,
     Full,
+    Legacy,
 }
+
+const LEGACY: &str = "\
+The \"legacy\" summary mode has been deprecated, and will be removed by k6 v2.0. Please, migrate to \
+either \"compact\" or \"full\" as soon as possible.";
 
 impl Report {
     /// What a command line asks for.
@@ -76,6 +85,10 @@ impl Report {
         let mode = match asked.flag("summary-mode").as_deref() {
             None | Some("compact") => Mode::Compact,
             Some("full") => Mode::Full,
+            Some("legacy") => {
+                asked.console.log_plain(Level::Warning, LEGACY);
+                Mode::Legacy
+            }
             Some("disabled") => Mode::Disabled,
             Some(_) => return Err(Refused::new(FAILED, "invalid summary mode")),
         };
@@ -85,6 +98,8 @@ impl Report {
                 false => mode,
             },
             export: asked.flag("summary-export"),
+            // The legacy summary has one form alone.
+            is_newer: mode != Mode::Legacy && asked.is_on("new-machine-readable-summary"),
             natives: Vec::new(),
             files: Vec::new(),
             writers: RefCell::default(),
@@ -209,28 +224,34 @@ impl Report {
             let text = format!("an output was not written whole: {problem}");
             asked.console.log_plain(Level::Error, &text);
         }
+        let totals = ran.totals();
         if self.mode != Mode::Disabled {
-            self.summarise(asked, test, ran);
+            self.summarise(asked, test, ran, &totals);
         }
         // Where nothing was sent there is nothing to believe.
-        if ran.totals.sink(builtin::HTTP_REQS).is_some() {
+        if totals.sink(builtin::HTTP_REQS).is_some() {
             tell_verdict(asked, ran);
         }
     }
 
-    fn summarise(&self, asked: &Asked<'_>, test: &Test, ran: &Ran) {
+    fn summarise(&self, asked: &Asked<'_>, test: &Test, ran: &Ran, totals: &Totals) {
         let settings = test.settings();
         let ended = Ended {
-            totals: &ran.totals,
+            totals,
             outcomes: &ran.outcomes,
             elapsed_ns: ran.elapsed.as_nanos() as u64,
             trend_stats: &settings.trend_stats,
             time_unit: settings.time_unit.as_deref().and_then(TimeUnit::parse),
         };
-        let mut files =
-            own_summary(asked, test, ran, &ended).unwrap_or_else(|| self.usual_summary(&ended));
+        let newer = self.is_newer.then(|| {
+            let machine = machine(test);
+            summary::machine_readable(&ended, self.is_full(), &machine)
+        });
+        let mut files = own_summary(asked, test, ran, (&ended, newer.as_ref()))
+            .unwrap_or_else(|| self.usual_summary(&ended));
         if let Some(path) = &self.export {
-            let json = summary::export(&ended, &md5_hex).to_string();
+            let json = newer.unwrap_or_else(|| summary::export(&ended, &md5_hex));
+            let json = json.to_string();
             files.push((path.clone(), go_json::indented_by(4, &json).into_bytes()));
         }
         if let Some(problem) = write_all(asked, &files) {
@@ -239,8 +260,25 @@ impl Report {
     }
 
     fn usual_summary(&self, ended: &Ended<'_>) -> SummaryFiles {
-        let text = summary::text(ended, self.is_full());
+        let text = match self.mode {
+            Mode::Legacy => summary::legacy(ended),
+            _ => summary::text(ended, self.is_full()),
+        };
         vec![("stdout".to_owned(), text.into_bytes())]
+    }
+}
+
+/// What the newer form says beside what was measured.
+fn machine(test: &Test) -> Machine {
+    let files = test.program.files();
+    let source = files.get(&test.main);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Machine {
+        script: source.map_or_else(String::new, |bytes| {
+            String::from_utf8_lossy(bytes).into_owned()
+        }),
+        version: K6.to_owned(),
+        at: rfc3339_nano(since.map_or(0, |since| since.as_nanos() as u64)),
     }
 }
 
@@ -274,7 +312,10 @@ fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat)
             Some((name, _)) => {
                 return Err(Refused::new(
                     FAILED,
-                    format!("could not create the 'csv' output: unknown csv config key {name}"),
+                    format!(
+                        "could not create the 'csv' output: unknown key {name:?} as argument for \
+                         csv output"
+                    ),
                 ));
             }
         }
@@ -294,7 +335,7 @@ fn own_summary(
     asked: &Asked<'_>,
     test: &Test,
     ran: &Ran,
-    ended: &Ended<'_>,
+    (ended, newer): (&Ended<'_>, Option<&Value>),
 ) -> Option<SummaryFiles> {
     if !test.program.has("handleSummary") {
         return None;
@@ -307,7 +348,10 @@ fn own_summary(
         no_color: !asked.has_colours,
         setup_data: setup_data.and_then(|json| serde_json::from_str::<Value>(json).ok()),
     };
-    let data = summary::handle_summary_data(ended, &around, &md5_hex);
+    let data = match newer {
+        Some(newer) => newer.clone(),
+        None => summary::handle_summary_data(ended, &around, &md5_hex),
+    };
     test.program
         .handle_summary(&data.to_string())
         .unwrap_or_else(|failure| {
@@ -348,7 +392,8 @@ fn tell(asked: &Asked<'_>, problem: &str) {
     });
 }
 
-fn md5_hex(text: &str) -> String {
+/// The MD5 of a text in hexadecimal digits.
+pub(super) fn md5_hex(text: &str) -> String {
     let digest = Md5::digest(text.as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

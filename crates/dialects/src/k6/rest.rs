@@ -8,6 +8,7 @@
 
 mod control;
 mod documents;
+pub(super) mod figures;
 mod patch;
 mod routes;
 #[cfg(test)]
@@ -47,6 +48,9 @@ pub enum ServeError {
     /// The address has no port.
     #[error("listen tcp: address {0}: missing port in address")]
     NoPort(String),
+    /// The port is no number of a port.
+    #[error("listen tcp: address {0}: invalid port")]
+    NoNumber(String),
     /// The address can't be had.
     #[error("listen tcp {address}: bind: {problem}")]
     Bind {
@@ -134,6 +138,9 @@ fn places(address: &str) -> Result<Vec<SocketAddr>, ServeError> {
     let Some((host, port)) = address.rsplit_once(':') else {
         return Err(ServeError::NoPort(address.to_owned()));
     };
+    if port.parse::<u16>().is_err() {
+        return Err(ServeError::NoNumber(port.to_owned()));
+    }
     let named = match host {
         "" => format!("0.0.0.0:{port}"),
         _ => address.to_owned(),

@@ -76,7 +76,7 @@ fn local(at_ns: u64) -> DateTime<Local> {
 }
 
 /// As Go writes it: no zeros at the end of the fraction.
-fn rfc3339_nano(at_ns: u64) -> String {
+pub(super) fn rfc3339_nano(at_ns: u64) -> String {
     let whole = local(at_ns).to_rfc3339_opts(SecondsFormat::Secs, true);
     let fraction = at_ns % 1_000_000_000;
     if fraction == 0 {

@@ -18,6 +18,8 @@ pub(super) enum Reason {
     Failure,
     /// Thresholds were crossed; what k6 says of it.
     Thresholds(String),
+    /// The REST API was told so.
+    Asked,
 }
 
 /// Ends a test, from any thread.
@@ -45,6 +47,11 @@ impl Interrupt {
             self.end(Reason::Signal(name));
         }
         is_first && has_begun
+    }
+
+    /// Whether a signal came.
+    pub(super) fn has_signal(&self) -> bool {
+        self.state().has_signal
     }
 
     /// The test begins; these are its runs.

@@ -1,5 +1,6 @@
 //! A test that is loaded: its script, its options from all places, its thresholds.
 
+use super::client_keys::decrypted;
 use super::console::Console;
 use super::origin::{Origin, Place};
 use super::secret_sources::SecretSources;
@@ -86,11 +87,13 @@ impl Test {
         let script =
             Tier::from_json(said).map_err(|error| could_not_load(error.text, error.code))?;
         warn_of_unknown(&script, console);
-        let options = options(invocation, script, place, &env, &program)?;
+        let mut options = options(invocation, script, place, &env, &program)?;
+        let keys = decrypted(&options.settings.tls_auth);
+        options.settings.tls_auth =
+            keys.map_err(|refused| could_not_load(refused.text, refused.code))?;
         for warning in &options.warnings {
             console.log_plain(Level::Warning, warning);
         }
-        warn_of_ineffective(&options, console);
         Ok(Test {
             main,
             program,
@@ -140,8 +143,10 @@ impl Test {
         UserOptions {
             tags: settings.tags.clone(),
             unwanted_tags: unwanted_tags(&settings.system_tags),
+            optional_tags: optional_tags(&settings.system_tags),
             min_iteration: settings.min_iteration,
             json: self.options.of_script().to_string(),
+            local_ips: settings.local_ips.clone(),
             http: HttpOptions {
                 user_agent: settings.user_agent.clone().unwrap_or(usual.user_agent),
                 max_redirects: settings.max_redirects,
@@ -150,6 +155,8 @@ impl Test {
                 keeps_cookies: settings.keeps_cookies,
                 batch: settings.batch,
                 debug: settings.http_debug.clone(),
+                rps: settings.rps,
+                closes_connections: settings.has_no_reuse_by_users,
             },
             vu_mode: self.vu_mode,
             memory_limit_bytes: None,
@@ -187,6 +194,14 @@ fn unwanted_tags(wanted: &[String]) -> Vec<String> {
         .into_iter()
         .filter(|name| !wanted.iter().any(|one| one == name));
     unwanted.map(str::to_owned).collect()
+}
+
+/// The tags that are only set where they are asked for, and that were.
+fn optional_tags(wanted: &[String]) -> Vec<String> {
+    let asked = wanted
+        .iter()
+        .filter(|name| matches!(name.as_str(), "ip" | "iter" | "vu"));
+    asked.cloned().collect()
 }
 
 /// The variables of a script: those of the system where they are wanted, those that an archive
@@ -239,41 +254,6 @@ fn warn_of_unknown(script: &Tier, console: &Console) {
             message: "There were unknown fields in the options exported in the script",
             fields: &[("error", &format!("json: unknown field \"{name}\""))],
         });
-    }
-}
-
-/// Options that are read and checked, and change nothing yet.
-const WITHOUT_EFFECT: [&str; 4] = ["localIPs", "noVUConnectionReuse", "paused", "rps"];
-
-/// Names the options that are said and change nothing yet: a figure that looks right must not be
-/// one of another load.
-fn warn_of_ineffective(options: &Consolidated, console: &Console) {
-    let said = options.printed();
-    let is_said = |name: &str| {
-        said.iter()
-            .any(|(key, value)| *key == name && is_set(value))
-    };
-    let mut names: Vec<&str> = WITHOUT_EFFECT
-        .into_iter()
-        .filter(|name| is_said(name))
-        .collect();
-    let mut own = options.settings.tls_auth.iter();
-    if own.any(|auth| auth.password.is_some()) {
-        names.push("tlsAuth with a password");
-    }
-    if !names.is_empty() {
-        let names = names.join(", ");
-        let text = format!("Loadline does not apply these options yet: {names}");
-        console.log_plain(Level::Warning, &text);
-    }
-}
-
-fn is_set(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::Array(list) => !list.is_empty(),
-        Value::Object(fields) => fields.values().any(|field| !field.is_null()),
-        _ => true,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::plans::{MS, SECOND, get, shaped, stages, time};
 use super::ran::Ran;
 use super::world::World;
-use crate::EndReason;
+use crate::{Change, EndReason};
 use loadline_metrics::{Key, Series};
 use loadline_plan::spread_by_weight;
 use loadline_plan::{Arrivals, Client, Level, Load, Order, Part, Plan, Rate, Scenario, Shape};
@@ -196,6 +196,31 @@ fn a_late_change_and_a_pause_reach_all_scenarios() {
     assert_eq!(series(&ran, "rate").answered, 50 + 10);
     assert_eq!(series(&ran, "users").answered, 500 + 100);
     assert_eq!(ran.counts(), [660, 660, 660, 0, 0]);
+}
+
+#[test]
+fn the_users_of_one_scenario_change_and_the_others_go_on() {
+    let scenarios = vec![
+        scenario("own", Shape::Closed, 2, SECOND),
+        scenario("other", Shape::Closed, 3, SECOND),
+    ];
+    let world = World::new(plan(2, scenarios)).serves_in(8 * MS);
+    let change = |at_ns, users| Change {
+        at_ns,
+        level: Level::Users(users),
+        scenario: Some(0),
+    };
+    let ran = world
+        .at(300 * MS, move |hands| {
+            hands.handle.carry_out(change(500 * MS, 5));
+        })
+        .at(600 * MS, move |hands| {
+            hands.handle.carry_out(change(800 * MS, 0));
+        })
+        .run();
+    // Each user has 10 ms for a request.
+    assert_eq!(series(&ran, "own").answered, 2 * 50 + 5 * 30);
+    assert_eq!(series(&ran, "other").answered, 3 * 100);
 }
 
 #[test]

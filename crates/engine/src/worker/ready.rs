@@ -40,8 +40,8 @@ pub(crate) struct Ready<H: Host, S> {
     pub(super) connections: VecDeque<Ahead<H>>,
     pub(super) resolve_times: Vec<Duration>,
     pub(super) interval_ns: u64,
-    /// Whether its supervisor tells what the worker did with its time.
-    pub(super) is_first: bool,
+    /// Which scenario of the plan it is, from 0.
+    pub(super) number: usize,
     /// The first dial that failed.
     pub(crate) first_error: Option<DialError>,
 }
@@ -109,7 +109,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
             .filter_map(|endpoint| endpoint.resolve_time)
             .collect(),
         interval_ns: prepared.interval_ns,
-        is_first: prepared.scenario == 0,
+        number: prepared.scenario,
         first_error: dialling.first_error.take(),
     }
 }

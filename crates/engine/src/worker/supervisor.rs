@@ -23,9 +23,9 @@ pub(super) struct Supervisor<H: Host, S> {
     pub(super) pool: UserPool<H, S>,
     timer: Timer,
     interval_times: IntervalTimes,
-    /// Whether this supervisor reports the interval times. A worker has one for each scenario; only
-    /// the first reports.
-    is_first: bool,
+    /// Which scenario of the plan it is, from 0. A worker has a supervisor for each; that of the
+    /// first reports the interval times.
+    number: usize,
     /// When the interval times begin anew: at the begin of the measured part, if that is to come.
     pub(super) zero_ns: Option<u64>,
     coalescing: ClosedLoadCoalescing,
@@ -49,7 +49,7 @@ pub(super) struct Supervisor<H: Host, S> {
 }
 
 impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
-    pub(super) fn new(pool: UserPool<H, S>, interval_ns: u64, is_first: bool) -> Self {
+    pub(super) fn new(pool: UserPool<H, S>, interval_ns: u64, number: usize) -> Self {
         let worker = &pool.worker;
         Supervisor {
             timer: worker.host.timer(),
@@ -57,7 +57,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             ticker: Ticker::new(worker.zero_ns.get(), TICK_NS),
             end_ns: worker.over_ns(),
             window_end_ns: worker.over_ns(),
-            is_first,
+            number,
             stopped_ns: None,
             changes: 0,
             heard: Vec::new(),
@@ -175,7 +175,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
                 at_ns: change.at_ns.max(load_ns),
                 ..change
             };
-            if !is_ending && change.at_ns < worker.pacer.end_ns {
+            let is_own = change
+                .scenario
+                .is_none_or(|scenario| scenario == self.number);
+            if is_own && !is_ending && change.at_ns < worker.pacer.end_ns {
                 worker.pacer.change(change.at_ns, change.level);
                 self.heard.push(Heard { number, change });
             }
@@ -187,7 +190,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
 
     /// What the worker did with its time while it warmed up is in no figure either.
     fn leave_warmup(&mut self, now_ns: u64) {
-        if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() && self.is_first {
+        if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() && self.number == 0 {
             self.interval_times = IntervalTimes::begin(&self.pool.worker.host);
         }
     }
@@ -281,7 +284,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             (worker.send)(Report::Ticks(ticks));
         }
         let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
-        if self.is_first
+        if self.number == 0
             && let Some(mut times) = self.interval_times.end(&worker.host)
             && !snapshot.drain
         {

@@ -99,6 +99,10 @@ impl Control for Recorded {
         false
     }
 
+    fn change_scenario(&self, _scenario: usize, _level: loadline_plan::Level) -> bool {
+        false
+    }
+
     fn stop(&self) {
         self.0.lock().unwrap().push(Command::Stop);
     }
@@ -296,6 +300,7 @@ fn a_change_behind_the_last_interval_is_kept() {
     let change = |at_ns| Change {
         at_ns,
         level: loadline_plan::Level::Paused,
+        scenario: None,
     };
     let events = [
         Some(Event::Changed(change(5))),

@@ -61,6 +61,12 @@ pub(crate) fn hop(
     if let Some((version, _)) = &tls {
         tags.push(("tls_version", version));
     }
+    let ip = hop.remote.map(|remote| remote.ip().to_string());
+    if let (Some(run), Some(ip)) = (&vu.run, &ip)
+        && run.options.tells("ip")
+    {
+        tags.push(("ip", ip));
+    }
     if let Some(run) = &vu.run {
         let unwanted = &run.options.unwanted_tags;
         tags.retain(|(name, _)| !unwanted.iter().any(|one| one == name));

@@ -1,6 +1,7 @@
 //! A request with its redirects, from what is wanted to what came of it. Knows nothing of scripts.
 
 use super::answer::{Answer, Body, Sent};
+use super::debug::{HttpLog, is_full};
 use super::errors::{Failed, Wrong, of_exchange, unmade};
 use super::fields::arrange;
 use super::hop::Hop;
@@ -19,6 +20,7 @@ use loadline_reactor::{Host, Kernel};
 use std::mem;
 use std::rc::Rc;
 use std::time::Duration;
+use url::Url;
 
 /// What came of a request, and what went wrong, if anything did.
 pub(crate) struct Fetched {
@@ -31,8 +33,12 @@ pub(crate) struct Fetched {
 /// The fields that do not go to another origin.
 const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
 
-/// Sends a request and follows its redirects.
+/// Sends a request and follows its redirects, when the rate of the run lets it.
 pub(crate) async fn fetch(vu: Rc<Vu>, requester: Requester<Kernel>, mut wanted: Wanted) -> Fetched {
+    if let Some(limit) = vu.run.as_ref().and_then(|run| run.rate.as_ref()) {
+        let wait_ns = limit.take(requester.host().now_ns());
+        requester.pause(wait_ns).await;
+    }
     let deadline = requester.host().now_ns() + wanted.timeout.as_nanos() as u64;
     let throws = wanted.throws;
     let chain = Chain {
@@ -81,8 +87,9 @@ impl Chain {
         let mut signature = None;
         loop {
             let headers = self.fields();
+            let keeps_body = self.wanted.response != ResponseType::None;
             let mut hop = Hop::new(
-                self.wanted.response != ResponseType::None,
+                keeps_body || is_full(&self.vu) == Some(true),
                 self.target.url.scheme() == "https",
             );
             let sent = self.send(headers.clone(), signature.take(), &mut hop).await;
@@ -120,6 +127,19 @@ impl Chain {
         let is_sent_empty = matches!(self.method.as_str(), "POST" | "PUT" | "PATCH");
         let body_bytes = self.body.as_ref().map(Vec::len);
         arrange(&mut headers, body_bytes.or(is_sent_empty.then_some(0)));
+        let Some(log) = HttpLog::of(&self.vu) else {
+            return self.exchange(&headers, hop).await;
+        };
+        let target = (self.method.as_str(), &self.target.url);
+        log.request(target, &headers, self.body.as_deref());
+        let sent = self.exchange(&headers, hop).await;
+        if hop.status > 0 {
+            log.response(hop);
+        }
+        sent
+    }
+
+    async fn exchange(&self, headers: &[(String, String)], hop: &mut Hop) -> Result<(), Wrong> {
         let fields: Vec<(&str, &str)> = headers
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -237,8 +257,23 @@ impl Chain {
         }
         self.headers
             .retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        self.refer_to(&next.url);
         self.target = Rc::new(Target::of(next.url));
         true
+    }
+
+    /// Says which URL led to the next one, as Go does: unless the script says another, or it was
+    /// encrypted and the next one is not.
+    fn refer_to(&mut self, next: &Url) {
+        let is_referer = |name: &str| name.eq_ignore_ascii_case("referer");
+        if self.wanted.headers.iter().any(|(name, _)| is_referer(name)) {
+            return;
+        }
+        self.headers.retain(|(name, _)| !is_referer(name));
+        let last = &self.target.url;
+        if last.scheme() == "http" || next.scheme() == "https" {
+            self.headers.push(("Referer".to_owned(), last.to_string()));
+        }
     }
 
     fn warn_of_redirects(&self) {

@@ -187,10 +187,7 @@ pub(crate) fn run_stage(
         Box::new(move |asked| drop(abort.send(asked))),
     ));
     if let Some(json) = setup_data {
-        state
-            .setup_data
-            .set(Some(json.to_owned()))
-            .expect("it is set once");
+        state.setup_data.set(Some(json.to_owned()));
     }
     let launch = launch(
         program,

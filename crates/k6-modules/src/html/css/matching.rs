@@ -189,11 +189,17 @@ impl State {
 }
 
 fn can_be_disabled(element: ElementRef<'_>) -> bool {
-    match name(element) {
-        "button" | "select" | "input" | "textarea" | "option" => true,
-        "optgroup" | "menuitem" | "fieldset" => true,
-        _ => false,
-    }
+    matches!(
+        name(element),
+        "button"
+            | "select"
+            | "input"
+            | "textarea"
+            | "option"
+            | "optgroup"
+            | "menuitem"
+            | "fieldset"
+    )
 }
 
 fn is_disabled(element: ElementRef<'_>) -> bool {

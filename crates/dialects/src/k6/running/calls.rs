@@ -1,0 +1,92 @@
+//! Calls of `setup()` and `teardown()` that the REST API asks for, beside the test's own.
+
+use super::Running;
+use crate::k6::conduct::{FAREWELL, Users};
+use crate::k6::plan::Ground;
+use crate::k6::test::{Measures, Test};
+use crate::k6::{FAILED, Refused};
+use loadline_k6_metrics::RecorderSetup;
+use loadline_plan::Plan;
+use loadline_record::Ended;
+use loadline_runner::{Command, Commands, Setup};
+use loadline_script_js::{Program, RunState, Stage, StageKind, UserOptions, launch};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+/// What calls take.
+pub(in crate::k6) struct Calls {
+    program: Arc<Program>,
+    options: UserOptions,
+    recording: Arc<RecorderSetup>,
+    setup: Plan,
+    teardown: Plan,
+}
+
+impl Calls {
+    /// What calls of this test's functions take.
+    ///
+    /// # Errors
+    /// If the engine can't run one of them.
+    pub(in crate::k6) fn of(
+        test: &Test,
+        measures: &Measures,
+        ground: Ground<'_>,
+    ) -> Result<Calls, Refused> {
+        let settings = test.settings();
+        let plan = |name, within| {
+            let plan = ground.of_call(name, within);
+            plan.map_err(|problem| Refused::new(FAILED, problem))
+        };
+        Ok(Calls {
+            program: Arc::clone(&test.program),
+            options: test.user_options(),
+            recording: Arc::clone(&measures.recording),
+            setup: plan("setup", settings.setup_timeout)?,
+            teardown: plan("teardown", settings.teardown_timeout)?,
+        })
+    }
+
+    /// Calls one of the functions, if the script has it, in a run of its own; what it records
+    /// counts with the test.
+    ///
+    /// # Errors
+    /// What the script threw, or why it could not be called.
+    pub(super) fn call(&self, test: &Running, kind: StageKind) -> Result<Arc<RunState>, String> {
+        let (name, plan) = match kind {
+            StageKind::Setup => ("setup", &self.setup),
+            _ => ("teardown", &self.teardown),
+        };
+        let commands = Commands::default();
+        let state = self.state(commands.clone());
+        let data = test.state.setup_data.json();
+        if !self.program.has(name) {
+            state.setup_data.set(None);
+            return Ok(state);
+        }
+        if name == "teardown" {
+            state.setup_data.set(data.map(|json| json.to_string()));
+        }
+        let stage = Arc::new(Stage::new(name, kind));
+        let (tell, told) = channel();
+        let users = Users(vec![launch(&self.program, &stage, &state, &tell, 1, 1)]);
+        drop(tell);
+        let conducted = loadline_runner::conduct(&Setup::of(plan), &users, &commands, &mut []);
+        drop(users);
+        conducted.map_err(|error| error.to_string())?;
+        while let Ok(portion) = told.recv_timeout(FAREWELL) {
+            test.totals().add(portion);
+        }
+        match state.failure() {
+            Some(failure) => Err(failure.to_string()),
+            None if !stage.is_done() => Err(format!("{name}() did not come to its end in time")),
+            None => Ok(state),
+        }
+    }
+
+    /// What the user of such a run shares with nobody; `commands` end it.
+    fn state(&self, commands: Commands) -> Arc<RunState> {
+        let abort = move |_| commands.end_run(Command::Abort, Ended::Interrupted);
+        let (options, recording) = (self.options.clone(), Arc::clone(&self.recording));
+        Arc::new(RunState::new(options, recording, Box::new(abort)))
+    }
+}

@@ -1,0 +1,53 @@
+//! How many requests a second the users of a run may send together.
+//!
+//! It is a token bucket of one token: each request takes the next instant that is free, and waits
+//! for it. That wait is in no time of the request.
+
+use std::sync::{Mutex, PoisonError};
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Bounds the requests of all users of a run.
+#[derive(Debug)]
+pub(crate) struct RateLimit {
+    /// From one request to the next.
+    interval_ns: u64,
+    /// The next instant that is free.
+    free_ns: Mutex<u64>,
+}
+
+impl RateLimit {
+    /// So many requests a second, at least one.
+    pub(crate) fn each_second(count: u64) -> Self {
+        RateLimit {
+            interval_ns: NS_PER_S / count.max(1),
+            free_ns: Mutex::default(),
+        }
+    }
+
+    /// Takes the next instant that is free; how long it is until then.
+    pub(crate) fn take(&self, now_ns: u64) -> u64 {
+        // What it guards is whole whoever panicked meanwhile.
+        let mut free_ns = self.free_ns.lock().unwrap_or_else(PoisonError::into_inner);
+        let at_ns = now_ns.max(*free_ns);
+        *free_ns = at_ns + self.interval_ns;
+        at_ns - now_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_take_turns_and_unused_turns_are_lost() {
+        let limit = RateLimit::each_second(10);
+        let tenth_ns = NS_PER_S / 10;
+        assert_eq!(
+            [limit.take(5), limit.take(5), limit.take(6)],
+            [0, tenth_ns, 2 * tenth_ns - 1]
+        );
+        let later_ns = 50 * tenth_ns;
+        assert_eq!([limit.take(later_ns), limit.take(later_ns)], [0, tenth_ns]);
+    }
+}
