@@ -27,6 +27,12 @@ pub(crate) const MARGIN_BYTES: usize = 64 << 10;
 /// What a script may use of a stack, by QuickJS's own measure.
 pub(crate) const SCRIPT_STACK_BYTES: usize = STACK_BYTES - MARGIN_BYTES;
 
+/// What of a stack stays in memory below the frame that gives back the rest.
+const KEPT_BYTES: usize = 8 << 10;
+
+/// What a page of memory is at least.
+const PAGE_BYTES: usize = 4 << 10;
+
 /// A wait ended because its fiber was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cancelled;
@@ -180,6 +186,21 @@ impl Control {
         self.is_crossing.get()
     }
 
+    /// Gives back what is in memory of the stack and not used any more, from the fiber's own code:
+    /// to initialise a script takes more of it than to run it.
+    #[expect(unsafe_code, reason = "nothing else gives pages back")]
+    pub(crate) fn give_back(&self) {
+        let here = 0_u8;
+        let unused = (&raw const here).addr().saturating_sub(KEPT_BYTES) & !(PAGE_BYTES - 1);
+        let end = self.stack_end();
+        if unused > end {
+            let pages = std::ptr::without_provenance_mut(end);
+            // SAFETY: the pages are of this stack, below all of its frames. A refusal changes
+            // nothing.
+            unsafe { libc::madvise(pages, unused - end, libc::MADV_DONTNEED) };
+        }
+    }
+
     /// The lowest address of the stack.
     pub(crate) fn stack_end(&self) -> usize {
         self.stack_end.get()
@@ -248,6 +269,25 @@ mod tests {
         });
         assert!(!fiber.resume(Waker::noop()));
         assert_eq!(local::<i32>(), None);
+    }
+
+    #[test]
+    fn a_stack_is_whole_when_its_unused_part_is_given_back() {
+        fn deep(depth: usize) -> usize {
+            let used = std::hint::black_box([depth; 64]);
+            match depth {
+                0 => used.len(),
+                _ => deep(depth - 1) + used[63] - depth,
+            }
+        }
+        let mut fiber = fiber(|control| {
+            let before = deep(500);
+            control.give_back();
+            control.suspend();
+            assert_eq!(deep(500), before);
+        });
+        assert!(!fiber.resume(Waker::noop()));
+        assert!(fiber.resume(Waker::noop()));
     }
 
     #[test]

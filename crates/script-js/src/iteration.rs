@@ -60,6 +60,10 @@ pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
     let at = Rc::clone(desk);
     let served = inside(vu, move |ctx, vu, main| {
         let mut exports = Exports { main, last: None };
+        if vu.shared().is_none() {
+            ctx.run_gc();
+        }
+        vu.control.give_back();
         loop {
             at.is_idle.set(true);
             vu.control.suspend();
@@ -265,9 +269,10 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
     let worker = &vu.worker;
     let (sent, received) = vu.activity.borrow().bytes;
     let tags = vu.tags(&[]);
-    worker.add(builtin::DATA_SENT, sent as f64, &tags);
-    worker.add(builtin::DATA_RECEIVED, received as f64, &tags);
+    let sent = (builtin::DATA_SENT, sent as f64);
+    let received = (builtin::DATA_RECEIVED, received as f64);
     if vu.control.is_cancelled() {
+        worker.add_all(&[sent, received], &tags);
         execution
             .iterations_interrupted
             .fetch_add(1, Ordering::Relaxed);
@@ -277,12 +282,9 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
         .iterations_complete
         .fetch_add(1, Ordering::Relaxed);
     scenario.complete_one();
-    worker.add(
-        builtin::ITERATION_DURATION,
-        lasted.as_secs_f64() * 1e3,
-        &tags,
-    );
-    worker.add(builtin::ITERATIONS, 1.0, &tags);
+    let duration = (builtin::ITERATION_DURATION, lasted.as_secs_f64() * 1e3);
+    let count = (builtin::ITERATIONS, 1.0);
+    worker.add_all(&[sent, received, duration, count], &tags);
     worker.hand_over(state);
     let rest = state.options.min_iteration.saturating_sub(lasted);
     if !rest.is_zero() {

@@ -48,6 +48,16 @@ impl Worker {
         self.record(|recorder| recorder.add(metric, value, at_ns, tags));
     }
 
+    /// Adds values that are measured now, all with the same tags.
+    pub(crate) fn add_all(&self, values: &[(MetricId, f64)], tags: &impl Tags) {
+        let at_ns = wall_ns();
+        self.record(|recorder| {
+            for (metric, value) in values {
+                recorder.add(*metric, *value, at_ns, tags);
+            }
+        });
+    }
+
     /// Hands over what there is, if it was asked for since.
     pub(crate) fn hand_over(&self, run: &RunState) {
         let asked = run.rounds.load(Ordering::Relaxed);

@@ -13,6 +13,14 @@ pub(crate) fn resident() -> u64 {
     pages.expect("a number") * 4096
 }
 
+/// The most bytes of this process that were in memory.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a Linux kernel");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
+    kilobytes.expect("a number") * 1_024
+}
+
 /// The CPU time that this process has used.
 fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("a Linux kernel");
@@ -48,23 +56,18 @@ fn bytes_of_a_user() -> u64 {
             if (__ITER < 0) check(http.get('http://127.0.0.1/'), { ok: (r) => r.status === 200 });
             sleep(100);
         }";
-    let of = |users| {
-        let before = resident();
+    let peak_of = |users| {
         let amount = Amount {
             users,
             iterations: u64::MAX,
             within: Duration::from_secs(2),
         };
-        let during = std::thread::spawn(|| {
-            std::thread::sleep(Duration::from_millis(1_500));
-            resident()
-        });
-        run(script, amount);
-        during.join().expect("no panic") - before
+        let ran = run(script, amount);
+        assert_eq!(ran.interrupted, u64::from(users), "all of them have begun");
+        peak()
     };
-    of(10);
-    let (few, many) = (of(100), of(1_100));
-    many.saturating_sub(few) / 1_000
+    let few = peak_of(100);
+    (peak_of(1_100) - few) / 1_000
 }
 
 #[test]

@@ -11,6 +11,9 @@ impl Group {
     }
 }
 
+/// What makes an operator of its value.
+type MakeOperator = fn(String) -> Operator;
+
 /// What is still to be read.
 struct Input<'a>(&'a str);
 
@@ -97,7 +100,7 @@ impl Input<'_> {
             let pattern = self.balanced(']')?;
             return Some(Operator::Pattern(Regex::new(pattern).ok()?));
         }
-        let signs: [(&str, fn(String) -> Operator); 7] = [
+        let signs: [(&str, MakeOperator); 7] = [
             ("=", Operator::Equal),
             ("!=", Operator::Unequal),
             ("~=", Operator::Word),
