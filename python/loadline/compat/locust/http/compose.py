@@ -5,7 +5,6 @@ itself to send them (hooks, mounted adapters, streams, proxies, …): those go t
 """
 
 import re
-from urllib.parse import urlencode
 
 import requests
 from requests.models import RequestEncodingMixin
@@ -99,7 +98,7 @@ def _rewrite_query(url, call, own_headers):
 def _encoded(fields):
     """Names and values as a query has them."""
     if type(fields) is dict and all(type(v) in _SCALARS for v in fields.values()):
-        return urlencode(fields)
+        return names.form_encoded(fields)
     return RequestEncodingMixin._encode_params(fields)
 
 
