@@ -375,10 +375,10 @@ def test_a_session_of_one_user(tmp_path):
 
         ended = Ended(begin([path], tmp_path, command=[sys.executable]))
     lines = ended.out.splitlines()
-    assert lines[0].split("\t")[:2] == ["type", "name".ljust(50)]
+    assert lines[:2] == ["", "\t".join(["type", "name".ljust(50), "resp_ms", "exception"])]
     assert [line.split("\t")[:2] for line in lines if line.startswith("GET")] == [
         ["GET", "/missing".ljust(50)]] * 2
-    assert "404 Client Error" in lines[1]
+    assert "404 Client Error" in lines[2]
 
 
 def test_functions_of_pytest_become_users(tmp_path):
