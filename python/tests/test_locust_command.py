@@ -439,6 +439,42 @@ def heads(folder, name):
     return lines
 
 
+def test_rest_makes_failures_of_assertions(tmp_path):
+    path = write(tmp_path, """
+    from locust import FastHttpUser, HttpUser, task
+
+    class Checks:
+        @task
+        def one(self):
+            with self.rest("GET", "/js") as response:
+                assert response.js, "no json,"
+            with self.rest("GET", "/js") as response:
+                raise ValueError("in the block")
+            with self.rest_("GET", "/js") as response:
+                assert False
+            self.environment.runner.quit()
+
+    class A(Checks, HttpUser):
+        tasks = [Checks.one]
+
+    class B(Checks, FastHttpUser):
+        tasks = [Checks.one]
+    """)
+    for kind in "AB":
+        with Server() as server:
+            ended = run(tmp_path, kind, "--headless", "-H", server.url, "--csv", "out")
+        with open(tmp_path / "out_failures.csv", newline="") as file:
+            texts = sorted(row[2] for row in csv.reader(file) if row[0] == "GET")
+        body = "x" * 60
+        assert texts == [
+            "CatchResponseError('Assertion failed')",
+            f"CatchResponseError('ValueError: in the block at {path}:10 in one. "
+            f"Response was {body}')",
+            f"CatchResponseError('no json, response was {body}')",
+        ], ended.err
+        assert "GET /js?_=...: Assertion failed" in ended.err
+
+
 @real_only
 @pytest.mark.parametrize("arguments", [["--list"], ["--show-task-ratio"],
                                        ["--show-task-ratio-json", "-u", "10"]])
