@@ -52,6 +52,8 @@ def _refuse_unknown(given):
 
 def _is_quick(session, url, call):
     """Whether nothing is given that takes more; what says nothing is taken out."""
+    if call.keys() <= _QUICK:
+        return True
     for name in call.keys() - _QUICK:
         if name == "verify":
             says_nothing = not _is_tls(url) or call[name] is not session.insecure
@@ -69,14 +71,13 @@ def _quick(session, method, url, call, given):
 
     `given` is how much was given: a call that comes back as it was would come back for ever.
     """
-    asked, rewritten, own_headers = url, dict(call), dict(call.get("headers") or {})
+    asked, rewritten, own_headers = url, dict(call), dict(call.get("headers") or ())
     if not names.needs_no_quoting(url):
         url = names.quoted(url)
-    for step in (_rewrite_query, _rewrite_form, _rewrite_auth, _rewrite_timeout):
-        if url is None:
-            return None
-        url = step(url, rewritten, own_headers)
-    if url is None or not all(type(v) is str for v in own_headers.values()):
+    for name, rewrite in _REWRITES:
+        if name in call:
+            url = url and rewrite(url, rewritten, own_headers)
+    if url is None or not all([type(v) is str for v in own_headers.values()]):
         return None
     if own_headers:
         rewritten["headers"] = own_headers
@@ -134,6 +135,14 @@ def _rewrite_timeout(url, call, own_headers):
     if limit is None or isinstance(limit, (int, float)):
         return url
     return None
+
+
+_REWRITES = (
+    ("params", _rewrite_query),
+    ("data", _rewrite_form),
+    ("auth", _rewrite_auth),
+    ("timeout", _rewrite_timeout),
+)
 
 
 def _default(own_headers, name, value):
