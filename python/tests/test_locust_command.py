@@ -162,6 +162,10 @@ def moment(line):
     (IDLE, ["--master"], 1, "is not there yet: use --processes"),
     (IDLE, ["--worker"], 1, "is not there yet: use --processes"),
     (IDLE, [], 1, "The web page is not there yet: add --headless"),
+    (IDLE, ["--headless", "--html", "locustfile.py/a.html"], 1, "cannot be written"),
+    (IDLE, ["--headless", "--json-file", "locustfile.py/a"], 1, "Name another file."),
+    (IDLE, ["--headless", "--out", "html=x"], 2, "--out takes loadline=FILE"),
+    (IDLE, ["--headless", "--out", "loadline=x", "--processes", "2"], 2, "do not go together"),
     (IDLE, ["-f", "none.py"], 1, "Could not find 'none.py'."),
     (IDLE, ["-f", "-"], 1, "is not there yet"),
     (IDLE, ["--headless", "--config-users", "{"], 2, "parsing your JSON"),
@@ -520,6 +524,27 @@ def test_requests_in_csv_as_they_come(tmp_path):
     assert [row[1:] for row in rows[1:4]] == [
         ["X", "good", "5", "10", "", ""], ["X", "good", "7", "10", "", ""],
         ["X", "bad", "150", "10", "", "bad thing"]]
+
+
+def test_a_run_is_saved(tmp_path):
+    write(tmp_path, MIXED)
+    with Server() as server:
+        ended = run(tmp_path, "--headless", "-H", server.url, "--out", "loadline=saved.run")
+    assert "saved" not in ended.err
+    assert (tmp_path / "saved.run").stat().st_size > 100
+
+
+def test_without_the_extension_one_sentence(tmp_path):
+    import sys
+
+    program = (
+        "import sys, runpy; sys.modules['loadline._native'] = None; "
+        "sys.argv = ['loadline']; runpy.run_module('loadline', run_name='__main__')"
+    )
+    ended = Ended(begin([program], tmp_path, command=[sys.executable, "-c"]))
+    assert ended.code == 1
+    assert ended.err.count("\n") == 1
+    assert "The extension of Loadline is missing: install the wheel" in ended.err
 
 
 def test_without_gevent_one_sentence(tmp_path):
