@@ -422,6 +422,16 @@ def header_that_is_none(w):
     looked_at(w.client.get("/echo", headers={"X-Bad": "a\nb"}))
 
 
+@case("http")
+def odd_headers_of_the_session(w):
+    client = w.new_user().client
+    seen = []
+    for odd in (5, "a\nb", None, "fine"):
+        client.headers["X-Odd"] = odd
+        seen.append(client.get("/echo", name="odd").status_code)
+    return seen
+
+
 @case(*BOTH)
 def form_and_its_type(w):
     options = {"data": {"a": "1"}, "headers": {"content-type": "application/x-own"}}

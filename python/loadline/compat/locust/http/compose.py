@@ -19,7 +19,7 @@ _KNOWN = frozenset(
     "allow_redirects proxies hooks stream verify cert".split()
 )
 SMALL_FILE = 1 << 20  # longer ones are sent by `requests` piece by piece
-_NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT
+_NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT | state.ODD_HEADERS
 _DEFAULTS = CaseInsensitiveDict(headers.REQUESTS_DEFAULTS)
 _HAS_PATH = re.compile(r"https?://[A-Za-z0-9.-]+(?::[1-5]?[0-9]{1,4})?/(?!.*/\.)").match
 _SCALARS = frozenset((str, int, float, bool))
@@ -260,6 +260,9 @@ def _prepared_headers(session, own):
         else:
             check_header_validity((name, value))
             merged[to_native_string(name)] = value
+    if session._reasons & state.ODD_HEADERS:
+        for pair in merged.items():
+            check_header_validity(pair)
     for name in [n for n, v in merged.items() if v is None]:
         del merged[name]
     return merged
