@@ -1,5 +1,7 @@
 """Events: order, exceptions, samples that are fired by hand."""
 
+import weakref
+
 import command_support  # noqa: F401
 import pytest
 from locust import log
@@ -101,6 +103,19 @@ def test_notify_counts_nothing():
     env.events.request.notify(request_type="X", name="a", response_time=3, response_length=5)
     assert env.stats.num_requests == 0
     env.runner.quit()
+
+
+def test_the_engine_tells_as_long_as_one_environment_listens(monkeypatch):
+    from loadline import native
+
+    told = []
+    monkeypatch.setattr("locust.event._listening", weakref.WeakSet())
+    monkeypatch.setattr(native.load(), "on_request", lambda hook: told.append(hook is not None))
+    first, second = Environment().events.request, Environment().events.request
+    listeners = [hook.add_listener(lambda **kwargs: None) for hook in (first, second)]
+    first.remove_listener(listeners[0])
+    second.remove_listener(listeners[1])
+    assert told == [True, True, True, False]
 
 
 def test_old_events_say_what_to_use(caplog):

@@ -164,6 +164,7 @@ class Command:
             if path:
                 _make_folder_of(path)
         if options.csv_prefix:
+            self.runner.stats.remembers_all = options.stats_history_enabled
             self.csv = stats.StatsCSVFileWriter(
                 self.environment,
                 stats.PERCENTILES_TO_REPORT,
