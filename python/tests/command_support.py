@@ -11,12 +11,7 @@ import textwrap
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = os.path.dirname(TESTS)
-EXTENSION_IS_BUILT = os.path.exists(os.path.join(PACKAGES, "loadline", "_native.abi3.so"))
-STANDIN = os.path.join(TESTS, "standin")
 
-if not EXTENSION_IS_BUILT:
-    sys.path.insert(0, STANDIN)
-    import sitecustomize  # noqa: F401
 sys.path.insert(0, PACKAGES)
 
 import loadline  # noqa: E402
@@ -30,9 +25,8 @@ NO_REAL = "the real Locust is not installed beside this Python"
 
 def environment():
     """Variables of a process that runs our command."""
-    places = [PACKAGES] if EXTENSION_IS_BUILT else [STANDIN, PACKAGES]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LOCUST")}
-    return {**kept, "PYTHONPATH": os.pathsep.join(places)}
+    return {**kept, "PYTHONPATH": PACKAGES}
 
 
 def begin(arguments, folder, env=None, command=None):

@@ -132,6 +132,11 @@ _asked("no_http", "/garbage")
 _asked("short_body", "/short")
 _asked("bad_gzip", "/bad-gzip", kinds=("http",))
 _asked("gzip", "/gzip")
+_asked("deflate", "/deflate/zlib", kinds=("http",))
+_asked("raw_deflate", "/deflate/raw", kinds=("http",))
+_asked("until_close", "/until-close")
+_asked("chunked", "/lines/3")
+_asked("head", "/gzip", method="HEAD")
 _asked("timeout", "/delay/2", timeout=0.2, kinds=("http",))
 _asked("timeout_pair", "/delay/2", timeout=(1, 0.2), kinds=("http",))
 _asked("unknown_keyword", "/echo", kinds=("http",), foo=1)
@@ -308,6 +313,21 @@ def redirected_post(w):
 
 
 @case(*BOTH)
+def methods_after_redirects(w):
+    def follow(method, code):
+        answer = w.client.request(method, f"/redirect/1?code={code}", data="abc", name="r")
+        return method if method == "HEAD" else echoed(answer)["method"]
+
+    methods = ("POST", "PUT", "DELETE", "PATCH", "HEAD", "GET")
+    return {f"{m} {c}": follow(m, c) for m in methods for c in (301, 302, 303, 307, 308)}
+
+
+@case(*BOTH)
+def cookies_of_a_redirect(w):
+    return echoed(w.new_user().client.get("/redirect/2"))["headers"]
+
+
+@case(*BOTH)
 def authorization_stays_at_home(w):
     url = f"/elsewhere/{w.port}"
     return echoed(w.client.get(url, headers={"Authorization": "x"}))
@@ -356,6 +376,66 @@ def cookie_jar_of_fast(w):
     seen = [sorted((c.name, c.value, c.domain, c.path) for c in client.cookiejar)]
     client.cookiejar.clear()
     return seen, echoed(client.get("/echo"))["headers"]
+
+
+@case(*BOTH)
+def cookie_as_a_header(w):
+    client = w.new_user().client
+    client.get("/set-cookie/a/b")
+    return echoed(client.get("/echo", headers={"Cookie": "own=1"}))
+
+
+@case("http")
+def cookie_as_a_header_of_the_session(w):
+    client = w.new_user().client
+    client.headers["Cookie"] = "own=1"
+    client.get("/set-cookie/a/b")
+    return echoed(client.get("/echo"))
+
+
+@case(*BOTH)
+def host_as_a_header(w):
+    given = w.client.get("/host", headers={"Host": "example.test"}).text
+    return given, w.client.get("/host").text
+
+
+@case(*BOTH)
+def connection_is_closed(w):
+    client = w.new_user().client
+    first = echoed(client.get("/echo", headers={"Connection": "close"}))
+    return first, client.get("/echo").status_code
+
+
+@case(*BOTH)
+def headers_as_they_are_written(w):
+    raw = w.client.get("/echo", headers={"x-lower": "a", "X-UPPER": "b", "X-Empty": ""})
+    return echoed(raw)
+
+
+@case("http")
+def header_of_bytes(w):
+    return echoed(w.client.get("/echo", headers={b"X-Bytes": b"1"}))
+
+
+@case("http")
+def header_that_is_none(w):
+    looked_at(w.client.get("/echo", headers={"X-Bad": "a\nb"}))
+
+
+@case("http")
+def odd_headers_of_the_session(w):
+    client = w.new_user().client
+    seen = []
+    for odd in (5, "a\nb", None, "fine"):
+        client.headers["X-Odd"] = odd
+        seen.append(client.get("/echo", name="odd").status_code)
+    return seen
+
+
+@case(*BOTH)
+def form_and_its_type(w):
+    options = {"data": {"a": "1"}, "headers": {"content-type": "application/x-own"}}
+    return echoed(w.client.post("/echo", **options))
 
 
 # ---- what comes back

@@ -11,6 +11,7 @@ import ssl
 import struct
 import sys
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
@@ -110,6 +111,16 @@ class Service(BaseHTTPRequestHandler):
     def answer_bad_gzip(self, *_):
         self.reply(200, b"this is no gzip", [("Content-Encoding", "gzip")])
 
+    def answer_deflate(self, kind, *_):
+        bits = -zlib.MAX_WBITS if kind == "raw" else zlib.MAX_WBITS
+        packer = zlib.compressobj(9, zlib.DEFLATED, bits)
+        body = packer.compress(b"compressed " * 100) + packer.flush()
+        self.reply(200, body, [("Content-Encoding", "deflate")])
+
+    def answer_until_close(self, *_):
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nuntil the end")
+
     def answer_json(self, *_):
         self.reply(200, b'{"a": [1, 2, "\xc3\xbc"]}', [("Content-Type", "application/json")])
 
@@ -122,6 +133,9 @@ class Service(BaseHTTPRequestHandler):
             line = b"line %d\n" % i
             self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
         self.wfile.write(b"0\r\n\r\n")
+
+    def answer_host(self, *_):
+        self.reply(200, self.headers["Host"].encode())
 
     def answer_peer(self, *_):
         """The common name of the client's certificate."""

@@ -18,6 +18,9 @@ BAD_GZIP = (
     "to decode it.', error('the body is no valid gzip')))"
 )
 
+HEAD = {"status": 200, "content": "", "error": None, "history": []}
+HEAD["url"] = "http://127.0.0.1:PORT/gzip"
+
 # (kind, case) -> why, and what ours shows instead of the record's.
 DIFFERENT = {
     ("http", "bad_gzip"): (
@@ -27,6 +30,10 @@ DIFFERENT = {
     ("fast", "short_body"): (
         "a body that breaks off is no response, as for HttpUser",
         lambda real: real["seen"].update(error="HTTPParseError", status=0, content=None),
+    ),
+    ("fast", "head"): (
+        "a response to HEAD has no body that could be badly compressed",
+        lambda real: real.update(seen=HEAD, events=[["HEAD", "/gzip", 0, None, {}, HEAD["url"]]]),
     ),
     ("fast", "params"): (
         "the URL of the event is the one that was asked for, with its query",

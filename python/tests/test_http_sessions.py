@@ -590,3 +590,12 @@ def test_what_says_nothing_is_no_reason_to_compose(world, monkeypatch):
     seen = client.post("/echo", {"a": 1}, auth=("u", "p"), headers={"X-A": "1"}).json()
     assert seen["body"] == "a=1" and ["x-a", "1"] in seen["headers"]
     assert world.counts() == (3, 0)
+
+
+def test_another_thread_is_refused_in_a_sentence(world):
+    pool = gevent.get_hub().threadpool
+    for client in world.clients():
+        with pytest.raises(RuntimeError, match="came from another one: start the work with gevent"):
+            pool.apply(client.get, ("/echo",))
+        assert client.get("/echo").status_code == 200
+    assert world.counts() == (2, 0)

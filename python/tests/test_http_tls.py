@@ -69,9 +69,10 @@ def test_verify_off_for_a_session(base, environment):
 
 def test_verify_off_for_one_call(base, environment):
     client = user_of(HttpUser, environment, base).client
-    assert client.get("/echo").status_code == 0
     assert client.get("/echo", verify=False).status_code == 200
-    assert counts(environment) == (2, 1)
+    assert client.get("/echo").status_code == 0
+    assert client.get("/echo", verify=False, params={"a": 1}).status_code == 200
+    assert counts(environment) == (3, 1)
 
 
 def test_an_authority_of_ones_own(base, environment, certificate):

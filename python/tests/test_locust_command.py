@@ -162,6 +162,10 @@ def moment(line):
     (IDLE, ["--master"], 1, "is not there yet: use --processes"),
     (IDLE, ["--worker"], 1, "is not there yet: use --processes"),
     (IDLE, [], 1, "The web page is not there yet: add --headless"),
+    (IDLE, ["--headless", "--html", "locustfile.py/a.html"], 1, "cannot be written"),
+    (IDLE, ["--headless", "--json-file", "locustfile.py/a"], 1, "Name another file."),
+    (IDLE, ["--headless", "--out", "html=x"], 2, "--out takes loadline=FILE"),
+    (IDLE, ["--headless", "--out", "loadline=x", "--processes", "2"], 2, "do not go together"),
     (IDLE, ["-f", "none.py"], 1, "Could not find 'none.py'."),
     (IDLE, ["-f", "-"], 1, "is not there yet"),
     (IDLE, ["--headless", "--config-users", "{"], 2, "parsing your JSON"),
@@ -375,10 +379,10 @@ def test_a_session_of_one_user(tmp_path):
 
         ended = Ended(begin([path], tmp_path, command=[sys.executable]))
     lines = ended.out.splitlines()
-    assert lines[0].split("\t")[:2] == ["type", "name".ljust(50)]
+    assert lines[:2] == ["", "\t".join(["type", "name".ljust(50), "resp_ms", "exception"])]
     assert [line.split("\t")[:2] for line in lines if line.startswith("GET")] == [
         ["GET", "/missing".ljust(50)]] * 2
-    assert "404 Client Error" in lines[1]
+    assert "404 Client Error" in lines[2]
 
 
 def test_functions_of_pytest_become_users(tmp_path):
@@ -439,6 +443,42 @@ def heads(folder, name):
     return lines
 
 
+def test_rest_makes_failures_of_assertions(tmp_path):
+    path = write(tmp_path, """
+    from locust import FastHttpUser, HttpUser, task
+
+    class Checks:
+        @task
+        def one(self):
+            with self.rest("GET", "/js") as response:
+                assert response.js, "no json,"
+            with self.rest("GET", "/js") as response:
+                raise ValueError("in the block")
+            with self.rest_("GET", "/js") as response:
+                assert False
+            self.environment.runner.quit()
+
+    class A(Checks, HttpUser):
+        tasks = [Checks.one]
+
+    class B(Checks, FastHttpUser):
+        tasks = [Checks.one]
+    """)
+    for kind in "AB":
+        with Server() as server:
+            ended = run(tmp_path, kind, "--headless", "-H", server.url, "--csv", "out")
+        with open(tmp_path / "out_failures.csv", newline="") as file:
+            texts = sorted(row[2] for row in csv.reader(file) if row[0] == "GET")
+        body = "x" * 60
+        assert texts == [
+            "CatchResponseError('Assertion failed')",
+            f"CatchResponseError('ValueError: in the block at {path}:10 in one. "
+            f"Response was {body}')",
+            f"CatchResponseError('no json, response was {body}')",
+        ], ended.err
+        assert "GET /js?_=...: Assertion failed" in ended.err
+
+
 @real_only
 @pytest.mark.parametrize("arguments", [["--list"], ["--show-task-ratio"],
                                        ["--show-task-ratio-json", "-u", "10"]])
@@ -484,6 +524,27 @@ def test_requests_in_csv_as_they_come(tmp_path):
     assert [row[1:] for row in rows[1:4]] == [
         ["X", "good", "5", "10", "", ""], ["X", "good", "7", "10", "", ""],
         ["X", "bad", "150", "10", "", "bad thing"]]
+
+
+def test_a_run_is_saved(tmp_path):
+    write(tmp_path, MIXED)
+    with Server() as server:
+        ended = run(tmp_path, "--headless", "-H", server.url, "--out", "loadline=saved.run")
+    assert "saved" not in ended.err
+    assert (tmp_path / "saved.run").stat().st_size > 100
+
+
+def test_without_the_extension_one_sentence(tmp_path):
+    import sys
+
+    program = (
+        "import sys, runpy; sys.modules['loadline._native'] = None; "
+        "sys.argv = ['loadline']; runpy.run_module('loadline', run_name='__main__')"
+    )
+    ended = Ended(begin([program], tmp_path, command=[sys.executable, "-c"]))
+    assert ended.code == 1
+    assert ended.err.count("\n") == 1
+    assert "The extension of Loadline is missing: install the wheel" in ended.err
 
 
 def test_without_gevent_one_sentence(tmp_path):

@@ -1,18 +1,14 @@
 //! `Client`: a user's connections and cookies, and what it asks.
 
-use crate::call::{Added, Given, METHODS, Patience};
+use crate::call::Given;
 use crate::engine::{Engine, Session, engine, existing};
-use crate::fetch::Order;
-use crate::fetched::Fetched;
 use crate::flavour::Flavour;
-use crate::response::{CountedAs, Made, Response};
-use crate::stats::{Found, Stats};
-use crate::style::{PlainCall, Style};
+use crate::sending::{Current, Sending, call, send};
+use crate::stats::Stats;
+use crate::style::Style;
 use crate::template::{Fields, Template};
-use crate::waiting::Arrival;
 use loadline_client::ShownCookie;
-use loadline_reactor::monotonic_ns;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use std::rc::Rc;
@@ -22,7 +18,6 @@ use url::Url;
 
 /// How many redirects are followed, as in requests and in FastHttpUser.
 const MOST_REDIRECTS: u32 = 30;
-const NS_PER_SECOND: f64 = 1e9;
 
 /// Clients that were freed by other threads than the engine's, by engine and number.
 static ABANDONED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
@@ -49,37 +44,23 @@ struct Settings {
     max_redirects: u32,
 }
 
-/// What is taken of the settings for one request.
-struct Current {
-    style: Arc<Style>,
-    stats: Option<Py<Stats>>,
-    request_name: Option<Py<PyAny>>,
-    timeout: Option<f64>,
-    max_redirects: u32,
-}
-
-/// A request that is about to be sent.
-struct Sending<'py> {
-    template: Arc<Template>,
-    name: Bound<'py, PyString>,
-    method: Bound<'py, PyString>,
-    found: Option<(Py<Stats>, Found)>,
-    flavour: Flavour,
-    context: Option<Bound<'py, PyAny>>,
-    is_caught: bool,
-    redirects: Option<u32>,
-    timeout: Option<f64>,
-    decodes: bool,
-    /// Whether any certificate is taken; as its client does if `None`.
-    insecure: Option<bool>,
-}
-
 impl Client {
     fn settings(&self) -> MutexGuard<'_, Settings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn current(&self, py: Python<'_>) -> Current {
+    /// Whether a plain call says all of a request.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain.load(Ordering::Relaxed)
+    }
+
+    /// Whether its connections usually take any certificate.
+    pub(crate) fn takes_any_certificate(&self) -> bool {
+        self.insecure.load(Ordering::Relaxed)
+    }
+
+    /// What is set at present.
+    pub(crate) fn current(&self, py: Python<'_>) -> Current {
         let settings = self.settings();
         Current {
             style: Arc::clone(&settings.style),
@@ -93,7 +74,8 @@ impl Client {
         }
     }
 
-    fn response_class(&self, py: Python<'_>) -> Option<Py<PyType>> {
+    /// The class of its responses; the plain one if `None`.
+    pub(crate) fn response_class(&self, py: Python<'_>) -> Option<Py<PyType>> {
         let settings = self.settings();
         settings
             .response_class
@@ -186,197 +168,6 @@ impl Drop for Client {
     fn drop(&mut self) {
         self.give_up_session();
     }
-}
-
-/// Carries out a call: here if it is plain, in Python if it is not.
-fn call<'py>(
-    slf: &Bound<'py, Client>,
-    method: &str,
-    url: &Bound<'py, PyAny>,
-    given: Given<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    match plain(slf, method, url, &given)? {
-        Some((engine, sending)) => send(slf, &engine, sending),
-        None => {
-            let given = given.all(slf.py())?;
-            slf.call_method1("_compose", (method, url, given))
-        }
-    }
-}
-
-/// What goes out for a call; `None` if Python has to look at it.
-fn plain<'py>(
-    slf: &Bound<'py, Client>,
-    method: &str,
-    url: &Bound<'py, PyAny>,
-    given: &Given<'py>,
-) -> PyResult<Option<(Rc<Engine>, Sending<'py>)>> {
-    let (py, client) = (slf.py(), slf.get());
-    let number = METHODS.iter().position(|known| *known == method);
-    let path = url.cast_exact::<PyString>().ok();
-    let (Some(number), Some(path)) = (number, path) else {
-        return Ok(None);
-    };
-    if !client.is_plain.load(Ordering::Relaxed) || !given.is_known() {
-        return Ok(None);
-    }
-    let engine = engine(py)?;
-    let current = client.current(py);
-    let Some(known) = current.style.find(&engine, (number, method), path) else {
-        return Ok(None);
-    };
-    let Some(template) = with_added(&engine, &current.style, &known, given)? else {
-        return Ok(None);
-    };
-    let timeout = match given.patience() {
-        Patience::Usual => current.timeout,
-        Patience::Seconds(seconds) => Some(seconds),
-        Patience::Unknown => return Ok(None),
-    };
-    let follows = given.follows()?;
-    let follows = follows.unwrap_or_else(|| current.style.flavour.follows(method));
-    let (name, found) = counted_as(py, &current, &known, given)?;
-    let sending = Sending {
-        template,
-        name,
-        method: PyString::intern(py, method),
-        found,
-        flavour: current.style.flavour,
-        context: given.context.clone(),
-        is_caught: given.is_caught()?,
-        redirects: follows.then_some(current.max_redirects),
-        timeout,
-        decodes: true,
-        insecure: None,
-    };
-    Ok(Some((engine, sending)))
-}
-
-/// The request of a path with what a call adds to it; `None` if Python has to look at it.
-fn with_added(
-    engine: &Engine,
-    style: &Style,
-    known: &PlainCall,
-    given: &Given<'_>,
-) -> PyResult<Option<Arc<Template>>> {
-    let plain = &known.template;
-    match given.added(style)? {
-        Added::Nothing => Ok(Some(Arc::clone(plain))),
-        Added::Unknown => Ok(None),
-        Added::This(fields, body) => {
-            let body = body.or_else(|| plain.body.clone());
-            let url = plain.url.clone();
-            let written = Template::write(engine, &plain.method, url, fields, body);
-            // Python says it in the words of its client.
-            Ok(written.ok().map(Arc::new))
-        }
-    }
-}
-
-/// The name that a call is counted under, and where.
-fn counted_as<'py>(
-    py: Python<'py>,
-    current: &Current,
-    known: &PlainCall,
-    given: &Given<'py>,
-) -> PyResult<(Bound<'py, PyString>, Option<(Py<Stats>, Found)>)> {
-    let own = match &given.name {
-        Some(name) if name.is_truthy()? => Some(name.str()?),
-        _ => current.own_name(py)?,
-    };
-    let stats = current.stats.as_ref();
-    let find = |name: &Bound<'_, PyString>, is_own: bool| {
-        let Some(stats) = stats else {
-            return PyResult::Ok(None);
-        };
-        let (store, name) = (stats.get(), name.to_str()?);
-        let found = match is_own {
-            true => store.find(&known.template.method, name),
-            false => known.find_in(store, name),
-        };
-        Ok(Some((stats.clone_ref(py), found)))
-    };
-    let is_own = own.is_some();
-    let name = own.unwrap_or_else(|| known.name.bind(py).clone());
-    let found = find(&name, is_own)?;
-    Ok((name, found))
-}
-
-impl Current {
-    /// The name that the client gives to all its requests at present.
-    fn own_name<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
-        match self.request_name.as_ref().map(|name| name.bind(py)) {
-            Some(name) if name.is_truthy()? => name.str().map(Some),
-            _ => Ok(None),
-        }
-    }
-}
-
-/// Sends a request, waits for what comes of it, and counts that.
-fn send<'py>(
-    slf: &Bound<'py, Client>,
-    engine: &Rc<Engine>,
-    sending: Sending<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = slf.py();
-    let (template, started_ns) = (sending.template, monotonic_ns());
-    let session = slf.get().session(engine);
-    let usually_insecure = slf.get().insecure.load(Ordering::Relaxed);
-    let insecure = sending.insecure.unwrap_or(usually_insecure);
-    session.trust_anyone(insecure);
-    let name = sending.name.to_str()?;
-    let series = engine.series(sending.method.to_str()?, name);
-    let order = Order {
-        engine: Rc::downgrade(engine),
-        session,
-        template: Arc::clone(&template),
-        flavour: sending.flavour,
-        series,
-        timeout_ns: sending.timeout.map_or(u64::MAX, |seconds| {
-            (seconds.max(0.0) * NS_PER_SECOND) as u64
-        }),
-        redirects: sending.redirects,
-        decodes: sending.decodes,
-    };
-    let fetching = async move { Arrival::Fetched(Box::new(order.fetch().await)) };
-    let (fetched, cause) = match engine.wait(py, fetching) {
-        Ok(Arrival::Fetched(fetched)) => (fetched, None),
-        Ok(Arrival::Over) => {
-            return Err(PyRuntimeError::new_err("a request ended without an end"));
-        }
-        Err(thrown) if sending.flavour == Flavour::Fast && is_timeout(py, &thrown)? => {
-            let cause = thrown.value(py).clone();
-            let fetched = Fetched::interrupted(template, started_ns, cause.str()?.to_string());
-            (Box::new(fetched), Some(cause.into_any().unbind()))
-        }
-        Err(thrown) => return Err(thrown),
-    };
-    let made = Made {
-        fetched,
-        cause,
-        client: slf.clone().unbind(),
-        method: sending.method.unbind(),
-        name: sending.name.unbind(),
-        context: sending.context.map(Bound::unbind),
-        is_caught: sending.is_caught,
-        flavour: sending.flavour,
-        counted_as: sending.found.map(|(stats, found)| CountedAs {
-            stats,
-            tally: found.tally,
-        }),
-    };
-    let class = slf.get().response_class(py);
-    let response = Response::make(py, class.as_ref(), made)?;
-    if !sending.is_caught {
-        crate::response::count(&response)?;
-    }
-    Ok(response.into_any())
-}
-
-/// Whether this is gevent's timeout, which a FastHttpUser takes for a failure of its request.
-fn is_timeout(py: Python<'_>, thrown: &PyErr) -> PyResult<bool> {
-    let timeout = py.import("gevent")?.getattr("Timeout")?;
-    Ok(thrown.matches(py, timeout)?)
 }
 
 #[pymethods]

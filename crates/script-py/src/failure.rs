@@ -8,9 +8,9 @@ pyo3::create_exception!(
     loadline._native,
     NativeError,
     PyException,
-    "What a request failed of: `kind`, `text`, the system's `errno` if it has one, the `limit` that \
-     was exceeded, and what had come of the response: `received_bytes` in all, `received` of the \
-     `expected` bytes of its body."
+    "What a request failed of: `kind`, `text`, the system's `errno` if it has one, the `limit` \
+     that was exceeded, and what had come of the response: `received_bytes` in all, `received` of \
+     the `expected` bytes of its body."
 );
 
 /// The exception that stands for a failure.

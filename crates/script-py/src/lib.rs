@@ -34,6 +34,7 @@ mod pause;
 mod plain_url;
 mod recording;
 mod response;
+mod sending;
 mod stats;
 mod style;
 mod template;

@@ -1,5 +1,5 @@
-//! Pauses by the engine's own timers, which are on time to a few microseconds and cost a fraction of
-//! the hub's.
+//! Pauses by the engine's own timers, which are on time to a few microseconds and cost a fraction
+//! of the hub's.
 
 use crate::engine::engine;
 use crate::waiting::Arrival;

@@ -35,6 +35,14 @@ from .contrib.fasthttp import FastHttpUser  # noqa: E402
 from .debug import run_single_user  # noqa: E402
 from . import env, runners, stats  # noqa: E402, F401
 
+if not os.getenv("LOCUST_SKIP_URLLIB3_PATCH"):
+    # Connections of a pool wait in a queue whose lock is gevent's own, so that a greenlet that is
+    # killed while it holds the lock cannot block all others.
+    from gevent.queue import LifoQueue as _LifoQueue
+    from urllib3.connectionpool import ConnectionPool as _ConnectionPool
+
+    _ConnectionPool.QueueCls = _LifoQueue
+
 Locust = renamed("Locust", "User")
 HttpLocust = renamed("HttpLocust", "HttpUser")
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import textwrap
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlparse
 
 import configargparse
@@ -286,7 +286,7 @@ class UIExtraArgOptions(NamedTuple):
     choices: list = None
 
 
-def ui_extra_args_dict(args=None) -> "dict[str, dict[str, Any]]":
+def ui_extra_args_dict(args=None):
     """The arguments that a locustfile added and that the page shows."""
     own = default_args_dict()
     parser = get_parser()

@@ -17,6 +17,7 @@ from .html import process_html_filename, save_html_report
 from .input_events import listen_to_keys
 from .log import greenlet_exception_logger
 from .main import create_environment
+from .recording import SavedRun, file_of
 from .user.inspectuser import print_task_ratio, print_task_ratio_json
 
 logger = logging.getLogger("locust.main")
@@ -41,6 +42,7 @@ class Command:
         self.environment = None
         self.runner = None
         self.csv = None
+        self.saved_run = None
         self.printer = None
 
     def run(self):
@@ -53,7 +55,7 @@ class Command:
         self._begin_outputs()
         main = gevent.getcurrent()
         on_signal(signal.SIGTERM, lambda: self._got_sigterm(main))
-        on_signal(signal.SIGINT, lambda: gevent.kill(main, _Terminated()))
+        on_signal(signal.SIGINT, lambda: self._interrupt(main))
         try:
             self._start()
             self.runner.greenlet.join()
@@ -63,6 +65,11 @@ class Command:
 
     def _got_sigterm(self, main):
         logger.info("Got SIGTERM signal")
+        self._interrupt(main)
+
+    def _interrupt(self, main):
+        if self.saved_run:
+            self.saved_run.interrupted = True
         gevent.kill(main, _Terminated())
 
     def _make_environment(self):
@@ -150,8 +157,14 @@ class Command:
 
     def _begin_outputs(self):
         options = self.options
+        path = file_of(options)
+        if path:
+            self.saved_run = SavedRun(path, self.environment, options)
+        for path in (options.csv_prefix, options.json_file, options.html_file):
+            if path:
+                _make_folder_of(path)
         if options.csv_prefix:
-            _make_folder_of(options.csv_prefix)
+            self.runner.stats.remembers_all = options.stats_history_enabled
             self.csv = stats.StatsCSVFileWriter(
                 self.environment,
                 stats.PERCENTILES_TO_REPORT,
@@ -236,11 +249,9 @@ class Command:
         if self.csv:
             self.csv.close_files()
         if options.json_file:
-            _make_folder_of(options.json_file)
             stats.save_stats_json(runner.stats, options.json_file)
         if options.html_file:
             process_html_filename(options)
-            _make_folder_of(options.html_file)
             save_html_report(self.environment, options.html_file)
 
     def _exit_code(self):
@@ -253,9 +264,15 @@ class Command:
 
 
 def _make_folder_of(path):
-    folder = os.path.dirname(path)
-    if folder:
+    """Make the folder that a file goes to; ends the process if nothing can be written there."""
+    folder = os.path.dirname(path) or "."
+    try:
         os.makedirs(folder, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(f"no permission to write in '{folder}'")
+    except OSError as e:
+        logger.error(f"'{path}' cannot be written: {e}. Name another file.")
+        sys.exit(1)
 
 
 def on_signal(number, handler):

@@ -1,7 +1,6 @@
 """One user in the calling greenlet, with a line for each request: for a debugger."""
 
 import inspect
-import json
 import os
 from datetime import datetime, timezone
 
@@ -31,35 +30,36 @@ class PrintListener:
         self.include_context = include_context
         self.include_payload = include_payload
         env.events.request.add_listener(self.on_request)
-        self._print_row("type", "name", "resp_ms", "exception", "length", "context", "payload",
-                        moment="time")
+        print()
+        self._print_row("time", "type", "name", "resp_ms", "length", "exception", "context",
+                        "payload")
 
     def on_request(self, request_type, name, response_time, response_length=0, exception=None,
                    context=None, start_time=None, response=None, **_others):
         """Print one request."""
-        moment = _iso(start_time) if start_time else ""
         self._print_row(
+            _iso(start_time) if start_time else "",
             request_type,
             name,
             "None" if response_time is None else str(round(response_time)),
-            str(_readable(exception) if exception else ""),
             str(response_length),
-            json.dumps(context or {}, default=str),
+            _readable(exception) if exception else "",
+            str(context or ""),
             _payload(response),
-            moment=moment,
         )
 
-    def _print_row(self, kind, name, time, error, length, context, payload, moment):
-        columns = [moment.ljust(30)] if self.include_time else []
-        columns += [kind, name.ljust(50), time.ljust(9), error.ljust(50)]
-        columns += [length] if self.include_length else []
+    def _print_row(self, moment, kind, name, time, length, error, context, payload):
+        columns = [moment.ljust(24)] if self.include_time else []
+        columns += [kind, name.ljust(50), time.ljust(7)]
+        columns += [length.ljust(6)] if self.include_length else []
+        columns += [error.ljust(9)]
         columns += [context] if self.include_context else []
         columns += [payload] if self.include_payload else []
         print("\t".join(columns))
 
 
 def _iso(seconds):
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat()
+    return str(datetime.fromtimestamp(seconds, timezone.utc))
 
 
 def _readable(exception):
@@ -88,17 +88,17 @@ def run_single_user(
     if loglevel:
         setup_logging(loglevel)
     environment = _environment_of(user_class)
-    printer = PrintListener(
-        environment, include_length, include_time, include_context, include_payload
-    )
+    if "printer" not in _known:
+        _known["printer"] = PrintListener(
+            environment, include_length, include_time, include_context, include_payload
+        )
     try:
         user_class(environment).run()
     except StopUser:
         pass
-    finally:
-        environment.events.request.remove_listener(printer.on_request)
 
 
+# The environment and the printer of the process, which all calls share.
 _known = {}
 
 

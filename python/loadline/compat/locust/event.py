@@ -7,6 +7,7 @@ sample only where there are any, and whoever fires the event by hand counts a sa
 import logging
 import time
 import traceback
+import weakref
 from contextlib import contextmanager
 
 from . import log
@@ -87,14 +88,16 @@ class RequestHook(EventHook):
     def add_listener(self, handler):
         """As for every event; the engine then tells of each of its samples."""
         super().add_listener(handler)
-        _tell_engine(True)
+        _listening.add(self)
+        _tell_engine()
         return handler
 
     def remove_listener(self, handler):
         """As for every event; without listeners the engine calls nothing."""
         super().remove_listener(handler)
         if not self._handlers:
-            _tell_engine(False)
+            _listening.discard(self)
+            _tell_engine()
 
     def fire(self, *, reverse=False, **kwargs):
         """Count a sample that the engine has not seen, and call the listeners."""
@@ -114,10 +117,14 @@ def _deliver(response, exception):
     response.request_event.notify(**meta)
 
 
-def _tell_engine(wanted):
+# The `request` events of this process that have listeners; each environment may have its own.
+_listening = weakref.WeakSet()
+
+
+def _tell_engine():
     from loadline import native
 
-    native.load().on_request(_deliver if wanted else None)
+    native.load().on_request(_deliver if _listening else None)
 
 
 class DeprecatedEventHook(EventHook):

@@ -170,6 +170,8 @@ def _add_statistics(parser):
         help="Write the report as a page; {u}, {r} and {t} in the name are users, spawn rate and "
         "run time")
     add("--json", default=False, action="store_true", help="Print the statistics as JSON on stdout")
+    add("--out", metavar="loadline=<filename>", env_var="LOCUST_OUT",
+        help="Save the run for 'loadline report' and 'loadline compare'")
     add("--json-file", dest="json_file", metavar="<filename>",
         help="Write the statistics as JSON to <filename>.json")
 

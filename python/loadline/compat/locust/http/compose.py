@@ -5,7 +5,6 @@ itself to send them (hooks, mounted adapters, streams, proxies, …): those go t
 """
 
 import re
-from urllib.parse import urlencode
 
 import requests
 from requests.models import RequestEncodingMixin
@@ -20,7 +19,7 @@ _KNOWN = frozenset(
     "allow_redirects proxies hooks stream verify cert".split()
 )
 SMALL_FILE = 1 << 20  # longer ones are sent by `requests` piece by piece
-_NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT
+_NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT | state.ODD_HEADERS
 _DEFAULTS = CaseInsensitiveDict(headers.REQUESTS_DEFAULTS)
 _HAS_PATH = re.compile(r"https?://[A-Za-z0-9.-]+(?::[1-5]?[0-9]{1,4})?/(?!.*/\.)").match
 _SCALARS = frozenset((str, int, float, bool))
@@ -53,6 +52,8 @@ def _refuse_unknown(given):
 
 def _is_quick(session, url, call):
     """Whether nothing is given that takes more; what says nothing is taken out."""
+    if call.keys() <= _QUICK:
+        return True
     for name in call.keys() - _QUICK:
         if name == "verify":
             says_nothing = not _is_tls(url) or call[name] is not session.insecure
@@ -70,14 +71,13 @@ def _quick(session, method, url, call, given):
 
     `given` is how much was given: a call that comes back as it was would come back for ever.
     """
-    asked, rewritten, own_headers = url, dict(call), dict(call.get("headers") or {})
+    asked, rewritten, own_headers = url, dict(call), dict(call.get("headers") or ())
     if not names.needs_no_quoting(url):
         url = names.quoted(url)
-    for step in (_rewrite_query, _rewrite_form, _rewrite_auth, _rewrite_timeout):
-        if url is None:
-            return None
-        url = step(url, rewritten, own_headers)
-    if url is None or not all(type(v) is str for v in own_headers.values()):
+    for name, rewrite in _REWRITES:
+        if name in call:
+            url = url and rewrite(url, rewritten, own_headers)
+    if url is None or not all([type(v) is str for v in own_headers.values()]):
         return None
     if own_headers:
         rewritten["headers"] = own_headers
@@ -99,7 +99,7 @@ def _rewrite_query(url, call, own_headers):
 def _encoded(fields):
     """Names and values as a query has them."""
     if type(fields) is dict and all(type(v) in _SCALARS for v in fields.values()):
-        return urlencode(fields)
+        return names.form_encoded(fields)
     return RequestEncodingMixin._encode_params(fields)
 
 
@@ -135,6 +135,14 @@ def _rewrite_timeout(url, call, own_headers):
     if limit is None or isinstance(limit, (int, float)):
         return url
     return None
+
+
+_REWRITES = (
+    ("params", _rewrite_query),
+    ("data", _rewrite_form),
+    ("auth", _rewrite_auth),
+    ("timeout", _rewrite_timeout),
+)
 
 
 def _default(own_headers, name, value):
@@ -252,6 +260,9 @@ def _prepared_headers(session, own):
         else:
             check_header_validity((name, value))
             merged[to_native_string(name)] = value
+    if session._reasons & state.ODD_HEADERS:
+        for pair in merged.items():
+            check_header_validity(pair)
     for name in [n for n, v in merged.items() if v is None]:
         del merged[name]
     return merged

@@ -1,9 +1,10 @@
 """Bodies and queries of the fast client, whose rules are not those of `requests`."""
 
 import json
-from urllib.parse import quote_plus, urlencode
 
 from requests.models import RequestEncodingMixin
+
+from . import names
 
 FORM = "application/x-www-form-urlencoded; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -26,7 +27,7 @@ def encode(data, as_json, files, own_headers):
 def _of_data(data, own_headers):
     if isinstance(data, dict):
         _default(own_headers, "Content-Type", FORM)
-        return urlencode(data).encode()
+        return names.form_encoded(data).encode()
     if isinstance(data, str):
         _default(own_headers, "Content-Type", TEXT)
         return data.encode("utf-8")
@@ -58,20 +59,15 @@ def query(params):
     if isinstance(params, str):
         return params
     pairs = params.items() if hasattr(params, "items") else params
-    return "&".join(_pair(k, v) for k, values in pairs for v in _values(values))
+    quoted = names.form_quoted
+    return "&".join(f"{quoted(k)}={quoted(v)}" for k, values in pairs for v in _values(values))
 
 
 def _values(given):
+    if type(given) is str or type(given) is int:
+        return (given,)
     if given is None:
         return ()
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
         return (given,)
     return tuple(v for v in given if v is not None)
-
-
-def _pair(name, value):
-    return f"{_quoted(name)}={_quoted(value)}"
-
-
-def _quoted(it):
-    return quote_plus(it if isinstance(it, (str, bytes)) else str(it))

@@ -15,6 +15,10 @@ _KNOWN = frozenset(
     "name data catch_response stream headers auth json allow_redirects context params files "
     "max_retries max_redirects debug_stream timeout verify cert cookies proxies hooks".split()
 )
+_REWRITTEN = frozenset(("params", "auth", "files"))
+_QUICK = _REWRITTEN | frozenset(
+    "name data catch_response headers json allow_redirects context timeout".split()
+)
 
 
 def compose(session, method, url, given):
@@ -28,6 +32,8 @@ def compose(session, method, url, given):
     options = _options(session, url, call)
     own_headers, body = _headers_and_body(session, call)
     address = _address(session, url, call)
+    if session._is_plain and _is_rewritten(call) and (body is None or type(body) is bytes):
+        return _send_plainly(session, method, address, own_headers, body, call, options)
     if not urlsplit(address).hostname:
         error = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return fast_fallback.report_unsent(session, method, address, options, error)
@@ -35,6 +41,23 @@ def compose(session, method, url, given):
     if _needs_requests(session, call, body, address):
         return fast_fallback.perform(session, method, address, own_headers, body, call, options)
     return _send(session, method, address, own_headers, body, call, options)
+
+
+def _is_rewritten(call):
+    """Whether a plain call can say it now, but could not say it as it was given."""
+    return call.keys() <= _QUICK and (
+        not call.keys().isdisjoint(_REWRITTEN) or isinstance(call.get("data"), dict)
+    )
+
+
+def _send_plainly(session, method, address, own_headers, body, call, options):
+    if own_headers:
+        options["headers"] = own_headers
+    if body is not None:
+        options["data"] = body
+    if "timeout" in call:
+        options["timeout"] = call["timeout"]
+    return session._native_request(method, address, **options)
 
 
 def _options(session, url, call):

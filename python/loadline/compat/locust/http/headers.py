@@ -55,6 +55,13 @@ def as_text(headers):
     return tuple((_text(k), _text(v)) for k, v in headers.items() if v is not None)
 
 
+def is_text(value):
+    """Whether the engine can send this value (None: the header is left out)."""
+    if isinstance(value, bytes):
+        value = value.decode("latin-1")
+    return value is None or (isinstance(value, str) and "\n" not in value and "\r" not in value)
+
+
 def _text(value):
     return value.decode("latin-1") if isinstance(value, bytes) else value
 

@@ -1,11 +1,12 @@
 """URLs of requests and the names under which they are counted."""
 
 import re
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
 
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 _USUAL = "/_.~,;:@=&+$!*'()?-"
 _UNUSUAL = re.compile(r"[^A-Za-z0-9/_.~,;:@=&+$!*'()?%-]").search
+_NEEDS_NO_FORM_QUOTING = re.compile(r"[A-Za-z0-9_.~-]*\Z").match
 _NO_ESCAPE = re.compile(r"%(?![0-9A-F]{2})").search
 
 
@@ -29,6 +30,19 @@ def quoted(url):
     if "%" in path or "#" in path or "/." in url or not slash or _UNUSUAL(host):
         return None
     return f"{scheme}://{host}/{quote(path, safe=_USUAL)}"
+
+
+def form_quoted(value):
+    """A name or value as forms and queries have it."""
+    text = value if type(value) is str or isinstance(value, bytes) else str(value)
+    if type(text) is str and _NEEDS_NO_FORM_QUOTING(text):
+        return text
+    return quote_plus(text)
+
+
+def form_encoded(fields):
+    """A dict of single values as a form or a query."""
+    return "&".join([f"{form_quoted(k)}={form_quoted(v)}" for k, v in fields.items()])
 
 
 def path_of(url):

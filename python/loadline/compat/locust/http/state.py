@@ -33,6 +33,7 @@ VERIFY = 512
 FOREIGN_EVENT = 1024
 PATCHED = 2048
 POOL = 4096
+ODD_HEADERS = 8192
 
 _SEND = requests.Session.send
 _GET_ADAPTER = requests.Session.get_adapter
@@ -71,6 +72,10 @@ class LazyState:
 
     def _tell_headers(self):
         sent = self._headers
+        is_odd = sent is not None and not all(map(headers.is_text, sent.values()))
+        self._because(ODD_HEADERS, is_odd)
+        if is_odd:
+            return  # requests says what is wrong with it, when a request is made
         pairs = headers.REQUESTS_DEFAULTS if sent is None else headers.as_text(sent)
         pair = _basic_pair(self._auth)
         if pair is not None:

@@ -7,6 +7,9 @@ from .errors import StatsError
 from .store import Store
 
 
+_NAMES_REMEMBERED = 200
+
+
 def sort_stats(stats):
     """The values of a dict in the order of its keys."""
     return [stats[key] for key in sorted(stats)]
@@ -37,6 +40,8 @@ class RequestStats:
         self._total = None
         self.errors = {}
         self.history = []
+        # Whether *current* percentiles are wanted of each name, however many there are.
+        self.remembers_all = False
 
     def use_custom_buckets(self):
         """Let the engine round times as `locust.stats.bucket_response_time` does now."""
@@ -121,8 +126,15 @@ class RequestStats:
         return self.entries[(name, method)]
 
     def remember_second(self, second):
-        """Keep the histograms as they are now, for percentiles of the newest seconds."""
-        for row in [self.total, *self.entries.values()]:
+        """Keep the histograms as they are now, for percentiles of the newest seconds.
+
+        Those of names only as long as there are few, since copying many would hold up users; with
+        `remembers_all` always.
+        """
+        rows = list(self.entries.values())
+        if len(rows) > _NAMES_REMEMBERED and not self.remembers_all:
+            rows = []
+        for row in [self.total, *rows]:
             row._remember(second)
 
     def reset_all(self):

@@ -1,10 +1,10 @@
 """`self.rest(…)`: a request whose response must be JSON; assertions about it are failures."""
 
+import contextlib
 import json
 import sys
 import time
 import traceback
-from contextlib import contextmanager
 
 _SHOWN = 200
 _UNPARSED = 250
@@ -13,7 +13,7 @@ _UNPARSED = 250
 class RestMixin:
     """Gives a user with a `client` the methods `rest` and `rest_`."""
 
-    @contextmanager
+    @contextlib.contextmanager
     def rest(self, method, url, headers=None, **kwargs):
         """Send a request; the block gets the response, with the parsed JSON as `.js`."""
         headers = {
@@ -34,7 +34,7 @@ class RestMixin:
             except Exception as e:
                 response.failure(_of_exception(e, response))
 
-    @contextmanager
+    @contextlib.contextmanager
     def rest_(self, method, url, name=None, **kwargs):
         """As `rest`, with a parameter that no cache has seen; named without its value."""
         separator = "&" if "?" in url else "?"
@@ -69,16 +69,14 @@ def _of_assertion(error, response):
 def _of_exception(error, response):
     """Where the block failed, and at which response."""
     frames = traceback.extract_tb(sys.exc_info()[2])
-    place = frames[-1] if len(frames) < 2 else _outside_of_us(frames)
-    return (
-        f"{type(error).__name__}: {error} at {place.filename.split('/')[-1]}:{place.lineno} "
-        f"in {place.name}. Response was {_shown(response)}"
+    places = ", ".join(
+        f"{one.filename}:{one.lineno} in {one.name}" for one in frames if not _is_ours(one)
     )
+    return f"{type(error).__name__}: {error} at {places}. Response was {_shown(response)}"
 
 
-def _outside_of_us(frames):
-    own = [one for one in frames if one.filename != __file__ and "contextlib" not in one.filename]
-    return own[0] if own else frames[-1]
+def _is_ours(frame):
+    return frame.filename in (__file__, contextlib.__file__)
 
 
 def _shown(response):

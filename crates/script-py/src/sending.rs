@@ -1,0 +1,237 @@
+//! A call of a client's on its way: what goes out for it, and what is made of what came.
+
+use crate::call::{Added, Given, METHODS, Patience};
+use crate::client::Client;
+use crate::engine::{Engine, engine};
+use crate::fetch::Order;
+use crate::fetched::Fetched;
+use crate::flavour::Flavour;
+use crate::response::{CountedAs, Made, Response, count};
+use crate::stats::{Found, Stats};
+use crate::style::{PlainCall, Style};
+use crate::template::Template;
+use crate::waiting::Arrival;
+use loadline_reactor::monotonic_ns;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::rc::Rc;
+use std::sync::Arc;
+
+const NS_PER_SECOND: f64 = 1e9;
+
+/// What is taken of the settings for one request.
+pub(crate) struct Current {
+    pub(crate) style: Arc<Style>,
+    pub(crate) stats: Option<Py<Stats>>,
+    pub(crate) request_name: Option<Py<PyAny>>,
+    pub(crate) timeout: Option<f64>,
+    pub(crate) max_redirects: u32,
+}
+
+/// A request that is about to be sent.
+pub(crate) struct Sending<'py> {
+    pub(crate) template: Arc<Template>,
+    pub(crate) name: Bound<'py, PyString>,
+    pub(crate) method: Bound<'py, PyString>,
+    pub(crate) found: Option<(Py<Stats>, Found)>,
+    pub(crate) flavour: Flavour,
+    pub(crate) context: Option<Bound<'py, PyAny>>,
+    pub(crate) is_caught: bool,
+    pub(crate) redirects: Option<u32>,
+    pub(crate) timeout: Option<f64>,
+    pub(crate) decodes: bool,
+    /// Whether any certificate is taken; as its client does if `None`.
+    pub(crate) insecure: Option<bool>,
+}
+
+/// Carries out a call: here if it is plain, in Python if it is not.
+pub(crate) fn call<'py>(
+    slf: &Bound<'py, Client>,
+    method: &str,
+    url: &Bound<'py, PyAny>,
+    given: Given<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match plain(slf, method, url, &given)? {
+        Some((engine, sending)) => send(slf, &engine, sending),
+        None => {
+            let given = given.all(slf.py())?;
+            slf.call_method1("_compose", (method, url, given))
+        }
+    }
+}
+
+/// What goes out for a call; `None` if Python has to look at it.
+fn plain<'py>(
+    slf: &Bound<'py, Client>,
+    method: &str,
+    url: &Bound<'py, PyAny>,
+    given: &Given<'py>,
+) -> PyResult<Option<(Rc<Engine>, Sending<'py>)>> {
+    let (py, client) = (slf.py(), slf.get());
+    let number = METHODS.iter().position(|known| *known == method);
+    let path = url.cast_exact::<PyString>().ok();
+    let (Some(number), Some(path)) = (number, path) else {
+        return Ok(None);
+    };
+    if !client.is_plain() || !given.is_known() {
+        return Ok(None);
+    }
+    let engine = engine(py)?;
+    let current = client.current(py);
+    let Some(known) = current.style.find(&engine, (number, method), path) else {
+        return Ok(None);
+    };
+    let Some(template) = with_added(&engine, &current.style, &known, given)? else {
+        return Ok(None);
+    };
+    let timeout = match given.patience() {
+        Patience::Usual => current.timeout,
+        Patience::Seconds(seconds) => Some(seconds),
+        Patience::Unknown => return Ok(None),
+    };
+    let follows = given.follows()?;
+    let follows = follows.unwrap_or_else(|| current.style.flavour.follows(method));
+    let (name, found) = counted_as(py, &current, &known, given)?;
+    let sending = Sending {
+        template,
+        name,
+        method: PyString::intern(py, method),
+        found,
+        flavour: current.style.flavour,
+        context: given.context.clone(),
+        is_caught: given.is_caught()?,
+        redirects: follows.then_some(current.max_redirects),
+        timeout,
+        decodes: true,
+        insecure: None,
+    };
+    Ok(Some((engine, sending)))
+}
+
+/// The request of a path with what a call adds to it; `None` if Python has to look at it.
+fn with_added(
+    engine: &Engine,
+    style: &Style,
+    known: &PlainCall,
+    given: &Given<'_>,
+) -> PyResult<Option<Arc<Template>>> {
+    let plain = &known.template;
+    match given.added(style)? {
+        Added::Nothing => Ok(Some(Arc::clone(plain))),
+        Added::Unknown => Ok(None),
+        Added::This(fields, body) => {
+            let body = body.or_else(|| plain.body.clone());
+            let url = plain.url.clone();
+            let written = Template::write(engine, &plain.method, url, fields, body);
+            // Python says it in the words of its client.
+            Ok(written.ok().map(Arc::new))
+        }
+    }
+}
+
+/// The name that a call is counted under, and where.
+fn counted_as<'py>(
+    py: Python<'py>,
+    current: &Current,
+    known: &PlainCall,
+    given: &Given<'py>,
+) -> PyResult<(Bound<'py, PyString>, Option<(Py<Stats>, Found)>)> {
+    let own = match &given.name {
+        Some(name) if name.is_truthy()? => Some(name.str()?),
+        _ => current.own_name(py)?,
+    };
+    let stats = current.stats.as_ref();
+    let find = |name: &Bound<'_, PyString>, is_own: bool| {
+        let Some(stats) = stats else {
+            return PyResult::Ok(None);
+        };
+        let (store, name) = (stats.get(), name.to_str()?);
+        let found = match is_own {
+            true => store.find(&known.template.method, name),
+            false => known.find_in(store, name),
+        };
+        Ok(Some((stats.clone_ref(py), found)))
+    };
+    let is_own = own.is_some();
+    let name = own.unwrap_or_else(|| known.name.bind(py).clone());
+    let found = find(&name, is_own)?;
+    Ok((name, found))
+}
+
+impl Current {
+    /// The name that the client gives to all its requests at present.
+    fn own_name<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
+        match self.request_name.as_ref().map(|name| name.bind(py)) {
+            Some(name) if name.is_truthy()? => name.str().map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Sends a request, waits for what comes of it, and counts that.
+pub(crate) fn send<'py>(
+    slf: &Bound<'py, Client>,
+    engine: &Rc<Engine>,
+    sending: Sending<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    let (template, started_ns) = (sending.template, monotonic_ns());
+    let session = slf.get().session(engine);
+    let usually_insecure = slf.get().takes_any_certificate();
+    let insecure = sending.insecure.unwrap_or(usually_insecure);
+    session.trust_anyone(insecure);
+    let name = sending.name.to_str()?;
+    let series = engine.series(sending.method.to_str()?, name);
+    let order = Order {
+        engine: Rc::downgrade(engine),
+        session,
+        template: Arc::clone(&template),
+        flavour: sending.flavour,
+        series,
+        timeout_ns: sending.timeout.map_or(u64::MAX, |seconds| {
+            (seconds.max(0.0) * NS_PER_SECOND) as u64
+        }),
+        redirects: sending.redirects,
+        decodes: sending.decodes,
+    };
+    let fetching = async move { Arrival::Fetched(Box::new(order.fetch().await)) };
+    let (fetched, cause) = match engine.wait(py, fetching) {
+        Ok(Arrival::Fetched(fetched)) => (fetched, None),
+        Ok(Arrival::Over) => {
+            return Err(PyRuntimeError::new_err("a request ended without an end"));
+        }
+        Err(thrown) if sending.flavour == Flavour::Fast && is_timeout(py, &thrown)? => {
+            let cause = thrown.value(py).clone();
+            let fetched = Fetched::interrupted(template, started_ns, cause.str()?.to_string());
+            (Box::new(fetched), Some(cause.into_any().unbind()))
+        }
+        Err(thrown) => return Err(thrown),
+    };
+    let made = Made {
+        fetched,
+        cause,
+        client: slf.clone().unbind(),
+        method: sending.method.unbind(),
+        name: sending.name.unbind(),
+        context: sending.context.map(Bound::unbind),
+        is_caught: sending.is_caught,
+        flavour: sending.flavour,
+        counted_as: sending.found.map(|(stats, found)| CountedAs {
+            stats,
+            tally: found.tally,
+        }),
+    };
+    let class = slf.get().response_class(py);
+    let response = Response::make(py, class.as_ref(), made)?;
+    if !sending.is_caught {
+        count(&response)?;
+    }
+    Ok(response.into_any())
+}
+
+/// Whether this is gevent's timeout, which a FastHttpUser takes for a failure of its request.
+fn is_timeout(py: Python<'_>, thrown: &PyErr) -> PyResult<bool> {
+    let timeout = py.import("gevent")?.getattr("Timeout")?;
+    Ok(thrown.matches(py, timeout)?)
+}
