@@ -216,7 +216,7 @@ impl<'a> Conductor<'a> {
         for stage in &self.stages {
             if let Some(portion) = unbegun(stage, &self.state) {
                 watcher.portion(&portion);
-                self.totals().add(portion);
+                self.running.totals().add(portion);
             }
         }
     }
