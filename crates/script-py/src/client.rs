@@ -95,14 +95,13 @@ impl Client {
             true => engine.session(key as u32),
             false => None,
         };
-        let session = session.unwrap_or_else(|| {
+        session.unwrap_or_else(|| {
             close_abandoned(engine);
             let (number, session) = engine.open_session();
             let key = u64::from(engine.serial) << 32 | u64::from(number);
             self.session.store(key, Ordering::Relaxed);
             session
-        });
-        session
+        })
     }
 
     /// Its session, if it has one.

@@ -130,13 +130,16 @@ fn with_added(
     }
 }
 
+/// A store of statistics, and the place in it that counts a call.
+type Counter = (Py<Stats>, Found);
+
 /// The name that a call is counted under, and where.
 fn counted_as<'py>(
     py: Python<'py>,
     current: &Current,
     known: &PlainCall,
     given: &Given<'py>,
-) -> PyResult<(Bound<'py, PyString>, Option<(Py<Stats>, Found)>)> {
+) -> PyResult<(Bound<'py, PyString>, Option<Counter>)> {
     let own = match &given.name {
         Some(name) if name.is_truthy()? => Some(name.str()?),
         _ => current.own_name(py)?,

@@ -59,7 +59,7 @@ fn is_same(ours: &str, expected: &str) -> bool {
         "! GoError: invalid argument, cannot use a '",
     ];
     let is_alike = |start: &&str| ours.starts_with(*start) && expected.starts_with(*start);
-    ours == expected || starts.iter().any(|start| is_alike(&start))
+    ours == expected || starts.iter().any(is_alike)
 }
 
 #[test]

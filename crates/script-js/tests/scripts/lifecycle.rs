@@ -152,10 +152,7 @@ fn what_setup_gives_is_json_for_the_others() {
             None,
         );
         let data = ran.state.setup_data.json().unwrap();
-        assert_eq!(
-            &*data,
-            r#"{"at":"1970-01-01T00:00:00Z","none":null,"n":1}"#
-        );
+        assert_eq!(&*data, r#"{"at":"1970-01-01T00:00:00Z","none":null,"n":1}"#);
         let kind = StageKind::Scenario(loadline_script_js::Scenario::new("s", "per-vu-iterations"));
         let twice = Amount {
             iterations: 2,

@@ -31,9 +31,10 @@ pub(crate) fn with_memory<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
 }
 
 /// Does something with users that share a runtime, too.
+#[expect(clippy::print_stderr, reason = "a test that fails says in which mode")]
 pub(crate) fn in_both_modes(test: impl Fn()) {
     for mode in [VuMode::Isolated, VuMode::Shared] {
-        println!("users are {mode:?}");
+        eprintln!("users are {mode:?}");
         VU_MODE.set(mode);
         test();
     }

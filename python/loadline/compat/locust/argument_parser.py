@@ -4,6 +4,7 @@ import ast
 import atexit
 import difflib
 import os
+import re
 import sys
 import tempfile
 import textwrap
@@ -30,12 +31,11 @@ _DESCRIPTION = textwrap.dedent(
 )
 _EPILOG = """Examples:
 
-    locust -f my_test.py -H https://www.example.com --headless
+    50 users of the file shop.py, 10 more each second, for a minute:
+    locust -f shop.py --headless -u 50 -r 10 -t 1m -H http://127.0.0.1:8080
 
-    locust --headless -u 100 -t 20m --processes 4 MyHttpUser AnotherUser
-
-    locust --headless -u 100 -r 10 -t 50 --html "test_report_{u}_{r}_{t}.html"
-    (writes the report to "test_report_100_10_50.html")
+    two classes alone, over all cores, with a report whose name says how many users there were:
+    locust -f shop.py --headless -u 400 --processes -1 --html "shop-{u}.html" Buyer Visitor
 
 What differs from Locust is in docs/guide/locust.md."""
 
@@ -53,12 +53,14 @@ class LocustArgumentParser(configargparse.ArgumentParser):
 
     def error(self, message):
         """Say what is wrong, and which option may have been meant; exit code 2."""
-        if "unrecognized arguments:" in message:
-            unknown = message.split("unrecognized arguments:")[1].strip().split()[0]
-            known = [name for action in self._actions for name in action.option_strings]
-            for similar in difflib.get_close_matches(unknown, known, n=1):
-                message += f"\nDid you mean '{similar}'?"
-        self.exit(2, f"{self.prog}: error: {message}\n")
+        self.exit(2, f"{self.prog}: error: {message}{self._advice(message)}\n")
+
+    def _advice(self, message):
+        """A line with the option that an unknown one resembles; nothing if none does."""
+        unknown = re.search(r"unrecognized arguments: (\S+)", message)
+        known = self._option_string_actions
+        similar = unknown and difflib.get_close_matches(unknown[1], known, n=1)
+        return f"\nDid you mean '{similar[0]}'?" if similar else ""
 
     def add_argument(self, *args, **kwargs):
         """As argparse's, with `include_in_web_ui`, `is_secret`, `is_required`, `is_multiple`."""
