@@ -12,9 +12,9 @@
 //! - *Nothing is borrowed over a switch.* Whoever waits leaves its place on the stack, and the next
 //!   greenlet runs through the same code: classes are frozen, and their cells are closed again
 //!   before anything of Python's is called.
-//! - *Each wait has a place of its own* ([`waiting`]), numbered anew each time. What comes for a
+//! - *Each wait has a place of its own* (`waiting`), numbered anew each time. What comes for a
 //!   wait that is over is thrown away.
-//! - *The engine belongs to a thread and a process* ([`engine`]). Calls from other threads are
+//! - *The engine belongs to a thread and a process* (`engine`). Calls from other threads are
 //!   refused before anything is sent; a child process forgets the engine that it inherited.
 
 mod body;
