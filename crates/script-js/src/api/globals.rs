@@ -47,7 +47,11 @@ pub(super) fn install_numbers(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     }
     property(ctx, "__ITER", |ctx| {
         let vu = Vu::of(ctx);
-        Ok((!vu.is_init()).then(|| vu.activity.borrow().iteration))
+        let activity = vu.activity.borrow();
+        let stage = activity.stage.as_ref();
+        // Neither initialising nor setup() nor teardown() is an iteration.
+        let iterates = stage.is_some_and(|stage| stage.scenario().is_some());
+        Ok((iterates && !vu.is_init()).then_some(activity.iteration))
     })
 }
 
