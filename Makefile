@@ -69,7 +69,10 @@ test: build
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	$(if $(HTML),npm --prefix web test --silent)
-	$(if $(PYTHON),$(PROGRAM) scripts/test-python $(TARGET)/python)
+# Python's tests wait most of the time: the others are compiled meanwhile.
+	$(if $(PYTHON),$(PROGRAM) scripts/test-python $(TARGET)/python & python=$$!;) \
+		$(CARGO) test --workspace --locked $(FEATURES) --no-run; built=$$?; \
+		$(if $(PYTHON),wait $$python &&) exit $$built
 	$(PROGRAM) $(CARGO) test --workspace --locked $(FEATURES)
 
 soak: build
