@@ -59,6 +59,11 @@ def url():
     server.stop()
 
 
+@pytest.fixture(autouse=True)
+def _no_hook_of_other_tests():
+    native.on_request(None)  # there is one for the whole process
+
+
 class Client(native.Client):
     """A client whose failures are plain."""
 
