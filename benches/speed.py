@@ -1,4 +1,4 @@
-"""Speed and memory of Loadline against wrk, wrk2, ab, oha, h2load and k6, side by side in one run.
+"""Speed and memory of Loadline against wrk, wrk2, ab, oha, h2load, k6 and Locust, in one run.
 
 What is a tool with its settings against nginx is the study `studies/speed.toml`: it makes the runs,
 and COMPARED below says which of them are held against each other, and by which bar. The two runs of
@@ -9,7 +9,8 @@ divided by the requests that were answered.
 What a study file cannot say is measured here, in the same way: how long connections take to open,
 peaks and growth of memory, how evenly requests arrive at the server, differences of medians, the
 time of a process that measures nothing, and wrk's own example scripts, which a package installs,
-sometimes compressed; and k6's scripts, in `k6.py`. The server always runs on core 0, the client on core 1.
+sometimes compressed; k6's scripts, in `k6.py`, and locustfiles, in `locustfiles.py`. The server
+always runs on core 0, the client on core 1.
 
 Usage: python3 benches/speed.py [--quick] [--only WORD] [--markdown FILE]
 """
@@ -33,6 +34,7 @@ import tempfile
 import time
 
 from k6 import K6Rows
+from locustfiles import LocustRows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOADLINE = ROOT / "target" / "release" / "loadline"
@@ -476,6 +478,7 @@ class Bench:
             if wanted("memory over time"):
                 self.memory_over_time()
             K6Rows(self, LOADLINE, run_client, test_server).run(wanted)
+            LocustRows(self, LOADLINE, run_client).run(wanted)
         if wanted("5 000/s"):
             self.pacing()
             self.open_against_closed()

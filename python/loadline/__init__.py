@@ -1,7 +1,7 @@
 """Loadline from Python: the runner of locustfiles.
 
-`python -m loadline -f locustfile.py --headless …` takes Locust's arguments. In a script of your own,
-`loadline.use_locust()` makes `import locust` mean the compatible package.
+`python -m loadline -f locustfile.py --headless …` takes Locust's arguments. In a script of your
+own, `loadline.use_locust()` makes `import locust` mean the compatible package.
 """
 
 import os

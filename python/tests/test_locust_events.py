@@ -87,8 +87,8 @@ def test_samples_that_are_fired_are_counted_and_told():
     env.events.request.add_listener(lambda **kwargs: seen.append(kwargs["name"]))
     env.events.request.fire(request_type="X", name="a", response_time=3, response_length=5)
     env.events.request.fire(
-        request_type="X", name="a", response_time=None, response_length=0, exception=ValueError("x"),
-        other=1,
+        request_type="X", name="a", response_time=None, response_length=0,
+        exception=ValueError("x"), other=1,
     )
     row = env.stats.get("a", "X")
     assert seen == ["a", "a"]

@@ -1,8 +1,8 @@
 //! The summary at the end of a run, in k6's form.
 //!
 //! `text` prints it, compact or full, and `legacy` as older versions do; `data` makes the JSON that
-//! `handleSummary` receives and the one that `--summary-export` writes, and `machine` the newer form
-//! of both. All are made of the same [`Ended`] run.
+//! `handleSummary` receives and the one that `--summary-export` writes, and `machine` their newer
+//! form. All are made of the same [`Ended`] run.
 
 mod block;
 mod data;

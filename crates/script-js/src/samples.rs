@@ -100,8 +100,8 @@ pub(crate) struct CommonTags {
 }
 
 impl CommonTags {
-    /// Those of user number `id`, who does this: the tags of the run, of its scenario, of its group and its
-    /// own; later ones in place of earlier ones.
+    /// Those of user number `id`, who does this: the tags of the run, of its scenario, of its group
+    /// and its own; later ones in place of earlier ones.
     pub(crate) fn of(run: Option<&RunState>, id: u32, activity: &Activity) -> Self {
         let of_run = run.into_iter().flat_map(|run| run.options.tags.clone());
         let of_stage = activity.stage.iter().flat_map(|stage| stage.tags());

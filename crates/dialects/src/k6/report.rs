@@ -73,8 +73,8 @@ enum Mode {
 }
 
 const LEGACY: &str = "\
-The \"legacy\" summary mode has been deprecated, and will be removed by k6 v2.0. Please, migrate to \
-either \"compact\" or \"full\" as soon as possible.";
+The \"legacy\" summary mode has been deprecated, and will be removed by k6 v2.0. Please, \
+migrate to either \"compact\" or \"full\" as soon as possible.";
 
 impl Report {
     /// What a command line asks for.

@@ -121,7 +121,8 @@
         }
         close() {
             this.state = "closed";
-            this.reader?.waiting.splice(0).forEach((read) => read.resolve({ value: undefined, done: true }));
+            const done = { value: undefined, done: true };
+            this.reader?.waiting.splice(0).forEach((read) => read.resolve({ ...done }));
             this.reader?.ended.resolve(undefined);
         }
         fail(error) {

@@ -7,11 +7,13 @@ function show(v, deep) {
   if (typeof v === "function") return "function";
   if (Array.isArray(v)) return "[" + v.map((x) => show(x, true)).join(", ") + "]";
   if (typeof v.serializeArray === "function") {
-    return "S" + show(v.toArray === undefined ? [] : Array.from({ length: v.size() }, (_, i) => v.get(i)));
+    const size = v.toArray === undefined ? 0 : v.size();
+    return "S" + show(Array.from({ length: size }, (_, i) => v.get(i)));
   }
   if (typeof v.nodeName === "function") {
     const id = v.nodeType() === 1 ? v.id() : undefined;
-    return "<" + v.nodeName() + (id ? "#" + id : "") + (v.nodeType() === 3 ? " " + JSON.stringify(v.nodeValue()) : "") + ">";
+    const text = v.nodeType() === 3 ? " " + JSON.stringify(v.nodeValue()) : "";
+    return "<" + v.nodeName() + (id ? "#" + id : "") + text + ">";
   }
   if (v instanceof ArrayBuffer) return "AB[" + new Uint8Array(v).join(",") + "]";
   const keys = Object.keys(v).sort();

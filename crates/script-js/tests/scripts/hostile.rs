@@ -118,21 +118,28 @@ fn whatever_throws_ends_its_own_iteration_at_most() {
                 () => http.get(x), () => http.get('http://127.0.0.1:1/', x),
                 () => http.get('http://127.0.0.1:1/', { headers: own, tags: own }),
                 () => http.get('http://127.0.0.1:1/', own), () => http.post('x', x),
-                () => http.post('http://127.0.0.1:1/', own), () => http.batch(x), () => http.batch([x]),
-                () => http.batch(own), () => http.asyncRequest(x, x, x), () => http.url`${x}`,
-                () => http.file(x, x, x), () => http.expectedStatuses(x), () => new http.CookieJar().set(x, x, x),
+                () => http.post('http://127.0.0.1:1/', own), () => http.batch(x),
+                () => http.batch([x]), () => http.batch(own), () => http.asyncRequest(x, x, x),
+                () => http.url`${x}`,
+                () => http.file(x, x, x), () => http.expectedStatuses(x),
+                () => new http.CookieJar().set(x, x, x),
                 () => http.setResponseCallback(x), () => setTimeout(x, x), () => setInterval(x),
                 () => clearTimeout(x), () => console.log(x, own), () => trend.add(x, own),
-                () => encoding.b64encode(x), () => encoding.b64decode(x, x), () => crypto.sha256(x, x),
-                () => crypto.hmac(x, x, x), () => crypto.randomBytes(x), () => html.parseHTML(x).find(x),
+                () => encoding.b64encode(x), () => encoding.b64decode(x, x),
+                () => crypto.sha256(x, x),
+                () => crypto.hmac(x, x, x), () => crypto.randomBytes(x),
+                () => html.parseHTML(x).find(x),
                 () => exec.vu.tags.x = x, () => exec.test.fail(x), () => open(x), () => require(x),
-                () => new URL(x), () => structuredClone(x), () => atob(x), () => new TextDecoder(x).decode(x),
+                () => new URL(x), () => structuredClone(x), () => atob(x),
+                () => new TextDecoder(x).decode(x),
                 () => new SharedArray(x, x), () => randomSeed(x), () => JSON.stringify(own),
                 () => Promise.reject(x), () => { throw x; });
         }";
     let imports = "import http from 'k6/http'; import exec from 'k6/execution';
-        import { sleep, check, group, fail, randomSeed } from 'k6'; import { Trend } from 'k6/metrics';
-        import encoding from 'k6/encoding'; import crypto from 'k6/crypto'; import html from 'k6/html';
+        import { sleep, check, group, fail, randomSeed } from 'k6';
+        import { Trend } from 'k6/metrics';
+        import encoding from 'k6/encoding'; import crypto from 'k6/crypto';
+        import html from 'k6/html';
         import { SharedArray } from 'k6/data';
         const trend = new Trend('own');";
     in_both_modes(|| {

@@ -48,14 +48,15 @@ fn each_user_has_its_own_modules_numbers_and_environment() {
                      __ENV.OWN = own;
                      sleep(Math.random() / 500);
                      const after = [__VU, __ITER, exec.vu.idInTest].join();
-                     const all = [before === after, user === __VU, own === count, __ITER + 1 === own,
-                         seen.every((one) => one === user), __ENV.OWN === own];
+                     const all = [before === after, user === __VU, own === count,
+                         __ITER + 1 === own, seen.every((one) => one === user), __ENV.OWN === own];
                      if (!all.every(Boolean)) console.log(all.join());
                  }",
             ),
             (
                 "state.js",
-                "export let count = 0; export function up() { count += 1; } export const seen = [];",
+                "export let count = 0; export function up() { count += 1; }
+                 export const seen = [];",
             ),
         ],
     );
@@ -170,11 +171,12 @@ fn modules_are_linked_as_modules_are() {
                  const { one } = await import('./all.js');
                  export const options = {};
                  export default async function () {
-                     const found = [Object.keys(all).sort(), two(), same(), me(), three, common.three,
-                         late, one, typeof check, (await import('./two.js')).two(), all.kind.name,
+                     const found = [Object.keys(all).sort(), two(), same(), me(), three,
+                         common.three, late, one, typeof check, (await import('./two.js')).two(),
+                         all.kind.name,
                          require === undefined, new all.kind().n, typeof this];
-                     const wanted = [['a', 'kind', 'me', 'one', 'two'], 2, 2, 'undefined', 3, 3, 9, 1,
-                         'function', 2, 'default', false, 5, 'undefined'];
+                     const wanted = [['a', 'kind', 'me', 'one', 'two'], 2, 2, 'undefined', 3, 3, 9,
+                         1, 'function', 2, 'default', false, 5, 'undefined'];
                      if (`${found}` !== `${wanted}`) console.log(`${found}`);
                  }",
             ),
@@ -208,7 +210,8 @@ fn exceptions_have_the_places_of_their_files() {
     let ran = of(
         2,
         2,
-        "import { sleep } from 'k6';\n\nexport default () => {\n  sleep(0.01);\n  throw new Error('x');\n};",
+        "import { sleep } from 'k6';\n\nexport default () => {\n  sleep(0.01);\n  \
+         throw new Error('x');\n};",
     );
     for line in &ran.log {
         assert!(

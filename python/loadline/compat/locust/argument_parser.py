@@ -1,4 +1,4 @@
-"""The command line: all of Locust's options, from arguments, environment and configuration files."""
+"""The command line: Locust's options, from arguments, environment and configuration files."""
 
 import ast
 import atexit

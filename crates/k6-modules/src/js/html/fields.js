@@ -12,7 +12,8 @@
     const form = (doc, node) => ({ node: formOf(doc, node) });
     const labels = (doc, node) => {
         const id = doc.attribute(node, "id");
-        const named = doc.find(0, "label[for]").filter((label) => doc.attribute(label, "for") === id);
+        const all = doc.find(0, "label[for]");
+        const named = all.filter((label) => doc.attribute(label, "for") === id);
         const around = parentsOf(doc, node).filter((other) => doc.name(other) === "label");
         return { nodes: [...new Set([...named, ...around])] };
     };

@@ -1,7 +1,8 @@
 // The parts of a link's address, as Go's library reads it: nothing is resolved.
 (lib) => {
     const { texts, chosen } = lib.rules;
-    const ADDRESS = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is;
+    const ADDRESS =
+        /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is;
     const HOST = /^(?:(.*)@)?(\[[^\]]*\]|[^:]*)(?::(\d*))?$/s;
     const decoded = (text) => {
         try {
