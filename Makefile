@@ -18,7 +18,7 @@ FEATURES = $(if $(HTML),--features loadline/html) $(if $(SCRIPTS),--features loa
 PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/loadline
 PAGE = $(if $(HTML),web/dist/index.html)
 
-.PHONY: help build python wheel install demo test soak lint bench paired peers web fuzz clean
+.PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers web fuzz clean
 
 help:
 	@echo "make build  the command, in target/release/loadline"
@@ -64,16 +64,18 @@ demo:
 	@test -x target/release/loadline || $(MAKE) build SCRIPTS= PYTHON=
 	target/release/loadline demo
 
-test: build
+# The program that is shipped is linked by one core: the other one compiles the tests meanwhile.
+test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
+	@$(MAKE) --no-print-directory -j2 build compiled-tests
 	$(if $(HTML),npm --prefix web test --silent)
-# Python's tests wait most of the time: the others are compiled meanwhile.
-	$(if $(PYTHON),$(PROGRAM) scripts/test-python $(TARGET)/python & python=$$!;) \
-		$(CARGO) test --workspace --locked $(FEATURES) --no-run; built=$$?; \
-		$(if $(PYTHON),wait $$python &&) exit $$built
+	$(if $(PYTHON),$(PROGRAM) scripts/test-python $(TARGET)/python)
 	$(PROGRAM) $(CARGO) test --workspace --locked $(FEATURES)
+
+compiled-tests: compiler $(PAGE)
+	$(CARGO) test --workspace --locked $(FEATURES) --no-run
 
 soak: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
