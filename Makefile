@@ -18,7 +18,8 @@ FEATURES = $(if $(HTML),--features loadline/html) $(if $(SCRIPTS),--features loa
 PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/loadline
 PAGE = $(if $(HTML),web/dist/index.html)
 
-.PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers web fuzz clean
+.PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
+.PHONY: web fuzz clean
 
 help:
 	@echo "make build  the command, in target/release/loadline"
