@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-/// The page of what is recorded here alone.
+/// The page of what is not compared value by value.
 const HERE: &str = "here.md";
 
 /// Metrics whose number of values depends on when they are looked at.
