@@ -8,6 +8,20 @@ use loadline_k6_metrics::{Contains, MetricId, MetricType};
 use loadline_k6_modules::evaluate;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
+/// A class of this name, as an object's member has it: instances have a name and `add`.
+const CLASS: &str = "(function (name, define) {
+    const classes = {
+        [name]: class {
+            constructor(name, isTime) {
+                const add = define(name, isTime);
+                Object.defineProperty(this, 'name', { value: String(name), enumerable: true });
+                Object.defineProperty(this, 'add', { value: add, enumerable: true });
+            }
+        },
+    };
+    return classes[name];
+})";
+
 pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     let kinds = [
@@ -25,16 +39,8 @@ pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 /// A class whose instances have a name and `add()`.
 fn class<'js>(ctx: &Ctx<'js>, name: &str, kind: MetricType) -> Result<Value<'js>> {
     let define = function(ctx, "define", move |call| define(call, kind))?;
-    let source = format!(
-        "(function (define) {{ return class {name} {{\n\
-         constructor(name, isTime) {{\n\
-         const add = define(name, isTime);\n\
-         Object.defineProperty(this, 'name', {{ value: String(name), enumerable: true }});\n\
-         Object.defineProperty(this, 'add', {{ value: add, enumerable: true }});\n\
-         }} }} }})"
-    );
-    let make: Function<'js> = evaluate(ctx, &source)?;
-    make.call((define,))
+    let make: Function<'js> = evaluate(ctx, CLASS)?;
+    make.call((name, define))
 }
 
 /// Registers a metric; its `add`.
