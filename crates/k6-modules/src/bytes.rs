@@ -65,7 +65,12 @@ fn type_in_go(value: &Value<'_>) -> &'static str {
 }
 
 /// A new `ArrayBuffer` with these bytes.
-pub(crate) fn buffer<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>) -> Result<Value<'js>> {
+///
+/// # Errors
+/// If there is no memory for it.
+pub fn buffer<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>) -> Result<Value<'js>> {
+    // A realm has the class only when somebody has asked for it.
+    ctx.globals().get::<_, Value<'js>>("ArrayBuffer")?;
     ArrayBuffer::new(ctx.clone(), bytes).map(ArrayBuffer::into_value)
 }
 

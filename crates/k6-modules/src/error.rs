@@ -16,7 +16,8 @@ const CLASS: &str = "(() => {
         }
     }
     Object.defineProperty(GoError.prototype, 'name', { value: 'GoError', writable: true });
-    Object.defineProperty(globalThis, 'GoError', { value: GoError });
+    Object.defineProperty(globalThis, 'GoError',
+        { value: GoError, writable: false, configurable: false });
     return GoError;
 })()";
 
@@ -27,6 +28,11 @@ pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
         Some(class) => Ok(class),
         None => source::evaluate(ctx, CLASS),
     }
+}
+
+/// Makes the class, and the global that it stays.
+pub(crate) fn define<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    source::evaluate(ctx, CLASS)
 }
 
 /// Throws a `GoError` with this message: return the error from the native function.

@@ -1,56 +1,154 @@
-//! Globals that scripts expect: `GoError`, `crypto`, and those of browsers that k6 lacks.
+//! Globals that scripts expect: those of the language, `GoError`, `crypto`, and those of browsers
+//! that k6 lacks.
 //!
-//! All but `GoError` are made when a script first touches them.
+//! Each virtual user pays for what is there. So those that most scripts never touch, arrays of
+//! bytes and numbers among them, are made when a script first does.
 
 use crate::native::function;
 use crate::{bytes, crypto, error, source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rquickjs::context::{Intrinsic, intrinsic};
 use rquickjs::function::Opt;
-use rquickjs::{Ctx, Exception, Object, Result, Value};
+use rquickjs::object::Property;
+use rquickjs::{Context, Ctx, Exception, Function, Object, Result, Runtime, Value, qjs};
 use std::time::Instant;
 use url::Url;
 
-/// Gives a realm the globals.
-pub fn install_globals(ctx: &Ctx<'_>) -> Result<()> {
-    error::class(ctx)?;
-    let natives = Object::new(ctx.clone())?;
-    natives.set("load", function(ctx, load)?)?;
-    source::run(ctx, include_str!("js/globals.js"), natives)?;
-    Ok(())
+/// Globals that scripts may replace.
+const NAMES: [&str; 9] = [
+    "URL",
+    "URLSearchParams",
+    "TextEncoder",
+    "TextDecoder",
+    "atob",
+    "btoa",
+    "structuredClone",
+    "crypto",
+    "performance",
+];
+
+/// Arrays of bytes and numbers: QuickJS makes all of them at once.
+const TYPED_ARRAYS: [&str; 16] = [
+    "ArrayBuffer",
+    "SharedArrayBuffer",
+    "DataView",
+    "Atomics",
+    "Int8Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "Int16Array",
+    "Uint16Array",
+    "Int32Array",
+    "Uint32Array",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+];
+
+/// All of the language but typed arrays.
+type Usual = (
+    intrinsic::Date,
+    intrinsic::Eval,
+    intrinsic::RegExpCompiler,
+    intrinsic::RegExp,
+    intrinsic::Json,
+    intrinsic::Proxy,
+    intrinsic::MapSet,
+    intrinsic::Promise,
+    intrinsic::WeakRef,
+    intrinsic::Performance,
+);
+
+/// A realm without globals of k6's, and without typed arrays until [`install_globals`].
+///
+/// # Errors
+/// If there is no memory for it.
+#[expect(unsafe_code, reason = "the library has no name for these two")]
+pub fn realm(runtime: &Runtime) -> Result<Context> {
+    let context = Context::custom::<Usual>(runtime)?;
+    // SAFETY: nobody else has the context yet.
+    match unsafe { qjs::JS_AddIntrinsicAToB(context.as_raw().as_ptr()) } {
+        0 => Ok(context),
+        _ => Err(rquickjs::Error::Allocation),
+    }
 }
 
-/// The global of this name, made now.
-fn load<'js>(ctx: Ctx<'js>, name: String) -> Result<Value<'js>> {
+/// Gives a realm the globals.
+pub fn install_globals(ctx: &Ctx<'_>) -> Result<()> {
     let natives = Object::new(ctx.clone())?;
-    let source = match name.as_str() {
+    natives.set("load", function(ctx, load)?)?;
+    let fixed: Vec<&str> = TYPED_ARRAYS.into_iter().chain(["GoError"]).collect();
+    let install: Function<'_> = source::evaluate(ctx, include_str!("js/globals.js"))?;
+    install.call((natives, NAMES.to_vec(), fixed))
+}
+
+/// The global of this name, which is there from now on.
+fn load<'js>(ctx: Ctx<'js>, name: String) -> Result<Value<'js>> {
+    if TYPED_ARRAYS.contains(&name.as_str()) {
+        return typed_array(&ctx, &name);
+    }
+    if name == "GoError" {
+        return error::define(&ctx);
+    }
+    let made = made(&ctx, &name)?;
+    let property = Property::from(made.clone()).writable().configurable();
+    ctx.globals().prop(name, property)?;
+    Ok(made)
+}
+
+fn typed_array<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
+    // A script may keep the getter that leads here, and call it again.
+    source::once(ctx, "typedArrays", || {
+        // QuickJS ends the process where one is there already; what can't be removed throws.
+        let globals = ctx.globals();
+        TYPED_ARRAYS
+            .into_iter()
+            .try_for_each(|name| globals.remove(name))?;
+        add_typed_arrays(ctx);
+        Ok(Value::new_bool(ctx.clone(), true))
+    })?;
+    ctx.globals().get(name)
+}
+
+#[expect(unsafe_code, reason = "the library adds them to new contexts alone")]
+fn add_typed_arrays(ctx: &Ctx<'_>) {
+    // SAFETY: the context is alive, and has none of them.
+    unsafe { intrinsic::TypedArrays::add_intrinsic(ctx.as_raw()) };
+}
+
+fn made<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
+    let natives = Object::new(ctx.clone())?;
+    let source = match name {
         "URL" => {
-            natives.set("parse", function(&ctx, parse_url)?)?;
-            natives.set("change", function(&ctx, change_url)?)?;
+            natives.set("parse", function(ctx, parse_url)?)?;
+            natives.set("change", function(ctx, change_url)?)?;
             include_str!("js/url.js")
         }
         "URLSearchParams" => include_str!("js/url_search_params.js"),
         "structuredClone" => include_str!("js/structured_clone.js"),
         "crypto" => {
-            natives.set("randomBytes", function(&ctx, random_bytes)?)?;
+            natives.set("randomBytes", function(ctx, random_bytes)?)?;
             include_str!("js/web_crypto.js")
         }
         "performance" => {
             let start = Instant::now();
             let now = move || start.elapsed().as_secs_f64() * 1e3;
-            natives.set("now", function(&ctx, now)?)?;
+            natives.set("now", function(ctx, now)?)?;
             "(native) => ({ now: () => native.now(), timeOrigin: Date.now() })"
         }
         _ => {
-            natives.set("encode", function(&ctx, encode_text)?)?;
-            natives.set("decode", function(&ctx, decode_text)?)?;
-            natives.set("btoa", function(&ctx, btoa)?)?;
-            natives.set("atob", function(&ctx, atob)?)?;
-            let all = source::run(&ctx, include_str!("js/text.js"), natives)?;
+            natives.set("encode", function(ctx, encode_text)?)?;
+            natives.set("decode", function(ctx, decode_text)?)?;
+            natives.set("btoa", function(ctx, btoa)?)?;
+            natives.set("atob", function(ctx, atob)?)?;
+            let all = source::run(ctx, include_str!("js/text.js"), natives)?;
             return all.get::<Object<'js>>()?.get(name);
         }
     };
-    source::run(&ctx, source, natives)
+    source::run(ctx, source, natives)
 }
 
 fn random_bytes<'js>(ctx: Ctx<'js>, size: usize) -> Result<Value<'js>> {

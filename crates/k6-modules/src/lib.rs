@@ -20,14 +20,14 @@ mod secrets;
 mod source;
 mod streams;
 
-pub use bytes::bytes_of_buffer;
+pub use bytes::{buffer, bytes_of_buffer};
 pub use crypto::crypto;
 pub use data::{SharedArrays, data};
 pub use encoding::encoding;
 pub use error::go_error;
 pub use files::{Files, experimental_csv, experimental_fs};
 pub use form::{FormSubmission, form_of, link_of, urlencoded};
-pub use globals::install_globals;
+pub use globals::{install_globals, realm};
 pub use html::{html, selection_of};
 pub use json::{gjson_get, parse_json};
 pub use native::{guarded, uncatchable};

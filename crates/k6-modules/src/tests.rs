@@ -8,7 +8,7 @@ use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
 /// What a script evaluates to, as text, with all modules as variables; or what it throws.
 fn said(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
-    let context = Context::full(&runtime).unwrap();
+    let context = crate::realm(&runtime).unwrap();
     context.with(|ctx| {
         crate::install_globals(&ctx).unwrap();
         ctx.globals()
@@ -31,6 +31,47 @@ fn evaluate(ctx: &Ctx<'_>, script: &str) -> String {
         "(() => {{ try {{ return String({script}) }} catch (e) {{ return String(e) }} }})()"
     );
     ctx.eval(script).catch(ctx).unwrap()
+}
+
+#[test]
+fn a_realm_has_all_globals_of_the_language() {
+    let names = "Object.getOwnPropertyNames(globalThis).sort().join()";
+    let named = |context: Context, is_ours: bool| -> Vec<String> {
+        context.with(|ctx| {
+            if is_ours {
+                crate::install_globals(&ctx).unwrap();
+            }
+            let names: String = ctx.eval(names).unwrap();
+            names.split(',').map(str::to_owned).collect()
+        })
+    };
+    let runtime = Runtime::new().unwrap();
+    let ours = named(crate::realm(&runtime).unwrap(), true);
+    let theirs = named(Context::full(&runtime).unwrap(), false);
+    assert!(theirs.len() > 50);
+    let missing: Vec<_> = theirs.iter().filter(|name| !ours.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn typed_arrays_are_made_once_when_a_script_first_touches_one() {
+    let getter = "Object.getOwnPropertyDescriptor(globalThis, 'Uint8Array').get";
+    let script = format!(
+        "((get) => {{
+            const bytes = new Uint8Array([1, 2]);
+            const others = [bytes.buffer instanceof ArrayBuffer, get() === Uint8Array];
+            Uint8Array = 7;
+            return [...others, get(), new DataView(bytes.buffer).getUint8(1)];
+        }})({getter})"
+    );
+    assert_eq!(said(&script), "true,true,7,2");
+    assert_eq!(said("k6crypto.randomBytes(3).byteLength"), "3");
+    assert_eq!(said("ArrayBuffer.isView(new Float64Array(1))"), "true");
+    let fixed = "{ value: 1, configurable: false }";
+    let kept =
+        format!("(Object.defineProperty(globalThis, 'DataView', {fixed}), new Int8Array(1))");
+    assert_eq!(said(&kept), "TypeError: could not delete property");
+    assert_eq!(said("(globalThis.GoError = 1, typeof GoError)"), "function");
 }
 
 #[test]
@@ -143,7 +184,7 @@ fn globals_of_browsers_are_there() {
 #[test]
 fn a_path_selects_from_json() {
     let runtime = Runtime::new().unwrap();
-    Context::full(&runtime).unwrap().with(|ctx| {
+    crate::realm(&runtime).unwrap().with(|ctx| {
         let json = br#"{"a":{"b":[{"c":1},{"c":2}]}}"#;
         let value = crate::gjson_get(&ctx, json, "a.b.#.c").unwrap();
         let text = ctx.json_stringify(value).unwrap().unwrap();
@@ -206,7 +247,7 @@ impl crate::Files for OneFile {
 #[test]
 fn a_table_is_read_as_arrays_or_objects() {
     let runtime = Runtime::new().unwrap();
-    Context::full(&runtime).unwrap().with(|ctx| {
+    crate::realm(&runtime).unwrap().with(|ctx| {
         let arrays = crate::SharedArrays::default();
         let files = std::rc::Rc::new(OneFile);
         crate::install_globals(&ctx).unwrap();
@@ -227,7 +268,7 @@ fn a_table_is_read_as_arrays_or_objects() {
 #[test]
 fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
     let runtime = Runtime::new().unwrap();
-    Context::full(&runtime).unwrap().with(|ctx| {
+    crate::realm(&runtime).unwrap().with(|ctx| {
         let page = "<form action=go method=post><input name=a value=1><input name=b value=2>\
             <input type=submit name=ok value=y></form><a href='/z'></a><form id=s action='?k=1'>\
             <select name=m multiple><option selected>p<option selected>q</select>\
@@ -252,7 +293,7 @@ fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
 /// What a script says of streams: what its promise gives, or what it is rejected with.
 fn streamed(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
-    Context::full(&runtime).unwrap().with(|ctx| {
+    crate::realm(&runtime).unwrap().with(|ctx| {
         crate::install_globals(&ctx).unwrap();
         let streams = crate::experimental_streams(&ctx).unwrap();
         ctx.globals().set("streams", streams).unwrap();

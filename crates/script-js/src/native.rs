@@ -17,6 +17,8 @@ struct Native<F>(F);
 pub(crate) struct Call<'js> {
     /// The realm.
     pub(crate) ctx: Ctx<'js>,
+    /// What it is called on.
+    pub(crate) this: Value<'js>,
     /// Its arguments.
     pub(crate) args: Vec<Value<'js>>,
 }
@@ -64,6 +66,7 @@ where
         let args = (0..params.len()).filter_map(|index| params.arg(index));
         let call = Call {
             ctx: params.ctx().clone(),
+            this: params.this(),
             args: args.collect(),
         };
         guarded(params.ctx(), || (self.0)(call))

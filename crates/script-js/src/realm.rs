@@ -7,13 +7,13 @@ use crate::api;
 use crate::event_loop::{drain, settle};
 use crate::exception::described;
 use crate::fiber::{self, Fiber, SCRIPT_STACK_BYTES};
-use crate::memory::usual_limit_bytes;
+use crate::memory::{grow_heap, usual_limit_bytes};
 use crate::modules::linking::{namespace, never_settled};
 use crate::modules::loader::{Modules, Names};
 use crate::program::{Failure, Found, SummaryFiles};
 use crate::shared::{self, Shared};
 use crate::vu::Vu;
-use rquickjs::{Context, Ctx, Error, Function, Module, Object, Promise, Runtime, Value};
+use rquickjs::{Ctx, Error, Function, Module, Object, Promise, Runtime, Value};
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -85,8 +85,10 @@ fn alone<T>(
     vu: &Rc<Vu>,
     run: impl for<'js> FnOnce(&Ctx<'js>, &Rc<Vu>, &Object<'js>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    grow_heap();
     let runtime = runtime(vu).map_err(memory)?;
-    let context = Context::full(&runtime).map_err(memory)?;
+    let context = loadline_k6_modules::realm(&runtime).map_err(memory)?;
+    grow_heap();
     let result = context.with(|ctx| {
         let main = load(&ctx, vu).map_err(|error| thrown(&ctx, vu, error))?;
         run(&ctx, vu, &main)

@@ -94,7 +94,7 @@ impl Shared {
 
     fn new(vu: &Rc<Vu>) -> Result<Option<Rc<Self>>, Failure> {
         let runtime = runtime(vu).map_err(memory)?;
-        let context = Context::full(&runtime).map_err(memory)?;
+        let context = loadline_k6_modules::realm(&runtime).map_err(memory)?;
         let Some(jobs) = JobList::of(&context) else {
             if vu.run.as_ref().is_some_and(|run| run.become_unshared()) {
                 vu.program.log(Level::Warning, NOT_SHARED, &[]);

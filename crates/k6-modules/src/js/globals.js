@@ -1,18 +1,15 @@
-// Globals that are made when a script first touches them. Those that QuickJS has stay.
-(native) => {
-    const names = ["URL", "URLSearchParams", "TextEncoder", "TextDecoder", "atob", "btoa"];
-    names.push("structuredClone", "crypto", "performance");
-    const fix = (name, value) =>
+// Globals that are made when a script first touches them. Those that there are stay.
+(native, names, fixed) => {
+    const add = (name, set) => {
+        if (name in globalThis) return;
+        const get = () => native.load(name);
+        Object.defineProperty(globalThis, name, { configurable: true, get, set });
+    };
+    const replace = (name, value) =>
         Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
-    for (const name of names) {
-        if (name in globalThis) continue;
-        Object.defineProperty(globalThis, name, {
-            configurable: true,
-            get: () => fix(name, native.load(name))[name],
-            set: (value) => fix(name, value),
-        });
-    }
+    for (const name of names) add(name, (value) => replace(name, value));
+    for (const name of fixed) add(name);
     if (!("queueMicrotask" in globalThis)) {
-        fix("queueMicrotask", (run) => void Promise.resolve().then(() => run()));
+        replace("queueMicrotask", (run) => void Promise.resolve().then(() => run()));
     }
 }

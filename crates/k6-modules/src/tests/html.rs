@@ -5,7 +5,7 @@
 //! itself ends with a panic. `elements.txt` has elements' members: name, member, attribute, and
 //! the values without the attribute and with `foo`, `5`, `-1`, nothing and `FOO` in it.
 
-use rquickjs::{Context, Ctx, Function, Runtime};
+use rquickjs::{Ctx, Function, Runtime};
 
 const CASES: &str = include_str!("html/cases.txt");
 const ELEMENTS: &str = include_str!("html/elements.txt");
@@ -21,7 +21,7 @@ const DIFFERENT: &str = include_str!("html/different.txt");
 
 fn with_page<T>(run: impl FnOnce(&Ctx<'_>, Function<'_>) -> T) -> T {
     let runtime = Runtime::new().unwrap();
-    let context = Context::full(&runtime).unwrap();
+    let context = crate::realm(&runtime).unwrap();
     context.with(|ctx| {
         crate::install_globals(&ctx).unwrap();
         let module = crate::html(&ctx).unwrap();

@@ -3,7 +3,7 @@
 //! `modules.txt` has an expression and k6's value in each line; `enc` and `cr` are modules, `S` has
 //! the shared arrays that are made here.
 
-use rquickjs::{Context, Function, Runtime};
+use rquickjs::{Function, Runtime};
 
 const CASES: &str = include_str!("modules.txt");
 
@@ -20,7 +20,7 @@ const ARRAYS: &str = "({
 #[test]
 fn expressions_have_the_values_that_k6_gives_them() {
     let runtime = Runtime::new().unwrap();
-    let wrong = Context::full(&runtime).unwrap().with(|ctx| {
+    let wrong = crate::realm(&runtime).unwrap().with(|ctx| {
         crate::install_globals(&ctx).unwrap();
         let globals = ctx.globals();
         globals.set("enc", crate::encoding(&ctx).unwrap()).unwrap();

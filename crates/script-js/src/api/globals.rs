@@ -7,7 +7,7 @@ use crate::modules::resolve::resolve_file;
 use crate::native::{Call, function, set};
 use crate::vu::Vu;
 use rquickjs::object::{Accessor, Property};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
+use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
 use std::collections::BTreeMap;
 
 /// Gives what a replacer of `JSON.stringify` makes of a value, as Go's encoding has it: nothing
@@ -182,7 +182,7 @@ fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
         .get(1)
         .map_or(Ok(String::new()), |mode| call.text(mode))?;
     if is_binary == "b" {
-        return Ok(ArrayBuffer::new(call.ctx.clone(), &bytes[..])?.into_value());
+        return loadline_k6_modules::buffer(&call.ctx, bytes.to_vec());
     }
     let text = String::from_utf8_lossy(&bytes);
     Ok(rquickjs::String::from_str(call.ctx.clone(), &text)?.into_value())

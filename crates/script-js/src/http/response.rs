@@ -9,23 +9,18 @@ use super::held;
 use crate::api::k6_error;
 use crate::native::{Call, function};
 use crate::vu::Vu;
-use loadline_k6_modules::{form_of, gjson_get, link_of, parse_json, selection_of};
-use rquickjs::{ArrayBuffer, Ctx, Function, IntoJs, Object, Persistent, Result, Value};
+use loadline_k6_modules::{buffer, form_of, gjson_get, link_of, parse_json, selection_of};
+use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The prototype: getters by their number in `NAMES`, and the functions.
-const PROTOTYPE: &str = "(function (names, read, json, page, submit, click) {
+/// The prototype, of the names of the properties and a getter for each, and the functions.
+const PROTOTYPE: &str = "(function (names, getters, json, page, submit, click) {
     const prototype = {};
     const keep = (target, name, value) => Object.defineProperty(target, name,
         { value, writable: true, enumerable: true, configurable: true });
     names.forEach((name, index) => Object.defineProperty(prototype, name, {
-        get() {
-            const value = read(this, index);
-            // What is made of the answer is made once; the rest costs less than keeping it.
-            if (typeof value === 'object' || name === 'body') keep(this, name, value);
-            return value;
-        },
+        get: getters[index],
         set(value) { keep(this, name, value); },
         enumerable: true,
         configurable: true,
@@ -107,7 +102,7 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let make: Function<'js> = loadline_k6_modules::evaluate(ctx, PROTOTYPE)?;
     let prototype: Object<'js> = make.call((
         NAMES.to_vec(),
-        function(ctx, "read", read)?,
+        getters(ctx)?,
         function(ctx, "json", json)?,
         function(ctx, "page", page)?,
         function(ctx, "submit", submit)?,
@@ -118,22 +113,41 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(prototype)
 }
 
-fn answer<'js>(call: &Call<'js>) -> Result<Rc<Answer>> {
-    let held = held::held::<Answer>(&call.arg(0));
-    held.ok_or_else(|| k6_error(&call.ctx, "this is no response"))
+/// What gives each property of `NAMES`.
+fn getters<'js>(ctx: &Ctx<'js>) -> Result<Vec<Function<'js>>> {
+    let getter = |name: &&'static str| {
+        let name = *name;
+        function(ctx, name, move |call| property(&call, name))
+    };
+    NAMES.iter().map(getter).collect()
 }
 
-fn read<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let answer = answer(&call)?;
-    let ctx = &call.ctx;
-    let index = call.number(1)? as usize;
-    match NAMES.get(index).copied().unwrap_or_default() {
+fn answer<'js>(ctx: &Ctx<'js>, response: &Value<'js>) -> Result<Rc<Answer>> {
+    let held = held::held::<Answer>(response);
+    held.ok_or_else(|| k6_error(ctx, "this is no response"))
+}
+
+fn property<'js>(call: &Call<'js>, name: &'static str) -> Result<Value<'js>> {
+    if let Some(kept) = held::kept(&call.this, name) {
+        return Ok(kept);
+    }
+    let answer = answer(&call.ctx, &call.this)?;
+    let value = read(&call.ctx, &answer, name)?;
+    // What is made of the answer is made once; the rest costs less than keeping it.
+    if value.is_object() || name == "body" {
+        held::keep(&call.this, name, value.clone());
+    }
+    Ok(value)
+}
+
+fn read<'js>(ctx: &Ctx<'js>, answer: &Answer, name: &str) -> Result<Value<'js>> {
+    match name {
         "status" => answer.status.into_js(ctx),
-        "body" => body(ctx, &answer),
-        "headers" => headers(ctx, &answer),
-        "cookies" => cookies(ctx, &answer),
-        "timings" => timings(ctx, &answer),
-        "request" => request(ctx, &answer),
+        "body" => body(ctx, answer),
+        "headers" => headers(ctx, answer),
+        "cookies" => cookies(ctx, answer),
+        "timings" => timings(ctx, answer),
+        "request" => request(ctx, answer),
         "ocsp" => ocsp(ctx),
         "remote_ip" => {
             let ip = answer.remote.map(|remote| remote.ip().to_string());
@@ -155,7 +169,7 @@ fn body<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     match &answer.body {
         Body::None => Ok(Value::new_null(ctx.clone())),
         Body::Text(bytes) => String::from_utf8_lossy(bytes).as_ref().into_js(ctx),
-        Body::Binary(bytes) => Ok(ArrayBuffer::new_copy(ctx.clone(), bytes)?.into_value()),
+        Body::Binary(bytes) => buffer(ctx, bytes.clone()),
     }
 }
 
@@ -294,7 +308,7 @@ fn ocsp<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
 }
 
 fn json<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let answer = answer(&call)?;
+    let answer = answer(&call.ctx, &call.arg(0))?;
     let Some(bytes) = answer.body.bytes() else {
         let sentence = "the body is null so we can't transform it to JSON - this likely was \
                         because of a request error getting the response";
@@ -307,7 +321,7 @@ fn json<'js>(call: Call<'js>) -> Result<Value<'js>> {
 }
 
 fn page<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let answer = answer(&call)?;
+    let answer = answer(&call.ctx, &call.arg(0))?;
     let Some(bytes) = answer.body.bytes() else {
         let sentence = "the body is null so we can't transform it to HTML - this likely was \
                         because of a request error getting the response";
