@@ -62,6 +62,9 @@ pub struct UserOptions {
     pub vu_mode: VuMode,
     /// The bytes that a runtime of QuickJS may use; half of the machine's without.
     pub memory_limit_bytes: Option<usize>,
+    /// Whether the process ends with the run: then the memory of users is left to the system, as to
+    /// give it back takes a third of what it took to make them.
+    pub ends_with_process: bool,
 }
 
 /// What the options of a run say of requests.
@@ -122,6 +125,7 @@ impl Default for UserOptions {
             http: HttpOptions::default(),
             vu_mode: VuMode::default(),
             memory_limit_bytes: None,
+            ends_with_process: false,
         }
     }
 }

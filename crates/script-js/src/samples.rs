@@ -16,7 +16,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// What the users of a worker share.
 pub(crate) struct Worker {
     recorder: RefCell<Recorder>,
-    portions: Option<Sender<Portion>>,
+    /// Where it goes; nowhere once it is closed.
+    portions: RefCell<Option<Sender<Portion>>>,
     /// The round of collection that it has answered.
     answered: Cell<u64>,
     /// The runtime of its users, where they share one.
@@ -30,7 +31,7 @@ impl Worker {
     pub(crate) fn new(setup: Arc<RecorderSetup>, portions: Option<Sender<Portion>>) -> Rc<Self> {
         Rc::new(Worker {
             recorder: RefCell::new(Recorder::new(setup)),
-            portions,
+            portions: RefCell::new(portions),
             answered: Cell::default(),
             shared: OnceCell::new(),
             targets: Targets::default(),
@@ -66,8 +67,14 @@ impl Worker {
         }
     }
 
+    /// Hands over the rest: nothing more will be recorded.
+    pub(crate) fn close(&self) {
+        self.hand_over_all();
+        self.portions.take();
+    }
+
     fn hand_over_all(&self) {
-        if let Some(portions) = &self.portions {
+        if let Some(portions) = &*self.portions.borrow() {
             // Where nobody listens any more, nobody wants it.
             let _ = portions.send(self.recorder.borrow_mut().take());
         }
@@ -76,7 +83,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.hand_over_all();
+        self.close();
     }
 }
 

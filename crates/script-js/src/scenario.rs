@@ -164,6 +164,16 @@ impl Pool {
     }
 }
 
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.run.options.ends_with_process {
+            self.worker.close();
+            let idle = self.idle.take();
+            idle.into_iter().for_each(std::mem::forget);
+        }
+    }
+}
+
 /// A virtual user with its fiber.
 struct Driver {
     // Dropped first: the runtime ends on the fiber.

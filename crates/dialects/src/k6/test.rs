@@ -159,6 +159,7 @@ impl Test {
                 closes_connections: settings.has_no_reuse_by_users,
             },
             vu_mode: self.vu_mode,
+            ends_with_process: true,
             memory_limit_bytes: None,
         }
     }
