@@ -4,6 +4,9 @@
 //! and goes on when it is done. So a virtual user has a stack of its own: what waits below
 //! QuickJS's frames suspends the whole stack, and the worker goes on with others.
 //!
+//! What a native function waits for is polled below the fiber, on its driver's stack: a request
+//! takes more of a stack than most scripts, and each user would keep that memory for good.
+//!
 //! A fiber is never unwound from outside, as QuickJS's frames can't be: it is cancelled. From then
 //! on every wait ends at once, and what waited has to return.
 
@@ -12,7 +15,8 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::pin::pin;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -28,7 +32,7 @@ pub(crate) const MARGIN_BYTES: usize = 64 << 10;
 pub(crate) const SCRIPT_STACK_BYTES: usize = STACK_BYTES - MARGIN_BYTES;
 
 /// What of a stack stays in memory below the frame that gives back the rest.
-const KEPT_BYTES: usize = 8 << 10;
+const KEPT_BYTES: usize = 2 << 10;
 
 /// What a page of memory is at least.
 const PAGE_BYTES: usize = 4 << 10;
@@ -74,7 +78,14 @@ pub(crate) struct Control {
     stack_end: Cell<usize>,
     crossing: RefCell<Option<Rc<dyn Crossing>>>,
     is_crossing: Cell<bool>,
+    /// What the fiber waits for below it.
+    awaited: RefCell<Option<Awaited>>,
+    /// What that ended with, if it was a panic.
+    panic: RefCell<Option<Box<dyn Any + Send>>>,
 }
+
+/// Something to be polled, whose output goes where it says itself.
+type Awaited = Pin<Box<dyn Future<Output = ()>>>;
 
 impl Fiber {
     /// A fiber that runs this when it is first resumed; something belongs to it.
@@ -109,8 +120,18 @@ impl Fiber {
             return true;
         };
         let _inside = Inside(LOCAL.replace(Some(Rc::clone(&self.local))));
-        let result = coroutine.resume(waker.clone());
-        matches!(result, CoroutineResult::Return(()))
+        loop {
+            if self.control.is_awaiting(waker) {
+                return false;
+            }
+            if let CoroutineResult::Return(()) = coroutine.resume(waker.clone()) {
+                return true;
+            }
+            // Of what the code has begun to wait for nobody has seen anything yet.
+            if self.control.awaited.borrow().is_none() {
+                return false;
+            }
+        }
     }
 }
 
@@ -160,6 +181,48 @@ impl Control {
             }
             self.suspend();
         }
+    }
+
+    /// Waits for a future that is polled below the fiber: it must not wait by itself.
+    pub(crate) fn wait_below<T: 'static>(
+        &self,
+        future: impl Future<Output = T> + 'static,
+    ) -> Result<T, Cancelled> {
+        let output = Rc::new(Cell::new(None));
+        let told = Rc::clone(&output);
+        let awaited = async move { told.set(Some(future.await)) };
+        self.awaited.replace(Some(Box::pin(awaited)));
+        while !self.is_cancelled() && self.awaited.borrow().is_some() {
+            self.suspend();
+        }
+        // What is given up ends here, where its user is known.
+        drop(self.awaited.take());
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
+        output.take().ok_or(Cancelled)
+    }
+
+    /// Lets what is waited for below go on; whether that has not ended.
+    fn is_awaiting(&self, waker: &Waker) -> bool {
+        if self.is_cancelled() {
+            return false;
+        }
+        // It is away meanwhile: it may look at its fiber.
+        let Some(mut awaited) = self.awaited.take() else {
+            return false;
+        };
+        let mut cx = Context::from_waker(waker);
+        let polled = catch_unwind(AssertUnwindSafe(|| awaited.as_mut().poll(&mut cx)));
+        match polled {
+            Ok(Poll::Pending) => {
+                self.awaited.replace(Some(awaited));
+                return true;
+            }
+            Ok(Poll::Ready(())) => {}
+            Err(panic) => drop(self.panic.replace(Some(panic))),
+        }
+        false
     }
 
     /// Leaves the stack until the fiber is resumed.
@@ -259,6 +322,56 @@ mod tests {
         assert!(!fiber.resume(Waker::noop()));
         assert!(fiber.resume(Waker::noop()));
         assert_eq!((polls.get(), seen.get()), (3, 42));
+    }
+
+    #[test]
+    fn what_is_waited_for_below_is_polled_by_who_resumes() {
+        let polls = Rc::new(Cell::new(0));
+        let (seen, count) = (Rc::new(Cell::new(0)), Rc::clone(&polls));
+        let result = Rc::clone(&seen);
+        let mut fiber = fiber(move |control| {
+            let third = poll_fn(move |_| {
+                assert_eq!(local::<i32>(), Some(Rc::new(7)));
+                count.set(count.get() + 1);
+                match count.get() {
+                    3 => Poll::Ready(42),
+                    _ => Poll::Pending,
+                }
+            });
+            result.set(control.wait_below(third).unwrap());
+        });
+        for polled in 1..3 {
+            assert!(!fiber.resume(Waker::noop()));
+            assert_eq!((polls.get(), seen.get()), (polled, 0));
+        }
+        assert!(fiber.resume(Waker::noop()));
+        assert_eq!((polls.get(), seen.get()), (3, 42));
+    }
+
+    #[test]
+    fn a_wait_below_ends_with_its_fiber_and_its_panic_comes_up() {
+        let (ended, alive) = (Rc::new(Cell::new(None)), Rc::new(()));
+        let (told, held) = (Rc::clone(&ended), Rc::clone(&alive));
+        let mut waiting = fiber(move |control| {
+            let never = async move {
+                pending::<()>().await;
+                drop(held);
+            };
+            told.set(Some(control.wait_below(never)));
+        });
+        assert!(!waiting.resume(Waker::noop()));
+        drop(waiting);
+        assert_eq!(ended.get(), Some(Err(Cancelled)));
+        assert_eq!(Rc::strong_count(&alive), 1);
+
+        let caught = Rc::new(Cell::new(false));
+        let told = Rc::clone(&caught);
+        let mut panicking = fiber(move |control| {
+            let waited = || control.wait_below(async { panic!("below") });
+            told.set(catch_unwind(AssertUnwindSafe(waited)).is_err());
+        });
+        assert!(panicking.resume(Waker::noop()));
+        assert!(caught.get());
     }
 
     #[test]

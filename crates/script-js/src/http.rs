@@ -35,6 +35,7 @@ use answer::Answer;
 use errors::unmade;
 use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
 use send::{Fetched, fetch};
+use std::rc::Rc;
 use wanted::{Unmade, Wanted};
 
 /// The methods of their own functions: name, method, and whether they have a body.
@@ -124,7 +125,8 @@ fn send_one<'js>(
         Ok(wanted) => wanted,
         Err(unmade) => return refuse(&call.ctx, &unmade),
     };
-    let fetched = vu.wait(fetch(vu.clone(), requester, wanted));
+    let user = Rc::clone(&vu);
+    let fetched = vu.wait_below(move || fetch(user, requester, wanted));
     let fetched = fetched.map_err(cut_off(&call.ctx))?;
     deliver(&call.ctx, fetched)
 }

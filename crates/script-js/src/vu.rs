@@ -209,6 +209,31 @@ impl Vu {
         output
     }
 
+    /// The same for what `begin` gives, which is begun and polled outside of the fiber's stack.
+    ///
+    /// # Errors
+    /// If its iteration has to end.
+    pub(crate) fn wait_below<F: Future<Output: 'static> + 'static>(
+        self: &Rc<Self>,
+        begin: impl FnOnce() -> F + 'static,
+    ) -> std::result::Result<F::Output, Cancelled> {
+        let vu = Rc::clone(self);
+        let mut begin = Some(begin);
+        let mut begun = None;
+        let both = poll_fn(move |cx| {
+            vu.operations.poll(cx);
+            if let Some(begin) = begin.take() {
+                begun = Some(Box::pin(begin()));
+            }
+            begun
+                .as_mut()
+                .map_or(Poll::Pending, |future| future.as_mut().poll(cx))
+        });
+        let output = self.control.wait_below(both);
+        self.resumed.set(None);
+        output
+    }
+
     /// Blocks the script for so long.
     ///
     /// # Errors

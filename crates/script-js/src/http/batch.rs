@@ -19,7 +19,7 @@ use std::rc::Rc;
 const INVALID_URL: u16 = 1020;
 
 /// An entry of a batch: a request, or what is said of one that can't be made.
-type Entry = std::result::Result<Wanted, Fetched>;
+type Entry = std::result::Result<Box<Wanted>, Fetched>;
 
 /// What an entry says: method, URL, body and params.
 type Said<'js> = (String, Value<'js>, Value<'js>, Value<'js>);
@@ -44,8 +44,9 @@ pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
             Err(problem) => return refuse(&call, &problem, (&names, index), answers),
         }
     }
-    let sending = send(&vu, requester, entries);
-    let fetched = vu.wait(sending).map_err(cut_off(&call.ctx))?;
+    let user = Rc::clone(&vu);
+    let fetched = vu.wait_below(move || send(user, requester, entries));
+    let fetched = fetched.map_err(cut_off(&call.ctx))?;
     for (name, fetched) in names.iter().zip(fetched) {
         answers.set(name.as_str(), deliver(&call.ctx, fetched)?)?;
     }
@@ -158,7 +159,7 @@ fn said<'js>(
 }
 
 /// Sends what can be sent; what came of each entry, in their order.
-async fn send(vu: &Rc<Vu>, requester: Requester<Kernel>, entries: Vec<Entry>) -> Vec<Fetched> {
+async fn send(vu: Rc<Vu>, requester: Requester<Kernel>, entries: Vec<Entry>) -> Vec<Fetched> {
     let options = vu.run.as_ref().map(|run| run.options.http.batch);
     let bounds = options.map_or_else(AtOnce::default, |(most, per_host)| AtOnce {
         most,
@@ -173,7 +174,7 @@ async fn send(vu: &Rc<Vu>, requester: Requester<Kernel>, entries: Vec<Entry>) ->
                 fetched.push(None);
                 places.push(index);
                 let url = wanted.target.url.clone();
-                requests.push((url, fetch(Rc::clone(vu), requester.clone(), wanted)));
+                requests.push((url, fetch(Rc::clone(&vu), requester.clone(), wanted)));
             }
         }
     }

@@ -36,14 +36,14 @@ pub(crate) fn hop(
         .expectation
         .as_ref()
         .map(|expectation| !expectation.is_met(status));
-    let mut number = Digits::default();
-    let mut code = Digits::default();
+    let mut number = itoa::Buffer::new();
+    let mut code = itoa::Buffer::new();
     let name = wanted.name.as_deref().unwrap_or(&target.shown);
     let tls = hop.tls.clone().map(tls);
     let mut tags: Vec<(&str, &str)> = Vec::with_capacity(10 + wanted.tags.len());
     // Those that scripts judge most often come first.
     tags.push(("name", name));
-    tags.push(("status", number.of(status)));
+    tags.push(("status", number.format(status)));
     tags.push(("method", method));
     tags.push(("url", name));
     if wrong.is_none() {
@@ -54,19 +54,17 @@ pub(crate) fn hop(
     }
     if let Some(wrong) = wrong {
         tags.push(("error", &wrong.short));
-        tags.push(("error_code", code.of(wrong.code)));
+        tags.push(("error_code", code.format(wrong.code)));
     } else if status >= 400 {
-        tags.push(("error_code", code.of(1000 + status)));
+        tags.push(("error_code", code.format(1000 + status)));
     }
     if let Some((version, _)) = &tls {
         tags.push(("tls_version", version));
     }
-    let ip = hop.remote.map(|remote| remote.ip().to_string());
-    if let (Some(run), Some(ip)) = (&vu.run, &ip)
-        && run.options.tells("ip")
-    {
-        tags.push(("ip", ip));
-    }
+    let tells_ip = vu.run.as_ref().is_some_and(|run| run.options.tells("ip"));
+    let remote = hop.remote.filter(|_| tells_ip);
+    let ip = remote.map(|remote| remote.ip().to_string());
+    tags.extend(ip.as_deref().map(|ip| ("ip", ip)));
     if let Some(run) = &vu.run {
         let unwanted = &run.options.unwanted_tags;
         tags.retain(|(name, _)| !unwanted.iter().any(|one| one == name));
@@ -116,17 +114,6 @@ pub(crate) fn tls((version, suite): (String, String)) -> (&'static str, String) 
     };
     let suite = suite.replacen("TLS13_", "TLS_", 1);
     (version, suite)
-}
-
-/// The digits of a number, where they lie.
-#[derive(Default)]
-struct Digits(String);
-
-impl Digits {
-    fn of(&mut self, number: u16) -> &str {
-        self.0 = number.to_string();
-        &self.0
-    }
 }
 
 /// The series that counts requests of this name, or of this URL.

@@ -34,7 +34,11 @@ pub(crate) struct Fetched {
 const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
 
 /// Sends a request and follows its redirects, when the rate of the run lets it.
-pub(crate) async fn fetch(vu: Rc<Vu>, requester: Requester<Kernel>, mut wanted: Wanted) -> Fetched {
+pub(crate) async fn fetch(
+    vu: Rc<Vu>,
+    requester: Requester<Kernel>,
+    mut wanted: Box<Wanted>,
+) -> Fetched {
     if let Some(limit) = vu.run.as_ref().and_then(|run| run.rate.as_ref()) {
         let wait_ns = limit.take(requester.host().now_ns());
         requester.pause(wait_ns).await;
@@ -70,7 +74,7 @@ fn digest(wanted: &Wanted) -> Option<Authenticator> {
 struct Chain {
     vu: Rc<Vu>,
     requester: Requester<Kernel>,
-    wanted: Wanted,
+    wanted: Box<Wanted>,
     digest: Option<Authenticator>,
     /// Where the next request goes.
     target: Rc<Target>,
@@ -92,7 +96,7 @@ impl Chain {
                 keeps_body || is_full(&self.vu) == Some(true),
                 self.target.url.scheme() == "https",
             );
-            let sent = self.send(headers.clone(), signature.take(), &mut hop).await;
+            let sent = self.send(&headers, signature.take(), &mut hop).await;
             let wrong = sent.err().or_else(|| self.wrong(&hop));
             record::hop(
                 &self.vu,
@@ -119,24 +123,50 @@ impl Chain {
     /// Sends the next request with these fields, and what signs it.
     async fn send(
         &self,
-        mut headers: Vec<(String, String)>,
+        headers: &[(String, String)],
         signature: Option<String>,
         hop: &mut Hop,
     ) -> Result<(), Wrong> {
-        self.sign(&mut headers, signature);
-        let is_sent_empty = matches!(self.method.as_str(), "POST" | "PUT" | "PATCH");
-        let body_bytes = self.body.as_ref().map(Vec::len);
-        arrange(&mut headers, body_bytes.or(is_sent_empty.then_some(0)));
+        let arranged = self.arranged(headers, signature);
+        let headers = arranged.as_deref().unwrap_or(headers);
         let Some(log) = HttpLog::of(&self.vu) else {
-            return self.exchange(&headers, hop).await;
+            return self.exchange(headers, hop).await;
         };
         let target = (self.method.as_str(), &self.target.url);
-        log.request(target, &headers, self.body.as_deref());
-        let sent = self.exchange(&headers, hop).await;
+        log.request(target, headers, self.body.as_deref());
+        let sent = self.exchange(headers, hop).await;
         if hop.status > 0 {
             log.response(hop);
         }
         sent
+    }
+
+    /// The fields with what is added to them, in the order that they are sent in; `None` if that
+    /// is how they are.
+    fn arranged(
+        &self,
+        headers: &[(String, String)],
+        signature: Option<String>,
+    ) -> Option<Vec<(String, String)>> {
+        let is_sent_empty = matches!(self.method.as_str(), "POST" | "PUT" | "PATCH");
+        let body_bytes = self.body.as_ref().map(Vec::len);
+        let body_bytes = body_bytes.or(is_sent_empty.then_some(0));
+        let authorization = signature.or_else(|| self.basic(headers));
+        if headers.len() < 2 && body_bytes.is_none() && authorization.is_none() {
+            return None;
+        }
+        let mut fields = headers.to_vec();
+        fields.extend(authorization.map(|value| ("Authorization".to_owned(), value)));
+        arrange(&mut fields, body_bytes);
+        Some(fields)
+    }
+
+    /// The credentials of the URL, if they are sent as they are.
+    fn basic(&self, headers: &[(String, String)]) -> Option<String> {
+        let (user, password) = self.target.credentials.as_ref()?;
+        let is_signed = headers.iter().any(|(name, _)| name == "Authorization");
+        let is_basic = !is_signed && !self.wanted.is_digest;
+        is_basic.then(|| format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
     }
 
     async fn exchange(&self, headers: &[(String, String)], hop: &mut Hop) -> Result<(), Wrong> {
@@ -172,20 +202,6 @@ impl Chain {
             }
         }
         fields
-    }
-
-    /// Adds a signature, or the credentials of the URL.
-    fn sign(&self, fields: &mut Vec<(String, String)>, signature: Option<String>) {
-        let basic = || {
-            let (user, password) = self.target.credentials.as_ref()?;
-            let is_signed = fields.iter().any(|(name, _)| name == "Authorization");
-            let is_basic = !is_signed && !self.wanted.is_digest;
-            let basic = || STANDARD.encode(format!("{user}:{password}"));
-            is_basic.then(|| format!("Basic {}", basic()))
-        };
-        if let Some(authorization) = signature.or_else(basic) {
-            fields.push(("Authorization".to_owned(), authorization));
-        }
     }
 
     /// The cookies of the request, then those of the jar.

@@ -12,12 +12,15 @@ use crate::native::Call;
 use crate::run::HttpOptions;
 use crate::vu::Vu;
 use rquickjs::{Object, Result, Value};
-use std::borrow::Cow;
 use std::rc::Rc;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// How long a request may take, redirects included.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The options of scripts that no run has begun.
+static USUAL: LazyLock<HttpOptions> = LazyLock::new(HttpOptions::default);
 
 /// A request that a script wants.
 #[derive(Clone, Debug)]
@@ -71,7 +74,7 @@ impl Wanted {
         vu: &Rc<Vu>,
         method: String,
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
-    ) -> Result<std::result::Result<Wanted, Unmade>> {
+    ) -> Result<std::result::Result<Box<Wanted>, Unmade>> {
         let read = url_of(call, url)?.and_then(|(text, name)| {
             let target = vu.worker.targets.of(&text)?;
             Ok((target, name))
@@ -81,10 +84,10 @@ impl Wanted {
             Err(problem) => return Ok(Err(unmade(problem.code(), problem.to_string(), params))),
         };
         let options = match &vu.run {
-            Some(run) => Cow::Borrowed(&run.options.http),
-            None => Cow::Owned(HttpOptions::default()),
+            Some(run) => &run.options.http,
+            None => &*USUAL,
         };
-        let mut wanted = Wanted {
+        let mut wanted = Box::new(Wanted {
             method,
             target,
             name,
@@ -103,7 +106,7 @@ impl Wanted {
             expectation: vu.http.expectation.borrow().clone(),
             throws: options.throws,
             tags: Vec::new(),
-        };
+        });
         let mut given = body::read(call, body)?;
         let mut compression = None;
         if let Some(params) = params.as_object() {
