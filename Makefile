@@ -37,9 +37,10 @@ help:
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
 	@echo "make clean  throws away what was built"
 
+# Both in one call: what they are made of is compiled once, and both are linked at once.
 build: compiler $(PAGE)
-	$(CARGO) build --release --locked -p loadline $(FEATURES)
-	$(if $(PYTHON),@$(MAKE) --no-print-directory python)
+	$(CARGO) build --release --locked -p loadline $(if $(PYTHON),-p loadline-script-py) $(FEATURES)
+	$(if $(PYTHON),@scripts/python $(TARGET)/python $(EXTENSION))
 
 # Without Python it says so in a sentence, and the rest works.
 python: compiler
