@@ -163,10 +163,13 @@ impl Shared {
     /// Lets scripts use the rest of this stack.
     fn limit(&self, stack_end: usize) {
         let here = 0_u8;
-        let rest = (&raw const here).addr().saturating_sub(stack_end);
         self.measure_from_here();
-        let rest = rest.saturating_sub(MARGIN_BYTES).max(1);
-        self.runtime.set_max_stack_size(rest);
+        // A script that waits below its limit is here, deeper than its own frames: the limit stays
+        // above. QuickJS subtracts the size from where it is, and does not mind if that wraps.
+        let limit = stack_end + MARGIN_BYTES;
+        let rest = (&raw const here).addr().wrapping_sub(limit);
+        self.runtime
+            .set_max_stack_size(if rest == 0 { 1 } else { rest });
     }
 
     #[expect(
