@@ -15,7 +15,7 @@ use loadline_script_js::{
 };
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What calls take.
 pub(in crate::k6) struct Calls {
@@ -29,6 +29,8 @@ pub(in crate::k6) struct Calls {
 
 /// What is said of a summary that takes longer.
 const LATE_SUMMARY: &str = "handleSummary() execution timed out after 120 seconds";
+/// What is said of one that a signal has ended.
+const CUT_SUMMARY: &str = "handleSummary() was interrupted";
 /// How long `handleSummary()` may take.
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -104,11 +106,16 @@ impl Calls {
         let state = self.state(commands.clone());
         let summary = StageKind::Summary(Summary::of(data));
         let stage = Arc::new(Stage::new("handleSummary", summary));
+        let began = Instant::now();
         let run = self.run(&self.summary, &stage, &state, &commands);
         run.map_err(Failure::SummaryFiles)?;
         match state.failure() {
             Some(failure) => Err(failure),
-            None if !stage.is_done() => Err(Failure::SummaryFiles(LATE_SUMMARY.to_owned())),
+            None if !stage.is_done() => {
+                let is_late = began.elapsed() >= SUMMARY_TIMEOUT;
+                let problem = if is_late { LATE_SUMMARY } else { CUT_SUMMARY };
+                Err(Failure::SummaryFiles(problem.to_owned()))
+            }
             None => Ok(stage.summary_files().cloned()),
         }
     }
