@@ -257,8 +257,12 @@ impl Report {
             let machine = machine(test);
             summary::machine_readable(&ended, self.is_full(), &machine)
         });
-        let mut files = own_summary(asked, test, ran, (&ended, newer.as_ref()))
-            .unwrap_or_else(|| self.usual_summary(&ended));
+        let own = match own_summary(asked, test, ran, (&ended, newer.as_ref())) {
+            Ok(own) => own,
+            // Nothing takes the place of what can't be written.
+            Err(problem) => return tell(asked, &problem),
+        };
+        let mut files = own.unwrap_or_else(|| self.usual_summary(&ended));
         if let Some(path) = &self.export {
             let json = newer.unwrap_or_else(|| summary::export(&ended, setup_data(ran), &md5_hex));
             let json = json.to_string();
@@ -346,14 +350,17 @@ fn setup_data(ran: &Ran) -> Option<Value> {
 }
 
 /// What the script's `handleSummary()` gives; `None` without one, or where it gives nothing.
+///
+/// # Errors
+/// Why what it gives can't be written.
 fn own_summary(
     asked: &Asked<'_>,
     test: &Test,
     ran: &Ran,
     (ended, newer): (&Ended<'_>, Option<&Value>),
-) -> Option<SummaryFiles> {
+) -> Result<Option<SummaryFiles>, String> {
     if !test.program.has("handleSummary") {
-        return None;
+        return Ok(None);
     }
     let terminals = asked.surroundings.terminals;
     let around = summary::Surroundings {
@@ -367,15 +374,11 @@ fn own_summary(
         None => summary::handle_summary_data(ended, &around, &md5_hex),
     };
     match ran.handle_summary(data.to_string()) {
-        Ok(files) => files,
-        // Nothing takes the place of what can't be written.
-        Err(Failure::SummaryFiles(problem)) => {
-            tell(asked, &problem);
-            Some(SummaryFiles::new())
-        }
+        Ok(files) => Ok(files),
+        Err(Failure::SummaryFiles(problem)) => Err(problem),
         Err(failure) => {
             asked.console.log_refusal(&Refused::thrown(failure));
-            None
+            Ok(None)
         }
     }
 }
