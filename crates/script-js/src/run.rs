@@ -327,10 +327,6 @@ pub struct Stage {
 
 /// What a function of the script is called for.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one of it for each scenario"
-)]
 pub enum StageKind {
     /// Once before the load.
     Setup,
