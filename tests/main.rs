@@ -29,12 +29,6 @@ mod interrupts;
 /// k6's words, compared with the real k6.
 #[cfg(feature = "k6")]
 mod k6;
-/// What k6 refuses, and with which exit code.
-#[cfg(feature = "k6")]
-mod k6_refusals;
-/// The REST API of a running k6 test.
-#[cfg(feature = "k6")]
-mod k6_rest;
 /// Files of the user's: none is lost unasked, and no report is half a one.
 mod kept;
 /// Keys on a terminal, which change the load.

@@ -12,7 +12,7 @@ use std::process::Command;
 /// The page of what is not compared value by value.
 const HERE: &str = "here.md";
 
-/// Metrics whose number of values depends on when they are looked at.
+/// Metrics that depend on when they are looked at, down to whether they have a value at all.
 const OF_THE_MOMENT: [&str; 2] = ["vus", "vus_max"];
 
 #[test]
@@ -93,6 +93,10 @@ fn summary(of: &Outcome) -> BTreeMap<String, String> {
     };
     let summary: Value = serde_json::from_str(&text).expect("the summary is JSON");
     flatten(String::new(), &summary, &mut found);
+    found.retain(|place, _| {
+        let of = |metric| place.starts_with(&format!("/metrics/{metric}/"));
+        !OF_THE_MOMENT.iter().any(of)
+    });
     found
 }
 
@@ -130,14 +134,22 @@ fn values(of: &Outcome) -> BTreeMap<String, String> {
         let metric = value["metric"].as_str().unwrap_or_default();
         let is_of_moment = OF_THE_MOMENT.contains(&metric);
         let key = match value["type"].as_str() {
-            Some("Point") if is_of_moment => continue,
+            _ if is_of_moment => continue,
             Some("Point") => format!("{metric} {}", value["data"]["tags"]),
-            _ => line.to_owned(),
+            _ => description(value.clone()),
         };
         *counts.entry(key).or_default() += 1;
     }
     let text = |(key, count): (String, u64)| (key, count.to_string());
     counts.into_iter().map(text).collect()
+}
+
+/// A line that describes a metric. k6 names its submetrics in any order.
+fn description(mut line: Value) -> String {
+    if let Some(submetrics) = line["data"]["submetrics"].as_array_mut() {
+        submetrics.sort_by_key(Value::to_string);
+    }
+    line.to_string()
 }
 
 /// A file that was written; the server's address is the same for all.

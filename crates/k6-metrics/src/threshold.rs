@@ -13,8 +13,8 @@ pub struct ThresholdSource {
     pub expression: String,
     /// Whether the run ends when it is crossed.
     pub abort_on_fail: bool,
-    /// For so many nanoseconds from the run's begin it ends nothing.
-    pub delay_abort_eval_ns: u64,
+    /// For so many nanoseconds from the run's begin it ends nothing, if that is said.
+    pub delay_abort_eval_ns: Option<u64>,
 }
 
 /// Why a threshold is none. The command ends with exit code 104.
@@ -179,12 +179,12 @@ impl Thresholds {
         self.of_metrics.iter().map(|metric| metric.name.as_str())
     }
 
-    /// The conditions on the metric of this name, as the script states them.
-    pub fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    /// Those on the metric of this name, as the script states them.
+    pub fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a ThresholdSource> {
         let metrics = self.of_metrics.iter();
         let own = metrics.filter(move |metric| metric.name == name);
         let own = own.flat_map(|metric| &metric.thresholds);
-        own.map(|threshold| threshold.source.expression.as_str())
+        own.map(|threshold| &threshold.source)
     }
 
     /// Whether there are none.
@@ -250,7 +250,7 @@ impl Threshold {
         let value = self.aggregation.of(sink, elapsed_ns);
         let is_empty_rate = matches!(sink, Sink::Rate(rate) if rate.total == 0);
         let is_ok = is_empty_rate || self.operator.holds(value, self.number);
-        let is_due = elapsed_ns >= self.source.delay_abort_eval_ns;
+        let is_due = elapsed_ns >= self.source.delay_abort_eval_ns.unwrap_or_default();
         Outcome {
             metric: String::new(),
             expression: self.source.expression.clone(),

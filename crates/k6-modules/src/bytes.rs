@@ -52,7 +52,7 @@ pub(crate) fn given<'js>(ctx: &Ctx<'js>, value: Opt<Value<'js>>) -> Result<Vec<u
 }
 
 /// k6 names the types of values as its own language does.
-fn type_in_go(value: &Value<'_>) -> &'static str {
+pub fn type_in_go(value: &Value<'_>) -> &'static str {
     match value.type_of() {
         Type::Undefined | Type::Null => "<nil>",
         Type::Bool => "bool",

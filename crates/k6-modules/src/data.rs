@@ -14,6 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Default)]
 pub struct SharedArrays(Arc<Mutex<HashMap<String, Elements>>>);
 
+/// How many elements an array may have.
+const MOST_ELEMENTS: f64 = 33_554_432.0;
+
 /// Elements as JSON texts.
 pub(crate) type Elements = Arc<[Box<str>]>;
 
@@ -57,6 +60,10 @@ fn built<'js>(ctx: &Ctx<'js>, build: &Function<'js>) -> Result<Elements> {
         let message = "only arrays can be made into SharedArray";
         return Err(go_error(ctx, message));
     };
+    // The library's own length is one of 31 bits.
+    if array.as_object().get::<_, f64>("length")? > MOST_ELEMENTS {
+        return Err(go_error(ctx, "the array of a SharedArray is too long"));
+    }
     array
         .iter::<Value<'js>>()
         .map(|element| {

@@ -17,6 +17,11 @@ pub fn encoding<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
+/// The Base64 of some bytes, in the standard alphabet.
+pub fn base64(bytes: &[u8]) -> String {
+    named(None).encode(bytes)
+}
+
 fn b64encode<'js>(ctx: Ctx<'js>, input: Opt<Value<'js>>, name: Opt<Value<'js>>) -> Result<String> {
     let bytes = bytes::given(&ctx, input)?;
     Ok(named(bytes::word(name.0)?.as_deref()).encode(bytes))

@@ -1,70 +1,153 @@
 //! `k6/experimental/fs` and `k6/experimental/csv`: files that the caller hands in.
+//!
+//! A file that a script has opened is an object with a position. What the modules know of it is in
+//! a map of the realm, so that scripts can't pass off anything else as a file.
 
 use crate::bytes;
 use crate::data::{SharedArrays, access, data};
 use crate::error::go_error;
 use crate::native::function;
 use crate::source;
-use rquickjs::{Ctx, Object, Result, Value};
+use crate::table::{Layout, Table};
+use rquickjs::{Array, Ctx, Function, IntoJs, Object, Result, Value};
+use std::cell::RefCell;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Where files come from.
 pub trait Files {
-    /// The bytes of a file that the script in this realm asks for; the error is the sentence that
-    /// the script gets.
-    fn open(&self, ctx: &Ctx<'_>, path: &str) -> std::result::Result<Arc<[u8]>, String>;
+    /// Whether the script in this realm is being initialised: only then files are opened.
+    fn is_init(&self, ctx: &Ctx<'_>) -> bool;
+
+    /// A file that the script in this realm asks for.
+    ///
+    /// # Errors
+    /// Why it can't be had.
+    fn open(&self, ctx: &Ctx<'_>, path: &str) -> std::result::Result<Opened, OpenError>;
+
+    /// The bytes of a file that was opened, by its path.
+    fn opened(&self, ctx: &Ctx<'_>, path: &str) -> Option<Arc<[u8]>>;
+}
+
+/// A file that was opened.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// Its path, from the root on.
+    pub path: String,
+    /// Its bytes.
+    pub bytes: Arc<[u8]>,
+}
+
+/// Why a file can't be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OpenError {
+    /// There is none of this path.
+    NotFound(String),
+    /// It is a folder.
+    Folder(String),
+    /// Anything else, in a sentence.
+    Other(String),
+}
+
+impl OpenError {
+    /// The name of the error that scripts get; none for one of Go.
+    fn name(&self) -> Option<&'static str> {
+        match self {
+            OpenError::NotFound(_) => Some("NotFoundError"),
+            OpenError::Folder(_) => Some("InvalidResourceError"),
+            OpenError::Other(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::NotFound(path) => write!(f, "no such file or directory \"{path}\""),
+            OpenError::Folder(path) => {
+                write!(
+                    f,
+                    "cannot open \"{path}\": opening a directory is not supported"
+                )
+            }
+            OpenError::Other(sentence) => f.write_str(sentence),
+        }
+    }
+}
+
+/// What the modules know of the files of this realm: a map from the object of each.
+fn known<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    source::once(ctx, "files", || source::evaluate(ctx, "new WeakMap()"))
 }
 
 /// The module `k6/experimental/fs`.
+///
+/// # Errors
+/// What QuickJS throws.
 pub fn experimental_fs<'js>(ctx: &Ctx<'js>, files: Rc<dyn Files>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
-    let open = move |ctx: Ctx<'js>, path: String| {
-        let content = opened(&ctx, &*files, &path)?;
-        reader(&ctx, content)
-    };
+    natives.set("known", known(ctx)?)?;
+    natives.set("isInit", is_init(ctx, &files)?)?;
+    let open =
+        move |ctx: Ctx<'js>, path: String, refuse: Function<'js>| match files.open(&ctx, &path) {
+            Ok(opened) => file(&ctx, opened),
+            Err(error) => match error.name() {
+                Some(name) => refuse.call((name, error.to_string())),
+                None => Err(go_error(&ctx, error.to_string())),
+            },
+        };
     natives.set("open", function(ctx, open)?)?;
     source::run(ctx, include_str!("js/fs.js"), natives)?.get()
 }
 
-fn opened(ctx: &Ctx<'_>, files: &dyn Files, path: &str) -> Result<Arc<[u8]>> {
-    files
-        .open(ctx, path)
-        .map_err(|message| go_error(ctx, message))
+fn is_init<'js>(ctx: &Ctx<'js>, files: &Rc<dyn Files>) -> Result<Function<'js>> {
+    let files = Rc::clone(files);
+    function(ctx, move |ctx: Ctx<'js>| files.is_init(&ctx))
 }
 
-/// `{ size, slice(from, length) }` of a file's bytes.
-fn reader<'js>(ctx: &Ctx<'js>, content: Arc<[u8]>) -> Result<Object<'js>> {
+/// `{ path, size, slice(from, length) }` of a file.
+fn file<'js>(ctx: &Ctx<'js>, opened: Opened) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
-    object.set("size", content.len())?;
+    object.set("path", opened.path)?;
+    object.set("size", opened.bytes.len())?;
     let slice = move |ctx: Ctx<'js>, from: usize, length: usize| {
-        let end = from.saturating_add(length).min(content.len());
-        bytes::buffer(&ctx, content.get(from..end).unwrap_or_default().to_vec())
+        let end = from.saturating_add(length).min(opened.bytes.len());
+        let bytes = opened.bytes.get(from..end).unwrap_or_default();
+        bytes::buffer(&ctx, bytes.to_vec())
     };
     object.set("slice", function(ctx, slice)?)?;
     Ok(object)
 }
 
 /// The module `k6/experimental/csv`; parsed files join the shared arrays.
+///
+/// # Errors
+/// What QuickJS throws.
 pub fn experimental_csv<'js>(
     ctx: &Ctx<'js>,
     files: Rc<dyn Files>,
     arrays: &SharedArrays,
 ) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
-    let store = arrays.clone();
-    let rows = move |ctx: Ctx<'js>, path: String, options: Object<'js>| {
-        let key = format!("csv {path} {}", text_of(&ctx, &options)?);
+    natives.set("known", known(ctx)?)?;
+    natives.set("isInit", is_init(ctx, &files)?)?;
+    let (of_table, store) = (Rc::clone(&files), arrays.clone());
+    let rows = move |ctx: Ctx<'js>, path: String, at: usize, layout: Array<'js>| {
+        let layout = Layout::of(&layout)?;
+        let key = format!("csv {at} {layout:?} {path}");
         let elements = match store.named(&key) {
             Some(elements) => elements,
-            None => {
-                let content = opened(&ctx, &*files, &path)?;
-                store.keep(key, parsed(&ctx, &content, &options)?)
-            }
+            None => store.keep(key, all(&ctx, table(&ctx, &*files, &path, at, layout)?)?),
         };
         access(&ctx, elements)
     };
     natives.set("rows", function(ctx, rows)?)?;
+    let begin = move |ctx: Ctx<'js>, path: String, at: usize, layout: Array<'js>| {
+        let table = table(&ctx, &*of_table, &path, at, Layout::of(&layout)?)?;
+        stepping(&ctx, table)
+    };
+    natives.set("begin", function(ctx, begin)?)?;
     natives.set(
         "view",
         data(ctx, arrays, |_| Ok(()))?.get::<_, Value<'js>>("viewOf")?,
@@ -72,45 +155,47 @@ pub fn experimental_csv<'js>(
     source::run(ctx, include_str!("js/csv.js"), natives)?.get()
 }
 
-fn text_of<'js>(ctx: &Ctx<'js>, options: &Object<'js>) -> Result<String> {
-    let text = ctx.json_stringify(options.clone())?;
-    text.map_or_else(|| Ok(String::new()), |text| text.to_string())
+fn table(ctx: &Ctx<'_>, files: &dyn Files, path: &str, at: usize, layout: Layout) -> Result<Table> {
+    let content = files.opened(ctx, path).unwrap_or_default();
+    Table::new(content, at, layout).map_err(|problem| {
+        let text = format!("failed to create a new parser; reason: {problem}");
+        go_error(ctx, text)
+    })
 }
 
-/// The rows as JSON texts: arrays, or objects by the names in the first line.
-fn parsed<'js>(ctx: &Ctx<'js>, content: &[u8], options: &Object<'js>) -> Result<Arc<[Box<str>]>> {
-    let delimiter: Option<String> = options.get("delimiter")?;
-    let delimiter = delimiter
-        .and_then(|text| text.bytes().next())
-        .unwrap_or(b',');
-    let from: Option<usize> = options.get("fromLine")?;
-    let to: Option<usize> = options.get("toLine")?;
-    let as_objects = options.get::<_, Option<bool>>("asObjects")? == Some(true);
-    let skips = as_objects || options.get::<_, Option<bool>>("skipFirstLine")? == Some(true);
-    let mut reader = csv::ReaderBuilder::new();
-    let mut reader = reader
-        .delimiter(delimiter)
-        .has_headers(false)
-        .from_reader(content);
-    let (mut names, mut rows) = (None, Vec::new());
-    for (line, record) in reader.records().enumerate() {
-        let record = record.map_err(|error| go_error(ctx, error.to_string()))?;
-        if line == 0 && skips {
-            names = as_objects.then_some(record);
-        } else if line >= from.unwrap_or(0) && to.is_none_or(|to| line <= to) {
-            rows.push(row(names.as_ref(), &record).to_string().into());
+/// The rows of a table as JSON texts. An error comes as what is kept in place of them: scripts get
+/// it with the promise.
+fn all(ctx: &Ctx<'_>, mut table: Table) -> Result<Arc<[Box<str>]>> {
+    let mut rows = Vec::new();
+    loop {
+        match table.row() {
+            Ok(Some(row)) => rows.push(row.into()),
+            Ok(None) => return Ok(rows.into()),
+            Err(error) => {
+                let text = format!("failed to read record; reason: {error}");
+                return Err(go_error(ctx, text));
+            }
         }
     }
-    Ok(rows.into())
 }
 
-fn row(names: Option<&csv::StringRecord>, record: &csv::StringRecord) -> serde_json::Value {
-    match names {
-        Some(names) => names
-            .iter()
-            .zip(record)
-            .map(|(n, v)| (n.to_owned(), serde_json::Value::from(v)))
-            .collect(),
-        None => record.iter().collect(),
-    }
+/// Gives a row at a time: `[row]`, nothing at the end, or `{ message, start_line, line, column }`.
+fn stepping<'js>(ctx: &Ctx<'js>, table: Table) -> Result<Function<'js>> {
+    let table = RefCell::new(table);
+    function(ctx, move |ctx: Ctx<'js>| match table.borrow_mut().row() {
+        Ok(Some(row)) => {
+            let rows = Array::new(ctx.clone())?;
+            rows.set(0, ctx.json_parse(row)?)?;
+            Ok(rows.into_value())
+        }
+        Ok(None) => Ok(Value::new_undefined(ctx)),
+        Err(error) => {
+            let told = Object::new(ctx.clone())?;
+            told.set("message", error.to_string())?;
+            told.set("start_line", error.start_line)?;
+            told.set("line", error.line)?;
+            told.set("column", error.column)?;
+            told.into_js(&ctx)
+        }
+    })
 }

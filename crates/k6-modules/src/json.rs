@@ -2,12 +2,19 @@
 
 use crate::error::go_error;
 use rquickjs::{Ctx, Result, Value};
-use serde_json::error::Category;
+use serde::de::IgnoredAny;
 
-/// What a GJSON path selects; `undefined` if nothing, or if the text is not JSON.
+/// How deep a document may be nested that a path selects from, and how many steps a path may have:
+/// each takes some of the stack.
+const MOST_NESTED: usize = 256;
+const MOST_STEPS: usize = 64;
+
+/// What a GJSON path selects; `undefined` if nothing, if the text is not JSON, or if the document
+/// or the path is nested deeper than anybody writes them.
 pub fn gjson_get<'js>(ctx: &Ctx<'js>, json: &[u8], path: &str) -> Result<Value<'js>> {
+    let is_shallow = nesting(json) <= MOST_NESTED && steps(path) <= MOST_STEPS;
     let selected = match std::str::from_utf8(json) {
-        Ok(json) if gjson::valid(json) => Some(gjson::get(json, path)),
+        Ok(json) if is_shallow && gjson::valid(json) => Some(gjson::get(json, path)),
         _ => None,
     };
     match selected {
@@ -16,12 +23,41 @@ pub fn gjson_get<'js>(ctx: &Ctx<'js>, json: &[u8], path: &str) -> Result<Value<'
     }
 }
 
+/// How deep brackets are nested, those in texts left out.
+fn nesting(json: &[u8]) -> usize {
+    let (mut depth, mut most) = (0_usize, 0);
+    let (mut is_text, mut is_escaped) = (false, false);
+    for byte in json {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b'[' | b'{' if !is_text => depth += 1,
+            b']' | b'}' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(depth);
+    }
+    most
+}
+
+fn steps(path: &str) -> usize {
+    let is_step = |byte: &u8| matches!(byte, b'.' | b'|' | b'#' | b'@' | b'(' | b'[' | b'{');
+    path.bytes().filter(is_step).count()
+}
+
 /// A whole document; throws k6's sentence if it is not JSON.
 pub fn parse_json<'js>(ctx: &Ctx<'js>, json: &[u8]) -> Result<Value<'js>> {
-    match serde_json::from_slice::<serde_json::Value>(json) {
-        Err(error) if error.classify() != Category::Data => Err(go_error(ctx, told(json, &error))),
-        _ => ctx.json_parse(json),
-    }
+    let parsed: Result<Value<'js>> = ctx.json_parse(json);
+    parsed.map_err(|error| {
+        let thrown = ctx.catch();
+        match serde_json::from_slice::<IgnoredAny>(json) {
+            Err(problem) => go_error(ctx, told(json, &problem)),
+            // It is JSON, but nested too deep, or too large.
+            Ok(_) if error.is_exception() => ctx.throw(thrown),
+            Ok(_) => error,
+        }
+    })
 }
 
 fn told(json: &[u8], error: &serde_json::Error) -> String {

@@ -7,6 +7,7 @@
 
 mod bytes;
 mod crypto;
+mod csv;
 mod data;
 mod encoding;
 mod error;
@@ -19,13 +20,14 @@ mod native;
 mod secrets;
 mod source;
 mod streams;
+mod table;
 
-pub use bytes::{buffer, bytes_of_buffer};
+pub use bytes::{buffer, bytes_of_buffer, type_in_go};
 pub use crypto::crypto;
 pub use data::{SharedArrays, data};
-pub use encoding::encoding;
+pub use encoding::{base64, encoding};
 pub use error::go_error;
-pub use files::{Files, experimental_csv, experimental_fs};
+pub use files::{Files, OpenError, Opened, experimental_csv, experimental_fs};
 pub use form::{FormSubmission, form_of, link_of, urlencoded};
 pub use globals::{install_globals, realm};
 pub use html::{html, selection_of};

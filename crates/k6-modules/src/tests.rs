@@ -201,6 +201,44 @@ fn the_fields_of_a_form_are_sorted_and_escaped() {
     assert_eq!(crate::urlencoded(&fields), "a=%26&b=x+y&b=1");
 }
 
+#[test]
+fn what_is_nested_deeper_than_a_stack_is_left_out() {
+    let runtime = Runtime::new().unwrap();
+    Context::full(&runtime).unwrap().with(|ctx| {
+        let nested = |depth: usize| "[".repeat(depth) + "7" + &"]".repeat(depth);
+        let json = |depth, path: &str| {
+            let value = crate::gjson_get(&ctx, nested(depth).as_bytes(), path).unwrap();
+            ctx.json_stringify(value)
+                .unwrap()
+                .map(|text| text.to_string().unwrap())
+        };
+        assert_eq!(json(50, &["0"; 50].join(".")), Some("7".to_owned()));
+        assert_eq!(json(100_000, "0"), None);
+        for path in ["a|", "[", "#(", "@this|", "{\"a\":", "0."] {
+            assert_eq!(json(5, &path.repeat(20_000)), None, "{path}");
+        }
+        // Brackets in texts are none.
+        let text = format!("[\"\\\"{}\"]", "[".repeat(1_000));
+        let found = crate::gjson_get(&ctx, text.as_bytes(), "0").unwrap();
+        assert!(found.is_string());
+        assert!(crate::parse_json(&ctx, nested(1_000).as_bytes()).is_ok());
+    });
+    let size = |css: &str| selected(&format!("$.find('{css}').size()"));
+    assert_eq!(size(&"* ".repeat(3)), "8");
+    assert_eq!(size(&"* ".repeat(20_000)), "0");
+    assert_eq!(
+        size(&format!(
+            "{}p{}",
+            ":not(".repeat(20_000),
+            ")".repeat(20_000)
+        )),
+        "0"
+    );
+    assert_eq!(size("li:not(:not(:has(b)))"), "0");
+    let deep = "html.parseHTML('<b>'.repeat(9000)).find('b').first().html().length";
+    assert_eq!(said(deep), "62993");
+}
+
 /// What an expression with `$`, a selection of a small page, evaluates to.
 fn selected(expression: &str) -> String {
     let page = "<ul id=l><li class=x data-my-n=5>a</li><li>b</li></ul>\
@@ -236,33 +274,105 @@ fn forms_are_serialised_without_boxes_that_are_not_checked() {
 struct OneFile;
 
 impl crate::Files for OneFile {
-    fn open(&self, _: &Ctx<'_>, path: &str) -> Result<std::sync::Arc<[u8]>, String> {
-        match path {
-            "a.csv" => Ok((*b"n,m\n1,2\n3,4\n").into()),
-            _ => Err(format!("no such file: {path}")),
+    fn is_init(&self, ctx: &Ctx<'_>) -> bool {
+        ctx.globals().get("isLate").ok() != Some(true)
+    }
+
+    fn open(&self, ctx: &Ctx<'_>, path: &str) -> Result<crate::Opened, crate::OpenError> {
+        let path = format!("/s/{path}");
+        match self.opened(ctx, &path) {
+            Some(bytes) => Ok(crate::Opened { path, bytes }),
+            None => Err(crate::OpenError::NotFound(path)),
         }
+    }
+
+    fn opened(&self, _: &Ctx<'_>, path: &str) -> Option<std::sync::Arc<[u8]>> {
+        (path == "/s/a.csv").then(|| (*b"n,m\n1,2\n3,4\n").into())
     }
 }
 
-#[test]
-fn a_table_is_read_as_arrays_or_objects() {
+/// What a script says of files and tables: what its promise gives, or what it is rejected with.
+fn filed(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     crate::realm(&runtime).unwrap().with(|ctx| {
-        let arrays = crate::SharedArrays::default();
-        let files = std::rc::Rc::new(OneFile);
+        let files: std::rc::Rc<dyn crate::Files> = std::rc::Rc::new(OneFile);
         crate::install_globals(&ctx).unwrap();
-        let csv = crate::experimental_csv(&ctx, files, &arrays).unwrap();
+        let arrays = crate::SharedArrays::default();
+        let csv = crate::experimental_csv(&ctx, std::rc::Rc::clone(&files), &arrays).unwrap();
         ctx.globals().set("csv", csv).unwrap();
-        let read = |options: &str| -> String {
-            let script = format!("csv.parse({{ path: 'a.csv' }}, {options}).then(JSON.stringify)");
-            let promise: rquickjs::Promise<'_> = ctx.eval(script).unwrap();
-            promise.finish().unwrap()
-        };
-        assert_eq!(read("{ skipFirstLine: true }"), r#"[["1","2"],["3","4"]]"#);
-        let objects: serde_json::Value =
-            serde_json::from_str(&read("{ asObjects: true, toLine: 1 }")).unwrap();
-        assert_eq!(objects, serde_json::json!([{ "n": "1", "m": "2" }]));
-    });
+        let fs = crate::experimental_fs(&ctx, files).unwrap();
+        ctx.globals().set("fs", fs).unwrap();
+        let script = format!(
+            "(async () => {{ const {{ open, SeekMode }} = fs;
+               try {{ return JSON.stringify(await (async () => {{ {script} }})()) }}
+               catch (error) {{ return String(error) }} }})()"
+        );
+        let promise: rquickjs::Promise<'_> = ctx.eval(script).unwrap();
+        promise.finish().unwrap()
+    })
+}
+
+#[test]
+fn a_table_is_read_as_arrays_or_objects_from_where_its_file_is() {
+    let parsed =
+        |options: &str| filed(&format!("return csv.parse(await open('a.csv'), {options})"));
+    assert_eq!(
+        parsed("{ skipFirstLine: true }"),
+        r#"[["1","2"],["3","4"]]"#
+    );
+    let objects = parsed("{ asObjects: true, toLine: 1 }");
+    assert_eq!(objects, r#"[{"m":"2","n":"1"}]"#);
+    let from = "const file = await open('a.csv'); await file.seek(6, SeekMode.Start);";
+    assert_eq!(
+        filed(&format!("{from} return csv.parse(file)")),
+        "GoError: failed to read record; reason: record on line 2: wrong number of fields"
+    );
+    let steps = "const parser = new csv.Parser(file), all = [];
+        for (let n = 0; n < 3; n++) all.push(await parser.next()); return all";
+    assert_eq!(
+        filed(&format!(
+            "{from} await file.seek(-2, SeekMode.Current); {steps}"
+        )),
+        r#"[{"done":false,"value":["1","2"]},{"done":false,"value":["3","4"]},{"done":true,"value":[]}]"#
+    );
+}
+
+#[test]
+fn files_are_opened_while_a_script_is_initialised_and_told_apart_from_others() {
+    for (script, said) in [
+        (
+            "open('b.csv')",
+            "NotFoundError: no such file or directory \"/s/b.csv\"",
+        ),
+        (
+            "open('')",
+            "TypeError: open() failed; reason: path cannot be empty",
+        ),
+        (
+            "((globalThis.isLate = true), open('a.csv'))",
+            "ForbiddenError: open() failed; reason: opening a file is allowed only in the Init \
+             context",
+        ),
+        (
+            "csv.parse({ path: 'a.csv' })",
+            "GoError: failed to create a new parser; reason: the reader cannot be nil",
+        ),
+        (
+            "((globalThis.isLate = true), new csv.Parser({}))",
+            "GoError: csv Parser constructor must be called in the init context",
+        ),
+        (
+            "open('a.csv').then((file) => csv.parse(file, { fromLine: 9 }))",
+            "GoError: failed to create a new parser; reason: failed to skip lines until line 9; \
+             reason: EOF",
+        ),
+        (
+            "open('a.csv').then((file) => file.seek(-20, SeekMode.End))",
+            "TypeError: seeking before start of file",
+        ),
+    ] {
+        assert_eq!(filed(&format!("return {script}")), said, "{script}");
+    }
 }
 
 #[test]

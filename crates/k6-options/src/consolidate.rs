@@ -7,6 +7,7 @@ use crate::scenario::checks::problems;
 use crate::scenario::raw::{Raw, fields_of, time_of};
 use crate::settings::{SYSTEM_TAGS, Settings, TREND_STATS};
 use crate::tier::Tier;
+use crate::time::GoDuration;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -49,7 +50,7 @@ pub fn consolidate(
         tier.overlay(higher);
     }
     let raw = derived(&tier, &mut warnings)?;
-    refuse_problems(&raw, exports)?;
+    refuse_problems(&tier, &raw, exports)?;
     let scenario = |(name, value): (&String, &Value)| {
         let fields = value.as_object().cloned().unwrap_or_default();
         Scenario::of(name, &Raw(&fields))
@@ -156,8 +157,10 @@ fn alone(executor: &str, fields: &[(&str, Option<&Value>)]) -> Map<String, Value
     Map::from_iter([("default".to_owned(), Value::Object(scenario))])
 }
 
-/// All problems of all scenarios in one refusal, and then functions that there are not.
+/// All problems of all scenarios in one refusal, then functions that there are not, and a time in
+/// which no `setup()` could run.
 fn refuse_problems(
+    tier: &Tier,
     raw: &Map<String, Value>,
     exports: impl Fn(&str) -> bool,
 ) -> Result<(), OptionsError> {
@@ -184,6 +187,11 @@ fn refuse_problems(
                 "\n\t- executor {name}: function '{exec}' not found in exports"
             );
         }
+    }
+    let timeout = tier.get("setupTimeout").and_then(Value::as_str);
+    let timeout = timeout.and_then(|text| GoDuration::parse(text).ok());
+    if timeout.is_some_and(|timeout| timeout <= GoDuration(0)) {
+        lines.push_str("\n\t- setupTimeout must be positive");
     }
     match lines.is_empty() {
         true => Ok(()),
@@ -214,6 +222,27 @@ impl Consolidated {
             name => Some((name, self.value(name))),
         });
         values.collect()
+    }
+
+    /// The same without the scenarios that follow from other options; or, for those that ask what a
+    /// test requires, with what the summary and the tags are by default.
+    pub fn inspected(&self, has_requirements: bool) -> Vec<(&'static str, Value)> {
+        let mut fields = self.printed();
+        for (name, value) in &mut fields {
+            let default = DEFAULTS.iter().find(|(known, _)| known == name);
+            match default {
+                Some((_, usual)) if has_requirements && value.is_null() => {
+                    let mut usual = texts(usual);
+                    if *name == "systemTags" {
+                        usual.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
+                    }
+                    *value = usual.into();
+                }
+                None if *name == "scenarios" && !has_requirements => *value = self.value(name),
+                _ => {}
+            }
+        }
+        fields
     }
 
     /// The options as scripts see them: what says the load is in its scenarios alone, and what the

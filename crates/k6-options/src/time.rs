@@ -50,6 +50,17 @@ impl GoDuration {
         Duration::from_nanos(self.0.max(0) as u64)
     }
 
+    /// Reads a duration that has a unit, unless it is 0.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn parse_with_unit(text: &str) -> Result<Self, InvalidDuration> {
+        match text.parse::<f64>() {
+            Ok(number) if number != 0.0 => Err(InvalidDuration::NoUnit(text.to_owned())),
+            _ => Self::parse(text),
+        }
+    }
+
     /// Reads a duration; a number without unit is one of milliseconds.
     ///
     /// # Errors

@@ -225,7 +225,7 @@ pub(crate) fn stages_of<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Valu
     let mut stages = Vec::new();
     for text in texts.filter(|text| !text.is_empty()) {
         let (time, target) = text.split_once(':').unwrap_or((text, ""));
-        let time = GoDuration::parse(time).map_err(|problem| problem.to_string())?;
+        let time = GoDuration::parse_with_unit(time).map_err(|problem| problem.to_string())?;
         let target = match target {
             "" => Value::Null,
             target => parse_int(target)?,

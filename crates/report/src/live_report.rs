@@ -150,7 +150,7 @@ impl LiveReport {
             level: summary
                 .changes
                 .last()
-                .map(|change| wording::level_text(change.level)),
+                .map(|change| wording::change_text(change, &summary.plan)),
             percentiles: percentile_rows(summary, latest),
             histogram: histogram(summary),
             counted: counted(summary, latest),

@@ -81,9 +81,8 @@ fn changes(summary: &Summary) -> Vec<(f64, String)> {
     let changes = summary.changes.iter();
     let mut marks: Vec<_> = changes
         .map(|change| {
-            let words = wording::level_text(change.level);
-            let short = words.strip_suffix(" of the plan").unwrap_or(&words);
-            (change.at_ns as f64 / 1e9, short.to_owned())
+            let words = wording::change_text(change, &summary.plan);
+            (change.at_ns as f64 / 1e9, words.replace(" of the plan", ""))
         })
         .collect();
     marks.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,9 +1,11 @@
 //! A plan as text: what was run, and how much in which model.
 
+use crate::layout;
 use loadline_plan::{
     Arrivals, Connection, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage,
     Think, Until,
 };
+use loadline_record::LoadChange;
 use loadline_units as units;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -198,6 +200,15 @@ pub fn level_text(level: Level) -> String {
         Level::Rate(rate) => asked(rate),
         Level::Users(users) => units::counted(users.into(), "user"),
         Level::Paused => "paused".to_owned(),
+    }
+}
+
+/// What a change makes of the load, and of which scenario: `12 users`, `5 users of browsers`.
+pub(crate) fn change_text(change: &LoadChange, plan: &Plan) -> String {
+    let level = level_text(change.level);
+    match change.scenario_of(plan) {
+        Some(scenario) => format!("{level} of {}", layout::harmless(scenario)),
+        None => level,
     }
 }
 

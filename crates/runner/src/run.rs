@@ -185,6 +185,7 @@ impl Conductor<'_> {
         self.changes.push(LoadChange {
             at_ns: change.at_ns as i64 - warmup_ns,
             level: change.level,
+            scenario: change.scenario,
         });
     }
 

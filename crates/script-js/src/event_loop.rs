@@ -7,7 +7,7 @@
 use crate::vu::Vu;
 use rquickjs::{Ctx, Promise, Result};
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::mem;
 use std::pin::Pin;
@@ -23,6 +23,8 @@ type Running = Pin<Box<dyn Future<Output = Completion>>>;
 #[derive(Default)]
 pub(crate) struct Operations {
     running: RefCell<Vec<(u64, Running)>>,
+    /// Those of them that are timers, with the functions that began them.
+    timers: RefCell<BTreeMap<u64, &'static str>>,
     ended: RefCell<VecDeque<(u64, Completion)>>,
     begun: Cell<u64>,
     /// The one whose completion runs.
@@ -37,6 +39,22 @@ impl Operations {
         let operation: Running = Box::pin(operation);
         self.running.borrow_mut().push((number, operation));
         number
+    }
+
+    /// One is a timer, which this function began.
+    pub(crate) fn name(&self, number: u64, function: &'static str) {
+        self.timers.borrow_mut().insert(number, function);
+    }
+
+    /// The timers that have not ended; they are forgotten.
+    pub(crate) fn take_timers(&self) -> BTreeMap<u64, &'static str> {
+        let mut timers = mem::take(&mut *self.timers.borrow_mut());
+        let (running, ended) = (self.running.borrow(), self.ended.borrow());
+        timers.retain(|timer, _| {
+            let is_running = running.iter().any(|(number, _)| number == timer);
+            is_running || ended.iter().any(|(number, _)| number == timer)
+        });
+        timers
     }
 
     /// Begins one in place of the one whose completion runs, under its number.
@@ -95,7 +113,8 @@ impl Operations {
 pub(crate) fn drain(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     loop {
         run_jobs(ctx, vu);
-        if vu.control.is_cancelled() {
+        // What nobody catches ends the iteration where it is.
+        if vu.control.is_cancelled() || vu.has_rejection() {
             return Ok(());
         }
         if let Some(completion) = vu.operations.next() {

@@ -21,15 +21,15 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// The bytes of a stack. They are only mapped: a user that recurses little has two pages of them.
-pub(crate) const STACK_BYTES: usize = 1 << 20;
+/// What a script may use of a stack, by QuickJS's own measure.
+pub(crate) const SCRIPT_STACK_BYTES: usize = 1 << 20;
 
 /// What may still be used below the deepest frame of a script: a native function, its wait, and a
 /// panic's backtrace.
-pub(crate) const MARGIN_BYTES: usize = 64 << 10;
+pub(crate) const MARGIN_BYTES: usize = 256 << 10;
 
-/// What a script may use of a stack, by QuickJS's own measure.
-pub(crate) const SCRIPT_STACK_BYTES: usize = STACK_BYTES - MARGIN_BYTES;
+/// The bytes of a stack. They are only mapped: a user that recurses little has two pages of them.
+pub(crate) const STACK_BYTES: usize = SCRIPT_STACK_BYTES + MARGIN_BYTES;
 
 /// What of a stack stays in memory below the frame that gives back the rest.
 const KEPT_BYTES: usize = 2 << 10;

@@ -5,10 +5,11 @@ use crate::event_loop::{drain, settle};
 use crate::exception::described;
 use crate::program::Failure;
 use crate::realm::{inside, thrown};
-use crate::run::{Level, RunState, Scenario, Stage, StageKind};
+use crate::run::{Level, RunState, Scenario, Stage, StageKind, Summary};
+use crate::summary::files_of;
 use crate::vu::Vu;
 use loadline_engine::Requester;
-use loadline_k6_metrics::builtin;
+use loadline_k6_metrics::{MetricId, builtin};
 use loadline_reactor::Kernel;
 use rquickjs::{Ctx, Function, Object, Value};
 use std::cell::{Cell, RefCell};
@@ -115,13 +116,25 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, exports: &mut Exports<'_, 'js>, job: Job) {
     }
     vu.send_through(Some(job.requester));
     begin(ctx, vu, &job.stage);
+    vu.activity.borrow_mut().bytes = (0, 0);
     match &job.stage.kind {
         StageKind::Scenario(scenario) => {
             iterate(ctx, vu, exports, &state, &job.stage, scenario);
             note_delay(vu, job.delay);
         }
-        StageKind::Setup => set_up(ctx, vu, exports, &state, &job.stage),
-        StageKind::Teardown => tear_down(ctx, vu, exports, &state, &job.stage),
+        StageKind::Setup => {
+            set_up(ctx, vu, exports, &state, &job.stage);
+            note_data(vu);
+        }
+        StageKind::Teardown => {
+            tear_down(ctx, vu, exports, &state, &job.stage);
+            note_data(vu);
+        }
+        StageKind::Summary(summary) => {
+            if let Err(failure) = summarise(ctx, vu, exports, &job.stage, summary) {
+                end_with(vu, &state, failure);
+            }
+        }
     }
     end(vu);
 }
@@ -143,10 +156,20 @@ fn begin(ctx: &Ctx<'_>, vu: &Vu, stage: &Arc<Stage>) {
 
 /// Gives up what is left of a job.
 fn end(vu: &Vu) {
+    stop_timers(vu);
     vu.operations.clear();
     vu.take_rejection();
     vu.send_through(None);
     leave_groups(vu);
+}
+
+/// Tells which timers of the script never came to their end.
+fn stop_timers(vu: &Vu) {
+    for (number, function) in vu.operations.take_timers() {
+        let text =
+            format!("{function} {number} was stopped because the VU iteration was interrupted");
+        vu.program.log(Level::Warning, &text, &[]);
+    }
 }
 
 /// Leaves the groups that an exception left open.
@@ -188,8 +211,15 @@ fn call<'js>(
         drain(ctx, vu)?;
         return Ok(given);
     };
-    let settled = settle(ctx, vu, promise)?;
-    Ok(settled.unwrap_or_else(|| Value::new_undefined(ctx.clone())))
+    let undefined = Value::new_undefined(ctx.clone());
+    match settle(ctx, vu, promise) {
+        // What it was rejected with is told as what nobody caught.
+        Err(_) if vu.has_rejection() => {
+            ctx.catch();
+            Ok(undefined)
+        }
+        settled => Ok(settled?.unwrap_or(undefined)),
+    }
 }
 
 fn iterate<'js>(
@@ -207,7 +237,6 @@ fn iterate<'js>(
     {
         let mut activity = vu.activity.borrow_mut();
         activity.iteration_in_test = number;
-        activity.bytes = (0, 0);
     }
     if state.options.tells("iter") {
         vu.retag(|_| ());
@@ -234,6 +263,7 @@ fn iterate<'js>(
         activity.iteration_in_scenario += 1;
     }
     leave_groups(vu);
+    stop_timers(vu);
     tell_error(ctx, vu, scenario, called);
     conclude(vu, state, scenario, began.elapsed());
 }
@@ -274,12 +304,18 @@ fn note_delay(vu: &Vu, delay: Option<Duration>) {
 fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
     let execution = &state.execution;
     let worker = &vu.worker;
-    let (sent, received) = vu.activity.borrow().bytes;
     let tags = vu.tags(&[]);
-    let sent = (builtin::DATA_SENT, sent as f64);
-    let received = (builtin::DATA_RECEIVED, received as f64);
-    if vu.control.is_cancelled() {
+    let [sent, received] = data_of(vu);
+    let duration = (builtin::ITERATION_DURATION, lasted.as_secs_f64() * 1e3);
+    let count = (builtin::ITERATIONS, 1.0);
+    let is_cut_off = vu.control.is_cancelled();
+    // One that ends the test itself is measured all the same, as in k6.
+    if is_cut_off && vu.aborted().is_none() {
         worker.add_all(&[sent, received], &tags);
+    } else {
+        worker.add_all(&[sent, received, duration, count], &tags);
+    }
+    if is_cut_off {
         execution
             .iterations_interrupted
             .fetch_add(1, Ordering::Relaxed);
@@ -289,15 +325,25 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
         .iterations_complete
         .fetch_add(1, Ordering::Relaxed);
     scenario.complete_one();
-    let duration = (builtin::ITERATION_DURATION, lasted.as_secs_f64() * 1e3);
-    let count = (builtin::ITERATIONS, 1.0);
-    worker.add_all(&[sent, received, duration, count], &tags);
     worker.hand_over(state);
     let rest = state.options.min_iteration.saturating_sub(lasted);
     if !rest.is_zero() {
         // Cut off or not, the iteration is over.
         let _ = vu.sleep(rest);
     }
+}
+
+/// Counts the bytes of what is called once, however it ended.
+fn note_data(vu: &Vu) {
+    leave_groups(vu);
+    vu.worker.add_all(&data_of(vu), &vu.tags(&[]));
+}
+
+/// The bytes that were sent and received.
+fn data_of(vu: &Vu) -> [(MetricId, f64); 2] {
+    let (sent, received) = vu.activity.borrow().bytes;
+    let sent = (builtin::DATA_SENT, sent as f64);
+    [sent, (builtin::DATA_RECEIVED, received as f64)]
 }
 
 fn set_up<'js>(
@@ -312,13 +358,13 @@ fn set_up<'js>(
         Err(error) => return fail(ctx, vu, state, error),
     };
     if let Some(reason) = vu.take_rejection() {
-        return state.fail(Failure::Threw(reason));
+        return state.fail(Failure::Rejected(reason));
     }
     if vu.control.is_cancelled() {
         return;
     }
     stage.is_done.store(true, Ordering::Relaxed);
-    match crate::api::globals::setup_json(ctx, given) {
+    match crate::api::globals::go_json(ctx, given) {
         Ok(json) => state.setup_data.set(json),
         Err(problem) => state.fail(Failure::SetupData(problem)),
     }
@@ -335,14 +381,39 @@ fn tear_down<'js>(
         .and_then(|data| call(ctx, vu, exports, &stage.function, Some(data)).map(drop));
     match (called, vu.take_rejection()) {
         (Err(error), _) => fail(ctx, vu, state, error),
-        (Ok(()), Some(reason)) => state.fail(Failure::Threw(reason)),
+        (Ok(()), Some(reason)) => state.fail(Failure::Rejected(reason)),
         (Ok(()), None) => stage.is_done.store(true, Ordering::Relaxed),
     }
 }
 
+fn summarise<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    exports: &mut Exports<'_, 'js>,
+    stage: &Stage,
+    summary: &Summary,
+) -> Result<(), Failure> {
+    let called = ctx
+        .json_parse(&*summary.data)
+        .and_then(|data| call(ctx, vu, exports, &stage.function, Some(data)));
+    let given = called.map_err(|error| thrown(ctx, vu, error))?;
+    if let Some(reason) = vu.take_rejection() {
+        return Err(Failure::Rejected(reason));
+    }
+    if let Some(files) = files_of(ctx, given)? {
+        // It is called once.
+        let _ = summary.files.set(files);
+    }
+    stage.is_done.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
 /// Ends the run with what was thrown, unless that is because the run ends.
 fn fail(ctx: &Ctx<'_>, vu: &Vu, state: &RunState, error: rquickjs::Error) {
-    let failure = thrown(ctx, vu, error);
+    end_with(vu, state, thrown(ctx, vu, error));
+}
+
+fn end_with(vu: &Vu, state: &RunState, failure: Failure) {
     if !vu.control.is_cancelled() {
         state.fail(failure);
     }

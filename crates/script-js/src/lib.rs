@@ -37,6 +37,7 @@ mod run;
 mod samples;
 mod scenario;
 mod shared;
+mod summary;
 mod vu;
 
 pub use loadline_k6_modules::Secrets;
@@ -44,7 +45,7 @@ pub use modules::store::Sources;
 pub use program::{Failure, LoadSetup, Program, SummaryFiles};
 pub use run::{
     Abort, Entry, Execution, HttpOptions, Level, Log, RunState, Scenario, SetupData, Stage,
-    StageKind, UserOptions,
+    StageKind, Summary, UserOptions,
 };
 pub use scenario::{launch, unbegun};
 pub use shared::VuMode;

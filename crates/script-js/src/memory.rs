@@ -6,13 +6,23 @@ use std::sync::OnceLock;
 /// What a script may use of a machine whose memory is unknown.
 const OF_UNKNOWN_BYTES: usize = 4 << 30;
 
-/// What a runtime may use if nobody says: half of the machine's memory.
+/// Where the kernel says how much memory the processes of a container may use.
+const OF_CONTAINER: [&str; 2] = [
+    "/sys/fs/cgroup/memory.max",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+];
+
+/// What a runtime may use if nobody says: half of the machine's memory, or of the container's.
 pub(crate) fn usual_limit_bytes() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| {
-        let told = std::fs::read_to_string("/proc/meminfo");
-        let total = told.ok().and_then(|told| total_bytes(&told));
-        total.map_or(OF_UNKNOWN_BYTES, |total| total / 2)
+        let read = |path: &str| std::fs::read_to_string(path).ok();
+        let machine = read("/proc/meminfo").and_then(|told| total_bytes(&told));
+        let containers = OF_CONTAINER.iter().filter_map(|path| read(path));
+        // Where there is no limit, a word says so, or a number beyond every machine.
+        let limits = containers.filter_map(|told| told.trim().parse::<usize>().ok());
+        let least = machine.into_iter().chain(limits).min();
+        least.map_or(OF_UNKNOWN_BYTES, |bytes| bytes / 2)
     })
 }
 

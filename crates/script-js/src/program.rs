@@ -58,15 +58,24 @@ pub enum Failure {
     /// Its files can't be read or compiled: why.
     #[error("{0}")]
     NotLoaded(String),
+    /// Its options have no form as JSON.
+    #[error("error parsing script options: {0}")]
+    Options(String),
     /// It threw while it was initialised, set up or torn down: what, with its stack.
     #[error("{0}")]
     Threw(String),
+    /// A promise of `setup()` or `teardown()` was rejected: what with, and its stack.
+    #[error("{0}")]
+    Rejected(String),
     /// It ended the run itself: what it said, and where.
     #[error("{0}")]
     Aborted(String),
     /// What `setup()` gave has no form as JSON.
     #[error("error marshaling setup() data to JSON: {0}")]
     SetupData(String),
+    /// What `handleSummary()` gave can't be written.
+    #[error("{0}")]
+    SummaryFiles(String),
     /// The system refuses a stack.
     #[error("no memory for another virtual user: {0}")]
     Memory(String),
@@ -141,17 +150,6 @@ impl Program {
     /// The modules that it is made of and the files that it opened, by their URLs.
     pub fn files(&self) -> BTreeMap<Url, Vec<u8>> {
         self.store.all()
-    }
-
-    /// Calls `handleSummary` with this JSON; what it gives, by the names of files. `None` if it
-    /// gives nothing.
-    ///
-    /// # Errors
-    /// If it throws, or gives what is no text.
-    pub fn handle_summary(self: &Arc<Self>, data: &str) -> Result<Option<SummaryFiles>, Failure> {
-        let worker = Worker::new(self.unrecorded(), None);
-        let vu = Vu::new(self, 0, None, worker);
-        realm::handle_summary(&vu, data)
     }
 
     /// Logs an entry with these fields.

@@ -3,17 +3,17 @@
 //! The runtime is made on the fiber's own stack and ends there, as QuickJS measures how deep a
 //! script recurses from where it was made. Of a runtime that users share see `shared`.
 
-use crate::api;
+use crate::api::{self, globals::go_json};
 use crate::event_loop::{drain, settle};
 use crate::exception::described;
 use crate::fiber::{self, Fiber, SCRIPT_STACK_BYTES};
 use crate::memory::{grow_heap, usual_limit_bytes};
 use crate::modules::linking::{namespace, never_settled};
-use crate::modules::loader::{Modules, Names};
-use crate::program::{Failure, Found, SummaryFiles};
+use crate::modules::loader::{Modules, Names, main_of_common_js};
+use crate::program::{Failure, Found};
 use crate::shared::{self, Shared};
 use crate::vu::Vu;
-use rquickjs::{Ctx, Error, Function, Module, Object, Promise, Runtime, Value};
+use rquickjs::{Ctx, Error, Module, Object, Promise, Runtime, Value};
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -25,21 +25,7 @@ use std::task::Waker;
 /// # Errors
 /// What it throws.
 pub(crate) fn initialise(vu: &Rc<Vu>) -> Result<Found, Failure> {
-    at_once(vu, |vu| inside(vu, |ctx, _, main| Ok(found(ctx, main))))
-}
-
-/// Calls `handleSummary`.
-///
-/// # Errors
-/// What it throws.
-pub(crate) fn handle_summary(vu: &Rc<Vu>, data: &str) -> Result<Option<SummaryFiles>, Failure> {
-    let data = data.to_owned();
-    at_once(vu, move |vu| {
-        inside(vu, move |ctx, vu, main| {
-            let summarised = summarise(ctx, vu, main, &data);
-            summarised.map_err(|error| thrown(ctx, vu, error))
-        })
-    })
+    at_once(vu, |vu| inside(vu, |ctx, _, main| found(ctx, main)))
 }
 
 /// Runs something of a user on a stack of its own, to its end, on this thread.
@@ -137,7 +123,10 @@ fn load<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
     api::install(ctx, vu)?;
     let promise: Promise<'js> = Module::import(ctx, vu.program.main.as_str())?;
     let namespace = settle(ctx, vu, &promise)?;
-    let namespace = namespace.and_then(Value::into_object);
+    let namespace = match main_of_common_js(ctx, vu.program.main.as_str())? {
+        Some(exports) => Some(exports),
+        None => namespace.and_then(Value::into_object),
+    };
     match (namespace, vu.take_rejection()) {
         (_, Some(reason)) => Err(rquickjs::Exception::throw_message(ctx, &reason)),
         (Some(namespace), None) => Ok(namespace),
@@ -147,7 +136,9 @@ fn load<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
 
 /// The same where users share a runtime: its main module is made for this user.
 fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
-    let main = namespace(ctx, vu.program.main.as_str())?;
+    let name = vu.program.main.as_str();
+    let main = namespace(ctx, name)?;
+    let main = main_of_common_js(ctx, name)?.unwrap_or(main);
     drain(ctx, vu)?;
     match vu.take_rejection() {
         Some(reason) => Err(rquickjs::Exception::throw_message(ctx, &reason)),
@@ -165,55 +156,16 @@ pub(crate) fn thrown(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> Failure {
     }
 }
 
-fn found<'js>(ctx: &Ctx<'js>, main: &Object<'js>) -> Found {
+fn found<'js>(ctx: &Ctx<'js>, main: &Object<'js>) -> Result<Found, Failure> {
     let names = main.keys::<String>().filter_map(Result::ok);
     let is_function = |name: &String| {
         let value = main.get::<_, Value<'js>>(name.as_str());
         value.is_ok_and(|value| value.is_function())
     };
     let options = main.get::<_, Value<'js>>("options").ok();
-    let options = options.filter(|options| !options.is_undefined());
-    let json = options.and_then(|options| ctx.json_stringify(options).ok().flatten());
-    Found {
-        options: json.and_then(|json| json.to_string().ok()),
+    let json = options.map_or(Ok(None), |options| go_json(ctx, options));
+    Ok(Found {
+        options: json.map_err(Failure::Options)?,
         functions: names.filter(is_function).collect(),
-    }
-}
-
-fn summarise<'js>(
-    ctx: &Ctx<'js>,
-    vu: &Vu,
-    main: &Object<'js>,
-    data: &str,
-) -> rquickjs::Result<Option<SummaryFiles>> {
-    let handle: Function<'js> = main.get("handleSummary")?;
-    let data = ctx.json_parse(data)?;
-    let given: Value<'js> = handle.call((data,))?;
-    let given = match given.as_promise() {
-        Some(promise) => settle(ctx, vu, promise)?,
-        None => Some(given),
-    };
-    let Some(files) = given.and_then(Value::into_object) else {
-        return Ok(None);
-    };
-    let mut written = Vec::new();
-    for name in files.keys::<String>() {
-        let name = name?;
-        let content: Value<'js> = files.get(name.as_str())?;
-        written.push((name, bytes_of(ctx, &content)?));
-    }
-    Ok(Some(written))
-}
-
-fn bytes_of(ctx: &Ctx<'_>, content: &Value<'_>) -> rquickjs::Result<Vec<u8>> {
-    if let Some(text) = content.as_string() {
-        return Ok(text.to_string()?.into_bytes());
-    }
-    match loadline_k6_modules::bytes_of_buffer(content) {
-        Some(bytes) => Ok(bytes),
-        None => Err(rquickjs::Exception::throw_message(
-            ctx,
-            "a value of handleSummary() is neither a string nor an ArrayBuffer",
-        )),
-    }
+    })
 }

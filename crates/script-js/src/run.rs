@@ -1,7 +1,7 @@
 //! A run of a script: what its users share, and what its conductor sees of it.
 
 use crate::http::RateLimit;
-use crate::program::Failure;
+use crate::program::{Failure, SummaryFiles};
 use crate::shared::VuMode;
 use loadline_k6_metrics::RecorderSetup;
 use loadline_k6_options::LocalIps;
@@ -331,17 +331,33 @@ pub struct Stage {
 
 /// What a function of the script is called for.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one of it for each scenario"
-)]
 pub enum StageKind {
     /// Once before the load.
     Setup,
     /// Once behind the load.
     Teardown,
+    /// Once at the very end: what was measured becomes files.
+    Summary(Summary),
     /// The iterations of a scenario.
     Scenario(Scenario),
+}
+
+/// What `handleSummary()` is given, and what it gives.
+#[derive(Debug)]
+pub struct Summary {
+    /// What was measured, as JSON.
+    pub(crate) data: String,
+    pub(crate) files: OnceLock<SummaryFiles>,
+}
+
+impl Summary {
+    /// What was measured, as JSON, before it is handled.
+    pub fn of(data: String) -> Self {
+        Summary {
+            data,
+            files: OnceLock::new(),
+        }
+    }
 }
 
 /// A scenario, as its users see it.
@@ -456,7 +472,15 @@ impl Stage {
     pub fn scenario(&self) -> Option<&Scenario> {
         match &self.kind {
             StageKind::Scenario(scenario) => Some(scenario),
-            StageKind::Setup | StageKind::Teardown => None,
+            StageKind::Setup | StageKind::Teardown | StageKind::Summary(_) => None,
+        }
+    }
+
+    /// What `handleSummary()` gave, if it gave anything.
+    pub fn summary_files(&self) -> Option<&SummaryFiles> {
+        match &self.kind {
+            StageKind::Summary(summary) => summary.files.get(),
+            _ => None,
         }
     }
 
@@ -471,7 +495,7 @@ impl Stage {
         match self.kind {
             StageKind::Setup => "::setup",
             StageKind::Teardown => "::teardown",
-            StageKind::Scenario(_) => "",
+            StageKind::Scenario(_) | StageKind::Summary(_) => "",
         }
     }
 

@@ -160,22 +160,25 @@ impl Shared {
         hop.call(())
     }
 
-    /// Lets scripts use the rest of this stack.
-    fn limit(&self, stack_end: usize) {
-        let here = 0_u8;
-        let rest = (&raw const here).addr().saturating_sub(stack_end);
-        self.measure_from_here();
-        let rest = rest.saturating_sub(MARGIN_BYTES).max(1);
-        self.runtime.set_max_stack_size(rest);
-    }
-
+    /// Lets scripts use the rest of this stack, all but what is below the limit.
     #[expect(
         unsafe_code,
-        reason = "the library calls it only where threads share runtimes"
+        reason = "the library calls one of both only where threads share runtimes, and takes no \
+                  size that wraps"
     )]
-    fn measure_from_here(&self) {
+    fn limit(&self, stack_end: usize) {
+        let here = 0_u8;
+        let limit = stack_end + MARGIN_BYTES;
+        // A script that waits just above its limit is below it here. QuickJS subtracts the size
+        // from where it is, and a size that wraps leaves the limit where it has to be.
+        let rest = (&raw const here).addr().wrapping_sub(limit);
+        let runtime = self.context.get_runtime_ptr();
         // SAFETY: the runtime is alive as long as its context is.
-        unsafe { qjs::JS_UpdateStackTop(self.context.get_runtime_ptr()) }
+        unsafe {
+            qjs::JS_UpdateStackTop(runtime);
+            // None at all would be no limit.
+            qjs::JS_SetMaxStackSize(runtime, if rest == 0 { 1 } else { rest } as qjs::size_t);
+        }
     }
 }
 

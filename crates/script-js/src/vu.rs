@@ -312,6 +312,11 @@ impl Vu {
             .retain(|(one, _)| *one != promise);
     }
 
+    /// Whether a promise was rejected that nobody has caught.
+    pub(crate) fn has_rejection(&self) -> bool {
+        !self.rejected.borrow().is_empty()
+    }
+
     /// What the first promise was rejected with that nobody caught; the others are forgotten.
     pub(crate) fn take_rejection(&self) -> Option<String> {
         let mut rejected = self.rejected.borrow_mut();

@@ -187,5 +187,6 @@ pub(crate) fn changed(share: u32) -> LoadChange {
     LoadChange {
         at_ns: 2_000_000_000,
         level: loadline_plan::Level::Share(share),
+        scenario: None,
     }
 }

@@ -1084,7 +1084,11 @@ at_s: number,
 /**
  * What the load is then.
  */
-to: LoadLevel, };
+to: LoadLevel, 
+/**
+ * The scenario whose load it is, if it is not the whole load.
+ */
+scenario?: string, };
 
 /**
  * What a load is changed to.

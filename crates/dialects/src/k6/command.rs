@@ -141,7 +141,7 @@ fn command(invocation: &Invocation, surroundings: &Surroundings) -> Result<(), R
         .inspect_err(|refused| _ = refuse(surroundings, refused))?;
     let console = Arc::new(console);
     for warning in &invocation.warnings {
-        surroundings.screen.print_error(&format!("{warning}\n"));
+        surroundings.screen.print(&format!("{warning}\n"));
     }
     let asked = Asked {
         invocation,
@@ -315,9 +315,10 @@ impl Asked<'_> {
 
     fn inspect(&self) -> Result<(), Refused> {
         let test = self.load()?;
-        let mut fields = test.options.printed();
+        let has_requirements = self.is_on("execution-requirements");
+        let mut fields = test.options.inspected(has_requirements);
         let execution = needs(&test.options.scenarios);
-        if self.is_on("execution-requirements") {
+        if has_requirements {
             let length = loadline_k6_options::GoDuration::of(execution.length);
             fields.push(("totalDuration", json!(length.to_string())));
             fields.push(("maxVUs", json!(execution.max_vus)));

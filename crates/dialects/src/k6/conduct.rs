@@ -15,7 +15,9 @@ use loadline_k6_metrics::{Outcome, Portion, Totals, crossed};
 use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_runner::{Commands, End, Observer, Setup, Source, Wants, Watch, Workload};
-use loadline_script_js::{Abort, Failure, RunState, Scenario, Stage, StageKind, launch, unbegun};
+use loadline_script_js::{
+    Abort, Failure, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
+};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -35,6 +37,8 @@ pub(super) struct Ran {
     pub(super) verdict: Vec<Said>,
     /// What `setup()` gave, as JSON.
     pub(super) setup_data: Option<Arc<str>>,
+    /// Whether its load began.
+    pub(super) has_load: bool,
     /// Why the command does not end with 0.
     pub(super) refused: Option<Refused>,
 }
@@ -43,6 +47,14 @@ impl Ran {
     /// What was measured.
     pub(super) fn totals(&self) -> MutexGuard<'_, Totals> {
         self.running.totals()
+    }
+
+    /// Calls the script's `handleSummary()` with this JSON.
+    ///
+    /// # Errors
+    /// What it threw, or why what it gave can't be written.
+    pub(super) fn handle_summary(&self, data: String) -> Result<Option<SummaryFiles>, Failure> {
+        self.running.calls.summarise(&self.running, data)
     }
 }
 
@@ -132,6 +144,7 @@ impl<'a> Conductor<'a> {
         let refused = self.why_ended(refused, &outcomes);
         Ok(Ran {
             setup_data: self.state.setup_data.json(),
+            has_load: self.clocks.load_began.is_some(),
             running: self.running,
             verdict: self.verdict,
             outcomes,
@@ -389,13 +402,14 @@ fn timed_out(function: &str, within: Duration, code: u8) -> Refused {
     let seconds = within.as_secs_f64();
     Refused::new(
         code,
-        format!("{function}() execution timed out after {seconds} seconds"),
+        format!("{function}() execution timed out after {seconds:.0} seconds"),
     )
 }
 
 fn refused_by(failure: Failure) -> Refused {
     match failure {
         Failure::Threw(text) => Refused::thrown(text),
+        Failure::Rejected(text) => Refused::new(FAILED, format!("{text}\n")),
         Failure::NotLoaded(text) => Refused::new(SCRIPT_EXCEPTION, text),
         other => Refused::new(FAILED, other),
     }

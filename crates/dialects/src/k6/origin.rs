@@ -108,7 +108,13 @@ fn read(argument: &str, main: &Url) -> Result<Vec<u8>, Refused> {
         STDIN => std::io::stdin().read_to_end(&mut bytes).map(|_| bytes),
         _ => fs::read(main.to_file_path().unwrap_or_default()),
     };
-    read.map_err(|_| Refused::new(FAILED, not_found(argument)))
+    read.map_err(|error| match error.kind() {
+        io::ErrorKind::IsADirectory => {
+            let path = main.path().trim_end_matches('/');
+            Refused::new(FAILED, format!("read {path}: is a directory"))
+        }
+        _ => Refused::new(FAILED, not_found(argument)),
+    })
 }
 
 fn not_found(specifier: &str) -> String {

@@ -350,10 +350,17 @@ fn cells(
             ]
         }
         Executor::RampingVus { .. } => {
-            vec![
-                users(executor.level(elapsed) as u32, executor.max_vus()),
-                time_or_whole,
-            ]
+            let length = length.unwrap_or_default();
+            let (count, time) = match is_done {
+                true => (0, time_or_whole),
+                // Here k6 writes both times alike.
+                false => {
+                    let [time, whole] =
+                        [elapsed.min(length), length].map(|one| padded(one, length));
+                    (executor.level(elapsed) as u32, format!("{time}/{whole}"))
+                }
+            };
+            vec![users(count, executor.max_vus()), time]
         }
         Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } => {
             let there = seen

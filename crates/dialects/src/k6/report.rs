@@ -10,7 +10,7 @@ use super::{FAILED, Refused, go_json, go_words};
 use loadline_k6_metrics::summary::{self, Described as Machine, Ended, TimeUnit};
 use loadline_k6_metrics::{Portion, Totals, builtin};
 use loadline_runner::Observer;
-use loadline_script_js::{Entry, Level, Log, SummaryFiles};
+use loadline_script_js::{Entry, Failure, Level, Log, SummaryFiles};
 use md5::{Digest, Md5};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -76,6 +76,9 @@ const LEGACY: &str = "\
 The \"legacy\" summary mode has been deprecated, and will be removed by k6 v2.0. Please, \
 migrate to either \"compact\" or \"full\" as soon as possible.";
 
+const NO_ITERATIONS: &str = "\
+No script iterations fully finished, consider making the test duration longer";
+
 impl Report {
     /// What a command line asks for.
     ///
@@ -114,6 +117,7 @@ impl Report {
             }
             outputs => outputs
                 .iter()
+                .filter(|output| !output.is_empty())
                 .try_for_each(|output| report.add(asked, output))?,
         }
         if let Some(file) = environment.get("K6_WEB_DASHBOARD_EXPORT") {
@@ -147,8 +151,11 @@ impl Report {
                 let (file, format) = csv_options(asked, argument)?;
                 self.described.push(format!("csv ({file})"));
                 let form = Form::Csv(format);
-                self.files
-                    .push(SampleFile::open(form, Some(&file), directory)?);
+                let opened = SampleFile::open(form, Some(&file), directory);
+                self.files.push(opened.map_err(|refused| {
+                    let text = format!("could not create the 'csv' output: {}", refused.text);
+                    Refused::new(FAILED, text)
+                })?);
                 return Ok(());
             }
             "cloud"
@@ -225,6 +232,9 @@ impl Report {
             asked.console.log_plain(Level::Error, &text);
         }
         let totals = ran.totals();
+        if ran.has_load && totals.sink(builtin::ITERATIONS).is_none() {
+            asked.console.log_plain(Level::Warning, NO_ITERATIONS);
+        }
         if self.mode != Mode::Disabled {
             self.summarise(asked, test, ran, &totals);
         }
@@ -247,10 +257,14 @@ impl Report {
             let machine = machine(test);
             summary::machine_readable(&ended, self.is_full(), &machine)
         });
-        let mut files = own_summary(asked, test, ran, (&ended, newer.as_ref()))
-            .unwrap_or_else(|| self.usual_summary(&ended));
+        let own = match own_summary(asked, test, ran, (&ended, newer.as_ref())) {
+            Ok(own) => own,
+            // Nothing takes the place of what can't be written.
+            Err(problem) => return tell(asked, &problem),
+        };
+        let mut files = own.unwrap_or_else(|| self.usual_summary(&ended));
         if let Some(path) = &self.export {
-            let json = newer.unwrap_or_else(|| summary::export(&ended, &md5_hex));
+            let json = newer.unwrap_or_else(|| summary::export(&ended, setup_data(ran), &md5_hex));
             let json = json.to_string();
             files.push((path.clone(), go_json::indented_by(4, &json).into_bytes()));
         }
@@ -330,34 +344,43 @@ fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat)
     Ok((file.unwrap_or_else(|| "file.csv".to_owned()), format))
 }
 
+/// What `setup()` gave, if it gave anything.
+fn setup_data(ran: &Ran) -> Option<Value> {
+    serde_json::from_str(ran.setup_data.as_deref()?).ok()
+}
+
 /// What the script's `handleSummary()` gives; `None` without one, or where it gives nothing.
+///
+/// # Errors
+/// Why what it gives can't be written.
 fn own_summary(
     asked: &Asked<'_>,
     test: &Test,
     ran: &Ran,
     (ended, newer): (&Ended<'_>, Option<&Value>),
-) -> Option<SummaryFiles> {
+) -> Result<Option<SummaryFiles>, String> {
     if !test.program.has("handleSummary") {
-        return None;
+        return Ok(None);
     }
     let terminals = asked.surroundings.terminals;
-    let setup_data = ran.setup_data.as_deref();
     let around = summary::Surroundings {
         is_stdout_tty: terminals.stdout,
         is_stderr_tty: terminals.stderr,
         no_color: !asked.has_colours,
-        setup_data: setup_data.and_then(|json| serde_json::from_str::<Value>(json).ok()),
+        setup_data: setup_data(ran),
     };
     let data = match newer {
         Some(newer) => newer.clone(),
         None => summary::handle_summary_data(ended, &around, &md5_hex),
     };
-    test.program
-        .handle_summary(&data.to_string())
-        .unwrap_or_else(|failure| {
+    match ran.handle_summary(data.to_string()) {
+        Ok(files) => Ok(files),
+        Err(Failure::SummaryFiles(problem)) => Err(problem),
+        Err(failure) => {
             asked.console.log_refusal(&Refused::thrown(failure));
-            None
-        })
+            Ok(None)
+        }
+    }
 }
 
 /// Writes texts to files; what went wrong, if something did.

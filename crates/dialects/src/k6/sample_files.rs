@@ -7,7 +7,8 @@ use super::{FAILED, Refused, go_json, go_words};
 use chrono::{DateTime, Local, SecondsFormat, TimeZone};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use loadline_k6_metrics::{MetricId, Portion, RecorderSetup, Sample, Thresholds};
+use loadline_k6_metrics::{MetricId, Portion, RecorderSetup, Sample, ThresholdSource, Thresholds};
+use loadline_k6_options::GoDuration;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -15,6 +16,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A file of values.
 pub(super) struct SampleFile {
@@ -227,7 +229,7 @@ impl SampleWriter {
                 tags: one.tags.iter().cloned().collect(),
             })
             .collect();
-        let thresholds = self.thresholds.of(&name).map(str::to_owned).collect();
+        let thresholds = self.thresholds.of(&name).map(threshold).collect();
         let line = Metric {
             kind: "Metric",
             data: MetricData {
@@ -314,8 +316,34 @@ struct MetricData {
     #[serde(rename = "type")]
     kind: &'static str,
     contains: &'static str,
-    thresholds: Vec<String>,
+    thresholds: Vec<Threshold>,
     submetrics: Option<Vec<Submetric>>,
+}
+
+/// A condition as the script states it, or with how it ends the run.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Threshold {
+    Plain(String),
+    #[serde(rename_all = "camelCase")]
+    Aborting {
+        threshold: String,
+        abort_on_fail: bool,
+        delay_abort_eval: Option<String>,
+    },
+}
+
+fn threshold(source: &ThresholdSource) -> Threshold {
+    let expression = source.expression.clone();
+    if !source.abort_on_fail {
+        return Threshold::Plain(expression);
+    }
+    let delay = source.delay_abort_eval_ns.map(Duration::from_nanos);
+    Threshold::Aborting {
+        threshold: expression,
+        abort_on_fail: true,
+        delay_abort_eval: delay.map(|delay| GoDuration::of(delay).to_string()),
+    }
 }
 
 #[derive(Serialize)]

@@ -74,6 +74,7 @@ impl Test {
         .map_err(|failure| match failure {
             Failure::Threw(text) => Refused::thrown(text),
             Failure::Aborted(text) => could_not_load(text, ABORTED),
+            Failure::Options(_) => could_not_load(failure.to_string(), FAILED),
             other => could_not_load(other.to_string(), SCRIPT_EXCEPTION),
         })?;
         if !program.has_functions() {
@@ -329,11 +330,11 @@ fn thresholds(list: &[Value]) -> Vec<ThresholdSource> {
     list.iter().map(one).collect()
 }
 
-fn delay_ns(value: &Value) -> u64 {
+fn delay_ns(value: &Value) -> Option<u64> {
     let text = value.as_str();
     let time = text.and_then(|text| GoDuration::parse(text).ok());
     let time = time.or_else(|| value.as_f64().map(GoDuration::milliseconds));
-    time.map_or(0, |time| time.duration().as_nanos() as u64)
+    time.map(|time| time.duration().as_nanos() as u64)
 }
 
 /// What a run of the test is begun with.

@@ -46,13 +46,22 @@ pub fn handle_summary_data(
     data
 }
 
-/// What `--summary-export` writes. `md5_hex` as for [`handle_summary_data`].
-pub fn export(ended: &Ended<'_>, md5_hex: &dyn Fn(&str) -> String) -> Value {
+/// What `--summary-export` writes, with what `setup` returned. `md5_hex` as for
+/// [`handle_summary_data`].
+pub fn export(
+    ended: &Ended<'_>,
+    setup_data: Option<Value>,
+    md5_hex: &dyn Fn(&str) -> String,
+) -> Value {
     let tally = &ended.totals.tally;
-    json!({
+    let mut data = json!({
         "root_group": Tree { tally, md5_hex, is_keyed: true }.root(),
         "metrics": metrics(ended, exported),
-    })
+    });
+    if let Some(setup_data) = setup_data {
+        data["setup_data"] = setup_data;
+    }
+    data
 }
 
 /// The groups and checks so far, in lists. `md5_hex` as for [`handle_summary_data`].

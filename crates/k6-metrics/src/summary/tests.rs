@@ -179,7 +179,7 @@ fn handle_summary_gets_lists_and_a_file_gets_names() {
     let duration = &data["metrics"]["http_req_duration"];
     assert_eq!(duration["thresholds"]["avg<0"]["ok"], false);
     assert_eq!(data["state"]["testRunDurationMs"], 2000.0);
-    let file = with_ended(|ended| export(ended, &id));
+    let file = with_ended(|ended| export(ended, Some(serde_json::json!({ "user": 7 })), &id));
     let check = &file["root_group"]["groups"]["main"]["checks"]["no"];
     assert_eq!(
         (&check["id"], &check["fails"]),
@@ -190,6 +190,7 @@ fn handle_summary_gets_lists_and_a_file_gets_names() {
         true
     );
     assert_eq!(file["metrics"]["http_req_failed"]["value"], 0);
+    assert_eq!(file["setup_data"]["user"], 7);
 }
 
 /// The summary of one request with this duration and this response time, in milliseconds.

@@ -17,7 +17,7 @@ fn sources(metric: &str, expression: &str) -> [(String, Vec<ThresholdSource>); 1
     let source = ThresholdSource {
         expression: expression.to_owned(),
         abort_on_fail: true,
-        delay_abort_eval_ns: 5,
+        delay_abort_eval_ns: Some(5),
     };
     [(metric.to_owned(), vec![source])]
 }

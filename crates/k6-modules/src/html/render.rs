@@ -29,22 +29,39 @@ const FORMATTING: [&str; 14] = [
     "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
 ];
 
+/// What is still to be written. It is a list, as documents may be nested deeper than a stack is.
+enum Left<'a> {
+    Node { node: NodeRef<'a>, is_raw: bool },
+    EndTag(&'a str),
+}
+
 /// What is inside a node. A text alone is escaped, even that of a script.
 pub(super) fn inner(node: NodeRef<'_>) -> String {
     let mut html = String::new();
-    for child in children(node) {
-        write(&mut html, child, false);
+    let mut left = Vec::new();
+    add_children(&mut left, node, false);
+    while let Some(next) = left.pop() {
+        match next {
+            Left::Node { node, is_raw } => write(&mut html, node, is_raw, &mut left),
+            Left::EndTag(name) => html += &format!("</{name}>"),
+        }
     }
     html
 }
 
-fn write(html: &mut String, node: NodeRef<'_>, is_raw: bool) {
+fn add_children<'a>(left: &mut Vec<Left<'a>>, node: NodeRef<'a>, is_raw: bool) {
+    let before = left.len();
+    left.extend(children(node).map(|node| Left::Node { node, is_raw }));
+    left[before..].reverse();
+}
+
+fn write<'a>(html: &mut String, node: NodeRef<'a>, is_raw: bool, left: &mut Vec<Left<'a>>) {
     match node.value() {
         Node::Text(text) if is_raw => *html += text,
         Node::Text(text) => escape(html, text),
         Node::Comment(comment) => *html += &format!("<!--{}-->", &**comment),
         Node::Doctype(doctype) => write_doctype(html, doctype),
-        Node::Element(_) => write_element(html, node),
+        Node::Element(_) => write_element(html, node, left),
         _ => {}
     }
 }
@@ -61,7 +78,8 @@ fn write_doctype(html: &mut String, doctype: &scraper::node::Doctype) {
     html.push('>');
 }
 
-fn write_element(html: &mut String, node: NodeRef<'_>) {
+/// Writes an element's tag; what is inside it and the tag at its end are left.
+fn write_element<'a>(html: &mut String, node: NodeRef<'a>, left: &mut Vec<Left<'a>>) {
     let Some(element) = ElementRef::wrap(node) else {
         return;
     };
@@ -77,10 +95,8 @@ fn write_element(html: &mut String, node: NodeRef<'_>) {
     if matches!(name, "pre" | "listing" | "textarea") && begins_with_newline(node) {
         html.push('\n');
     }
-    for child in children(node) {
-        write(html, child, RAW.contains(&name));
-    }
-    *html += &format!("</{name}>");
+    left.push(Left::EndTag(name));
+    add_children(left, node, RAW.contains(&name));
 }
 
 /// A parser leaves out the first newline of such an element, so it needs another one.

@@ -4,6 +4,7 @@ use super::flags::{FLAGS, Flag, Sets, Takes};
 use super::{Command, Invocation, Refusal};
 use crate::keys::Kind;
 use crate::meaning::{is_pattern, is_range};
+use crate::time::GoDuration;
 use crate::values;
 use serde_json::{Map, Value, json};
 
@@ -133,6 +134,10 @@ impl Reader {
             Sets::Option(_, Kind::Stages) => self.stages.push(value),
             Sets::Option("tags", _) => self.tag(&value)?,
             Sets::Option(key, kind @ (Kind::Int | Kind::Duration | Kind::Bool)) => {
+                if kind == Kind::Duration {
+                    let time = GoDuration::parse_with_unit(&value);
+                    time.map_err(|problem| invalid(problem.to_string()))?;
+                }
                 let value = values::from_text(kind, &value).map_err(invalid)?;
                 self.read.options.set(key, value);
             }

@@ -455,7 +455,11 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
 
 #[test]
 fn changes_of_the_load_are_read_back_and_merged() {
-    let change = |at_ns, level| LoadChange { at_ns, level };
+    let change = |at_ns, level| LoadChange {
+        at_ns,
+        level,
+        scenario: (level == Level::Users(7)).then_some(1),
+    };
     let told = [
         change(-20, Level::Share(1_050)),
         change(1_500_000_000, Level::Paused),
@@ -480,7 +484,7 @@ fn changes_of_the_load_are_read_back_and_merged() {
         "{text}"
     );
     let last = text.lines().last().unwrap();
-    let late = r#""changes":[{"at_ns":2900000000,"level":{"users":7}}]"#;
+    let late = r#""changes":[{"at_ns":2900000000,"level":{"users":7},"scenario":1}]"#;
     assert!(last.contains(late), "{last}");
 }
 

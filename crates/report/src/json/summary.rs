@@ -7,7 +7,7 @@ use crate::closed_loop::{ClosedLoop, Difference};
 use crate::{PERCENTILES, split};
 use loadline_findings::statistic_name;
 use loadline_json as json;
-use loadline_plan::{Level, Statistic};
+use loadline_plan::{Level, Plan, Statistic};
 use loadline_record::{Ended, LoadChange, Summary, Times};
 use loadline_units::rounding;
 use loadline_verdict::{Effect, Finding, RunResult};
@@ -30,7 +30,11 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         ended,
         aborted_by,
         transient: summary.transient,
-        changes: summary.changes.iter().map(change).collect(),
+        changes: summary
+            .changes
+            .iter()
+            .map(|one| change(one, &summary.plan))
+            .collect(),
         counts: counts(&total.counts, summary.rated_ns()),
         unfinished: unfinished(summary),
         response_time_us: response(run),
@@ -58,7 +62,7 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
     }
 }
 
-fn change(change: &LoadChange) -> json::LoadChange {
+fn change(change: &LoadChange, plan: &Plan) -> json::LoadChange {
     let per_mille = |share: u32| f64::from(share) / 1_000.0;
     json::LoadChange {
         at_s: rounding::seconds(change.at_ns.unsigned_abs()) * change.at_ns.signum() as f64,
@@ -68,6 +72,7 @@ fn change(change: &LoadChange) -> json::LoadChange {
             Level::Users(users) => json::LoadLevel::Users(users),
             Level::Paused => json::LoadLevel::Paused,
         },
+        scenario: change.scenario_of(plan).map(str::to_owned),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Canvas;
 use crate::{layout, quantity, wording};
-use loadline_plan::{DEFAULT_MAX_CONNECTIONS, Level, Until};
+use loadline_plan::{DEFAULT_MAX_CONNECTIONS, Level, Plan, Until};
 use loadline_record::{Counts, Ended, LoadChange, Model, Summary, Transient};
 use loadline_units as units;
 use loadline_units::rounding::per_second;
@@ -171,7 +171,7 @@ const LISTED_CHANGES: usize = 10;
 /// How the load was changed while it lasted: `changed to 105 % at 12.3 s, paused at 15.0 s`.
 fn changes(summary: &Summary) -> Option<String> {
     let changes = summary.changes.iter().take(LISTED_CHANGES);
-    let mut texts: Vec<String> = changes.map(change).collect();
+    let mut texts: Vec<String> = changes.map(|one| change(one, &summary.plan)).collect();
     match summary.changes.len().saturating_sub(LISTED_CHANGES) {
         0 => {}
         more => texts.push(format!(
@@ -182,14 +182,14 @@ fn changes(summary: &Summary) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(", "))
 }
 
-fn change(change: &LoadChange) -> String {
+fn change(change: &LoadChange, plan: &Plan) -> String {
     let at = match u64::try_from(change.at_ns) {
         Ok(at_ns) => format!("at {:.1} s", Duration::from_nanos(at_ns).as_secs_f64()),
         Err(_) => "in the warm-up".to_owned(),
     };
     match change.level {
         Level::Paused => format!("paused {at}"),
-        level => format!("changed to {} {at}", wording::level_text(level)),
+        _ => format!("changed to {} {at}", wording::change_text(change, plan)),
     }
 }
 

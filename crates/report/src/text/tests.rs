@@ -83,6 +83,7 @@ fn changes_of_the_load_stand_in_the_head() {
     let change = |at_ms: i64, level| LoadChange {
         at_ns: at_ms * 1_000_000,
         level,
+        scenario: None,
     };
     let mut run = samples::steady();
     run.changes = vec![
@@ -97,6 +98,30 @@ fn changes_of_the_load_stand_in_the_head() {
             "load changed to 105 % of the plan in the warm-up, paused at 1.2 s, changed to 99.5 % \
              of the plan at 2.0 s, changed to 12 users at 3.0 s"
         ),
+        "{text}"
+    );
+    let one = loadline_plan::Scenario {
+        part: loadline_plan::Part {
+            name: "browsers".to_owned(),
+            ..loadline_plan::Part::default()
+        },
+        requests: Vec::new(),
+        script: None,
+        order: loadline_plan::Order::default(),
+        think: None,
+        client: loadline_plan::Client::default(),
+        load: run.plan.load.clone(),
+        duration: None,
+        request_limit: None,
+    };
+    run.plan.scenarios = vec![one];
+    run.changes = vec![LoadChange {
+        scenario: Some(0),
+        ..change(3_000, Level::Users(12))
+    }];
+    let text = unwrapped(&run);
+    assert!(
+        text.contains("changed to 12 users of browsers at 3.0 s"),
         "{text}"
     );
     run.changes = vec![change(1_000, Level::Paused); 12];

@@ -144,13 +144,20 @@ fn abort<'js>(call: Call<'js>) -> Result<Value<'js>> {
         _ => String::new(),
     };
     let vu = call.vu();
-    let place = place(&call.ctx, &vu.program.store).unwrap_or_default();
-    vu.abort(format!("test aborted{said} at {place}"));
+    let stage = vu.activity.borrow().stage.clone();
+    let is_of_load = stage.is_none_or(|stage| stage.scenario().is_some());
+    let place = place(&call.ctx, &vu.program.store).filter(|_| is_of_load);
+    let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+    vu.abort(format!("test aborted{said}{place}"));
     Err(uncatchable(&call.ctx, "test aborted"))
 }
 
 fn fail<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let vu = call.vu();
+    if vu.is_init() {
+        let sentence = "execution.test.fail() called outside of VU context";
+        return Err(k6_error(&call.ctx, sentence));
+    }
     let said = match call.args.first() {
         Some(value) if !value.is_undefined() => format!(": {}", call.text(value)?),
         _ => String::new(),

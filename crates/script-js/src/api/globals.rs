@@ -10,20 +10,41 @@ use rquickjs::object::{Accessor, Property};
 use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
 use std::collections::BTreeMap;
 
-/// Gives what a replacer of `JSON.stringify` makes of a value, as Go's encoding has it: nothing
-/// is left out, dates have no more digits than they need, and what has no form is an error.
-const REPLACER: &str = "(function (key, value) {
-    const kind = typeof value;
-    if (kind === 'function') {
-        throw new Error('json: unsupported type: func(sobek.FunctionCall) sobek.Value');
-    }
-    if (kind === 'number' && !Number.isFinite(value)) {
-        const name = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
-        throw new Error('json: unsupported value: ' + name);
-    }
-    if (this[key] instanceof Date && kind === 'string') return value.replace(/\\.?0*Z$/, 'Z');
-    return kind === 'undefined' ? null : value;
-})";
+/// Gives a replacer of `JSON.stringify` that makes of values what Go's encoding makes of them:
+/// nothing is left out, names are sorted, bytes are Base64, dates have no more digits than they
+/// need, and what has no form is an error. It knows the objects that it is in, as it gives copies.
+const REPLACER: &str = "(base64, cycle) => {
+    const within = [];
+    const copyOf = (value) => {
+        if (value instanceof Map || value instanceof Set) return [...value];
+        if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return [...value];
+        if (Array.isArray(value)) return value;
+        return Object.fromEntries(Object.keys(value).sort().map((key) => [key, value[key]]));
+    };
+    return function (key, value) {
+        while (within.length > 0 && within.at(-1).copy !== this) within.pop();
+        const kind = typeof value;
+        if (kind === 'function') {
+            throw new Error('json: unsupported type: func(sobek.FunctionCall) sobek.Value');
+        }
+        if (kind === 'number' && !Number.isFinite(value)) {
+            const name = Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+            throw new Error('json: unsupported value: ' + name);
+        }
+        if (this[key] instanceof Date && kind === 'string') return value.replace(/\\.?0*Z$/, 'Z');
+        if (kind === 'bigint') return Number(value);
+        if (kind === 'symbol') return value.description;
+        if (value instanceof Uint8Array || value instanceof Uint8ClampedArray) return base64(value);
+        if (kind !== 'object' || value === null) return kind === 'undefined' ? null : value;
+        if (within.some(({ of }) => of === value)) throw new Error(cycle);
+        const copy = copyOf(value);
+        within.push({ of: value, copy });
+        return copy;
+    };
+}";
+
+/// What Go says of an object that is inside of itself.
+const CYCLE: &str = "json: unsupported value: encountered a cycle via map[string]interface {}";
 
 /// How many calls may stand between a module and a native function.
 const MOST_BETWEEN: isize = 8;
@@ -163,7 +184,11 @@ fn only_in_init(call: &Call<'_>, name: &str) -> Result<()> {
 
 fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
     only_in_init(&call, "open")?;
-    let path = call.text(&call.arg(0))?;
+    let given = call.arg(0);
+    let path = match given.is_undefined() || given.is_null() {
+        true => String::new(),
+        false => call.text(&given)?,
+    };
     if path.is_empty() {
         return Err(k6_error(
             &call.ctx,
@@ -172,11 +197,19 @@ fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
     }
     let vu = call.vu();
     let url = resolve_file(&caller(&call.ctx, &vu), &path);
-    let bytes = match url {
-        Some(url) => vu.program.store.open(&url),
+    let bytes = match &url {
+        Some(url) => vu.program.store.open(url),
         None => Err(format!("\"{path}\" is no path")),
     };
-    let bytes = bytes.map_err(|sentence| k6_error(&call.ctx, &sentence))?;
+    let bytes = bytes.map_err(|sentence| match sentence.ends_with(": is a directory") {
+        true => {
+            let path = url.map(|url| url.path().trim_end_matches('/').to_owned());
+            let path = path.unwrap_or_default();
+            let text = format!("open() can't be used with directories, path: {path:?}");
+            k6_error(&call.ctx, &text)
+        }
+        false => k6_error(&call.ctx, &sentence),
+    })?;
     let is_binary = call
         .args
         .get(1)
@@ -204,20 +237,27 @@ fn required_by<'js>(call: &Call<'js>, base: &str) -> Result<Value<'js>> {
     require(&call.ctx, base, &specifier)
 }
 
-/// What `setup()` gives, as JSON; `None` for nothing.
+fn replacer<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
+    let base64 = function(ctx, "base64", |call| {
+        let bytes = loadline_k6_modules::bytes_of_buffer(&call.arg(0));
+        loadline_k6_modules::base64(&bytes.unwrap_or_default()).into_js(&call.ctx)
+    })?;
+    let make: Function<'js> = ctx.eval(REPLACER)?;
+    make.call((base64, CYCLE))
+}
+
+/// What `setup()` gives, or options are, as JSON; `None` for nothing.
 ///
 /// # Errors
 /// Why it has no such form.
-pub(crate) fn setup_json<'js>(
+pub(crate) fn go_json<'js>(
     ctx: &Ctx<'js>,
     given: Value<'js>,
 ) -> std::result::Result<Option<String>, String> {
     if given.is_undefined() {
         return Ok(None);
     }
-    let json = ctx
-        .eval::<Function<'js>, _>(REPLACER)
-        .and_then(|replacer| ctx.json_stringify_replacer(given, replacer));
+    let json = replacer(ctx).and_then(|replacer| ctx.json_stringify_replacer(given, replacer));
     match json {
         Ok(json) => Ok(json.and_then(|json| json.to_string().ok())),
         Err(_) => {

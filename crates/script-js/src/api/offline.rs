@@ -5,10 +5,11 @@ use super::globals::caller;
 use super::k6_error;
 use crate::modules::resolve::resolve_file;
 use crate::vu::Vu;
-use loadline_k6_modules::{self as offline, Files, Secrets};
+use loadline_k6_modules::{self as offline, Files, OpenError, Opened, Secrets};
 use rquickjs::{Ctx, Object, Result};
 use std::rc::Rc;
 use std::sync::Arc;
+use url::Url;
 
 /// `k6/data`.
 pub(super) fn data<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -43,18 +44,39 @@ pub(super) fn secrets<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 struct OfScript;
 
 impl Files for OfScript {
-    fn open(&self, ctx: &Ctx<'_>, path: &str) -> std::result::Result<Arc<[u8]>, String> {
-        let vu = Vu::of(ctx);
-        if !vu.is_init() {
-            return Err(
-                "open() failed; reason: opening a file in the VU context is not supported"
-                    .to_owned(),
-            );
-        }
-        let url = resolve_file(&caller(ctx, &vu), path);
-        let url = url.ok_or_else(|| format!("\"{path}\" is no path"))?;
-        vu.program.store.open(&url)
+    fn is_init(&self, ctx: &Ctx<'_>) -> bool {
+        Vu::of(ctx).is_init()
     }
+
+    fn open(&self, ctx: &Ctx<'_>, path: &str) -> std::result::Result<Opened, OpenError> {
+        let vu = Vu::of(ctx);
+        let url = resolve_file(&caller(ctx, &vu), path);
+        let url = url.ok_or_else(|| OpenError::Other(format!("\"{path}\" is no path")))?;
+        let path = path_of(&url);
+        match vu.program.store.open(&url) {
+            Ok(bytes) => Ok(Opened { path, bytes }),
+            Err(problem) if problem.ends_with(": no such file or directory") => {
+                Err(OpenError::NotFound(path))
+            }
+            Err(problem) if problem.ends_with(": is a directory") => Err(OpenError::Folder(path)),
+            Err(problem) => Err(OpenError::Other(problem)),
+        }
+    }
+
+    fn opened(&self, ctx: &Ctx<'_>, path: &str) -> Option<Arc<[u8]>> {
+        let vu = Vu::of(ctx);
+        let url = resolve_file(vu.program.main.as_str(), path)?;
+        vu.program.store.open(&url).ok()
+    }
+}
+
+/// The path of a file; the whole URL of one on the web.
+fn path_of(url: &Url) -> String {
+    let path = url.to_file_path().ok();
+    path.map_or_else(
+        || url.to_string(),
+        |path| path.to_string_lossy().into_owned(),
+    )
 }
 
 /// The secrets of a program.

@@ -33,8 +33,8 @@ struct Timer {
 }
 
 fn begin<'js>(call: Call<'js>, repeats: bool) -> Result<Value<'js>> {
+    let name = if repeats { "setInterval" } else { "setTimeout" };
     let Some(callback) = call.arg(0).into_function() else {
-        let name = if repeats { "setInterval" } else { "setTimeout" };
         let sentence = format!("{name}'s callback isn't a callable function");
         return Err(rquickjs::Exception::throw_type(&call.ctx, &sentence));
     };
@@ -46,7 +46,9 @@ fn begin<'js>(call: Call<'js>, repeats: bool) -> Result<Value<'js>> {
         args: args.map(|arg| Persistent::save(&call.ctx, arg)).collect(),
         every: repeats.then_some(delay),
     };
-    let number = wait(&call.vu(), timer, delay);
+    let vu = call.vu();
+    let number = wait(&vu, timer, delay);
+    vu.operations.name(number, name);
     Ok(Value::new_float(call.ctx, number as f64))
 }
 

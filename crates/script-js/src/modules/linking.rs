@@ -5,7 +5,7 @@
 //! change become values. Modules that import each other find there what there is so far.
 
 use super::factory::Factory;
-use super::loader::{built_in, common_js, is_built_in, refuse};
+use super::loader::{built_in, common_js, is_built_in, refuse, resolved};
 use super::resolve::resolve;
 use super::store::Unit;
 use crate::event_loop::settle;
@@ -15,7 +15,7 @@ use rquickjs::context::EvalOptions;
 use rquickjs::{Array, Ctx, Function, Object, Result, Value};
 
 /// What factories call of their link.
-const LINK: &str = "(function (later) {
+const LINK: &str = "(function (later, resolve) {
     const define = (of, name, what) =>
         Object.defineProperty(of, name, { enumerable: true, configurable: true, ...what });
     return {
@@ -38,7 +38,9 @@ const LINK: &str = "(function (later) {
             }
         },
         i(specifier) { return later(this.name, `${specifier}`); },
-        get meta() { return this.own ??= {}; },
+        get meta() {
+            return this.own ??= { resolve: (specifier) => resolve(this.name, specifier) };
+        },
     };
 })";
 
@@ -72,7 +74,7 @@ fn exported<'js>(all: Object<'js>) -> Result<Object<'js>> {
         let (name, value) = entry?;
         namespace.set(name, value)?;
     }
-    if !(all.contains_key("__esModule")? && all.contains_key("default")?) {
+    if !all.contains_key("default")? {
         namespace.set("default", all)?;
     }
     Ok(namespace)
@@ -122,7 +124,11 @@ fn prototype<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Object<'js>> {
         return Ok(known);
     }
     let make: Function<'js> = ctx.eval(LINK)?;
-    let link: Object<'js> = make.call((function(ctx, "later", later)?,))?;
+    let resolve = function(ctx, "resolve", |call| {
+        let base = call.text(&call.arg(0))?;
+        resolved(&call, &base, 1)
+    })?;
+    let link: Object<'js> = make.call((function(ctx, "later", later)?, resolve))?;
     common.set("link", link.clone())?;
     Ok(link)
 }

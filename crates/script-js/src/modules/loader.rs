@@ -4,17 +4,17 @@
 //! that export the object's members by name, and the object itself as the default.
 
 use super::linking::namespace;
-use super::resolve::{Resolved, resolve};
+use super::resolve::{Resolved, resolve, unknown};
 use super::store::{Store, Unit};
 use crate::api;
 use crate::api::globals::requiring;
 use crate::api::k6_error;
-use crate::native::guarded;
+use crate::native::{Call, function, guarded};
 use crate::vu::Vu;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions};
-use rquickjs::{Atom, Ctx, Error, Function, Module, Object, Result, Value};
+use rquickjs::{Atom, Ctx, Error, Function, IntoJs, Module, Object, Result, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -145,7 +145,7 @@ fn synthetic<'js>(
 fn exporting(keys: &[String]) -> String {
     let mut code = String::from("const all = import.meta.exports;\n");
     let has = |name: &str| keys.iter().any(|key| key == name);
-    code.push_str(match has("__esModule") && has("default") {
+    code.push_str(match has("default") {
         true => "export default all.default;\n",
         false => "export default all;\n",
     });
@@ -172,7 +172,8 @@ pub(crate) fn declare<'js>(
     unit: &Unit,
 ) -> Result<Module<'js, Declared>> {
     if let Some(bytecode) = unit.bytecode.get() {
-        return compiled(ctx, bytecode);
+        let module = compiled(ctx, bytecode)?;
+        return describe(ctx, name, unit, module);
     }
     let module = Module::declare(ctx.clone(), name, unit.code.as_str())?;
     let options = WriteOptions {
@@ -183,7 +184,32 @@ pub(crate) fn declare<'js>(
         // Where two users compile it at once, one of both stays.
         let _ = unit.bytecode.set(bytecode);
     }
+    describe(ctx, name, unit, module)
+}
+
+/// Gives a module its `import.meta`, if it looks at it: all users pay for what is there.
+fn describe<'js>(
+    ctx: &Ctx<'js>,
+    name: &str,
+    unit: &Unit,
+    module: Module<'js, Declared>,
+) -> Result<Module<'js, Declared>> {
+    if unit.code.contains("import.meta") {
+        let base = name.to_owned();
+        let resolve = function(ctx, "resolve", move |call| resolved(&call, &base, 0))?;
+        module.meta()?.set("resolve", resolve)?;
+    }
     Ok(module)
+}
+
+/// What a specifier means in the module of this name; it is the argument at `index`.
+pub(crate) fn resolved<'js>(call: &Call<'js>, base: &str, index: usize) -> Result<Value<'js>> {
+    let specifier = call.text(&call.arg(index))?;
+    match resolve(base, &specifier) {
+        Ok(Resolved::Url(url)) => String::from(url).into_js(&call.ctx),
+        Ok(Resolved::BuiltIn(_)) => Err(k6_error(&call.ctx, &unknown(&specifier))),
+        Err(sentence) => Err(k6_error(&call.ctx, &sentence)),
+    }
 }
 
 #[expect(unsafe_code, reason = "bytecode can't be checked")]
@@ -224,8 +250,18 @@ fn run_common_js<'js>(
     cache.set(name, module.clone())?;
     let run = wrapped(ctx, name, unit)?;
     let require = requiring(ctx, name.to_owned())?;
-    run.call::<_, Value<'js>>((module.clone(), exports, require))?;
+    let this = rquickjs::function::This(exports.clone());
+    run.call::<_, Value<'js>>((this, module.clone(), exports, require))?;
     Ok(module)
+}
+
+/// What the main module exports, if it is CommonJS and has run: not what others import of it.
+pub(crate) fn main_of_common_js<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Option<Object<'js>>> {
+    let store = Arc::clone(&Vu::of(ctx).program.store);
+    match store.unit(name) {
+        Ok(unit) if unit.is_common_js => common_js(ctx, name, &unit).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// A file of CommonJS as a function, compiled once for a runtime.
@@ -235,7 +271,6 @@ fn wrapped<'js>(ctx: &Ctx<'js>, name: &str, unit: &Unit) -> Result<Function<'js>
         return Ok(known);
     }
     let mut options = EvalOptions::default();
-    options.strict = false;
     options.filename = Some(name.to_owned());
     // On one line, so that the lines of the file stay as they are.
     let code = format!("(function (module, exports, require) {{{}\n}})", unit.code);

@@ -45,9 +45,7 @@ pub(crate) fn resolve(base: &str, specifier: &str) -> Result<Resolved, String> {
             .filter(|url| matches!(url.scheme(), "file" | "https")),
     };
     let Some(url) = url else {
-        return Err(format!(
-            "The moduleSpecifier \"{specifier}\" couldn't be recognised as something k6 supports."
-        ));
+        return Err(unknown(specifier));
     };
     let is_remote = base.is_some_and(|base| base.scheme() == "https");
     if is_remote && url.scheme() == "file" {
@@ -56,6 +54,11 @@ pub(crate) fn resolve(base: &str, specifier: &str) -> Result<Resolved, String> {
         ));
     }
     Ok(Resolved::Url(url))
+}
+
+/// What is said of a specifier that means nothing.
+pub(crate) fn unknown(specifier: &str) -> String {
+    format!("The moduleSpecifier \"{specifier}\" couldn't be recognised as something k6 supports.")
 }
 
 /// The URL of what `open()` is asked for, from the directory of the module of this name.

@@ -1,7 +1,8 @@
 //! How scripts are loaded and run.
 
-use crate::ran::{Amount, in_both_modes, load, run, run_program, run_stage};
-use loadline_script_js::{Abort, Failure, Stage, StageKind};
+use crate::ran::{Amount, in_both_modes, load, run, run_program, run_shared_stage, run_stage};
+use loadline_script_js::{Abort, Failure, Stage, StageKind, Summary};
+use std::sync::Arc;
 use std::time::Duration;
 
 #[test]
@@ -125,7 +126,7 @@ fn modules_of_all_kinds_find_each_other() {
         let program = program.unwrap();
         assert_eq!(
             program.options(),
-            Some(r#"{"vus":2,"thresholds":{"checks":["rate>0.9"]}}"#)
+            Some(r#"{"thresholds":{"checks":["rate>0.9"]},"vus":2}"#)
         );
         assert!(program.has("default") && program.has("setup") && !program.has("teardown"));
         let ran = run_program(&program, &log, Amount::ONCE);
@@ -152,7 +153,7 @@ fn what_setup_gives_is_json_for_the_others() {
             None,
         );
         let data = ran.state.setup_data.json().unwrap();
-        assert_eq!(&*data, r#"{"at":"1970-01-01T00:00:00Z","none":null,"n":1}"#);
+        assert_eq!(&*data, r#"{"at":"1970-01-01T00:00:00Z","n":1,"none":null}"#);
         let kind = StageKind::Scenario(loadline_script_js::Scenario::new("s", "per-vu-iterations"));
         let twice = Amount {
             iterations: 2,
@@ -239,19 +240,46 @@ fn a_script_may_end_its_run() {
 #[test]
 fn a_summary_is_handled_by_the_script() {
     in_both_modes(|| {
-        let (program, _) = load(&[(
-            "main.js",
-            "export default () => {};
-         export async function handleSummary(data) {
-             return { stdout: `${data.metrics.x}!`, 'a.bin': new Uint8Array([1, 2]).buffer };
-         }",
-        )]);
-        let files = program.unwrap().handle_summary(r#"{"metrics":{"x":5}}"#);
-        let expected = vec![
+        let handled = |body: &str| {
+            let script = format!(
+                "import {{ sleep }} from 'k6';
+                 export default () => {{}};
+                 export async function handleSummary(data) {{ {body} }}"
+            );
+            let (program, log) = load(&[("main.js", &script)]);
+            let summary = Summary::of(r#"{"metrics":{"x":5}}"#.to_owned());
+            let stage = Arc::new(Stage::new("handleSummary", StageKind::Summary(summary)));
+            let program = program.expect("a script");
+            let ran = run_shared_stage(&program, &log, Amount::ONCE, &stage, None);
+            (stage.summary_files().cloned(), ran.failure)
+        };
+        let files = vec![
             ("stdout".to_owned(), b"5!".to_vec()),
             ("a.bin".to_owned(), vec![1, 2]),
         ];
-        assert_eq!(files, Ok(Some(expected)));
+        let both = "sleep(0.001);
+            return { stdout: `${data.metrics.x}!`, 'a.bin': new Uint8Array([1, 2]).buffer };";
+        assert_eq!(handled(both), (Some(files), None));
+        assert_eq!(handled("return null"), (None, None));
+        for (body, problem) in [
+            (
+                "return 5",
+                "handleSummary() should return a map with string keys",
+            ),
+            (
+                "return [1]",
+                "handleSummary() should return a map with string keys",
+            ),
+            (
+                "return { a: 'x', b: 5 }",
+                "error handling summary object b: invalid type int64, it needs to be a string or \
+                 ArrayBuffer",
+            ),
+            ("return { get a() { throw new Error('no'); } }", "Error: no"),
+        ] {
+            let failure = Failure::SummaryFiles(problem.to_owned());
+            assert_eq!(handled(body), (None, Some(failure)), "{body}");
+        }
     });
 }
 

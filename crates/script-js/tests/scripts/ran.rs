@@ -170,6 +170,17 @@ pub(crate) fn run_stage(
     stage: Stage,
     setup_data: Option<&str>,
 ) -> Ran {
+    run_shared_stage(program, log, amount, &Arc::new(stage), setup_data)
+}
+
+/// Runs a stage that the test looks at, too.
+pub(crate) fn run_shared_stage(
+    program: &Arc<Program>,
+    log: &Lines,
+    amount: Amount,
+    stage: &Arc<Stage>,
+    setup_data: Option<&str>,
+) -> Ran {
     let (portions, told) = channel();
     let (abort, aborted) = channel();
     let recording = RecorderSetup {
@@ -190,14 +201,7 @@ pub(crate) fn run_stage(
     if let Some(json) = setup_data {
         state.setup_data.set(Some(json.to_owned()));
     }
-    let launch = launch(
-        program,
-        &Arc::new(stage),
-        &state,
-        &portions,
-        amount.users,
-        1,
-    );
+    let launch = launch(program, stage, &state, &portions, amount.users, 1);
     let mut run = Run::launch(plan(amount), Detail::default(), &[launch]).expect("a run");
     let mut asked = None;
     while !matches!(run.next_event(TICK), Some(Event::Ended { .. })) {

@@ -1,17 +1,21 @@
-//! Calls of `setup()` and `teardown()` that the REST API asks for, beside the test's own.
+//! Calls of functions of the script beside the test's own: of `setup()` and `teardown()` where the
+//! REST API asks for them, and of `handleSummary()`, which may send requests, too.
 
 use super::Running;
 use crate::k6::conduct::{FAREWELL, Users};
 use crate::k6::plan::Ground;
 use crate::k6::test::{Measures, Test};
 use crate::k6::{FAILED, Refused};
-use loadline_k6_metrics::RecorderSetup;
+use loadline_k6_metrics::{Portion, RecorderSetup};
 use loadline_plan::Plan;
 use loadline_record::Ended;
 use loadline_runner::{Command, Commands, Setup};
-use loadline_script_js::{Program, RunState, Stage, StageKind, UserOptions, launch};
+use loadline_script_js::{
+    Failure, Program, RunState, Stage, StageKind, Summary, SummaryFiles, UserOptions, launch,
+};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 /// What calls take.
 pub(in crate::k6) struct Calls {
@@ -20,7 +24,15 @@ pub(in crate::k6) struct Calls {
     recording: Arc<RecorderSetup>,
     setup: Plan,
     teardown: Plan,
+    summary: Plan,
 }
+
+/// What is said of a summary that takes longer.
+const LATE_SUMMARY: &str = "handleSummary() execution timed out after 120 seconds";
+/// What is said of one that a signal has ended.
+const CUT_SUMMARY: &str = "handleSummary() was interrupted";
+/// How long `handleSummary()` may take.
+const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Calls {
     /// What calls of this test's functions take.
@@ -43,6 +55,7 @@ impl Calls {
             recording: Arc::clone(&measures.recording),
             setup: plan("setup", settings.setup_timeout)?,
             teardown: plan("teardown", settings.teardown_timeout)?,
+            summary: plan("handleSummary", SUMMARY_TIMEOUT)?,
         })
     }
 
@@ -67,13 +80,8 @@ impl Calls {
             state.setup_data.set(data.map(|json| json.to_string()));
         }
         let stage = Arc::new(Stage::new(name, kind));
-        let (tell, told) = channel();
-        let users = Users(vec![launch(&self.program, &stage, &state, &tell, 1, 1)]);
-        drop(tell);
-        let conducted = loadline_runner::conduct(&Setup::of(plan), &users, &commands, &mut []);
-        drop(users);
-        conducted.map_err(|error| error.to_string())?;
-        while let Ok(portion) = told.recv_timeout(FAREWELL) {
+        let recorded = self.run(plan, &stage, &state, &commands)?;
+        while let Ok(portion) = recorded.recv_timeout(FAREWELL) {
             test.totals().add(portion);
         }
         match state.failure() {
@@ -81,6 +89,53 @@ impl Calls {
             None if !stage.is_done() => Err(format!("{name}() did not come to its end in time")),
             None => Ok(state),
         }
+    }
+
+    /// Calls `handleSummary()` with this JSON; the files that it gives, if it gives any. What it
+    /// records counts nowhere: the test is over.
+    ///
+    /// # Errors
+    /// What it threw, or why it could not be called.
+    pub(in crate::k6) fn summarise(
+        &self,
+        test: &Running,
+        data: String,
+    ) -> Result<Option<SummaryFiles>, Failure> {
+        // A signal ends it as it ends the test.
+        let commands = test.commands.clone();
+        let state = self.state(commands.clone());
+        let summary = StageKind::Summary(Summary::of(data));
+        let stage = Arc::new(Stage::new("handleSummary", summary));
+        let began = Instant::now();
+        let run = self.run(&self.summary, &stage, &state, &commands);
+        run.map_err(Failure::SummaryFiles)?;
+        match state.failure() {
+            Some(failure) => Err(failure),
+            None if !stage.is_done() => {
+                let is_late = began.elapsed() >= SUMMARY_TIMEOUT;
+                let problem = if is_late { LATE_SUMMARY } else { CUT_SUMMARY };
+                Err(Failure::SummaryFiles(problem.to_owned()))
+            }
+            None => Ok(stage.summary_files().cloned()),
+        }
+    }
+
+    /// Calls a function in a run of its own; what that recorded.
+    fn run(
+        &self,
+        plan: &Plan,
+        stage: &Arc<Stage>,
+        state: &Arc<RunState>,
+        commands: &Commands,
+    ) -> Result<Receiver<Portion>, String> {
+        let (tell, told) = channel();
+        let users = Users(vec![launch(&self.program, stage, state, &tell, 1, 1)]);
+        drop(tell);
+        let conducted = loadline_runner::conduct(&Setup::of(plan), &users, commands, &mut []);
+        // What they hold sends as long as it is there.
+        drop(users);
+        conducted.map_err(|error| error.to_string())?;
+        Ok(told)
     }
 
     /// What the user of such a run shares with nobody; `commands` end it.

@@ -3,9 +3,14 @@
 use super::{Chain, Combinator, Compound, Condition, Extent, Group, Nth, Operator, State, Test};
 use regex::Regex;
 
+/// How many compound selectors a chain may have, and how deep groups may be nested: matching goes
+/// down the stack for each.
+const MOST_IN_CHAIN: usize = 64;
+const MOST_NESTED: usize = 4;
+
 impl Group {
     pub(in crate::html) fn parse(text: &str) -> Option<Self> {
-        let mut input = Input(text);
+        let mut input = Input(text, 0);
         let group = input.group()?;
         input.0.is_empty().then_some(group)
     }
@@ -14,8 +19,8 @@ impl Group {
 /// What makes an operator of its value.
 type MakeOperator = fn(String) -> Operator;
 
-/// What is still to be read.
-struct Input<'a>(&'a str);
+/// What is still to be read, and how deep it is nested.
+struct Input<'a>(&'a str, usize);
 
 impl Input<'_> {
     fn group(&mut self) -> Option<Group> {
@@ -26,14 +31,23 @@ impl Input<'_> {
         Some(Group(chains))
     }
 
+    /// A group inside of another one.
+    fn nested(&mut self) -> Option<Group> {
+        self.1 += 1;
+        let group = (self.1 <= MOST_NESTED).then(|| self.group()).flatten();
+        self.1 -= 1;
+        group
+    }
+
     fn chain(&mut self) -> Option<Chain> {
         self.skip_space();
         let (mut last, mut before) = (self.compound()?, Vec::new());
         while let Some(combinator) = self.combinator() {
-            before.insert(0, (combinator, last));
+            before.push((combinator, last));
             last = self.compound()?;
         }
-        Some(Chain { last, before })
+        before.reverse();
+        (before.len() < MOST_IN_CHAIN).then_some(Chain { last, before })
     }
 
     /// What joins two compound selectors; `None` at the end of a chain.
@@ -129,9 +143,9 @@ impl Input<'_> {
 
     fn call(&mut self, name: &str) -> Option<Test> {
         Some(match name {
-            "not" => Test::Not(self.group()?),
-            "has" => Test::Has(self.group()?),
-            "haschild" => Test::HasChild(self.group()?),
+            "not" => Test::Not(self.nested()?),
+            "has" => Test::Has(self.nested()?),
+            "haschild" => Test::HasChild(self.nested()?),
             "contains" => Test::Contains(self.argument()?, Extent::All),
             "containsown" => Test::Contains(self.argument()?, Extent::Own),
             "matches" => Test::Matches(self.pattern()?, Extent::All),

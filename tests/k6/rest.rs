@@ -103,7 +103,8 @@ impl<'a> Running<'a> {
 fn a_test_begins_paused_is_scaled_and_is_stopped_from_outside() {
     let scripts = Scripts::new(&[("ext.js", CONTROLLED)]);
     let _beside_others = beside_others();
-    let running = Running::begin(&scripts, &["--paused", "ext.js"]);
+    let saving = ["--paused", "--out", "loadline=a.run", "ext.js"];
+    let running = Running::begin(&scripts, &saving);
     assert!(
         running
             .ask(&["status"])
@@ -142,6 +143,15 @@ fn a_test_begins_paused_is_scaled_and_is_stopped_from_outside() {
     assert!(
         log.contains("msg=\"test run stopped from REST API\""),
         "{log}"
+    );
+    let saved = scripts.path().join("a.run");
+    let report = command(&["report", text(&saved)]).output().unwrap();
+    let report = String::from_utf8_lossy(&report.stdout);
+    let words: Vec<&str> = report.split_whitespace().collect();
+    let unwrapped = words.join(" ");
+    assert!(
+        unwrapped.contains("changed to 5 users of ext at"),
+        "{report}"
     );
 }
 

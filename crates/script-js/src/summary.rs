@@ -1,0 +1,48 @@
+//! `handleSummary()`: what was measured becomes files.
+
+use crate::program::{Failure, SummaryFiles};
+use rquickjs::{Ctx, FromJs, Value};
+
+/// The files that `handleSummary()` gave; `None` if it gave nothing.
+///
+/// # Errors
+/// If there is something in it that can't be written.
+pub(crate) fn files_of<'js>(
+    ctx: &Ctx<'js>,
+    given: Value<'js>,
+) -> Result<Option<SummaryFiles>, Failure> {
+    if given.is_undefined() || given.is_null() {
+        return Ok(None);
+    }
+    let is_map = given.is_object() && !given.is_array() && !given.is_function();
+    let no_map = "handleSummary() should return a map with string keys";
+    let no_map = || Failure::SummaryFiles(no_map.to_owned());
+    let files = given.into_object().filter(|_| is_map).ok_or_else(no_map)?;
+    let mut written = Vec::new();
+    for name in files.keys::<String>() {
+        let content = name.and_then(|name| Ok((files.get(name.as_str())?, name)));
+        let (content, name) = content.map_err(|_| thrown_by_getter(ctx))?;
+        written.push((name.clone(), bytes_of(&name, &content)?));
+    }
+    Ok(Some(written))
+}
+
+/// A property threw when it was looked at.
+fn thrown_by_getter(ctx: &Ctx<'_>) -> Failure {
+    let thrown = rquickjs::Coerced::<String>::from_js(ctx, ctx.catch());
+    let thrown = thrown.map_or_else(|_| "an unknown error".to_owned(), |text| text.0);
+    Failure::SummaryFiles(thrown)
+}
+
+fn bytes_of(name: &str, content: &Value<'_>) -> Result<Vec<u8>, Failure> {
+    let text = content.as_string().and_then(|text| text.to_string().ok());
+    let bytes = text.map(String::into_bytes);
+    let bytes = bytes.or_else(|| loadline_k6_modules::bytes_of_buffer(content));
+    bytes.ok_or_else(|| {
+        let kind = loadline_k6_modules::type_in_go(content);
+        Failure::SummaryFiles(format!(
+            "error handling summary object {name}: invalid type {kind}, it needs to be a string \
+             or ArrayBuffer"
+        ))
+    })
+}

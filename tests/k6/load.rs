@@ -1,0 +1,147 @@
+//! A test under load: users, arrivals, its early end, and what is kept of it.
+
+use crate::k6::Scripts;
+use crate::rig::{beside_others, command, serve, serve_with, text};
+use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn an_interrupt_ends_iterations_and_teardown_follows() {
+    let script = "import { sleep } from 'k6';
+        export const options = { vus: 2, duration: '10m' };
+        export default function () { console.log('in'); sleep(600); }
+        export function teardown() { console.log('torn down'); }";
+    let scripts = Scripts::new(&[("long.js", script)]);
+    let log = scripts.path().join("log");
+    let _beside_others = beside_others();
+    let log_output = format!("file={}", text(&log));
+    let child = command(&["k6", "run", "--log-output", &log_output, "long.js"])
+        .current_dir(scripts.path())
+        .spawn()
+        .unwrap();
+    let has_begun = || fs::read_to_string(&log).is_ok_and(|log| log.matches("msg=in").count() == 2);
+    while !has_begun() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(105));
+    let log = fs::read_to_string(&log).unwrap();
+    assert!(log.contains("msg=\"torn down\""), "{log}");
+    assert!(
+        log.contains("because k6 received a 'interrupt' signal"),
+        "{log}"
+    );
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        stdout.contains("0 complete and 2 interrupted iterations"),
+        "{stdout}"
+    );
+}
+
+#[test]
+fn a_run_is_judged_and_saved_with_its_names() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        export default function () {
+          http.get(`${__ENV.BASE}/?size=7`, { tags: { name: 'seven' } });
+        }";
+    let scripts = Scripts::new(&[("named.js", script)]);
+    let base = format!("BASE=http://{}", server.addr());
+    let said = scripts.say(&[
+        "run",
+        "-i",
+        "20",
+        "-e",
+        &base,
+        "--out",
+        "loadline=a.run",
+        "named.js",
+    ]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(
+        said.stdout.contains("output: loadline (a.run)"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stderr.contains("msg=\"the result is "),
+        "{}",
+        said.stderr
+    );
+    let saved = scripts.path().join("a.run");
+    let report = command(&["report", text(&saved)]).output().unwrap();
+    let report = String::from_utf8_lossy(&report.stdout);
+    assert!(report.starts_with("script "), "{report}");
+    assert!(report.contains("seven{scenario:default}"), "{report}");
+    assert!(report.contains("20 answered, 0 failed"), "{report}");
+    assert_eq!(server.stop().requests, 20);
+}
+
+#[test]
+fn users_that_share_a_runtime_print_what_others_print() {
+    let server = serve();
+    let script = "import http from 'k6/http'; import { check, sleep } from 'k6';
+        export const options = { vus: 20, iterations: 100 };
+        let own = 0;
+        export function setup() { return { n: 1 }; }
+        export default async function (data) {
+          own += data.n;
+          const res = http.get(`http://${__ENV.HOST}/`);
+          sleep(0.001);
+          await http.asyncRequest('GET', `http://${__ENV.HOST}/`);
+          check(res, { ok: (r) => r.status === 200, counted: () => own === __ITER + 1 });
+        }
+        export function teardown() { console.log('end'); }";
+    let scripts = Scripts::new(&[("own.js", script)]);
+    let host = format!("HOST={}", server.addr());
+    for mode in ["isolated", "shared"] {
+        let said = scripts.say(&["run", "-e", &host, "--vu-mode", mode, "own.js"]);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        for line in [
+            "checks_succeeded...: 100.00% 200 out of 200",
+            "iterations.....................: 100 ",
+            "http_reqs......................: 200 ",
+        ] {
+            assert!(
+                said.stdout.contains(line),
+                "{mode}: {line}: {}",
+                said.stdout
+            );
+        }
+        assert!(said.stderr.contains("msg=end"), "{}", said.stderr);
+        assert!(!said.stderr.contains("vu-mode"), "{}", said.stderr);
+    }
+    let said = scripts.say(&["run", "--vu-mode", "own", "own.js"]);
+    let sentence = "invalid vu mode \\\"own\\\". Use: \\\"isolated\\\", \\\"shared\\\"";
+    assert_eq!(said.code, Some(255), "{}", said.stderr);
+    assert!(said.stderr.contains(sentence), "{}", said.stderr);
+}
+
+#[test]
+fn late_iterations_that_wait_are_timed_from_their_intended_starts() {
+    let server = serve_with(|config| config.freeze = "500ms".parse().ok());
+    let script = "import http from 'k6/http';
+        export const options = {
+          scenarios: { all: { executor: 'constant-arrival-rate', rate: 100, duration: '1s',
+            preAllocatedVUs: 1, maxVUs: 1 } },
+          thresholds: { http_req_response: ['max>400', 'p(90)>100'], iteration_delay: ['max>300'],
+            dropped_iterations: ['count==0'], iterations: ['count==100'] },
+        };
+        export default function () { http.get(__ENV.BASE); }";
+    let scripts = Scripts::new(&[("late.js", script)]);
+    let base = format!("BASE=http://{}/", server.addr());
+    let said = scripts.say(&["run", "--late-iterations", "wait", "-e", &base, "late.js"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("http_req_response"), "{}", said.stdout);
+    assert!(said.stdout.contains("iteration_delay"), "{}", said.stdout);
+}
