@@ -22,7 +22,7 @@ PROGRAM = os.environ.get("LOADLINE_PROGRAM") or next(filter(os.path.exists, BUIL
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the native command is not built")
 
-QUICK = ("-d", "1s", "--warmup", "1s", "--trials", "3", "--precision", "10%", "--budget", "2m")
+QUICK = ("-d", "1s", "--warmup", "1s", "--trials", "3", "--precision", "10%", "--budget", "75s")
 
 WAITING = """
     from locust import HttpUser, constant, tag, task
@@ -101,12 +101,12 @@ def test_users_who_wait_are_found_up_to_where_they_lose_their_pace(tmp_path):
     # A user makes a request each 0.525 s at best, so 21 users ask for all that there is. At 24 or
     # more each would have to wait for more than a ninth of that. Half as many need no luck.
     assert 10 <= report["answer"]["level"] <= 24, (report["answer"], ended.err)
-    assert "level" not in report["answer"] or ended.code in (0, 3)
+    assert ended.code == 0, ended.err
     assert page.read_text().startswith("<svg")
     shown = Ended(begin(tmp_path, "report", str(saved), "-o", "json"))
     assert json.loads(shown.out)["answer"] == report["answer"]
-    trial = json.loads(Ended(begin(tmp_path, "report", str(saved), "--run", "2", "-o", "json")).out)
-    assert [name["name"] for name in trial["names"]] == ["GET /"]
+    trial = Ended(begin(tmp_path, "report", str(saved), "--run", "2"))
+    assert trial.out.startswith(f"script locustfile.py at {service.url}"), trial.out
 
 
 def test_with_checks_users_may_lose_their_pace(tmp_path):
@@ -149,7 +149,7 @@ def test_ctrl_c_ends_the_search_with_what_is_known(tmp_path):
         process.send_signal(signal.SIGINT)
         ended = Ended(process)
     assert ended.code == 130, ended.err
-    assert "load line: at least" in ended.out
+    assert "interrupted" in ended.err and "load line: " in ended.out
 
 
 def test_a_locustfile_that_ends_its_test_ends_the_search(tmp_path):
