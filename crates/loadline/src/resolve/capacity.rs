@@ -76,7 +76,7 @@ pub(crate) enum SearchError {
     )]
     Scenarios,
     /// Something that only a search of a locustfile's users takes.
-    #[error("{0} belongs to a locustfile; name it with -f, or leave {0} out.")]
+    #[error("{0} belongs to a locustfile; give its file with -f, or leave that out.")]
     NoLocustfile(&'static str),
     /// A locustfile's users are no rate.
     #[error("-f searches the number of a locustfile's users; add --users.")]
