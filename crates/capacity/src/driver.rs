@@ -452,7 +452,7 @@ impl<M: Measure> Driver<'_, M> {
 impl<M> Driver<'_, M> {
     /// Whether the users of a trial kept their pace, which then tells more about it.
     fn users_keep_pace(&mut self, trial: &Trial) -> bool {
-        let is_kept = self.pace.is_kept(&trial.seen, self.mean_at_ease_s);
+        let is_kept = self.pace.is_kept(trial, self.mean_at_ease_s);
         if is_kept {
             self.pace.observe(trial);
         }

@@ -12,8 +12,11 @@
 use crate::measure::{Observation, Trial};
 
 /// Users keep their pace if each makes at least this share of the requests that it makes at low
-/// load.
+/// load, by how long responses take.
 const KEPT: f64 = 0.9;
+/// And if each made this share of them: those whose wait is shorter after a slow response lose
+/// nothing. It is closer to 1, as a trial may by chance count some requests more.
+const COUNTED: f64 = 0.95;
 
 /// What the trials say about the users' wait.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,11 +55,19 @@ impl Pace {
 
     /// Whether the users of a trial kept their pace, by the response time at low load. Users who
     /// wait for less time than the response takes have none: they ask as fast as they are answered.
-    pub(crate) fn is_kept(&self, seen: &Observation, at_ease_s: f64) -> bool {
-        if seen.answers_per_s <= 0.0 {
+    pub(crate) fn is_kept(&self, trial: &Trial, at_ease_s: f64) -> bool {
+        let Observation {
+            answers_per_s,
+            mean_s,
+            ..
+        } = trial.seen;
+        if answers_per_s <= 0.0 {
             return false;
         }
-        self.wait_s() <= at_ease_s || self.cycle_s(at_ease_s) >= KEPT * self.cycle_s(seen.mean_s)
+        let cycle_s = self.cycle_s(at_ease_s);
+        let is_in_time = cycle_s >= KEPT * self.cycle_s(mean_s);
+        let has_counted = answers_per_s * cycle_s >= COUNTED * trial.level;
+        self.wait_s() <= at_ease_s || is_in_time || has_counted
     }
 }
 
@@ -94,7 +105,7 @@ mod tests {
     fn users_lose_their_pace_when_responses_take_a_ninth_of_a_cycle_longer() {
         let mut pace = Pace::default();
         pace.observe(&trial(10.0, 20.0, 0.05));
-        let kept = |mean_s| pace.is_kept(&trial(60.0, 100.0, mean_s).seen, 0.05);
+        let kept = |mean_s| pace.is_kept(&trial(60.0, 100.0, mean_s), 0.05);
         assert!(kept(0.05) && kept(0.10));
         assert!(!kept(0.11) && !kept(2.0));
     }
@@ -103,11 +114,19 @@ mod tests {
     fn users_who_do_not_wait_have_no_pace_to_lose() {
         let mut pace = Pace::default();
         pace.observe(&trial(4.0, 400.0, 0.01));
-        assert!(pace.is_kept(&trial(40.0, 400.0, 0.1).seen, 0.01));
+        assert!(pace.is_kept(&trial(40.0, 400.0, 0.1), 0.01));
+    }
+
+    #[test]
+    fn users_who_begin_each_second_keep_their_pace_however_long_that_lasts() {
+        let mut pace = Pace::default();
+        pace.observe(&trial(10.0, 10.0, 0.01));
+        assert!(pace.is_kept(&trial(80.0, 80.0, 0.5), 0.01));
+        assert!(!pace.is_kept(&trial(120.0, 100.0, 1.2), 0.01));
     }
 
     #[test]
     fn a_target_without_a_response_keeps_nobodys_pace() {
-        assert!(!Pace::default().is_kept(&trial(1.0, 0.0, 0.0).seen, f64::MAX));
+        assert!(!Pace::default().is_kept(&trial(1.0, 0.0, 0.0), f64::MAX));
     }
 }
