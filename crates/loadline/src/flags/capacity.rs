@@ -19,7 +19,7 @@ pub(crate) struct CapacityFlags {
     #[command(flatten)]
     pub(crate) run: RunFlags,
     /// Locust's own options for the locustfile: user classes, -T TAG, --config FILE
-    #[arg(last = true, value_name = "LOCUST-OPTIONS")]
+    #[arg(last = true, value_name = "LOCUST-OPTIONS", help_heading = None)]
     pub(crate) locust_options: Vec<OsString>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct SearchFlags {
         value_parser = parse_small_count)]
     pub(crate) trials: u32,
 
-    /// Time limit of the whole search [default: 2m, of a locustfile's users 5m]
+    /// Time limit of the whole search [default: 2m; with -f 5m]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) budget: Option<Duration>,
 
