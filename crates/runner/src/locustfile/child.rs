@@ -38,7 +38,7 @@ pub enum LocustfileError {
 
 /// The child.
 pub(super) struct Child {
-    process: Mutex<process::Child>,
+    process: process::Child,
     control: UnixStream,
     intervals: Receiver<Snapshot>,
     said: Arc<Said>,
@@ -91,7 +91,7 @@ impl Child {
         said.begin();
         let host = host_of(&header)?;
         Ok(Child {
-            process: Mutex::new(process),
+            process,
             control: ours,
             intervals: told,
             said,
@@ -155,12 +155,11 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         let _ = self.control.shutdown(std::net::Shutdown::Both);
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let until = Instant::now() + FAREWELL;
-        while matches!(process.try_wait(), Ok(None)) {
+        while matches!(self.process.try_wait(), Ok(None)) {
             if Instant::now() > until {
-                let _ = process.kill();
-                let _ = process.wait();
+                let _ = self.process.kill();
+                let _ = self.process.wait();
                 return;
             }
             thread::sleep(GLANCE);
