@@ -114,7 +114,7 @@ def test_with_checks_users_may_lose_their_pace(tmp_path):
     with Service(40) as service:
         ended = search(
             tmp_path, "-f", "locustfile.py", "-H", service.url, "-o", "json", "--max-users", "60",
-            "--check", "p99<800ms", "--", "-T", "plain",
+            "--check", "p99<800ms", "--", "Visitor", "-T", "plain",
         )
     # With U users a response takes U / 40 - 0.5 s, which is 0.8 s with 52.
     assert 28 <= json.loads(ended.out)["answer"]["level"] <= 56, (ended.out, ended.err)

@@ -162,11 +162,11 @@ fn of_locustfile(words: &str) -> Result<Search, String> {
 
 #[test]
 fn a_locustfile_is_searched_for_the_number_of_its_users() {
-    let search = of_locustfile("-H http://127.0.0.1:8001 -- -T fast Visitor").expect("a search");
+    let search = of_locustfile("-H http://127.0.0.1:8001 -- Visitor -T fast").expect("a search");
     let locust = search.locust.expect("a locustfile");
     assert_eq!(locust.file, "locustfile.py");
     assert_eq!(locust.host.as_deref(), Some("http://127.0.0.1:8001"));
-    assert_eq!(locust.options, ["-T", "fast", "Visitor"]);
+    assert_eq!(locust.options, ["Visitor", "-T", "fast"]);
     assert!(search.users && !search.floor && search.settings.users_keep_pace);
     assert_eq!(search.settings.budget_s, 300.0);
     let checks = &search.run.plan.checks;
