@@ -4,6 +4,6 @@ from prediction import Held, PredictionUser, setting  # noqa: F401
 
 
 class BestNumber(Held):
-    """Users just below the breaking point, started one each second."""
+    """Users just below the breaking point, started one each second unless RATE says otherwise."""
 
-    users, seconds, rate = setting("USERS", 45), setting("SECONDS", 300.0), 1.0
+    users, seconds, rate = setting("USERS", 45), setting("SECONDS", 300.0), setting("RATE", 1.0)

@@ -4,6 +4,7 @@ The folder with our package `locust` comes first on the path of this process alo
 beside it is neither replaced nor mixed in.
 """
 
+import importlib
 import os
 import sys
 
@@ -11,7 +12,12 @@ _OLDEST = (3, 10)
 
 
 def main():
-    """Check what is needed, and run the command."""
+    """Run the command."""
+    run("locust.main")
+
+
+def run(module):
+    """Check what is needed, and run the `main` of a module of our package `locust`."""
     if sys.version_info < _OLDEST:
         _refuse("Python %d.%d is too old: run Loadline with Python 3.10 or newer." %
                 sys.version_info[:2])
@@ -25,10 +31,9 @@ def main():
     from loadline import native
 
     try:
-        from locust.main import main as locust_main
-
+        imported = importlib.import_module(module)
         native.load()
-        locust_main()
+        imported.main()
     except native.MissingExtension as e:
         _refuse(str(e))
 

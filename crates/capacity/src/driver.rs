@@ -6,6 +6,7 @@ use crate::conclusion::Conclusion;
 use crate::keeping_up::TooShort;
 use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, Observation, Part, Purpose, Trial};
+use crate::pace::Pace;
 use crate::settings::{Settings, TELLING};
 use loadline_stats::search::{self, Finding, Search, Step};
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,7 @@ pub fn find<M: Measure>(
         retry_left_s: settings.retry_s(),
         ladder: Ladder::default(),
         mean_at_ease_s: f64::MAX,
+        pace: Pace::default(),
         most_answers_per_s: 0.0,
         suggested_s: 0.0,
         confirmed: None,
@@ -109,6 +111,8 @@ struct Driver<'a, M> {
     ladder: Ladder,
     /// The shortest mean response time of a trial, in seconds.
     mean_at_ease_s: f64,
+    /// The pace of users, in trials in which they kept it.
+    pace: Pace,
     /// The most answers a second of a trial.
     most_answers_per_s: f64,
     /// How long the trial lasted that suggested where the load line may be, in seconds.
@@ -144,7 +148,7 @@ impl<M: Measure> Driver<'_, M> {
         let seen = self.seen(Purpose::WarmUp, level, seconds)?;
         self.add(Purpose::WarmUp, level, seconds, seen, false);
         let trial = self.trials.last().expect("the trial was just made");
-        if !trial.kept_up {
+        if !trial.kept_up && !self.settings.whole {
             self.search.begin_at(trial.seen.answers_per_s);
         }
         self.pause();
@@ -310,13 +314,22 @@ impl<M: Measure> Driver<'_, M> {
         good.extend(&trial.seen.checks);
         good.push(trial.kept_up);
         if !trial.kept_up && trial.seen.answers_per_s > 0.0 && seconds >= self.suggested_s {
-            self.search.suggest(trial.seen.answers_per_s);
+            let carried = self.carried(&trial.seen);
+            self.search.suggest(carried);
             self.suggested_s = seconds;
         }
         let seconds = seconds * self.settings.trial_s / self.settings.length_s(level);
         let rate = level;
         self.search.record(search::Trial { rate, seconds }, &good);
         Ok(held)
+    }
+
+    /// The level that the target carried in a trial in which it did not keep up.
+    fn carried(&self, seen: &Observation) -> f64 {
+        match self.settings.whole {
+            true => seen.answers_per_s * self.pace.cycle_s(self.mean_at_ease_s),
+            false => seen.answers_per_s,
+        }
     }
 
     /// Makes a trial, and makes it again while its machine loses time and there is time for it.
@@ -429,9 +442,21 @@ impl<M: Measure> Driver<'_, M> {
             seen,
         };
         let backlog = trial.backlog();
-        trial.kept_up = backlog.keeps_up(self.mean_at_ease_s, level, seconds);
+        trial.kept_up = backlog.keeps_up(self.mean_at_ease_s, level, seconds)
+            && (!self.settings.users_keep_pace || self.users_keep_pace(&trial));
         self.measure.ended(&trial);
         self.trials.push(trial);
+    }
+}
+
+impl<M> Driver<'_, M> {
+    /// Whether the users of a trial kept their pace, which then tells more about it.
+    fn users_keep_pace(&mut self, trial: &Trial) -> bool {
+        let is_kept = self.pace.is_kept(trial, self.mean_at_ease_s);
+        if is_kept {
+            self.pace.observe(trial);
+        }
+        is_kept
     }
 }
 

@@ -19,13 +19,15 @@
 //!
 //! Vocabulary: a *level* is a rate or a number of users, a *trial* measures one level once, the
 //! *load line* is the highest level that holds. A trial *holds* if all checks do and the target
-//! *keeps up*: at its end no more is outstanding than is always under way.
+//! *keeps up*: at its end no more is outstanding than is always under way. In a closed loop whose
+//! users wait between their requests it is also asked whether they keep their pace.
 
 mod conclusion;
 mod driver;
 mod keeping_up;
 mod ladder;
 mod measure;
+mod pace;
 mod settings;
 
 pub use conclusion::{Breaking, Conclusion, Inconclusive, LoadLine, Why};

@@ -40,6 +40,9 @@ pub struct Settings {
     pub first: f64,
     /// Whether levels are whole numbers, as where users are counted.
     pub whole: bool,
+    /// Whether a target keeps up only if users who wait between their requests keep their pace.
+    #[serde(default)]
+    pub users_keep_pace: bool,
     /// How many checks there are.
     pub checks: usize,
     /// So many requests a trial must have for the highest percentile that a check asks for.

@@ -3,11 +3,13 @@
 mod freezing;
 mod lasting;
 mod queue;
+mod thinking;
 mod wavering;
 
 pub(crate) use freezing::Freezing;
 pub(crate) use lasting::Lasting;
 pub(crate) use queue::Queue;
+pub(crate) use thinking::Thinking;
 pub(crate) use wavering::Wavering;
 
 use crate::measure::Trial;
@@ -21,6 +23,7 @@ pub(crate) fn settings() -> Settings {
         highest: 1e6,
         first: 100.0,
         whole: false,
+        users_keep_pace: false,
         checks: 1,
         samples: 100.0,
         trial_s: Settings::TRIAL_S,

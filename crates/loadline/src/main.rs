@@ -63,7 +63,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
             *flags,
             Surroundings::of_this_machine(&mut io::stdin()),
         )?),
-        Command::Capacity(flags) => commands::capacity::run(&resolve_search(
+        Command::Capacity(flags) => commands::capacity::run(resolve_search(
             *flags,
             Surroundings::of_this_machine(&mut io::stdin()),
         )?),

@@ -6,7 +6,7 @@ mod outputs;
 mod requests;
 mod scenarios;
 
-pub(crate) use capacity::{Search, SearchError, resolve_search};
+pub(crate) use capacity::{Locust, Search, SearchError, resolve_search};
 
 use crate::flags;
 use crate::flags::Planned;

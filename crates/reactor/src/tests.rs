@@ -10,6 +10,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::thread;
+use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -373,6 +374,32 @@ fn an_iteration_drives_tasks_without_waiting() {
 
 /// One timer after the other is overdue when the loop has a core again, and each has an iteration
 /// of its own.
+/// The longest iteration of a loop whose next turn is due in this many nanoseconds, and comes so
+/// much later.
+fn longest_of_driven_ns(due_in_ns: u64, late_ns: u64) -> u64 {
+    let kernel = Kernel::new().unwrap();
+    let mut timer = kernel.timer();
+    let due_ns = kernel.now_ns() + due_in_ns;
+    let _task = kernel.spawn(async move { timer.until(due_ns).await });
+    kernel.turn().unwrap();
+    let until_ns = due_ns + late_ns;
+    thread::sleep(Duration::from_nanos(until_ns - kernel.now_ns()));
+    kernel.turn().unwrap();
+    let mut longest_ns = 0;
+    kernel.take_loop_iterations(&mut |length_ns, _| longest_ns = longest_ns.max(length_ns));
+    longest_ns
+}
+
+#[test]
+fn a_driven_loop_that_waits_has_no_iteration_and_one_that_is_late_has() {
+    assert!(
+        longest_of_driven_ns(SECOND_NS, 0) < SECOND_NS / 2,
+        "it waited"
+    );
+    let late_ns = longest_of_driven_ns(SECOND_NS / 10, SECOND_NS / 2);
+    assert!(late_ns >= SECOND_NS / 2, "{late_ns}");
+}
+
 #[test]
 fn loop_iterations_never_overlap_however_much_is_overdue() {
     let kernel = Kernel::new().unwrap();

@@ -75,8 +75,8 @@ pub use log::{COLUMNS, LogWriter};
 pub use name_history::{BUSIEST_NAMES, Moment, NameHistory};
 pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
-    Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter, SavedOutcome,
-    Searched, append_search,
+    FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter,
+    SavedOutcome, Searched, append_search,
 };
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use socket_errors::SocketErrors;

@@ -9,6 +9,7 @@
 mod carried;
 mod differences;
 mod encoding;
+mod follow;
 mod header;
 mod line;
 mod merge;
@@ -22,6 +23,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use follow::FollowedRun;
 pub use header::{Header, LONGEST_KEPT_BODY, LongBody};
 pub use reader::RunFile;
 pub use role::{Role, RoleKind};

@@ -11,7 +11,9 @@ use crate::style::Style;
 use crate::table::{Column, line};
 use crate::text::{TextOptions, assemble, floor_text};
 use crate::{layout, wording};
-use loadline_capacity::{Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial};
+use loadline_capacity::{
+    Breaking, Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial,
+};
 use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
 use loadline_units as units;
@@ -135,8 +137,19 @@ fn notes(report: &CapacityReport<'_>) -> Vec<String> {
     let too_short = report.too_short().map(too_short);
     let added = report.errors_added.then(|| words::ERRORS_ADDED.to_owned());
     let no_ladder = is_without_ladder(report).then(|| words::NO_LADDER.to_owned());
-    let notes = [disturbed, cut_short, too_short, added, no_ladder];
+    let pace_lost = is_by_pace(report).then(|| words::PACE_LOST.to_owned());
+    let notes = [pace_lost, disturbed, cut_short, too_short, added, no_ladder];
     notes.into_iter().flatten().collect()
+}
+
+/// Whether users lost their pace first just above the load line.
+fn is_by_pace(report: &CapacityReport<'_>) -> bool {
+    let first = match &report.outcome.conclusion {
+        Conclusion::Found(line) => line.breaks.first(),
+        Conclusion::NothingHolds { breaks, .. } => breaks.first(),
+        _ => None,
+    };
+    report.settings.users_keep_pace && first == Some(&Breaking::KeepingUp)
 }
 
 /// Whether there was no time for the ladder of a load line.

@@ -10,11 +10,23 @@ use evaluation::Evaluation;
 pub use saved::{SavedSearch, is_search};
 pub use trials::{Progress, Search, SearchResult, conduct_search};
 
+use loadline_capacity::Observation;
+use loadline_plan::Plan;
 use std::time::Duration;
 
 /// A step of the descent. Intervals are seconds: one that held both levels would tell of neither.
 fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
     (level, length(seconds.ceil()))
+}
+
+/// What a trial saw, which took longer than the search reckoned with: a locustfile's users may need
+/// more time to settle, and to come round.
+fn longer(seen: Observation, plan: &Plan, reckoned_s: f64) -> Observation {
+    let took_s = (plan.warmup + plan.duration.unwrap_or_default()).as_secs_f64();
+    Observation {
+        drained_s: seen.drained_s + (took_s - reckoned_s).max(0.0),
+        ..seen
+    }
 }
 
 /// A length of time. Those of a saved search are whatever its file says: no sum of some may be more

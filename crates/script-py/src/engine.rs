@@ -166,6 +166,12 @@ fn forget(py: Python<'_>) -> PyResult<()> {
     stopped
 }
 
+/// Since when the requests in flight are so, in nanoseconds of `CLOCK_MONOTONIC`.
+#[pyfunction]
+pub(crate) fn in_flight_since_ns() -> Vec<u64> {
+    existing().map_or(Vec::new(), |engine| engine.in_flight_since_ns())
+}
+
 /// What the hub calls whenever the engine may have something to do.
 #[pyfunction]
 fn turn(py: Python<'_>) -> PyResult<()> {
@@ -277,8 +283,31 @@ impl Engine {
         py: Python<'_>,
         future: impl Future<Output = Arrival> + 'static,
     ) -> PyResult<Arrival> {
+        self.wait_since(py, None, future)
+    }
+
+    /// The same, for the response to a request.
+    pub(crate) fn wait_for_response(
+        &self,
+        py: Python<'_>,
+        future: impl Future<Output = Arrival> + 'static,
+    ) -> PyResult<Arrival> {
+        self.wait_since(py, Some(monotonic_ns()), future)
+    }
+
+    /// Since when the requests in flight are so, on `CLOCK_MONOTONIC`.
+    pub(crate) fn in_flight_since_ns(&self) -> Vec<u64> {
+        self.waiting.in_flight_since_ns()
+    }
+
+    fn wait_since(
+        &self,
+        py: Python<'_>,
+        since_ns: Option<u64>,
+        future: impl Future<Output = Arrival> + 'static,
+    ) -> PyResult<Arrival> {
         let greenlet = self.hub.waiter(py)?;
-        let ticket = self.waiting.enter(greenlet);
+        let ticket = self.waiting.enter(greenlet, since_ns);
         let waiting = Rc::clone(&self.waiting);
         let task = self.host().spawn(async move {
             let arrival = future.await;

@@ -56,5 +56,6 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pause::sleep, module)?)?;
     module.add_function(wrap_pyfunction!(response::on_request, module)?)?;
     module.add_function(wrap_pyfunction!(lag::hub_lag, module)?)?;
+    module.add_function(wrap_pyfunction!(engine::in_flight_since_ns, module)?)?;
     engine::forget_in_children(module)
 }

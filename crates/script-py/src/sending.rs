@@ -199,7 +199,7 @@ pub(crate) fn send<'py>(
         decodes: sending.decodes,
     };
     let fetching = async move { Arrival::Fetched(Box::new(order.fetch().await)) };
-    let (fetched, cause) = match engine.wait(py, fetching) {
+    let (fetched, cause) = match engine.wait_for_response(py, fetching) {
         Ok(Arrival::Fetched(fetched)) => (fetched, None),
         Ok(Arrival::Over) => {
             return Err(PyRuntimeError::new_err("a request ended without an end"));

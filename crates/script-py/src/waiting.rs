@@ -27,6 +27,8 @@ pub(crate) struct Ticket {
 struct Waiter {
     number: u64,
     greenlet: Py<PyAny>,
+    /// Since when it waits for a response, if it does.
+    since_ns: Option<u64>,
     /// Dropping it gives up what is waited for.
     task: Option<Task>,
     arrival: Option<Arrival>,
@@ -42,13 +44,15 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// A place for a greenlet that is about to wait.
-    pub(crate) fn enter(&self, greenlet: Py<PyAny>) -> Ticket {
+    /// A place for a greenlet that is about to wait: for a response since this instant, or for
+    /// something else.
+    pub(crate) fn enter(&self, greenlet: Py<PyAny>, since_ns: Option<u64>) -> Ticket {
         let number = self.last_number.get() + 1;
         self.last_number.set(number);
         let waiter = Waiter {
             number,
             greenlet,
+            since_ns,
             task: None,
             arrival: None,
         };
@@ -108,6 +112,17 @@ impl Waiting {
     /// Whether nobody waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiters.borrow().is_empty()
+    }
+
+    /// Since when those wait who wait for a response that has not come.
+    pub(crate) fn in_flight_since_ns(&self) -> Vec<u64> {
+        let waiters = self.waiters.borrow();
+        let unanswered = waiters
+            .iter()
+            .filter(|(_, waiter)| waiter.arrival.is_none());
+        unanswered
+            .filter_map(|(_, waiter)| waiter.since_ns)
+            .collect()
     }
 
     fn with<T>(&self, ticket: Ticket, act: impl FnOnce(&mut Waiter) -> T) -> Option<T> {

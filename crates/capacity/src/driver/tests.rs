@@ -1,7 +1,7 @@
 use super::*;
 use crate::OwnLimit;
 use crate::conclusion::{LoadLine, Why};
-use crate::simulated::{Kept, Lasting, Queue, Wavering, settings};
+use crate::simulated::{Kept, Lasting, Queue, Thinking, Wavering, settings};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -464,4 +464,59 @@ fn what_an_overload_leaves_behind_is_over_before_the_next_trial() {
         let lowest = broken.map(|trial| trial.level).fold(f64::MAX, f64::min);
         assert!(lowest > 0.99 * capacity, "{lowest} {capacity}");
     }
+}
+
+/// As `--users` searches users who wait.
+fn of_users(users_keep_pace: bool) -> Settings {
+    Settings {
+        first: 1.0,
+        highest: 10_000.0,
+        whole: true,
+        users_keep_pace,
+        ..settings()
+    }
+}
+
+/// The most users of whom each makes nine tenths of the requests that one alone makes.
+fn breaking_point(target: &Thinking) -> f64 {
+    let cycle_s = target.wait_s + target.response_s(1.0);
+    let keeps = |users: &f64| cycle_s >= 0.9 * (target.wait_s + target.response_s(*users));
+    (1..10_000)
+        .map(f64::from)
+        .take_while(keeps)
+        .last()
+        .expect("one alone does")
+}
+
+#[test]
+fn users_who_wait_are_found_up_to_where_they_lose_their_pace() {
+    for (wait_s, service_s) in [(0.5, 0.01), (2.0, 0.004), (0.1, 0.02), (1.0, 0.0005)] {
+        let mut target = Thinking {
+            wait_s,
+            service_s,
+            most_s: 60.0,
+        };
+        let expected = breaking_point(&target);
+        let (outcome, _) = find(&of_users(true), &mut target);
+        let line = load_line(&outcome);
+        assert_eq!(line.breaks, [crate::Breaking::KeepingUp]);
+        let near = 0.94 * expected - 1.0..=expected;
+        assert!(near.contains(&line.level), "{line:?} {expected}");
+        let counting = outcome.trials.iter().filter(|trial| trial.counts());
+        assert!(counting.count() < 30);
+    }
+}
+
+#[test]
+fn where_only_checks_are_asked_for_users_may_lose_their_pace() {
+    let mut target = Thinking {
+        wait_s: 0.5,
+        service_s: 0.01,
+        most_s: 1.0,
+    };
+    let (outcome, _) = find(&of_users(false), &mut target);
+    let line = load_line(&outcome);
+    assert_eq!(line.breaks, [crate::Breaking::Check(0)]);
+    // 100 requests a second, by users who wait for half a second and a second.
+    assert!((142.0..=150.0).contains(&line.level), "{line:?}");
 }

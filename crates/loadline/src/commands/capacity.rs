@@ -1,5 +1,6 @@
 //! `loadline capacity`.
 
+use super::locust::interpreter;
 use crate::closing;
 use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
@@ -7,7 +8,7 @@ use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::live::say_line;
 use crate::publish::write_file;
-use crate::resolve::Search;
+use crate::resolve::{Locust, Search};
 use crate::session::keys_of_view;
 use crate::view::View;
 use anyhow::Result;
@@ -16,19 +17,25 @@ use loadline_record::{Environment, Floor, Searched};
 use loadline_report::{CapacityReport, Origin, search_page};
 use loadline_runner::preflight::Reserved;
 use loadline_runner::search::{Progress, Search as Setup, SearchResult, conduct_search};
-use loadline_runner::{Commands, Common, End, Observed, Observer};
+use loadline_runner::{Commands, Common, End, Locustfile, Observed, Observer};
 use loadline_terminal_view::Keys as KeyMap;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A pause from which on users may wonder what goes on, in seconds.
 const LONG_S: f64 = 2.0;
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
-pub(crate) fn run(search: &Search) -> Result<Exit> {
+pub(crate) fn run(mut search: Search) -> Result<Exit> {
     search.run.reports.prepare()?;
     if let Some(path) = &search.svg {
         drop(Reserved::open(path)?);
     }
+    let locustfile = search.locust.as_ref().map(load).transpose()?;
+    if let Some(locustfile) = &locustfile {
+        aim(&mut search, locustfile);
+    }
+    let search = &search;
     let budget = Duration::try_from_secs_f64(search.settings.budget_s).ok();
     let view = search.run.session.view(KeyMap::Watch, budget)?;
     let commands = Commands::default();
@@ -44,6 +51,7 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
         plan: &search.run.plan,
         searched: searched(search, floor, start.elapsed()),
         settling: search.settling,
+        locustfile: locustfile.as_ref(),
         common: Common {
             watch: search.run.session.watch.as_ref(),
             floor,
@@ -89,6 +97,25 @@ pub(crate) fn run(search: &Search) -> Result<Exit> {
             Ok(Exit::Interrupted)
         }
         (SearchEnd::Complete, None) => Ok(tell_exit(&outcome.conclusion, search.run.trust)),
+    }
+}
+
+/// Starts the process of a locustfile's users.
+fn load(locust: &Locust) -> Result<Locustfile> {
+    let interpreter = interpreter().map_err(anyhow::Error::msg)?;
+    let mut command = Command::new(interpreter);
+    command.args(["-m", "loadline.trials", "-f", &locust.file]);
+    if let Some(host) = &locust.host {
+        command.args(["-H", host]);
+    }
+    command.args(&locust.options);
+    Ok(Locustfile::start(command, say_line)?)
+}
+
+/// Has the plan of the trials name the host that the locustfile's requests go to.
+fn aim(search: &mut Search, locustfile: &Locustfile) {
+    for request in &mut search.run.plan.requests {
+        request.url = locustfile.host().clone();
     }
 }
 
@@ -143,7 +170,9 @@ fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
 /// Says what is searched for, where it was left to us.
 fn announce(search: &Search) {
     let shown = search.run.session.progress;
-    if shown && search.usual_checks {
+    if shown && search.usual_checks && search.locust.is_some() {
+        say_line("No --check is given: using p99<1s and errors<0.1%.");
+    } else if shown && search.usual_checks {
         say_line("No --check is given: using p99<1s, errors<0.1% and non2xx<0.1%.");
     } else if shown && search.errors_added {
         say_line("No --check on errors is given: adding errors<1%.");

@@ -28,20 +28,31 @@ const NO_PACKAGE: i32 = 11;
 /// Becomes an interpreter that runs the words; returns only if there is none that can, with the
 /// exit code.
 pub(crate) fn run(words: &[OsString]) -> u8 {
-    let tried: Vec<Tried> = candidates().into_iter().map(Tried::of).collect();
-    let Some(found) = tried.iter().find(|tried| tried.fitness == Fitness::Fit) else {
-        refuse(&sentence(&tried));
-        return FAILED;
+    let program = match interpreter() {
+        Ok(program) => program,
+        Err(sentence) => {
+            refuse(&sentence);
+            return FAILED;
+        }
     };
-    let error = Command::new(&found.program)
+    let error = Command::new(&program)
         .args(["-m", "loadline"])
         .args(words)
         .exec();
-    refuse(&format!(
-        "{} can't be run: {error}",
-        found.program.display()
-    ));
+    refuse(&format!("{} can't be run: {error}", program.display()));
     FAILED
+}
+
+/// An interpreter that can run the package.
+///
+/// # Errors
+/// Why there is none, and what to do.
+pub(super) fn interpreter() -> Result<PathBuf, String> {
+    let tried: Vec<Tried> = candidates().into_iter().map(Tried::of).collect();
+    let found = tried.iter().find(|tried| tried.fitness == Fitness::Fit);
+    found
+        .map(|found| found.program.clone())
+        .ok_or_else(|| sentence(&tried))
 }
 
 /// An interpreter, and whether it will do.

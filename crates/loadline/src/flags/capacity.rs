@@ -4,9 +4,10 @@
 //! here, and refused with a sentence.
 
 use crate::flags::run::RunFlags;
-use clap::Args;
+use clap::{Args, ValueHint};
 use loadline_capacity::Settings;
 use loadline_plan::{Rate, parse_duration, parse_small_count};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,6 +18,9 @@ pub(crate) struct CapacityFlags {
     pub(crate) search: SearchFlags,
     #[command(flatten)]
     pub(crate) run: RunFlags,
+    /// Locust's own options for the locustfile: user classes, -T TAG, --config FILE
+    #[arg(last = true, value_name = "LOCUST-OPTIONS", help_heading = None)]
+    pub(crate) locust_options: Vec<OsString>,
 }
 
 /// The range, the precision and the time of the search.
@@ -39,6 +43,17 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) max_users: Option<u32>,
 
+    /// With --users: search for the number of users of this locustfile
+    ///
+    /// Needs Loadline's package for Python, as `loadline locust` does. -H is the host of the
+    /// locustfile then. Tags, user classes and other options of Locust's follow behind --.
+    #[arg(short = 'f', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) locustfile: Option<String>,
+
+    /// The host of the locustfile, such as http://127.0.0.1:8080
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) host: Option<String>,
+
     /// Stop once the load line is known this precisely
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_precision)]
     pub(crate) precision: f64,
@@ -48,9 +63,9 @@ pub(crate) struct SearchFlags {
         value_parser = parse_small_count)]
     pub(crate) trials: u32,
 
-    /// Time limit of the whole search
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
-    pub(crate) budget: Duration,
+    /// Time limit of the whole search [default: 2m; with -f 5m]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) budget: Option<Duration>,
 
     /// Do not measure the best that this machine can do
     #[arg(long)]

@@ -44,7 +44,7 @@ const MOST_USED: [MostUsed; 5] = [
         command: Some("capacity"),
         flags: [
             "users",
-            "min_rate",
+            "locustfile",
             "max_rate",
             "precision",
             "budget",

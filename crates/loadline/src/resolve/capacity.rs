@@ -1,5 +1,9 @@
 //! From flags to a search: the plan of its trials, and where it looks.
 
+mod locustfile;
+
+pub(crate) use locustfile::Locust;
+
 use super::{Error, Surroundings, resolve_alone, with_plan_file};
 use crate::flags::capacity::{CapacityFlags, SearchFlags};
 use crate::flags::run::RunFlags;
@@ -26,6 +30,15 @@ const RECOVERY: Duration = Duration::from_secs(5);
 const MOST_USERS: u32 = 10_000;
 /// What is checked where nothing is asked: what a service must surely keep to be called up.
 const USUAL_CHECKS: [&str; 3] = ["p99<1s", "errors<0.1%", "non2xx<0.1%"];
+/// The same of a locustfile, which says itself which responses are failures.
+const USUAL_CHECKS_OF_LOCUSTFILE: [&str; 2] = ["p99<1s", "errors<0.1%"];
+
+/// All of a search takes so long, where nothing else is said.
+const BUDGET: Duration = Duration::from_secs(Settings::BUDGET_S as u64);
+/// The same of a search for a locustfile's users, who settle for a second before each trial.
+const BUDGET_OF_LOCUSTFILE: Duration = Duration::from_secs(300);
+/// What a trial of a locustfile's takes besides: users settle, and a whole second begins.
+const OVERHEAD_OF_LOCUSTFILE: Duration = Duration::from_millis(1_500);
 
 /// A search as the command was asked for it, everything read and checked.
 #[derive(Debug)]
@@ -36,6 +49,8 @@ pub(crate) struct Search {
     pub(crate) settings: Settings,
     /// Whether users are searched, instead of rates.
     pub(crate) users: bool,
+    /// Whose users they are, where these are a locustfile's.
+    pub(crate) locust: Option<Locust>,
     /// Whether the checks are ours.
     pub(crate) usual_checks: bool,
     /// Whether the check on errors is ours, beside those that were given.
@@ -60,6 +75,27 @@ pub(crate) enum SearchError {
          search with one of them alone."
     )]
     Scenarios,
+    /// Something that only a search of a locustfile's users takes.
+    #[error("{0} belongs to a locustfile; give its file with -f, or leave that out.")]
+    NoLocustfile(&'static str),
+    /// A locustfile's users are no rate.
+    #[error("-f searches the number of a locustfile's users; add --users.")]
+    LocustfileAlone,
+    /// The locustfile says where requests go.
+    #[error(
+        "-f takes the requests from the locustfile, and a URL beside it is one too many; give the \
+         locustfile's host with -H {0}, or leave out -f."
+    )]
+    UrlBesideLocustfile(String),
+    /// The locustfile makes the requests.
+    #[error("--{0} says what the locustfile does by itself; leave it out.")]
+    OfLocustfile(String),
+    /// Not a host.
+    #[error(
+        "-H {0} is not the host of a locustfile; give one such as -H http://127.0.0.1:8080 (header \
+         fields are for the locustfile to say)."
+    )]
+    NoHost(String),
     /// A check that more load can only fulfil has no highest load.
     #[error(
         "--check {0} is a lower bound, and a search for the highest load needs upper bounds; give \
@@ -117,26 +153,38 @@ pub(crate) fn resolve_search(
     flags: CapacityFlags,
     surroundings: Surroundings<'_>,
 ) -> Result<Search, Error> {
-    let CapacityFlags { search, mut run } = with_plan_file(flags)?;
+    let CapacityFlags {
+        search,
+        mut run,
+        locust_options,
+    } = with_plan_file(flags)?;
     if !run.scenarios.is_empty() {
         return Err(SearchError::Scenarios.into());
     }
     refuse_decided(&search, &run)?;
+    let locust = locustfile::resolve(&search, locust_options, &mut run)?;
     refuse_lower_bounds(&run.judgement.check)?;
     let usual_checks = run.judgement.check.is_empty();
     let errors_added = !usual_checks && !has_errors_check(&run.judgement.check);
     fill_in(&search, &mut run);
-    let settings = settings(&search, &run)?;
-    let run = resolve_alone(run, search.svg.as_deref(), surroundings)?;
+    let settings = Settings {
+        users_keep_pace: search.users && usual_checks,
+        ..settings(&search, &run)?
+    };
+    let mut run = resolve_alone(run, search.svg.as_deref(), surroundings)?;
     refuse_single_runs(&run)?;
+    if let Some(locust) = &locust {
+        run.plan.script = Some(locust.script());
+    }
     Ok(Search {
         run,
         settings,
         users: search.users,
+        floor: !search.no_floor && locust.is_none(),
+        locust,
         usual_checks,
         errors_added,
         settling: SETTLING,
-        floor: !search.no_floor,
         svg: search.svg,
     })
 }
@@ -198,7 +246,10 @@ fn fill_in(search: &SearchFlags, run: &mut RunFlags) {
     let check = |text: &str| -> Check { text.parse().expect("our own checks can be read") };
     let checks = &mut run.judgement.check;
     if checks.is_empty() {
-        *checks = USUAL_CHECKS.map(check).to_vec();
+        *checks = match search.locustfile {
+            Some(_) => USUAL_CHECKS_OF_LOCUSTFILE.map(check).to_vec(),
+            None => USUAL_CHECKS.map(check).to_vec(),
+        };
     } else if !has_errors_check(checks) {
         checks.push(check(ERRORS_CHECK));
     }
@@ -239,21 +290,26 @@ fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchErro
     if search.trials == 0 {
         return Err(SearchError::NoTrials);
     }
+    let (overhead, usual_budget) = match search.locustfile {
+        Some(_) => (OVERHEAD_OF_LOCUSTFILE, BUDGET_OF_LOCUSTFILE),
+        None => (SETTLING + OVERHEAD, BUDGET),
+    };
     let settings = Settings {
         lowest,
         highest,
         first: first.clamp(lowest, highest),
         whole: search.users,
+        users_keep_pace: false,
         checks: run.judgement.check.len(),
         samples,
         trial_s,
-        overhead_s: (SETTLING + OVERHEAD).as_secs_f64(),
+        overhead_s: overhead.as_secs_f64(),
         warm_up_s: run.load.warmup_time().as_secs_f64(),
         spent_s: 0.0,
         recovery_s: trial_s.max(RECOVERY.as_secs_f64()),
         width: search.precision,
         trials: search.trials,
-        budget_s: search.budget.as_secs_f64(),
+        budget_s: search.budget.unwrap_or(usual_budget).as_secs_f64(),
         floor_per_s: None,
     };
     let least_s = settings.least_budget_s().ceil();

@@ -63,6 +63,8 @@ pub(crate) struct Inner {
     /// What makes the descriptor readable at a deadline, and the deadline, where another loop
     /// drives this one.
     alarm: RefCell<Option<Alarm>>,
+    /// When the next turn is due, between two turns of a loop that another one drives.
+    turn_due_ns: Cell<Option<u64>>,
     /// When the current loop iteration began; `None` while the loop waits.
     iteration_from_ns: Cell<Option<u64>>,
     /// When the last iteration ended, or the loop was entered: what fell due before is not waited
@@ -91,6 +93,7 @@ impl Kernel {
             news_ns: Cell::new(0),
             polled_ns: Cell::new(0),
             alarm: RefCell::default(),
+            turn_due_ns: Cell::new(None),
             iteration_from_ns: Cell::new(None),
             iteration_end_ns: Cell::new(0),
         })))
@@ -151,6 +154,9 @@ impl Kernel {
             sys::timer_set(timer.as_fd(), due_ns)?;
             *set_ns = due_ns;
         }
+        // Until then the other loop may wait, which is no iteration of this one.
+        self.end_iteration(self.now_ns());
+        self.0.turn_due_ns.set(due_ns);
         Ok(())
     }
 
@@ -215,7 +221,7 @@ impl Kernel {
         self.0.news_ns.set(now_ns);
         self.count_polled(wait && events == 0, fired, now_ns);
         if !wait || events > 0 || fired {
-            let due_ns = due_ns.unwrap_or(now_ns);
+            let due_ns = due_ns.or(self.0.turn_due_ns.take()).unwrap_or(now_ns);
             let from_ns = due_ns.max(self.0.iteration_end_ns.get()).min(now_ns);
             self.0.iteration_from_ns.set(Some(from_ns));
         }

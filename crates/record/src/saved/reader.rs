@@ -241,14 +241,14 @@ fn next_header(line: &[u8]) -> Result<(Header, u64), LineError> {
     }
 }
 
-struct Line {
-    bytes: Vec<u8>,
+pub(super) struct Line {
+    pub(super) bytes: Vec<u8>,
     /// Whether it ends in a newline, and so was written whole.
-    whole: bool,
+    pub(super) whole: bool,
 }
 
 /// The lines of a file, counted.
-struct Lines<'a, R> {
+pub(super) struct Lines<'a, R> {
     path: &'a Path,
     input: R,
     /// The number of the last line given out, from 1.
@@ -256,7 +256,7 @@ struct Lines<'a, R> {
 }
 
 impl<'a, R: BufRead> Lines<'a, R> {
-    fn new(path: &'a Path, input: R) -> Lines<'a, R> {
+    pub(super) fn new(path: &'a Path, input: R) -> Lines<'a, R> {
         Lines {
             path,
             input,
@@ -264,7 +264,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         }
     }
 
-    fn next(&mut self) -> Result<Option<Line>, Error> {
+    pub(super) fn next(&mut self) -> Result<Option<Line>, Error> {
         let mut bytes = Vec::new();
         let mut part = (&mut self.input).take(LONGEST_LINE + 1);
         part.read_until(b'\n', &mut bytes)
@@ -277,7 +277,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         Ok((!bytes.is_empty()).then_some(Line { bytes, whole }))
     }
 
-    fn header(&mut self) -> Result<(Header, u64), Error> {
+    pub(super) fn header(&mut self) -> Result<(Header, u64), Error> {
         let path = self.path.to_owned();
         self.refuse_other_files()?;
         let Some(line) = self.next()? else {
@@ -310,7 +310,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
         }
     }
 
-    fn error(&self, reason: LineError) -> Error {
+    pub(super) fn error(&self, reason: LineError) -> Error {
         Error::Line {
             path: self.path.to_owned(),
             line: self.number,

@@ -334,3 +334,28 @@ fn a_load_line_that_left_no_time_for_its_ladder_says_so() {
     let text = capacity(&report(&plan, &outcome), &TextOptions::default());
     assert!(text.contains("No time was left for the ladder"), "{text}");
 }
+
+#[test]
+fn where_users_lose_their_pace_it_is_said_what_that_means() {
+    let (plan, mut outcome) = (plan(), found());
+    let Conclusion::Found(line) = &mut outcome.conclusion else {
+        panic!("{:?}", outcome.conclusion);
+    };
+    line.breaks.reverse();
+    let settings = Settings {
+        users_keep_pace: true,
+        ..SETTINGS
+    };
+    let of_users = CapacityReport {
+        users: true,
+        settings: &settings,
+        ..report(&plan, &outcome)
+    };
+    let text =
+        |report: &CapacityReport<'_>| capacity(report, &TextOptions::default()).replace('\n', " ");
+    let shown = text(&of_users);
+    assert!(shown.contains("; the target falls behind first"), "{shown}");
+    assert!(shown.contains("less than 90 % of the requests that it makes at low load"));
+    let of_rates = text(&report(&plan, &outcome));
+    assert!(!of_rates.contains("at low load"), "{of_rates}");
+}

@@ -13,6 +13,10 @@ use loadline_units as units;
 pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, because a rate at which \
                                        requests fail is not a capacity; give a --check on errors \
                                        for another bound.";
+/// What it means that a target falls behind, where users are counted.
+pub(super) const PACE_LOST: &str = "It falls behind where a user makes less than 90 % of the \
+                                    requests that it makes at low load, because responses take \
+                                    longer: more users would only wait longer.";
 /// Why there is no ladder.
 pub(super) const NO_LADDER: &str = "No time was left for the ladder; give more (--budget) for \
                                     runs below and above the load line.";

@@ -2,7 +2,7 @@
 //! what the trials before it measured.
 
 use super::evaluation::Evaluation;
-use super::whole;
+use super::{longer, whole};
 use loadline_capacity::{
     Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Trial, find,
 };
@@ -20,6 +20,7 @@ pub(super) fn replay(runs: &[RunFile], searched: &Searched) -> Option<(SearchOut
         made: 0,
         first: runs.first()?,
         users: searched.users,
+        overhead_s: searched.settings.overhead_s,
         evaluation: Evaluation::default(),
     };
     let (outcome, ended) = find(&searched.settings, &mut trials);
@@ -41,6 +42,7 @@ struct Saved<'a> {
     made: u32,
     first: &'a RunFile,
     users: bool,
+    overhead_s: f64,
     evaluation: Evaluation,
 }
 
@@ -95,13 +97,15 @@ impl Measure for Saved<'_> {
         &mut self,
         purpose: Purpose,
         level: f64,
-        _: f64,
+        seconds: f64,
     ) -> Result<Option<Observation>, OtherTrial> {
         let Some(run) = self.next(purpose, level)? else {
             return Ok(None);
         };
         let result = RunResult::new(run.summary().clone());
-        Ok(Some(self.evaluation.observe(result, level)))
+        let plan = run.header().plan.clone();
+        let seen = self.evaluation.observe(result, level);
+        Ok(Some(longer(seen, &plan, seconds + self.overhead_s)))
     }
 
     fn descend(

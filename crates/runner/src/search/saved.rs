@@ -109,6 +109,7 @@ mod tests {
             highest: 1e6,
             first: 10.0,
             whole: false,
+            users_keep_pace: false,
             checks: 0,
             samples: 100.0,
             trial_s: 2.0,

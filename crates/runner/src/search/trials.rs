@@ -4,13 +4,14 @@
 //! not measured, so that its connections are up and the queues of the target as long as they get.
 
 use super::saved::store;
-use super::{Evaluation, length, whole};
+use super::{Evaluation, length, longer, whole};
 use crate::commands::Commands;
 use crate::error::{RunError, Trouble};
+use crate::locustfile::Locustfile;
 use crate::observer::{Interval, Observed, Observer};
 use crate::run::{Setup, conduct};
 use crate::series::Common;
-use crate::workload::workload;
+use crate::workload::{Workload, workload};
 use loadline_capacity::{
     Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Trial, find,
 };
@@ -33,6 +34,8 @@ pub struct Search<'a> {
     pub searched: Searched,
     /// Driven before each trial is measured.
     pub settling: Duration,
+    /// Whose users are searched, where these are a locustfile's.
+    pub locustfile: Option<&'a Locustfile>,
     /// What the trials have in common.
     pub common: Common<'a>,
     /// Where an observer saves the trials: the outcome is stored behind them.
@@ -127,12 +130,19 @@ impl Trials<'_, '_, '_> {
             watch: common.watch,
             floor: common.floor,
         };
-        let workload = workload(plan, common.prints)?;
+        let made;
+        let workload: &dyn Workload = match self.search.locustfile {
+            Some(locustfile) => locustfile,
+            None => {
+                made = workload(plan, common.prints)?;
+                &*made
+            }
+        };
         let mut observers: Vec<&mut dyn Observer> = vec![also];
         for observer in self.observers.iter_mut() {
             observers.push(&mut **observer);
         }
-        let conducted = conduct(&setup, workload.as_ref(), self.commands, &mut observers)?;
+        let conducted = conduct(&setup, workload, self.commands, &mut observers)?;
         if let Some(error) = workload.failure() {
             return Err(error);
         }
@@ -146,13 +156,17 @@ impl Trials<'_, '_, '_> {
     /// The plan of a trial with this load, which lasts so long.
     fn plan(&self, load: Load, seconds: f64) -> Plan {
         let plan = self.search.plan;
-        Plan {
+        let plan = Plan {
             threads: plan.threads.min(load.users.max(1)),
             load,
             duration: Some(length(seconds)),
             warmup: self.search.settling,
             seed: plan.seed.wrapping_add(self.made.into()),
             ..plan.clone()
+        };
+        match self.search.locustfile {
+            Some(locustfile) => locustfile.fit(plan),
+            None => plan,
         }
     }
 
@@ -200,7 +214,11 @@ impl Measure for Trials<'_, '_, '_> {
     ) -> Result<Option<Observation>, RunError> {
         let plan = self.plan(self.level(level), seconds);
         let result = self.run(&plan, purpose, &mut Unobserved)?;
-        Ok(result.map(|result| self.evaluation.observe(result, level)))
+        let overhead_s = self.search.searched.settings.overhead_s;
+        Ok(result.map(|result| {
+            let seen = self.evaluation.observe(result, level);
+            longer(seen, &plan, seconds + overhead_s)
+        }))
     }
 
     fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>, RunError> {

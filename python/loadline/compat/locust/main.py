@@ -151,19 +151,19 @@ def _refuse_what_is_missing(options):
 
     check_count(options)
     if options.master and options.worker:
-        _refuse("The --master argument cannot be combined with --worker", -1)
+        refuse("The --master argument cannot be combined with --worker", -1)
     if options.master or options.worker:
-        _refuse(NOT_YET)
+        refuse(NOT_YET)
     shows = options.list_commands or options.show_task_ratio or options.show_task_ratio_json
     if options.headless or options.autostart or shows:
         return
-    _refuse(
+    refuse(
         "The web page is not there yet: add --headless, and -u, -r and -t, to start the test at "
         "once."
     )
 
 
-def _refuse(sentence, exit_code=1):
+def refuse(sentence, exit_code=1):
     logger.error(sentence)
     sys.exit(exit_code)
 
@@ -172,15 +172,15 @@ def _run(options, loaded):
     from .command import Command
 
     if not loaded.user_classes:
-        _refuse("No User class found!")
-    Command(options, loaded, _chosen(options, loaded)).run()
+        refuse("No User class found!")
+    Command(options, loaded, chosen(options, loaded)).run()
 
 
-def _chosen(options, loaded):
+def chosen(options, loaded):
     """The user classes that were asked for."""
     if not options.user_classes:
         return list(loaded.user_classes.values())
     missing = [name for name in options.user_classes if name not in loaded.user_classes]
     if missing:
-        _refuse(f"Unknown User(s): {', '.join(missing)}\n")
+        refuse(f"Unknown User(s): {', '.join(missing)}\n")
     return [kind for name, kind in loaded.user_classes.items() if name in options.user_classes]

@@ -3,7 +3,10 @@ use crate::flags;
 use loadline_plan::{Arrivals, Shape};
 
 fn search(words: &str) -> Result<Search, String> {
-    let words = format!("{words} http://127.0.0.1:1/");
+    resolved(&format!("{words} http://127.0.0.1:1/"))
+}
+
+fn resolved(words: &str) -> Result<Search, String> {
     let flags: CapacityFlags = flags::parse_planned(words.split_whitespace().map(Into::into))
         .map_err(|e| e.to_string())?;
     let surroundings = Surroundings {
@@ -149,5 +152,82 @@ fn a_range_or_a_budget_that_leaves_nothing_is_refused() {
             refused.contains("needs upper bounds; give one"),
             "{refused}"
         );
+    }
+}
+
+/// A search of a locustfile's users.
+fn of_locustfile(words: &str) -> Result<Search, String> {
+    resolved(&format!("--users -f locustfile.py {words}"))
+}
+
+#[test]
+fn a_locustfile_is_searched_for_the_number_of_its_users() {
+    let search = of_locustfile("-H http://127.0.0.1:8001 -- Visitor -T fast").expect("a search");
+    let locust = search.locust.expect("a locustfile");
+    assert_eq!(locust.file, "locustfile.py");
+    assert_eq!(locust.host.as_deref(), Some("http://127.0.0.1:8001"));
+    assert_eq!(locust.options, ["Visitor", "-T", "fast"]);
+    assert!(search.users && !search.floor && search.settings.users_keep_pace);
+    assert_eq!(search.settings.budget_s, 300.0);
+    let checks = &search.run.plan.checks;
+    let checks: Vec<&str> = checks.iter().map(|check| &*check.text).collect();
+    assert_eq!(checks, USUAL_CHECKS_OF_LOCUSTFILE);
+    let script = search
+        .run
+        .plan
+        .script
+        .expect("it stands for the locustfile");
+    assert_eq!(script.path, PathBuf::from("locustfile.py"));
+}
+
+#[test]
+fn with_checks_nobody_asks_for_the_users_pace() {
+    let search = of_locustfile("--host http://127.0.0.1:1 --check p99<50ms").expect("a search");
+    assert!(!search.settings.users_keep_pace);
+    assert!(search.locust.is_some_and(|locust| locust.host.is_some()));
+    assert!(
+        of_locustfile("")
+            .expect("its class may name the host")
+            .locust
+            .is_some()
+    );
+}
+
+#[test]
+fn what_does_not_go_with_a_locustfile_is_refused() {
+    for (words, said) in [
+        ("http://127.0.0.1:1/", "a URL beside it is one too many"),
+        (
+            "-H Accept:text",
+            "-H Accept:text is not the host of a locustfile",
+        ),
+        ("-H 127.0.0.1:8001", "-H 127.0.0.1:8001 is not the host"),
+        (
+            "-X POST",
+            "--method says what the locustfile does by itself",
+        ),
+        (
+            "--think 1s",
+            "--think says what the locustfile does by itself",
+        ),
+        ("-k", "--insecure says what the locustfile does by itself"),
+        ("-c 4", "--connections contradicts --users"),
+    ] {
+        let refusal = of_locustfile(words).expect_err(words);
+        assert!(refusal.contains(said), "{words}: {refusal}");
+    }
+    for (words, said) in [
+        ("-f locustfile.py -H http://127.0.0.1:1", "add --users"),
+        (
+            "--users http://127.0.0.1:1/ --host http://127.0.0.1:1",
+            "--host belongs to a locustfile",
+        ),
+        (
+            "--users http://127.0.0.1:1/ -- -T fast",
+            "behind -- belongs to a locustfile",
+        ),
+    ] {
+        let refusal = resolved(words).expect_err(words);
+        assert!(refusal.contains(said), "{words}: {refusal}");
     }
 }

@@ -114,6 +114,7 @@ pub(super) const SETTINGS: Settings = Settings {
     highest: 1e6,
     first: 100.0,
     whole: false,
+    users_keep_pace: false,
     checks: 2,
     samples: 100.0,
     trial_s: 2.0,

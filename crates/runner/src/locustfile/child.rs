@@ -1,0 +1,320 @@
+//! The child process that the users live in: it is told things on a socket, writes its run into a
+//! pipe and says what is wrong on stderr.
+
+use loadline_reactor::Address;
+use loadline_record::{FollowedRun, Header, Snapshot};
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::ToSocketAddrs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{self, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use url::Url;
+
+/// How long the child may take for an answer.
+const ANSWER: Duration = Duration::from_secs(2);
+/// How long the child may take for its end.
+const FAREWELL: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(20);
+/// So many lines of the child's are passed on: each failure of a task may be one.
+const MOST_LINES: usize = 40;
+/// What the run is called in errors.
+const RUN: &str = "the run of the locustfile";
+
+/// Why the users of a locustfile are not there.
+#[derive(Debug, thiserror::Error)]
+pub enum LocustfileError {
+    /// The child could not be started.
+    #[error("the interpreter for the locustfile can't be started: {0}.")]
+    Start(#[from] io::Error),
+    /// It ended before it had loaded the locustfile, and said this.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// The child.
+pub(super) struct Child {
+    process: process::Child,
+    control: UnixStream,
+    intervals: Receiver<Snapshot>,
+    said: Arc<Said>,
+    host: Url,
+    addresses: Vec<Address>,
+    begin_ns: u64,
+}
+
+/// The child is gone.
+pub(super) struct Gone;
+
+/// What the child is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct State {
+    /// How many requests have failed so far, as Locust counts.
+    pub(super) failures: u64,
+    /// Since when each request in flight is so, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub(super) in_flight_since_ns: Vec<u64>,
+}
+
+impl Child {
+    pub(super) fn start(
+        mut command: Command,
+        say: impl Fn(&str) + Send + 'static,
+    ) -> Result<Child, LocustfileError> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(ANSWER))?;
+        let mut process = command
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        // The command holds the child's end of the socket as long as it is there.
+        drop(command);
+        let said = Arc::new(Said::default());
+        let stderr = process.stderr.take().expect("it is piped");
+        let listening = {
+            let said = Arc::clone(&said);
+            thread::spawn(move || said.hear(BufReader::new(stderr), say))
+        };
+        let (tell, told) = channel();
+        let (tell_header, begun) = channel();
+        let stdout = process.stdout.take().expect("it is piped");
+        thread::spawn(move || follow(BufReader::new(stdout), &tell_header, &tell));
+        let Ok(header) = begun.recv() else {
+            let _ = process.wait();
+            let _ = listening.join();
+            return Err(LocustfileError::Refused(said.refusal()));
+        };
+        said.begin();
+        let host = host_of(&header)?;
+        Ok(Child {
+            process,
+            control: ours,
+            intervals: told,
+            said,
+            addresses: addresses_of(&host),
+            host,
+            begin_ns: header.started_monotonic_ns.unwrap_or_default(),
+        })
+    }
+
+    pub(super) fn host(&self) -> &Url {
+        &self.host
+    }
+
+    pub(super) fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// When its run began, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub(super) fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
+
+    /// Asks for so many users, new ones spread evenly over so many seconds.
+    pub(super) fn have_users(&self, users: u32, seconds: f64) -> io::Result<()> {
+        self.ask(&format!("users {users} {seconds:.3}\n"))
+    }
+
+    /// What it is doing.
+    pub(super) fn state(&self) -> io::Result<State> {
+        self.ask("state\n")?;
+        let mut line = String::new();
+        BufReader::new(&self.control).read_line(&mut line)?;
+        State::of(&line).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    fn ask(&self, line: &str) -> io::Result<()> {
+        (&self.control).write_all(line.as_bytes())
+    }
+
+    /// The next interval of its run; `None` if there is none in this time.
+    ///
+    /// # Errors
+    /// If the child is gone.
+    pub(super) fn next_interval(&self, patience: Duration) -> Result<Option<Snapshot>, Gone> {
+        match self.intervals.recv_timeout(patience) {
+            Ok(interval) => Ok(Some(interval)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Gone),
+        }
+    }
+
+    /// Why it is gone.
+    pub(super) fn farewell(&self) -> String {
+        let last = self.said.last();
+        let why = last.map_or(String::new(), |line| format!(": {line}"));
+        format!("the process of the locustfile has ended{why}")
+    }
+}
+
+/// The end of the socket is the child's end. One that does not see it is killed.
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.control.shutdown(std::net::Shutdown::Both);
+        let until = Instant::now() + FAREWELL;
+        while matches!(self.process.try_wait(), Ok(None)) {
+            if Instant::now() > until {
+                let _ = self.process.kill();
+                let _ = self.process.wait();
+                return;
+            }
+            thread::sleep(GLANCE);
+        }
+    }
+}
+
+impl State {
+    fn of(line: &str) -> Option<State> {
+        let mut words = line.strip_prefix("state ")?.split_ascii_whitespace();
+        Some(State {
+            failures: words.next()?.parse().ok()?,
+            in_flight_since_ns: words.map(str::parse).collect::<Result<_, _>>().ok()?,
+        })
+    }
+}
+
+/// Reads the run that the child writes, and hands it on.
+fn follow(input: impl BufRead, begun: &Sender<Header>, tell: &Sender<Snapshot>) {
+    let Ok(mut run) = FollowedRun::begin(Path::new(RUN), input) else {
+        return;
+    };
+    let _ = begun.send(run.header().clone());
+    while let Ok(Some(interval)) = run.next_interval() {
+        if tell.send(interval).is_err() {
+            return;
+        }
+    }
+}
+
+fn host_of(header: &Header) -> io::Result<Url> {
+    let first = header.plan.requests.first();
+    first
+        .map(|request| request.url.clone())
+        .ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// Where this host is; nowhere if that is not known here.
+fn addresses_of(host: &Url) -> Vec<Address> {
+    let name = host.host_str().unwrap_or_default();
+    let name = name.trim_matches(['[', ']']);
+    let port = host.port_or_known_default().unwrap_or(80);
+    let found = (name, port).to_socket_addrs();
+    found.into_iter().flatten().map(Address::Ip).collect()
+}
+
+/// What the child said on stderr.
+#[derive(Default)]
+struct Said(Mutex<Lines>);
+
+#[derive(Default)]
+struct Lines {
+    has_begun: bool,
+    count: usize,
+    before: Vec<String>,
+    last: Option<String>,
+}
+
+impl Said {
+    fn with<T>(&self, act: impl FnOnce(&mut Lines) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn hear(&self, input: impl BufRead, say: impl Fn(&str)) {
+        for line in input.lines().map_while(Result::ok) {
+            let count = self.with(|lines| lines.add(&line));
+            match count {
+                Some(count) if count < MOST_LINES => say(&line),
+                Some(MOST_LINES) => say("The locustfile says more, which is left out."),
+                _ => {}
+            }
+        }
+    }
+
+    /// The locustfile is loaded: from here on what is said is passed on.
+    fn begin(&self) {
+        self.with(|lines| lines.has_begun = true);
+    }
+
+    /// What it said instead of loading the locustfile.
+    fn refusal(&self) -> String {
+        let lines = self.with(|lines| lines.before.clone());
+        let text = lines.join("\n");
+        match text.trim() {
+            "" => "the locustfile could not be loaded.".to_owned(),
+            text => text.to_owned(),
+        }
+    }
+
+    fn last(&self) -> Option<String> {
+        self.with(|lines| lines.last.clone())
+    }
+}
+
+impl Lines {
+    /// Adds a line; which one it is of those to pass on, if it is.
+    fn add(&mut self, line: &str) -> Option<usize> {
+        let message = message(line).to_owned();
+        if !message.trim().is_empty() {
+            self.last = Some(message.clone());
+        }
+        if !self.has_begun {
+            self.before.push(message);
+            return None;
+        }
+        self.count += 1;
+        Some(self.count - 1)
+    }
+}
+
+/// A line of the log without its time, host, level and logger.
+fn message(line: &str) -> &str {
+    let after_level = line.split_once("/ERROR/").filter(|_| line.starts_with('['));
+    let message = after_level.and_then(|(_, rest)| rest.split_once(": "));
+    message.map_or(line, |(_, message)| message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_log_is_its_message() {
+        let logged = "[2026-11-25 01:29:23,628] host/ERROR/locust.main: No User class found!";
+        assert_eq!(message(logged), "No User class found!");
+        assert_eq!(message("plain: text"), "plain: text");
+    }
+
+    #[test]
+    fn a_state_is_read_whole_or_not_at_all() {
+        let state = State::of("state 3 17 25\n").expect("a state");
+        assert_eq!(
+            (state.failures, &state.in_flight_since_ns[..]),
+            (3, &[17, 25][..])
+        );
+        assert!(State::of("state 0\n").is_some());
+        for other in ["", "state\n", "state x\n", "state 1 y\n", "users 1 2\n"] {
+            assert_eq!(State::of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_before_the_locustfile_is_loaded_is_its_refusal() {
+        let said = Said::default();
+        said.hear(&b"it has no users\n"[..], |line| panic!("{line}"));
+        assert_eq!(said.refusal(), "it has no users");
+        said.begin();
+        let passed_on = Mutex::new(Vec::new());
+        let lines = "one\n".repeat(100);
+        said.hear(lines.as_bytes(), |line| {
+            passed_on.lock().expect("no panic").push(line.to_owned());
+        });
+        let passed_on = passed_on.into_inner().expect("no panic");
+        assert_eq!(passed_on.len(), MOST_LINES + 1);
+        assert!(passed_on[MOST_LINES].contains("left out"));
+        assert_eq!(said.last().as_deref(), Some("one"));
+    }
+}

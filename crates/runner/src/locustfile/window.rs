@@ -1,0 +1,274 @@
+//! A trial: some seconds of the run that the child writes, as a run of their own.
+
+use super::State as Known;
+use super::child::{Child, Gone, State};
+use crate::commands::Control;
+use crate::source::Source;
+use loadline_engine::{EndReason, Event, StartError};
+use loadline_plan::{HttpVersion, Level};
+use loadline_reactor::{Address, monotonic_ns};
+use loadline_record::{ErrorKind, Failures, Snapshot, Unfinished};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const NS_PER_SECOND: u64 = 1_000_000_000;
+/// The example of failures that only the locustfile knows of.
+const FAILED_BY_LOCUSTFILE: &str = "the locustfile counts the response as a failure";
+
+/// A number of users, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) users: u32,
+    pub(super) seconds: u64,
+}
+
+/// A trial.
+pub(super) struct Window {
+    child: Rc<Child>,
+    known: Rc<Known>,
+    /// The step that goes on, and those behind it, the last first.
+    step: Step,
+    later: Vec<Step>,
+    /// From when on an interval may be its first, in nanoseconds of the child's run.
+    from_ns: u64,
+    /// When its first interval began, the same.
+    zero_ns: Option<u64>,
+    /// What was in flight at the end of the interval before.
+    in_flight: u64,
+    /// What the child did at the end of the last interval.
+    state: State,
+    /// What was seen in this step.
+    seen: Snapshot,
+    stopped: Arc<AtomicBool>,
+    is_over: bool,
+    failure: Option<String>,
+}
+
+impl Window {
+    /// Asks for the users of the first step, new ones spread over so many seconds; measures when
+    /// they have settled.
+    pub(super) fn begin(
+        child: Rc<Child>,
+        known: Rc<Known>,
+        mut steps: Vec<Step>,
+        spread_s: f64,
+        settling: Duration,
+    ) -> Result<Window, StartError> {
+        steps.reverse();
+        let step = steps.pop().expect("a trial has a step");
+        let asked = child.have_users(step.users, spread_s);
+        asked.map_err(|_| StartError::Remote(child.farewell()))?;
+        known.users.set(step.users);
+        let now_ns = monotonic_ns().saturating_sub(child.begin_ns());
+        Ok(Window {
+            child,
+            known,
+            step,
+            later: steps,
+            from_ns: now_ns + settling.as_nanos() as u64,
+            zero_ns: None,
+            in_flight: 0,
+            state: State::default(),
+            seen: Snapshot::empty(0),
+            stopped: Arc::default(),
+            is_over: false,
+            failure: None,
+        })
+    }
+
+    /// Takes the next interval of the child's run.
+    fn take(&mut self, interval: Snapshot) -> Option<Event> {
+        let Some(zero_ns) = self.zero_ns else {
+            self.look_ahead(&interval);
+            return None;
+        };
+        let mut interval = self.of_this_run(interval, zero_ns);
+        let now = self.child.state().unwrap_or_else(|_| self.state.clone());
+        let failures = now.failures.saturating_sub(self.state.failures);
+        count_failures(&mut interval, failures);
+        self.state = now;
+        self.seen.append(&interval);
+        Some(Event::Interval(Box::new(interval)))
+    }
+
+    /// Looks at an interval before the first one: whether the next one is that.
+    fn look_ahead(&mut self, interval: &Snapshot) {
+        if interval.end_ns >= self.from_ns {
+            self.zero_ns = Some(interval.end_ns);
+            self.in_flight = interval.counts.in_flight;
+            self.state = self.child.state().unwrap_or_default();
+        }
+    }
+
+    /// The interval as one of a run that began with the window. What was in flight then counts as
+    /// sent in it, so that all responses are of requests of the run.
+    fn of_this_run(&self, mut interval: Snapshot, zero_ns: u64) -> Snapshot {
+        interval.start_ns = interval.start_ns.saturating_sub(zero_ns);
+        interval.end_ns = interval.end_ns.saturating_sub(zero_ns);
+        if interval.start_ns == 0 {
+            interval.counts.sent += self.in_flight;
+            interval.counts.planned += self.in_flight;
+        }
+        interval
+    }
+
+    /// Goes on to the next step if this one was long enough; the end, if it was the last one.
+    fn step_on(&mut self) -> Option<Event> {
+        if self.seen.length_ns() < self.step.seconds * NS_PER_SECOND {
+            return None;
+        }
+        self.known.learn(self.step.users, &self.seen);
+        let Some(next) = self.later.pop() else {
+            return Some(self.end(EndReason::Duration));
+        };
+        self.seen = Snapshot::empty(self.seen.end_ns);
+        self.step = next;
+        self.known.users.set(next.users);
+        match self.child.have_users(next.users, 0.0) {
+            Ok(()) => None,
+            Err(_) => Some(self.fail()),
+        }
+    }
+
+    fn fail(&mut self) -> Event {
+        self.failure = Some(self.child.farewell());
+        self.end(EndReason::Failed)
+    }
+
+    fn end(&mut self, reason: EndReason) -> Event {
+        self.is_over = true;
+        let end_ns = self.child.begin_ns() + self.zero_ns.unwrap_or(0) + self.seen.end_ns;
+        let unfinished = Box::new(self.unfinished(end_ns));
+        Event::Ended { reason, unfinished }
+    }
+
+    /// What was in flight at this instant. Of what was answered before the child told is only known
+    /// that it had waited.
+    fn unfinished(&self, end_ns: u64) -> Unfinished {
+        let in_flight = self.seen.counts.in_flight;
+        let since_ns = self.state.in_flight_since_ns.iter();
+        let mut ages_ns: Vec<u64> = since_ns
+            .filter_map(|since_ns| end_ns.checked_sub(*since_ns))
+            .collect();
+        ages_ns.resize(in_flight as usize, 0);
+        let mut unfinished = Unfinished {
+            in_flight,
+            oldest_ns: ages_ns.iter().copied().max().unwrap_or(0),
+            ..Unfinished::default()
+        };
+        for age_ns in ages_ns {
+            unfinished.ages.response.record_ns(age_ns);
+            unfinished.ages.service.record_ns(age_ns);
+        }
+        unfinished
+    }
+}
+
+/// Counts as failed what the locustfile does: of responses that came, too.
+fn count_failures(interval: &mut Snapshot, failures: u64) {
+    let counts = &mut interval.counts;
+    let more = failures.saturating_sub(counts.failed).min(counts.answered);
+    if more == 0 {
+        return;
+    }
+    counts.answered -= more;
+    counts.failed += more;
+    let others = interval.errors.entry(ErrorKind::Other);
+    let others = others.or_insert_with(|| Failures {
+        count: 0,
+        example: FAILED_BY_LOCUSTFILE.to_owned(),
+    });
+    others.count += more;
+}
+
+impl Source for Window {
+    fn next_event(&mut self, patience: Duration) -> Option<Event> {
+        if self.is_over {
+            return None;
+        }
+        if self.stopped.load(Ordering::Relaxed) {
+            return Some(self.end(EndReason::Stopped));
+        }
+        if let Some(event) = self.step_on() {
+            return Some(event);
+        }
+        match self.child.next_interval(patience) {
+            Ok(interval) => self.take(interval?),
+            Err(Gone) => Some(self.fail()),
+        }
+    }
+
+    fn control(&self) -> Box<dyn Control> {
+        Box::new(Stop(Arc::clone(&self.stopped)))
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.failure.clone()
+    }
+
+    fn begin_ns(&self) -> u64 {
+        self.child.begin_ns() + self.from_ns
+    }
+
+    fn addresses(&self) -> &[Address] {
+        self.child.addresses()
+    }
+
+    fn left_out(&self) -> &[Address] {
+        &[]
+    }
+
+    fn http(&self) -> HttpVersion {
+        HttpVersion::V1_1
+    }
+}
+
+/// Ends a trial; what its users do is told by the next one.
+struct Stop(Arc<AtomicBool>);
+
+impl Control for Stop {
+    fn stop(&self) {
+        self.abort();
+    }
+
+    fn abort(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn change(&self, _: Level) -> bool {
+        false
+    }
+
+    fn change_scenario(&self, _: usize, _: Level) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(answered: u64, failed: u64) -> Snapshot {
+        let mut interval = Snapshot::empty(0);
+        interval.counts.answered = answered;
+        interval.counts.failed = failed;
+        interval
+    }
+
+    #[test]
+    fn a_response_that_the_locustfile_takes_for_a_failure_is_one() {
+        let failed = |answered, failed, failures| {
+            let mut interval = interval(answered, failed);
+            count_failures(&mut interval, failures);
+            let others = interval.errors.get(&ErrorKind::Other);
+            let others = others.map_or(0, |failures| failures.count);
+            (interval.counts.answered, interval.counts.failed, others)
+        };
+        assert_eq!(failed(10, 2, 2), (10, 2, 0), "they are all known");
+        assert_eq!(failed(10, 2, 5), (7, 5, 3));
+        assert_eq!(failed(10, 2, 50), (0, 12, 10), "no more than there were");
+        assert_eq!(failed(10, 2, 0), (10, 2, 0));
+    }
+}

@@ -1,0 +1,6 @@
+"""`python -m loadline.trials`: the users of a locustfile, for `loadline capacity --users -f`."""
+
+from loadline.__main__ import run
+
+if __name__ == "__main__":
+    run("locust.trials")
