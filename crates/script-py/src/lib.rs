@@ -20,6 +20,8 @@
 mod body;
 mod call;
 mod client;
+mod connections;
+mod cookies;
 mod engine;
 mod entry;
 mod failure;
@@ -47,6 +49,7 @@ use pyo3::prelude::*;
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<connections::Connections>()?;
     module.add_class::<client::Client>()?;
     module.add_class::<response::Response>()?;
     module.add_class::<stats::Stats>()?;

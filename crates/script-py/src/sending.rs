@@ -68,7 +68,7 @@ fn plain<'py>(
     url: &Bound<'py, PyAny>,
     given: &Given<'py>,
 ) -> PyResult<Option<(Rc<Engine>, Sending<'py>)>> {
-    let (py, client) = (slf.py(), slf.get());
+    let (py, client) = (slf.py(), slf.as_super().get());
     let number = METHODS.iter().position(|known| *known == method);
     let path = url.cast_exact::<PyString>().ok();
     let (Some(number), Some(path)) = (number, path) else {
@@ -180,8 +180,9 @@ pub(crate) fn send<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     let (template, started_ns) = (sending.template, monotonic_ns());
-    let session = slf.get().session(engine);
-    let usually_insecure = slf.get().takes_any_certificate();
+    let connections = slf.as_super().get();
+    let session = connections.session(engine);
+    let usually_insecure = connections.takes_any_certificate();
     let insecure = sending.insecure.unwrap_or(usually_insecure);
     session.trust_anyone(insecure);
     let name = sending.name.to_str()?;
@@ -225,7 +226,7 @@ pub(crate) fn send<'py>(
             tally: found.tally,
         }),
     };
-    let class = slf.get().response_class(py);
+    let class = connections.response_class(py);
     let response = Response::make(py, class.as_ref(), made)?;
     if !sending.is_caught {
         count(&response)?;
