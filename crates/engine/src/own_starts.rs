@@ -6,9 +6,9 @@
 //! at once, and go on from there; what fell due meanwhile is not made up for. That is coordinated
 //! omission, so these starts are kept here:
 //!
-//! - Of the starts that fell due while the user waited for a response, the last one is what the user
-//!   begins late. Its delay is the time from when it was due to the end of the response (*blocked*)
-//!   and that from when the user could go on to when it did (*lateness*).
+//! - Of the starts that fell due while the user waited for a response, the last one is what the
+//!   user begins late. Its delay is the time from when it was due to the end of the response
+//!   (*blocked*) and that from when the user could go on to when it did (*lateness*).
 //! - Those before it are *missed*. Each has waited from when it was due until the user went on.
 //!   This is what HdrHistogram's `recordValueWithExpectedInterval` adds to a time that is longer
 //!   than the interval, with the instants known instead of assumed.

@@ -116,8 +116,8 @@ impl<H: Host> Requester<H> {
         starts.iteration_ended(now_ns, |missed| self.record_missed(missed));
     }
 
-    /// Its user, who may pace itself, begins the iteration that was to begin next. Its first request
-    /// has the delay of the iteration.
+    /// Its user, who may pace itself, begins the iteration that was to begin next. Its first
+    /// request has the delay of the iteration.
     pub fn iteration_begins(&self, now_ns: u64) {
         self.0.activity.own_starts.iteration_begins(now_ns);
     }

@@ -148,8 +148,8 @@ pub(crate) struct Worker<H: Host> {
 }
 
 impl<H: Host> Worker<H> {
-    /// Whether there is more than the send that an exchange is timed from: a schedule, the load's or
-    /// that of each user.
+    /// Whether there is more than the send that an exchange is timed from: a schedule, the load's
+    /// or that of each user.
     #[inline]
     pub(crate) fn times_from_schedule(&self) -> bool {
         self.pacer.is_open() || self.paces_itself

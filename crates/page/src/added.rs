@@ -1,8 +1,8 @@
 //! Tables that another program adds to the page of a run: those of the tool in whose words it was
 //! begun.
 //!
-//! They come as JSON, from a program that knows nothing of pages. What stands in a cell is text, and
-//! the page shows it as text whatever is in it.
+//! They come as JSON, from a program that knows nothing of pages. What stands in a cell is text,
+//! and the page shows it as text whatever is in it.
 
 use serde::{Deserialize, Serialize};
 

@@ -241,8 +241,8 @@ impl Recorder {
         self.counts.dropped += count;
     }
 
-    /// A user who paces itself did not make a start, as it still waited for a response. The exchange
-    /// is the one that would have been, had it taken no time once the user could go on.
+    /// A user who paces itself did not make a start, as it still waited for a response. The
+    /// exchange is the one that would have been, had it taken no time once the user could go on.
     pub fn missed(&mut self, id: SeriesId, exchange: &Exchange) {
         self.counts.planned += 1;
         self.counts.missed += 1;

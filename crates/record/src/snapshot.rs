@@ -70,8 +70,8 @@ pub struct Counts {
     /// Arrivals that fell due when no user was free and were not started, where the plan says so.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
-    /// Starts that users who pace themselves did not make, as they still waited for a response. Each
-    /// has its place among the response times: how long it waited until its user went on.
+    /// Starts that users who pace themselves did not make, as they still waited for a response.
+    /// Each has its place among the response times: how long it waited until its user went on.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missed: u64,
     /// Iterations that were interrupted, of behaviours that can be.

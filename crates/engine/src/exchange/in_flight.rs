@@ -109,7 +109,9 @@ impl Beginning {
             let begun_ns = since_zero(self.at_ns);
             recorder.arrived(since_zero(ready_ns), begun_ns, counted as u64);
             let late_ns = self.at_ns.saturating_sub(ready_ns);
-            worker.backlog.sent(counted as u64, late_ns);
+            if worker.pacer.is_open() {
+                worker.backlog.sent(counted as u64, late_ns);
+            }
             if !self.is_concurrent {
                 activity.late_ns.set(late_ns);
             }

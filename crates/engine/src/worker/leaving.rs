@@ -103,7 +103,7 @@ impl Leaving {
         }
     }
 
-    /// The starts of a user who paces itself that fell due while it waited, and that it has not made.
+    /// The starts of a user who paces itself that fell due while it waited, and were not made.
     fn own_starts(&mut self, activity: &Activity) {
         let starts = &activity.own_starts;
         if let Some(held) = starts.held() {
