@@ -8,6 +8,7 @@ use crate::stats::Stats;
 use crate::style::Style;
 use crate::template::Fields;
 use loadline_client::ShownCookie;
+use loadline_reactor::monotonic_ns;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::rc::Rc;
@@ -334,4 +335,39 @@ impl Connections {
     fn set_max_redirects(&self, most: u32) {
         self.settings().max_redirects = most;
     }
+
+    /// Its user paces itself from here on: an iteration begins at this instant, and the next ones
+    /// so many seconds apart. Instants are seconds of `time.perf_counter()`.
+    fn _pace(&self, py: Python<'_>, from: f64, every: f64) -> PyResult<()> {
+        let session = self.session(&*engine(py)?);
+        session
+            .requester
+            .pace(nanoseconds(from), nanoseconds(every));
+        Ok(())
+    }
+
+    /// Its user does not pace itself any more.
+    fn _end_pace(&self) {
+        if let Some(session) = self.existing_session() {
+            session.requester.end_pace();
+        }
+    }
+
+    /// An iteration of its user ended at this instant.
+    fn _iteration_ended(&self, now: f64) {
+        if let Some(session) = self.existing_session() {
+            session.requester.iteration_ended(nanoseconds(now));
+        }
+    }
+
+    /// Its user begins the next iteration.
+    fn _iteration_begins(&self) {
+        if let Some(session) = self.existing_session() {
+            session.requester.iteration_begins(monotonic_ns());
+        }
+    }
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9) as u64
 }

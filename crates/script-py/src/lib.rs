@@ -32,6 +32,7 @@ mod guest;
 mod hop;
 mod hub;
 mod lag;
+mod merging;
 mod pause;
 mod plain_url;
 mod recording;
@@ -59,5 +60,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pause::sleep, module)?)?;
     module.add_function(wrap_pyfunction!(response::on_request, module)?)?;
     module.add_function(wrap_pyfunction!(lag::hub_lag, module)?)?;
+    module.add_function(wrap_pyfunction!(merging::merge_runs, module)?)?;
+    module.add_function(wrap_pyfunction!(recording::ensure_check, module)?)?;
     engine::forget_in_children(module)
 }
