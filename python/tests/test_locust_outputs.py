@@ -130,7 +130,7 @@ def test_the_page_has_loadlines_figures_and_locusts_tables(tmp_path, pages):
     assert "<b>front" not in page and "</script>\"" not in page
 
 
-def test_a_test_that_the_engine_has_no_part_in_has_the_simple_page(tmp_path):
+def test_a_test_without_a_host_has_the_simple_page(tmp_path):
     write(tmp_path, """
         from locust import User, constant, task
 

@@ -1,7 +1,7 @@
 """The report as one page without scripts: Locust's tables, and its plots as SVG.
 
 It stands in for Loadline's own page where there is none: for programs that ask for it, and where
-the native command is missing or the engine recorded nothing.
+the native command is missing or the test has no host.
 """
 
 from html import escape
