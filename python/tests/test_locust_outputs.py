@@ -64,7 +64,7 @@ def test_several_outputs_and_checks_that_pass(tmp_path):
     assert result["summary"]["sent"] > 50
     assert (tmp_path / "a.csv").read_text().count("\n") >= 3
     assert report_of(tmp_path / "a.run")["summary"] == result["summary"]
-    assert "errors<1%" in ended.err
+    assert "all 2 passed" in ended.err
 
 
 @pytest.mark.parametrize("check, code", [("p50<1us", 1), ("rate>1000000", 1)])
