@@ -170,6 +170,63 @@ fn a_run_is_drawn_in_full() {
     assert_drawn(&seen);
 }
 
+/// Tables of another program as it writes them; names in them are what somebody sent.
+const TABLES: &str = r#"{"title": "Tables of another tool", "tables": [
+    {"title": "Requests",
+     "columns": [{"name": "Name"}, {"name": "Count", "is_number": true}],
+     "rows": [["<img src=x onerror=alert(1)></script>", "2"], ["two\nlines", "3"], ["All", "5"]],
+     "has_total": true}]}"#;
+
+#[test]
+fn tables_of_another_program_are_drawn_as_text() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (saved, tables, page) = (path("a.run"), path("tables.json"), path("a.html"));
+    std::fs::write(&tables, TABLES).unwrap();
+    let words = ["-r", "200", "-d", "2s", "-q", "--allow-invalid", "--save"];
+    loadline(&[&words[..], &[text(&saved), &url(&server, "")]].concat());
+    let words = [
+        "report",
+        text(&saved),
+        "--allow-invalid",
+        "--html",
+        text(&page),
+    ];
+    let told = loadline(&[&words[..], &["--tables", text(&tables)]].concat());
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    let report = std::fs::read_to_string(&page).unwrap();
+    assert!(report.contains("Tables of another tool") && !report.contains("<img src=x"));
+    let Some(seen) = look(&report) else { return };
+    assert_drawn(&seen);
+    let expected = serde_json::json!([[
+        ["Name", "Count"],
+        ["<img src=x onerror=alert(1)></script>", "2"],
+        ["two\nlines", "3"],
+        ["All", "5"]
+    ]]);
+    assert_eq!(seen["added"], expected);
+}
+
+#[test]
+fn what_are_no_tables_is_refused() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (saved, tables) = (path("a.run"), path("tables.json"));
+    std::fs::write(&tables, TABLES.replace("\"has_total\"", "\"total\"")).unwrap();
+    let words = ["-n", "5", "-q", "--save", text(&saved), &url(&server, "")];
+    loadline(&words);
+    let told = loadline(&["report", text(&saved), "--tables", text(&tables)]);
+    assert_eq!(told.code, Some(2));
+    assert!(
+        told.stderr
+            .contains("these are no tables: unknown field `total`"),
+        "{}",
+        told.stderr
+    );
+}
+
 /// The page of this search is the one that its saved trials give, and all of it is drawn; its plots
 /// are written without a browser as well.
 pub(crate) fn assert_search_is_drawn(page: &Path, saved: &Path) {

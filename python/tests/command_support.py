@@ -1,8 +1,9 @@
-"""What the tests of the package and of its command share: paths, processes, a small server.
+"""What the tests of the package and of its command share: paths, processes, reports, a server.
 
 Importing it makes `import locust` in the tests mean our package.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -14,13 +15,32 @@ PACKAGES = os.path.dirname(TESTS)
 
 sys.path.insert(0, PACKAGES)
 
+import pytest  # noqa: E402
+
 import loadline  # noqa: E402
+from loadline import command  # noqa: E402
 
 loadline.use_locust()
 
 # The real Locust's command beside this Python, if it is installed.
 REAL = shutil.which("locust", path=os.path.dirname(sys.executable))
 NO_REAL = "the real Locust is not installed beside this Python"
+
+
+def native_command():
+    """The native command; without it the test is left out."""
+    try:
+        return command.find()
+    except command.MissingCommand as e:
+        pytest.skip(str(e))
+
+
+def report_of(path):
+    """The report of a saved run as JSON."""
+    told = subprocess.run([native_command(), "report", str(path), "-o", "json"],
+                          capture_output=True, text=True)
+    assert told.stdout, told.stderr
+    return json.loads(told.stdout)
 
 
 def environment():
@@ -106,8 +126,10 @@ class H(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(404 if self.path.startswith("/missing") else 200)
         self.send_header("Content-Length", "60"); self.end_headers(); self.wfile.write(b"x" * 60)
-s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
-s.daemon_threads = True
+class S(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+s = S(("127.0.0.1", 0), H)
 print(s.server_port, flush=True)
 s.serve_forever()
 """

@@ -109,6 +109,9 @@
     for (const button of figure?.querySelectorAll(".tools button") ?? []) button.click();
     for (let wait = 0; figure && saved.length < 2 && wait < 4000; wait += 1) await pause(250);
     await Promise.all(saved);
+    saw.added = [...document.querySelectorAll("section.added table")].map((table) =>
+      [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent)),
+    );
     const heading = [...document.querySelectorAll("table.runs thead button")][1];
     if (heading) {
       const column = () =>

@@ -160,6 +160,23 @@ export function run(): RunPage {
       },
     ],
     time_notes: ["Blocked is waiting for a free connection."],
+    added: {
+      title: "Tables of another tool",
+      tables: [
+        {
+          title: "Failures",
+          columns: [
+            { name: "Message", is_number: false },
+            { name: "Count", is_number: true },
+          ],
+          rows: [
+            ["<b>refused</b>\nagain", "3"],
+            ["All", "3"],
+          ],
+          has_total: true,
+        },
+      ],
+    },
     resources: [
       { name: "generator", notes: ["Process 17."] },
       { name: "host", notes: [] },

@@ -1,5 +1,6 @@
 import { render } from "preact-render-to-string";
 import { expect, test } from "vitest";
+import { Added } from "../src/run/added";
 import {
   Checks,
   Errors,
@@ -58,6 +59,15 @@ test("an undecided check says why", () => {
 
 test("what a server said is text", () => {
   expect(render(<Errors rows={run().errors} />)).toContain("refused &lt;8080>");
+});
+
+test("tables that were added are shown as text, with their last row as a total", () => {
+  const html = render(<Added added={run().added} />);
+  expect(html).toContain("<h2>Tables of another tool</h2>");
+  expect(html).toContain("&lt;b>refused&lt;/b>\nagain");
+  expect(html).toContain('<td class="number">3</td>');
+  expect(html.match(/<tr class="total"/g)).toHaveLength(1);
+  expect(render(<Added added={null} />)).toBe("");
 });
 
 test("without anything to say a table is left out", () => {

@@ -1,5 +1,6 @@
 //! What a user is at, for its worker to look at.
 
+use crate::own_starts::OwnStarts;
 use std::cell::{Cell, RefCell};
 
 /// What a user is at. Instants are nanoseconds on the host's clock.
@@ -29,6 +30,8 @@ pub(crate) struct Activity {
     pub(crate) is_refused: Cell<bool>,
     /// Whether its worker does not wait for it any more.
     pub(crate) has_ended: Cell<bool>,
+    /// Its starts, where it paces itself.
+    pub(crate) own_starts: OwnStarts,
 }
 
 /// A batch in flight beside the main one.
@@ -54,6 +57,14 @@ impl Activity {
     /// The batches in flight beside the main one.
     pub(crate) fn each_concurrent(&self, mut tell: impl FnMut(ConcurrentBatch)) {
         self.concurrent.borrow().iter().copied().for_each(&mut tell);
+    }
+
+    /// When the oldest exchange in flight was sent, if there is one.
+    pub(crate) fn oldest_sent_ns(&self) -> Option<u64> {
+        let main_ns = (self.in_flight.get() > 0).then(|| self.begun_ns.get());
+        let concurrent = self.concurrent.borrow();
+        let concurrent = concurrent.iter().map(|batch| batch.begun_ns);
+        concurrent.chain(main_ns).min()
     }
 
     /// A batch was begun beside the main one.

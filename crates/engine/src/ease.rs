@@ -5,7 +5,7 @@
 //! arrivals unsent whatever the target does; one that allows as many does so only because the
 //! target became slower.
 
-use loadline_plan::Plan;
+use loadline_plan::{Plan, Shape};
 use loadline_record::{Snapshot, Unfinished};
 
 /// What a target does at its best, and what was asked of it at most.
@@ -20,8 +20,13 @@ pub(crate) struct Ease {
 
 impl Ease {
     pub(crate) fn new(plan: &Plan) -> Self {
+        let users = plan.load.max_users.max(plan.load.users);
         Ease {
-            connections: f64::from(plan.load.max_users.max(plan.load.users)),
+            connections: match plan.load.shape {
+                // Each of its users has as many as it needs.
+                Shape::Paced => f64::INFINITY,
+                _ => f64::from(users),
+            },
             service_ns: f64::INFINITY,
             per_ns: 0.0,
         }

@@ -163,6 +163,7 @@ struct ScenarioMerger {
     planned_total: u64,
     sent_total: u64,
     dropped_total: u64,
+    missed_total: u64,
     ease: Ease,
     ended: bool,
 }
@@ -182,6 +183,7 @@ impl ScenarioMerger {
             planned_total: 0,
             sent_total: 0,
             dropped_total: 0,
+            missed_total: 0,
             ease: Ease::new(plan),
             ended: false,
         }
@@ -271,6 +273,7 @@ impl ScenarioMerger {
         self.planned_total += merged.counts.planned;
         self.sent_total += merged.counts.sent;
         self.dropped_total += merged.counts.dropped;
+        self.missed_total += merged.counts.missed;
         Some(*merged)
     }
 
@@ -302,7 +305,7 @@ impl ScenarioMerger {
         let mut unfinished = Unfinished::default();
         done().for_each(|done| unfinished.merge(&done.unfinished));
         let left_out = self.planned_total.saturating_sub(self.sent_total);
-        let unsent = left_out.saturating_sub(self.dropped_total);
+        let unsent = left_out.saturating_sub(self.dropped_total + self.missed_total);
         let is_lost = self.failure.is_some();
         self.ease.give_causes(&mut unfinished, unsent, is_lost);
         Event::Ended {

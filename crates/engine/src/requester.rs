@@ -2,6 +2,7 @@
 
 use crate::behaviour::{Batch, Observer};
 use crate::exchange;
+use crate::own_starts::{MissedStart, Wait};
 use crate::user::User;
 use loadline_metrics::{InvalidName, Key, SeriesId};
 use loadline_plan::Connection;
@@ -88,6 +89,44 @@ impl<H: Host> Requester<H> {
         guest.activity.has_ended.set(true);
         user.worker.guests.add(&guest);
         Requester(guest)
+    }
+
+    /// From here on its user paces itself: an iteration begins at `from_ns`, and the next ones
+    /// `every_ns` apart. Only of a load whose users do
+    /// ([`Shape::Paced`](loadline_plan::Shape::Paced)). Nanoseconds on the host's clock.
+    pub fn pace(&self, from_ns: u64, every_ns: u64) {
+        self.0.activity.own_starts.begin(from_ns, every_ns);
+    }
+
+    /// Its user does not pace itself any more.
+    pub fn end_pace(&self) {
+        let starts = &self.0.activity.own_starts;
+        starts.end(|missed| self.record_missed(missed));
+    }
+
+    /// Its user, who may pace itself, has waited for a response.
+    pub fn waited(&self, wait: Wait) {
+        let starts = &self.0.activity.own_starts;
+        starts.waited(wait, |missed| self.record_missed(missed));
+    }
+
+    /// Its user, who may pace itself, has come to the end of an iteration.
+    pub fn iteration_ended(&self, now_ns: u64) {
+        let starts = &self.0.activity.own_starts;
+        starts.iteration_ended(now_ns, |missed| self.record_missed(missed));
+    }
+
+    /// Its user, who may pace itself, begins the iteration that was to begin next. Its first
+    /// request has the delay of the iteration.
+    pub fn iteration_begins(&self, now_ns: u64) {
+        self.0.activity.own_starts.iteration_begins(now_ns);
+    }
+
+    fn record_missed(&self, missed: MissedStart) {
+        let worker = &self.0.worker;
+        let exchange = missed.exchange(worker.zero_ns.get());
+        let series = missed.wait.series;
+        worker.recorder.borrow_mut().missed(series, &exchange);
     }
 
     /// How its connections are made and used.

@@ -83,6 +83,8 @@ pub(crate) struct Worker<H: Host> {
     /// The tags of all its series, where it belongs to one scenario of several.
     pub(crate) series_tags: Option<BTreeMap<String, String>>,
     pub(crate) pacer: Pacer,
+    /// Whether its users pace themselves.
+    pub(crate) paces_itself: bool,
     /// The last head of a response: the next one is often the same.
     pub(crate) heads: RefCell<HeadMemo>,
     pub(crate) keepalive: bool,
@@ -146,6 +148,13 @@ pub(crate) struct Worker<H: Host> {
 }
 
 impl<H: Host> Worker<H> {
+    /// Whether there is more than the send that an exchange is timed from: a schedule, the load's
+    /// or that of each user.
+    #[inline]
+    pub(crate) fn times_from_schedule(&self) -> bool {
+        self.pacer.is_open() || self.paces_itself
+    }
+
     /// Tells of an exchange of the measured part, and whether a closed loop would have left it out.
     #[inline]
     pub(crate) fn record(&self, exchange: &Exchange, series: SeriesId, is_omitted: bool) {

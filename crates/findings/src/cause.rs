@@ -89,6 +89,13 @@ pub enum Cause {
         /// Those that were dropped.
         dropped: u64,
     },
+    /// Users who pace themselves missed starts, as they still waited for a response.
+    Missed {
+        /// Starts that fell due.
+        planned: u64,
+        /// Those that were missed.
+        missed: u64,
+    },
     /// Requests could not be sent because this process had no file descriptor left.
     Descriptors {
         /// How many.
@@ -273,6 +280,7 @@ impl Cause {
             Cause::Stalled { .. } => "stood_still",
             Cause::Unsent { .. } => "unsent",
             Cause::Dropped { .. } => "dropped",
+            Cause::Missed { .. } => "missed",
             Cause::Descriptors { .. } => "descriptors",
             Cause::Ports { .. } => "ports",
             Cause::Stolen { .. } => "stolen",
@@ -323,6 +331,7 @@ impl Cause {
             | Cause::Stalled { .. }
             | Cause::Unsent { .. }
             | Cause::Dropped { .. }
+            | Cause::Missed { .. }
             | Cause::Descriptors { .. }
             | Cause::Ports { .. }
             | Cause::Stolen { .. }

@@ -121,6 +121,11 @@ pub struct Counts {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[cfg_attr(test, ts(optional, as = "Option<u64>"))]
     pub dropped: u64,
+    /// Starts that users who pace themselves did not make, as they still waited for a response;
+    /// each is among the response times. Absent where there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<u64>"))]
+    pub missed: u64,
     /// Connections that came up.
     pub connections: u64,
     /// Bytes received, inside TLS.

@@ -44,7 +44,7 @@ impl Grade {
 }
 
 /// The kinds of findings that this version knows.
-const FINDINGS: [&str; 20] = [
+const FINDINGS: [&str; 21] = [
     "decisive",
     "late",
     "plan_limit",
@@ -56,6 +56,7 @@ const FINDINGS: [&str; 20] = [
     "crowded",
     "unsent",
     "dropped",
+    "missed",
     "descriptors",
     "ports",
     "stolen",

@@ -5,7 +5,7 @@ use crate::output::{Color, Format, Output, Sink};
 use crate::session::Needs;
 use anyhow::{Context, Result};
 use loadline_export::sqlite;
-use loadline_page::{FileChart, Heat, Page};
+use loadline_page::{AddedTables, FileChart, Heat, Page, RunPage};
 use loadline_report::{CapacityReport, TextOptions};
 use loadline_runner::Prints;
 use loadline_runner::preflight::{Reserved, refuse_overwriting, write_whole};
@@ -22,6 +22,8 @@ pub(crate) struct Reports {
     pub(crate) outputs: Vec<Output>,
     /// How those in text look.
     pub(crate) style: Style,
+    /// Tables that are added to the page of a run.
+    pub(crate) tables: Option<AddedTables>,
 }
 
 /// How text reports look.
@@ -86,7 +88,10 @@ impl Reports {
                 Format::Json => format!("{:#}\n", loadline_report::json(run)),
                 Format::Csv => loadline_report::csv(&run.summary),
                 Format::Html => {
-                    let page = loadline_report::run_page(run, heat);
+                    let page = RunPage {
+                        added: self.tables.clone(),
+                        ..loadline_report::run_page(run, heat)
+                    };
                     loadline_page::html(&Page::Run(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(slice::from_ref(run))?),
@@ -241,6 +246,7 @@ mod tests {
         let prints = |outputs: &[&str]| {
             let outputs = outputs.iter().map(|text| text.parse().expect("an output"));
             let reports = Reports {
+                tables: None,
                 outputs: outputs.collect(),
                 style: Style {
                     color: Color::Never,

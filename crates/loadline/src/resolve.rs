@@ -170,6 +170,7 @@ fn resolve_alone(
             },
         },
         reports: Reports {
+            tables: None,
             outputs,
             style: Style {
                 color: output.report.color,

@@ -76,9 +76,13 @@ impl SeriesRecorder {
                 return;
             }
         }
-        live.times.record_ns(response_ns);
-        live.sum_ns = live.sum_ns.saturating_add(response_ns);
-        live.max_ns = live.max_ns.max(response_ns);
+        live.time(response_ns);
+    }
+
+    /// A request of this series was not sent, and would have had this response time.
+    pub fn record_missed(&mut self, id: SeriesId, response_ns: u64) {
+        let index = (id.0 as usize).min(self.live.len() - 1);
+        self.live[index].time(response_ns);
     }
 
     /// What was recorded since the last call.
@@ -104,8 +108,15 @@ impl LiveSeries {
         }
     }
 
+    #[inline]
+    fn time(&mut self, response_ns: u64) {
+        self.times.record_ns(response_ns);
+        self.sum_ns = self.sum_ns.saturating_add(response_ns);
+        self.max_ns = self.max_ns.max(response_ns);
+    }
+
     fn has_any(&self) -> bool {
-        self.failed > 0 || self.statuses.iter().any(|(_, count)| *count > 0)
+        self.failed > 0 || self.sum_ns > 0 || self.statuses.iter().any(|(_, count)| *count > 0)
     }
 
     fn take(&mut self) -> Series {
@@ -153,6 +164,18 @@ mod tests {
         assert_eq!((a.times.len(), a.sum_ns, a.max_ns), (3, 330, 300));
         assert_eq!((b.answered, b.failed, b.times.len()), (0, 1, 0));
         assert!(recorder.take().is_empty());
+    }
+
+    #[test]
+    fn a_request_that_was_missed_has_a_time_and_no_ending() {
+        let mut recorder = recorder(2, &["a"]);
+        recorder.record_missed(SeriesId(0), 40);
+        let set = recorder.take();
+        let a = set.get(&Key::new("a").unwrap()).unwrap();
+        assert_eq!(
+            (a.answered, a.failed, a.times.len(), a.sum_ns),
+            (0, 0, 1, 40)
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! Times are microseconds and numbers are rounded to four digits, as many as a screen shows. The
 //! JSON report has all digits. Nothing here knows how a run is recorded.
 
+mod added;
 mod chart;
 mod charts;
 mod heatmap;
@@ -25,6 +26,7 @@ mod timeline;
 #[cfg(test)]
 mod typescript;
 
+pub use added::{AddedColumn, AddedTable, AddedTables, NoTables};
 pub use chart::{Axis, Chart, Mark, ReferenceLine, Scale, Series, SharedX, Unit, XValues};
 pub use charts::{FileChart, RunNumbers, RunPlots, ScatterPlots, SearchPlots, StudyPlots, charts};
 pub use heatmap::{Heat, HeatCell, HeatColumn, Heatmap};

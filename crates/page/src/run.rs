@@ -1,6 +1,6 @@
 //! What the page of one run shows.
 
-use crate::{RunPlots, number};
+use crate::{AddedTables, RunPlots, number};
 use serde::Serialize;
 
 /// The page of one run. Its sentences and formatted figures are those of the text report.
@@ -51,6 +51,8 @@ pub struct RunPage {
     pub time_notes: Vec<String>,
     /// The processes and the machine that were watched.
     pub resources: Vec<Resource>,
+    /// The tables that another program added.
+    pub added: Option<AddedTables>,
     /// The plots.
     pub plots: RunPlots,
 }

@@ -92,6 +92,9 @@ pub enum Shape {
         /// Time from one burst to the next, more than zero.
         every: Duration,
     },
+    /// Users who pace themselves, as their script says: the schedule of each is known while the run
+    /// lasts, and to nobody before.
+    Paced,
     /// Several loads at once, as the plan's scenarios say.
     Scenarios {
         /// Whether one of them is open.
@@ -104,7 +107,9 @@ impl Shape {
     pub fn is_open(&self) -> bool {
         match self {
             Shape::Closed | Shape::ClosedStages { .. } => false,
-            Shape::Rate { .. } | Shape::RateStages { .. } | Shape::Burst { .. } => true,
+            Shape::Rate { .. } | Shape::RateStages { .. } | Shape::Burst { .. } | Shape::Paced => {
+                true
+            }
             Shape::Scenarios { is_open } => *is_open,
         }
     }

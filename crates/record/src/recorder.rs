@@ -241,6 +241,17 @@ impl Recorder {
         self.counts.dropped += count;
     }
 
+    /// A user who paces itself did not make a start, as it still waited for a response. The
+    /// exchange is the one that would have been, had it taken no time once the user could go on.
+    pub fn missed(&mut self, id: SeriesId, exchange: &Exchange) {
+        self.counts.planned += 1;
+        self.counts.missed += 1;
+        self.schedule(exchange);
+        if let Some(series) = &mut self.series {
+            series.record_missed(id, exchange.response_ns());
+        }
+    }
+
     /// So many iterations were interrupted.
     pub fn interrupted(&mut self, count: u64) {
         self.counts.interrupted += count;

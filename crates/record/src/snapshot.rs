@@ -70,6 +70,10 @@ pub struct Counts {
     /// Arrivals that fell due when no user was free and were not started, where the plan says so.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
+    /// Starts that users who pace themselves did not make, as they still waited for a response.
+    /// Each has its place among the response times: how long it waited until its user went on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missed: u64,
     /// Iterations that were interrupted, of behaviours that can be.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interrupted: u64,
@@ -213,6 +217,12 @@ impl Snapshot {
 }
 
 impl Counts {
+    /// Arrivals that fell due and were not sent, but for those that were missed.
+    pub(crate) fn unsent(&self) -> u64 {
+        let left_out = self.planned.saturating_sub(self.sent);
+        left_out.saturating_sub(self.missed)
+    }
+
     /// Adds all but `in_flight`, which is a state and not a sum. Saturating, because the numbers
     /// may come from a file.
     fn add(&mut self, other: &Counts) {
@@ -230,6 +240,7 @@ impl Counts {
         );
         add(&mut self.late, other.late);
         add(&mut self.dropped, other.dropped);
+        add(&mut self.missed, other.missed);
         add(&mut self.interrupted, other.interrupted);
         add(&mut self.connections, other.connections);
         add(&mut self.bytes_in, other.bytes_in);

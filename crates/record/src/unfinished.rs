@@ -51,7 +51,7 @@ impl Unfinished {
     /// What has no response after these; for how long is not known.
     pub(crate) fn after(counts: &Counts) -> Unfinished {
         Unfinished {
-            unsent: counts.planned.saturating_sub(counts.sent),
+            unsent: counts.unsent(),
             in_flight: counts.in_flight,
             ..Unfinished::default()
         }

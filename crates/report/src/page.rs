@@ -61,6 +61,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
             .iter()
             .map(|(resource, _)| resource.clone())
             .collect(),
+        added: None,
         plots: RunPlots::new(RunNumbers {
             timeline: timeline.thinned(MOST_MOMENTS),
             spectra: spectra(summary),

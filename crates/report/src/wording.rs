@@ -84,6 +84,9 @@ pub(crate) fn load(plan: &Plan) -> String {
         plan.duration
             .map(|length| format!("for {}", units::duration(length))),
     );
+    if is_endless(plan) {
+        parts.push("without a planned end".to_owned());
+    }
     if !plan.warmup.is_zero() {
         parts.push(format!("after {} of warm-up", units::duration(plan.warmup)));
     }
@@ -104,6 +107,16 @@ pub(crate) fn load(plan: &Plan) -> String {
         parts.push(format!("pipelined by {}", plan.connection.pipeline));
     }
     parts.join(", ")
+}
+
+/// Whether nothing that was known before the run ends it.
+fn is_endless(plan: &Plan) -> bool {
+    let has_stages = matches!(
+        plan.load.shape,
+        Shape::ClosedStages { .. } | Shape::RateStages { .. } | Shape::Scenarios { .. }
+    );
+    let has_end = plan.duration.is_some() || plan.request_limit.is_some();
+    !has_stages && !has_end && plan.until.is_none()
 }
 
 fn model(load: &Load, connection: &Connection) -> String {
@@ -144,6 +157,10 @@ fn model(load: &Load, connection: &Connection) -> String {
             let (size, every) = (units::count(*size), units::duration(*every));
             format!("open loop: bursts of {size} every {every}, {connections}")
         }
+        Shape::Paced => format!(
+            "{} that pace themselves",
+            units::counted(load.users.into(), "user")
+        ),
         Shape::Scenarios { .. } => connections,
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn engine(py: Python<'_>) -> PyResult<Rc<Engine>> {
     }
     ensure_main_thread()?;
     // Nobody listens to the run: what it would tell is thrown away.
-    let engine = Engine::make(py, |plan, ready, begin_ns| {
+    let engine = Engine::make(py, Shape::Closed, |plan, ready, begin_ns| {
         Ok(Run::elsewhere(plan, ready, begin_ns).1)
     })?;
     Ok(settle(engine))
@@ -109,13 +109,15 @@ fn settle(engine: Engine) -> Rc<Engine> {
     engine
 }
 
-/// Begins a new engine, whose run is listened to: by what `listen` begins, given the plan, what is
-/// known of its connections and when its load begins. Clients open new connections.
+/// Begins a new engine, whose run has a load of this shape and is listened to: by what `listen`
+/// begins, given the plan, what is known of its connections and when its load begins. Clients open
+/// new connections.
 ///
 /// # Errors
 /// If somebody waits for something of the engine that there is.
 pub(crate) fn begin_recorded(
     py: Python<'_>,
+    shape: Shape,
     listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
 ) -> PyResult<()> {
     ensure_main_thread()?;
@@ -128,7 +130,7 @@ pub(crate) fn begin_recorded(
         before.hub.stop(py)?;
         ENGINE.with(|place| place.borrow_mut().take());
     }
-    let engine = Engine::make(py, listen)?;
+    let engine = Engine::make(py, shape, listen)?;
     engine.is_recorded.set(true);
     settle(engine);
     Ok(())
@@ -185,9 +187,10 @@ impl Engine {
     /// A new engine, which tells the run of this inlet.
     fn make(
         py: Python<'_>,
+        shape: Shape,
         listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
     ) -> PyResult<Engine> {
-        let mut plan = plan_of(1);
+        let mut plan = plan_of(1, shape);
         plan.connection.tls.cacert = authorities(py);
         let launches = [Launch::scenario(|_| Hosting)];
         let refused = |error: &dyn std::fmt::Display| PyRuntimeError::new_err(error.to_string());
@@ -234,6 +237,11 @@ impl Engine {
         let series = self.landlord.series(&name).unwrap_or_default();
         self.series.borrow_mut().insert(name, series);
         series
+    }
+
+    /// Whether somebody records the run.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.is_recorded.get()
     }
 
     /// Nobody records any more.
@@ -382,12 +390,12 @@ impl Engine {
 }
 
 /// The load of a process: users without requests of their own, for ever.
-pub(crate) fn plan_of(users: u32) -> Plan {
+pub(crate) fn plan_of(users: u32, shape: Shape) -> Plan {
     let mut plan = Plan {
         load: Load {
             users,
             max_users: users,
-            shape: Shape::Closed,
+            shape,
         },
         duration: Some(FOREVER),
         ..Plan::default()

@@ -20,6 +20,8 @@
 mod body;
 mod call;
 mod client;
+mod connections;
+mod cookies;
 mod engine;
 mod entry;
 mod failure;
@@ -30,6 +32,7 @@ mod guest;
 mod hop;
 mod hub;
 mod lag;
+mod merging;
 mod pause;
 mod plain_url;
 mod recording;
@@ -47,6 +50,7 @@ use pyo3::prelude::*;
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<connections::Connections>()?;
     module.add_class::<client::Client>()?;
     module.add_class::<response::Response>()?;
     module.add_class::<stats::Stats>()?;
@@ -57,5 +61,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(response::on_request, module)?)?;
     module.add_function(wrap_pyfunction!(lag::hub_lag, module)?)?;
     module.add_function(wrap_pyfunction!(engine::in_flight_since_ns, module)?)?;
+    module.add_function(wrap_pyfunction!(merging::merge_runs, module)?)?;
+    module.add_function(wrap_pyfunction!(recording::ensure_check, module)?)?;
     engine::forget_in_children(module)
 }

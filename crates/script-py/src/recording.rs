@@ -7,7 +7,7 @@
 use crate::engine::{Engine, begin_recorded, existing, plan_of};
 use crate::waiting::Arrival;
 use loadline_engine::{Event, Handle, Inlet, Readiness, Run};
-use loadline_plan::{Body, Plan, Request};
+use loadline_plan::{Body, Check, Plan, Request, Shape};
 use loadline_reactor::Host;
 use loadline_record::{Ended, Environment, Header, RunWriter, Summary, Unfinished};
 use loadline_watch::host_counters;
@@ -48,14 +48,22 @@ struct Running {
 #[pymethods]
 impl Recording {
     /// A record of a run against `host`, by so many users, which lasts so many seconds if that is
-    /// known.
+    /// known, and of whom some may pace themselves. It is judged by these checks.
     #[new]
-    #[pyo3(signature = (path, host, users, duration=None))]
-    fn new(path: PathBuf, host: &str, users: u32, duration: Option<f64>) -> PyResult<Self> {
+    #[pyo3(signature = (path, host, users, duration=None, paced=false, checks=Vec::new()))]
+    fn new(
+        path: PathBuf,
+        host: &str,
+        users: u32,
+        duration: Option<f64>,
+        paced: bool,
+        checks: Vec<String>,
+    ) -> PyResult<Self> {
         let url: Url = host.parse().map_err(|problem| {
             PyValueError::new_err(format!("the host {host:?} is no URL: {problem}"))
         })?;
-        let mut plan = plan_of(users);
+        let shape = if paced { Shape::Paced } else { Shape::Closed };
+        let mut plan = plan_of(users, shape);
         plan.requests.push(Request {
             method: "GET".to_owned(),
             url,
@@ -64,9 +72,13 @@ impl Recording {
             weight: 1,
             name: None,
         });
-        if let Some(seconds) = duration.filter(|seconds| *seconds > 0.0) {
-            plan.duration = Some(Duration::from_secs_f64(seconds));
-        }
+        plan.checks = checks
+            .iter()
+            .map(|text| check(text))
+            .collect::<PyResult<_>>()?;
+        // Without one, whoever began it ends it.
+        let seconds = duration.filter(|seconds| *seconds > 0.0);
+        plan.duration = seconds.map(Duration::from_secs_f64);
         Ok(Recording {
             path,
             plan,
@@ -90,7 +102,8 @@ impl Recording {
             by,
         };
         let mut listening = None;
-        begin_recorded(py, |plan, ready, begin_ns| {
+        let shape = self.plan.load.shape.clone();
+        begin_recorded(py, shape, |plan, ready, begin_ns| {
             let (inlet, handle, ended) = file.write(plan.clone(), ready, begin_ns)?;
             listening = Some((handle, ended));
             Ok(inlet)
@@ -150,6 +163,17 @@ impl Recording {
         }
         Ok(unknown())
     }
+}
+
+/// Says what is wrong with the text of a check, if it is none.
+#[pyfunction]
+pub(crate) fn ensure_check(text: &str) -> PyResult<()> {
+    check(text).map(drop)
+}
+
+fn check(text: &str) -> PyResult<Check> {
+    let parsed = text.parse::<Check>();
+    parsed.map_err(|problem| PyValueError::new_err(problem.to_string()))
 }
 
 fn environment() -> Environment {

@@ -2,7 +2,7 @@
 
 use crate::call::{Added, Given, METHODS, Patience};
 use crate::client::Client;
-use crate::engine::{Engine, engine};
+use crate::engine::{Engine, Session, engine};
 use crate::fetch::Order;
 use crate::fetched::Fetched;
 use crate::flavour::Flavour;
@@ -11,6 +11,8 @@ use crate::stats::{Found, Stats};
 use crate::style::{PlainCall, Style};
 use crate::template::Template;
 use crate::waiting::Arrival;
+use loadline_engine::Wait;
+use loadline_metrics::SeriesId;
 use loadline_reactor::monotonic_ns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -68,7 +70,7 @@ fn plain<'py>(
     url: &Bound<'py, PyAny>,
     given: &Given<'py>,
 ) -> PyResult<Option<(Rc<Engine>, Sending<'py>)>> {
-    let (py, client) = (slf.py(), slf.get());
+    let (py, client) = (slf.py(), slf.as_super().get());
     let number = METHODS.iter().position(|known| *known == method);
     let path = url.cast_exact::<PyString>().ok();
     let (Some(number), Some(path)) = (number, path) else {
@@ -180,15 +182,16 @@ pub(crate) fn send<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     let (template, started_ns) = (sending.template, monotonic_ns());
-    let session = slf.get().session(engine);
-    let usually_insecure = slf.get().takes_any_certificate();
+    let connections = slf.as_super().get();
+    let session = connections.session(engine);
+    let usually_insecure = connections.takes_any_certificate();
     let insecure = sending.insecure.unwrap_or(usually_insecure);
     session.trust_anyone(insecure);
     let name = sending.name.to_str()?;
     let series = engine.series(sending.method.to_str()?, name);
     let order = Order {
         engine: Rc::downgrade(engine),
-        session,
+        session: Rc::clone(&session),
         template: Arc::clone(&template),
         flavour: sending.flavour,
         series,
@@ -199,7 +202,11 @@ pub(crate) fn send<'py>(
         decodes: sending.decodes,
     };
     let fetching = async move { Arrival::Fetched(Box::new(order.fetch().await)) };
-    let (fetched, cause) = match engine.wait_for_response(py, fetching) {
+    let arrival = engine.wait_for_response(py, fetching);
+    if engine.is_recorded() {
+        tell_of_wait(&session, started_ns, arrival.as_ref().ok(), series);
+    }
+    let (fetched, cause) = match arrival {
         Ok(Arrival::Fetched(fetched)) => (fetched, None),
         Ok(Arrival::Over) => {
             return Err(PyRuntimeError::new_err("a request ended without an end"));
@@ -225,12 +232,27 @@ pub(crate) fn send<'py>(
             tally: found.tally,
         }),
     };
-    let class = slf.get().response_class(py);
+    let class = connections.response_class(py);
     let response = Response::make(py, class.as_ref(), made)?;
     if !sending.is_caught {
         count(&response)?;
     }
     Ok(response.into_any())
+}
+
+/// Tells a user's starts how long it waited: for what came, or until it gave up.
+fn tell_of_wait(session: &Session, begun_ns: u64, arrival: Option<&Arrival>, series: SeriesId) {
+    let resumed_ns = monotonic_ns();
+    let ended_ns = match arrival {
+        Some(Arrival::Fetched(fetched)) => begun_ns.saturating_add(fetched.response_ns),
+        Some(Arrival::Over) | None => resumed_ns,
+    };
+    session.requester.waited(Wait {
+        begun_ns,
+        ended_ns: ended_ns.min(resumed_ns),
+        resumed_ns,
+        series,
+    });
 }
 
 /// Whether this is gevent's timeout, which a FastHttpUser takes for a failure of its request.

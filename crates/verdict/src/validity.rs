@@ -12,7 +12,7 @@ use crate::{CheckOutcome, is_limited_by_plan, own_delay, plan_wait};
 use loadline_findings::{Cause, Finding, Findings, Grade};
 use loadline_plan::{Clock, Shape, Statistic};
 use loadline_record::watched::{GENERATOR, mean_rate};
-use loadline_record::{ErrorKind, Model, Summary, Transient, Unfinished, WorkerTimes};
+use loadline_record::{Counts, ErrorKind, Model, Summary, Transient, Unfinished, WorkerTimes};
 
 /// A send that is later than this is late (the bound of fortio's pacing).
 pub const LATE_NS: u64 = 1_000_000;
@@ -58,6 +58,7 @@ pub(crate) fn validity(summary: &Summary) -> Findings {
             late(summary),
             unsent(summary),
             dropped(summary),
+            missed(summary),
             plan_limit(summary),
         ],
         Model::Closed => vec![limit(summary).or_else(|| own_queue(summary))],
@@ -329,6 +330,15 @@ fn dropped(summary: &Summary) -> Option<Finding> {
     let planned = begun + dropped;
     let is_many = dropped as f64 > planned as f64 * SHORT;
     is_many.then(|| suspect(Cause::Dropped { planned, dropped }))
+}
+
+/// Starts that were missed have their times, so they say nothing against the figures.
+fn missed(summary: &Summary) -> Option<Finding> {
+    let Counts {
+        planned, missed, ..
+    } = summary.total.counts;
+    let is_many = missed as f64 > planned as f64 * SHORT;
+    is_many.then(|| note(Cause::Missed { planned, missed }))
 }
 
 fn descriptors(summary: &Summary) -> Option<Finding> {

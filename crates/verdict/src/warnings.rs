@@ -124,7 +124,10 @@ fn says_unsent(validity: &Findings) -> bool {
     let is_unsent = |finding: &Finding| {
         matches!(
             finding.cause,
-            Cause::Unsent { .. } | Cause::Dropped { .. } | Cause::PlanLimit { .. }
+            Cause::Unsent { .. }
+                | Cause::Dropped { .. }
+                | Cause::Missed { .. }
+                | Cause::PlanLimit { .. }
         )
     };
     validity.list.iter().any(is_unsent)

@@ -1019,6 +1019,11 @@ surplus: number,
  */
 dropped?: number, 
 /**
+ * Starts that users who pace themselves did not make, as they still waited for a response;
+ * each is among the response times. Absent where there are none.
+ */
+missed?: number, 
+/**
  * Connections that came up.
  */
 connections: number, 
@@ -2040,6 +2045,11 @@ surplus: number,
  * absent where there are none.
  */
 dropped?: number, 
+/**
+ * Starts that users who pace themselves did not make, as they still waited for a response;
+ * each is among the response times. Absent where there are none.
+ */
+missed?: number, 
 /**
  * Connections that came up.
  */

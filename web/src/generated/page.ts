@@ -2,6 +2,53 @@
 // GENERATE=1 cargo test -p loadline-page typescript
 
 /**
+ * A column of a table that was added.
+ */
+export type AddedColumn = { 
+/**
+ * Its heading.
+ */
+name: string, 
+/**
+ * Whether its cells are numbers.
+ */
+is_number: boolean, };
+
+/**
+ * A table that was added.
+ */
+export type AddedTable = { 
+/**
+ * What it is of.
+ */
+title: string, 
+/**
+ * Its columns.
+ */
+columns: Array<AddedColumn>, 
+/**
+ * Its rows, each with a cell for every column.
+ */
+rows: Array<Array<string>>, 
+/**
+ * Whether the last row is that of all others together.
+ */
+has_total: boolean, };
+
+/**
+ * Tables under a heading of their own.
+ */
+export type AddedTables = { 
+/**
+ * The heading.
+ */
+title: string, 
+/**
+ * The tables, in order.
+ */
+tables: Array<AddedTable>, };
+
+/**
  * What kind of answer a search has.
  */
 export type AnswerKind = "found" | "at_least" | "nothing_holds" | "not_known";
@@ -375,6 +422,10 @@ time_notes: Array<string>,
  * The processes and the machine that were watched.
  */
 resources: Array<Resource>, 
+/**
+ * The tables that another program added.
+ */
+added: AddedTables | null, 
 /**
  * The plots.
  */

@@ -2,6 +2,7 @@
 
 import { Charts } from "../charts/charts";
 import type { RunPage } from "../generated/page";
+import { Added } from "./added";
 import { Resources } from "./resources";
 import {
   Checks,
@@ -57,6 +58,7 @@ export function RunBody({ page }: { page: RunPage }) {
         <Statuses rows={page.statuses} />
         <Errors rows={page.errors} />
       </div>
+      <Added added={page.added} />
       <Resources page={page} />
       <section>
         <h2>Generator's machine</h2>

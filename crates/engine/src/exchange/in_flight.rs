@@ -75,7 +75,7 @@ impl Beginning {
         let taken = if is_concurrent { None } else { starts.pop() };
         let start = taken.unwrap_or_else(|| {
             worker.suspend_coalescing();
-            Start::undelayed(at_ns)
+            own_start(user, at_ns)
         });
         let later = if is_concurrent { &[] } else { &**starts };
         Beginning {
@@ -94,8 +94,9 @@ impl Beginning {
         let counted = count - self.first_counted;
         let mut recorder = worker.recorder.borrow_mut();
         (0..counted).for_each(|_| recorder.begin());
-        if worker.pacer.is_open() && counted > 0 {
-            // The schedule knows of the first requests of iterations only.
+        if worker.times_from_schedule() && counted > 0 {
+            // The schedule knows of the first requests of iterations only; that of users who pace
+            // themselves of none.
             let further = count.saturating_sub(self.scheduled).min(counted);
             recorder.planned(further as u64);
             let Start {
@@ -108,7 +109,9 @@ impl Beginning {
             let begun_ns = since_zero(self.at_ns);
             recorder.arrived(since_zero(ready_ns), begun_ns, counted as u64);
             let late_ns = self.at_ns.saturating_sub(ready_ns);
-            worker.backlog.sent(counted as u64, late_ns);
+            if worker.pacer.is_open() {
+                worker.backlog.sent(counted as u64, late_ns);
+            }
             if !self.is_concurrent {
                 activity.late_ns.set(late_ns);
             }
@@ -317,6 +320,23 @@ impl<H: Host> Drop for InFlightBatch<'_, H> {
         if self.next < self.batch.parts.len() {
             self.cancel();
         }
+    }
+}
+
+/// The start of a request that the load's schedule knows nothing of: it is not delayed, but for the
+/// first one of an iteration of a user who paces itself.
+fn own_start<H: Host>(user: &User<H>, at_ns: u64) -> Start {
+    let delay = match user.worker.paces_itself {
+        true => user.activity.own_starts.take_delay(),
+        false => None,
+    };
+    let delay = delay.unwrap_or_default();
+    let ready_ns = at_ns.saturating_sub(delay.lateness_ns);
+    Start {
+        intended_ns: ready_ns
+            .saturating_sub(delay.blocked_ns)
+            .max(user.worker.zero_ns.get().min(at_ns)),
+        ready_ns,
     }
 }
 

@@ -151,7 +151,7 @@ fn schedules(shape: &Shape, seed: u64) -> Option<(Schedule, Schedule)> {
     // The warm-up's randomness is not that of the run, which must not depend on there being one.
     let warmup = |rate: Rate, spread| Schedule::constant(rate, law(spread), !seed);
     match shape {
-        Shape::Closed | Shape::ClosedStages { .. } | Shape::Scenarios { .. } => None,
+        Shape::Closed | Shape::ClosedStages { .. } | Shape::Paced | Shape::Scenarios { .. } => None,
         Shape::Rate { rate, arrivals } => Some((
             warmup(*rate, *arrivals),
             Schedule::constant(*rate, law(*arrivals), seed),

@@ -17,6 +17,8 @@ pub(super) struct Leaving {
     /// Arrivals at or after this instant were not due any more.
     until_ns: u64,
     is_open: bool,
+    /// Whether users hold starts of the load's schedule.
+    has_schedule: bool,
     /// Starts that users held and did not send though they were free, in time added up.
     held_ns: u64,
     left: Unfinished,
@@ -43,7 +45,8 @@ impl Leaving {
             now_ns,
             zero_ns: worker.zero_ns.get(),
             until_ns,
-            is_open: worker.pacer.is_open(),
+            is_open: worker.times_from_schedule(),
+            has_schedule: worker.pacer.is_open(),
             held_ns: 0,
             left: Unfinished::default(),
         }
@@ -74,6 +77,7 @@ impl Leaving {
 
     /// The exchanges that a user has in flight, and the starts that it holds.
     fn member(&mut self, activity: &Activity) {
+        self.own_starts(activity);
         activity.each_concurrent(|batch| {
             (0..batch.left).for_each(|_| self.in_flight(batch.begun_ns, batch.begun_ns, 0));
         });
@@ -88,12 +92,28 @@ impl Leaving {
             let intended_ns = starts.next().unwrap_or(begun_ns);
             self.in_flight(intended_ns, begun_ns, activity.late_ns.get());
         }
+        if !self.has_schedule {
+            return;
+        }
         for intended_ns in starts {
             self.unsent(intended_ns, 1);
         }
-        if in_flight == 0 && activity.waiting.get() == 0 && self.is_open {
+        if in_flight == 0 && activity.waiting.get() == 0 {
             self.held_ns += self.now_ns.saturating_sub(first_ns);
         }
+    }
+
+    /// The starts of a user who paces itself that fell due while it waited, and were not made.
+    fn own_starts(&mut self, activity: &Activity) {
+        let starts = &activity.own_starts;
+        if let Some(held) = starts.held() {
+            self.unsent(held.intended_ns, 1);
+        }
+        let since_ns = activity.oldest_sent_ns();
+        let due = since_ns.map(|since_ns| starts.due_between(since_ns, self.now_ns));
+        due.into_iter()
+            .flatten()
+            .for_each(|intended_ns| self.unsent(intended_ns, 1));
     }
 
     fn in_flight(&mut self, intended_ns: u64, begun_ns: u64, late_ns: u64) {

@@ -11,7 +11,7 @@ use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
-use loadline_plan::{Clock, HttpVersion, Plan};
+use loadline_plan::{Clock, HttpVersion, Plan, Shape};
 use loadline_reactor::{Address, Host, Task};
 use loadline_record::{Model, Recorder, SharedMetrics};
 use loadline_schedule::Stripe;
@@ -170,6 +170,7 @@ fn new_worker<H: Host>(
         recorder: RefCell::new(recorder(prepared, false, None)),
         series_tags: plan.part.as_ref().map(|part| part.series_tags()),
         pacer: Pacer::new(plan, stripe),
+        paces_itself: plan.load.shape == Shape::Paced,
         heads: RefCell::default(),
         keepalive: plan.connection.keepalive,
         shared: shared(plan, stripe).map(SharedPool::new),

@@ -322,6 +322,9 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         if !worker.draining.get() {
             worker.recorder.borrow_mut().still_in_flight(flight_ns);
         }
+        if worker.paces_itself {
+            worker.recorder.borrow_mut().planned(unfinished.unsent);
+        }
         self.snapshot(now_ns, followed_ns);
         let in_flight = worker.recorder.borrow().in_flight();
         debug_assert_eq!(in_flight, unfinished.in_flight, "each has its age");

@@ -144,6 +144,16 @@ pub(super) fn dropped(planned: u64, dropped: u64) -> String {
     )
 }
 
+pub(super) fn missed(planned: u64, missed: u64) -> String {
+    format!(
+        "{} of {} starts were missed, because their users still waited for a response: each counts \
+         among the response times until its user went on, but the load on the target was lower \
+         meanwhile. For a load that does not depend on responses, use a rate.",
+        units::count(missed),
+        units::count(planned),
+    )
+}
+
 pub(super) fn descriptors(failed: u64, sent: u64) -> String {
     format!(
         "{} of {} requests could not be sent because this process had no file descriptor left. {}",

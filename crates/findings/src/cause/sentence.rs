@@ -28,6 +28,7 @@ impl Cause {
                 by_loadline,
             } => generator::unsent(*planned, *unsent, *by_loadline),
             Cause::Dropped { planned, dropped } => generator::dropped(*planned, *dropped),
+            Cause::Missed { planned, missed } => generator::missed(*planned, *missed),
             Cause::Descriptors { failed, sent } => generator::descriptors(*failed, *sent),
             Cause::Ports { failed, sent } => generator::ports(*failed, *sent),
             Cause::Stolen { share } => generator::stolen(*share),

@@ -51,6 +51,7 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
     let result = ran.conducted.result;
     server.stop();
     let reports = Reports {
+        tables: None,
         outputs: vec![Output::TEXT],
         style: Style {
             color: Color::Auto,

@@ -13,6 +13,9 @@ use std::process::{Command, Stdio};
 /// Names the interpreter, where it is not to be looked for.
 const VARIABLE: &str = "LOADLINE_PYTHON";
 
+/// Names this program to Python, which has it judge runs and write reports.
+const PROGRAM: &str = "LOADLINE_PROGRAM";
+
 /// The exit code of Locust's that says that it could not start.
 const FAILED: u8 = 1;
 
@@ -35,10 +38,12 @@ pub(crate) fn run(words: &[OsString]) -> u8 {
             return FAILED;
         }
     };
-    let error = Command::new(&program)
-        .args(["-m", "loadline"])
-        .args(words)
-        .exec();
+    let mut python = Command::new(&program);
+    python.args(["-m", "loadline"]).args(words);
+    if let (None, Ok(own)) = (std::env::var_os(PROGRAM), std::env::current_exe()) {
+        python.env(PROGRAM, own);
+    }
+    let error = python.exec();
     refuse(&format!("{} can't be run: {error}", program.display()));
     FAILED
 }

@@ -8,8 +8,8 @@ use crate::flags::run::judgement::Trust;
 use crate::live::say_line;
 use crate::output::{Format, Output, Sink};
 use crate::publish::{Reports, Style, write_plots};
-use anyhow::{Result, bail};
-use loadline_page::{Heat, Page};
+use anyhow::{Context, Result, bail};
+use loadline_page::{AddedTables, Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
 use loadline_report::{CapacityReport, Origin, heat_interval, run_page, search_page, series_page};
 use loadline_runner::preflight::refuse_overwriting;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// Prints saved runs again.
 pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
-    let reports = reports(flags);
+    let reports = reports(flags)?;
     let written = reports.outputs.iter().filter_map(Output::file);
     refuse_overwriting(written, flags.files.iter().map(PathBuf::as_path))?;
     let paged = reports.has_page();
@@ -40,6 +40,9 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
             let told = reports.publish(only, heat);
             let page = || Page::Run(Box::new(run_page(only, heat)));
             told.and(draw(flags, page))?;
+        }
+        (_, _) if flags.tables.is_some() => {
+            bail!("--tables adds to the page of a single run, and these are several.")
         }
         (series, heats) => {
             let told = reports.publish_series(series, heats);
@@ -89,11 +92,12 @@ fn report_search(
     flags: &ReportFlags,
 ) -> Result<Exit> {
     let is_rows = |output: &Output| matches!(output.format, Format::Csv | Format::Sqlite);
-    let Reports { outputs, style } = reports;
+    let Reports { outputs, style, .. } = reports;
     let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(is_rows);
     let with = |outputs| Reports {
         outputs,
         style: style.clone(),
+        tables: None,
     };
     let origin = Origin::of(runs[0].summary());
     let report = CapacityReport {
@@ -118,7 +122,7 @@ fn report_search(
 }
 
 /// The reports that were asked for; the text report if none was.
-fn reports(flags: &ReportFlags) -> Reports {
+fn reports(flags: &ReportFlags) -> Result<Reports> {
     let page = flags.html.as_ref().map(|path| Output {
         format: Format::Html,
         to: Sink::File(path.clone()),
@@ -128,14 +132,21 @@ fn reports(flags: &ReportFlags) -> Reports {
     if outputs.is_empty() && flags.plots.is_none() {
         outputs.push(Output::TEXT);
     }
-    Reports {
+    Ok(Reports {
         outputs,
+        tables: flags.tables.as_deref().map(tables).transpose()?,
         style: Style {
             color: flags.style.color,
             percentiles: flags.style.percentiles.clone(),
             short: flags.style.short,
         },
-    }
+    })
+}
+
+/// The tables of a file that are added to the page.
+fn tables(path: &Path) -> Result<AddedTables> {
+    let json = std::fs::read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    AddedTables::parse(&json).with_context(|| path.display().to_string())
 }
 
 /// Writes the plots of this page, if they were asked for.

@@ -21,6 +21,10 @@ pub(crate) struct ReportFlags {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
 
+    /// Add the tables of this JSON file to the page of a run
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tables: Option<PathBuf>,
+
     /// Write each plot as SVG and PNG into this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) plots: Option<PathBuf>,

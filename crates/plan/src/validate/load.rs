@@ -59,7 +59,9 @@ impl Shape {
 
     fn rule(&self) -> Rule {
         match self {
-            Shape::Closed | Shape::Scenarios { .. } => (false, Contradiction::NoConnections),
+            Shape::Closed | Shape::Paced | Shape::Scenarios { .. } => {
+                (false, Contradiction::NoConnections)
+            }
             Shape::ClosedStages { start, stages } => (
                 *start == 0 && all(stages, |&target| target == 0),
                 Contradiction::NoStageAboveZero,

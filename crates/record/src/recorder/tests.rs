@@ -54,6 +54,29 @@ fn an_answer_enters_every_time_of_its_own() {
 }
 
 #[test]
+fn a_start_that_was_missed_is_planned_and_has_a_response_time_and_no_service_time() {
+    let mut recorder = Recorder::new(Model::of(&Shape::Paced));
+    let missed = Exchange {
+        intended_ns: 100,
+        ready_ns: 900,
+        start_ns: 950,
+        first_byte_ns: 950,
+        end_ns: 950,
+        ..exchange(0, 0)
+    };
+    recorder.missed(SeriesId::default(), &missed);
+    let snapshot = recorder.take(1_000);
+    let counts = &snapshot.counts;
+    assert_eq!((counts.planned, counts.missed, counts.unsent()), (1, 1, 0));
+    assert_eq!((counts.sent, counts.answered, counts.in_flight), (0, 0, 0));
+    assert!(snapshot.balanced(0));
+    let times = &snapshot.times;
+    let figures = [&times.response, &times.blocked, &times.lateness].map(Distribution::max_ns);
+    assert_eq!(figures, [850, 800, 50]);
+    assert_eq!((times.undelayed.len(), times.service.len()), (1, 0));
+}
+
+#[test]
 fn response_times_are_kept_without_the_delay_that_loadline_added() {
     let sent_late = |lateness_ns: u64, service_ns: u64| Exchange {
         intended_ns: 0,

@@ -49,16 +49,28 @@ impl RunFile {
         if parts.len() == 1 {
             return Ok(parts.remove(0));
         }
-        let Some((first, others)) = parts.split_first() else {
-            return Err(Error::NothingToMerge);
-        };
-        for (index, other) in others.iter().enumerate() {
-            first.refuse_other_plan(other)?;
-            for earlier in &parts[..=index] {
-                earlier.refuse_other_time(other)?;
-            }
-        }
+        refuse_others(&parts)?;
         Ok(merged(&parts))
+    }
+
+    /// Merges the runs of processes of one machine that had the users of one plan between them,
+    /// without loss. The result is one run of that plan, which ended like this: a part that breaks
+    /// off is that of a process that was lost.
+    pub fn merge_shares(parts: &[RunFile], ended: Ended) -> Result<RunFile, Error> {
+        refuse_others(parts)?;
+        let mut run = merged(parts);
+        let threads = parts.iter().map(|part| part.header.plan.threads).sum();
+        run.header.plan.threads = threads;
+        run.header.started_monotonic_ns = parts
+            .iter()
+            .filter_map(|part| part.header.started_monotonic_ns)
+            .min();
+        let summary = &mut run.summary;
+        summary.plan.threads = threads;
+        summary.started_monotonic_ns = run.header.started_monotonic_ns;
+        summary.parts = 1;
+        summary.finish(ended, merged_unfinished(parts));
+        Ok(run)
     }
 
     fn refuse_other_plan(&self, other: &RunFile) -> Result<(), Error> {
@@ -105,6 +117,19 @@ impl RunFile {
             end_ns => START_SPREAD.min(Duration::from_nanos(end_ns)),
         }
     }
+}
+
+fn refuse_others(parts: &[RunFile]) -> Result<(), Error> {
+    let Some((first, others)) = parts.split_first() else {
+        return Err(Error::NothingToMerge);
+    };
+    for (index, other) in others.iter().enumerate() {
+        first.refuse_other_plan(other)?;
+        for earlier in &parts[..=index] {
+            earlier.refuse_other_time(other)?;
+        }
+    }
+    Ok(())
 }
 
 fn merged(parts: &[RunFile]) -> RunFile {

@@ -3,6 +3,7 @@
 use super::encoding::Encoder;
 use super::header::Header;
 use super::line::{header_line, interval_line, search_line, summary_line};
+use super::reader::RunFile;
 use super::search::SavedOutcome;
 use crate::watched::Watched;
 use crate::{Error, LoadChange, Snapshot, Summary};
@@ -41,6 +42,17 @@ impl RunWriter<File> {
             source,
         })?;
         RunWriter::new(path, output, header)
+    }
+}
+
+impl RunFile {
+    /// Writes the run into this file, which is emptied if there is one.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let mut writer = RunWriter::create(path, &self.header)?;
+        for interval in &self.intervals {
+            writer.interval(&interval.decoded())?;
+        }
+        writer.finish(&self.summary).map(drop)
     }
 }
 

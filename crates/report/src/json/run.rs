@@ -48,6 +48,7 @@ pub(super) fn counts(counts: &Counts, length_ns: u64) -> json::Counts {
         reconnects: counts.reconnects,
         surplus: counts.closed_for_extra_bytes,
         dropped: counts.dropped,
+        missed: counts.missed,
         connections: counts.connections,
         bytes_in: counts.bytes_in,
         bytes_out: counts.bytes_out,

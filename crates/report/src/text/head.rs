@@ -213,6 +213,7 @@ fn sent(summary: &Summary) -> String {
     let never = unfinished.unsent.saturating_sub(unfinished.lost);
     for (count, what) in [
         (summary.total.counts.dropped, "dropped"),
+        (summary.total.counts.missed, "missed"),
         (never, "never sent"),
         (unfinished.lost, "lost with a worker"),
     ] {

@@ -13,11 +13,11 @@ import gevent
 import locust
 
 from . import log, stats
-from .html import process_html_filename, save_html_report
+from .html import process_html_filename
 from .input_events import listen_to_keys
 from .log import greenlet_exception_logger
 from .main import create_environment
-from .recording import SavedRun, file_of
+from .outputs import Outputs
 from .user.inspectuser import print_task_ratio, print_task_ratio_json
 
 logger = logging.getLogger("locust.main")
@@ -42,7 +42,7 @@ class Command:
         self.environment = None
         self.runner = None
         self.csv = None
-        self.saved_run = None
+        self.outputs = None
         self.printer = None
 
     def run(self):
@@ -50,6 +50,7 @@ class Command:
         raise_open_files()
         self._make_environment()
         self._show_ratios()
+        self._name_outputs()
         self._make_runner()
         self._init_listeners()
         self._begin_outputs()
@@ -68,8 +69,7 @@ class Command:
         self._interrupt(main)
 
     def _interrupt(self, main):
-        if self.saved_run:
-            self.saved_run.interrupted = True
+        self.outputs.interrupt()
         gevent.kill(main, _Terminated())
 
     def _make_environment(self):
@@ -136,12 +136,20 @@ class Command:
             print_task_ratio_json(self.user_classes, wanted)
             sys.exit(0)
 
+    def _name_outputs(self):
+        options = self.options
+        self.outputs = Outputs(options)
+        files = (options.csv_prefix, options.json_file, options.html_file, *self.outputs.files)
+        for path in files:
+            if path:
+                _make_folder_of(path)
+
     def _make_runner(self):
         if self.options.processes:
             from .processes import create_runner
 
             # The children do not come back from here.
-            self.runner = create_runner(self.environment, self.options)
+            self.runner = create_runner(self.environment, self.options, self.outputs)
         else:
             self.runner = self.environment.create_local_runner()
 
@@ -157,12 +165,8 @@ class Command:
 
     def _begin_outputs(self):
         options = self.options
-        path = file_of(options)
-        if path:
-            self.saved_run = SavedRun(path, self.environment, options)
-        for path in (options.csv_prefix, options.json_file, options.html_file):
-            if path:
-                _make_folder_of(path)
+        if not options.processes:
+            self.outputs.record(self.environment)
         if options.csv_prefix:
             self.runner.stats.remembers_all = options.stats_history_enabled
             self.csv = stats.StatsCSVFileWriter(
@@ -228,7 +232,8 @@ class Command:
         self.runner.quit()
         if self.printer is not None:
             self.printer.kill()
-        code = self._exit_code()
+        judged = self._finish_outputs()
+        code = self._exit_code() or judged
         logger.info(f"Shutting down (exit code {code})")
         if options.json:
             stats.print_stats_json(self.runner.stats)
@@ -245,14 +250,19 @@ class Command:
         options, runner = self.options, self.runner
         if runner.refused:
             return
-        stats.update_stats_history(runner)
         if self.csv:
             self.csv.close_files()
         if options.json_file:
             stats.save_stats_json(runner.stats, options.json_file)
-        if options.html_file:
-            process_html_filename(options)
-            save_html_report(self.environment, options.html_file)
+
+    def _finish_outputs(self):
+        """Write what is made of the record of the test; returns the exit code of its checks."""
+        if self.runner.refused:
+            return 0
+        stats.update_stats_history(self.runner)
+        if self.options.html_file:
+            process_html_filename(self.options)
+        return self.outputs.finish(self.environment)
 
     def _exit_code(self):
         if self.environment.process_exit_code is not None:

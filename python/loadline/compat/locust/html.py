@@ -1,10 +1,13 @@
-"""The report as one page that needs nothing else: Locust's tables, and its plots as SVG."""
+"""The report as one page without scripts: Locust's tables, and its plots as SVG.
+
+It stands in for Loadline's own page where there is none: for programs that ask for it, and where
+the native command is missing or the test has no host.
+"""
 
 from html import escape
 
 from . import stats as stats_module
-from .stats import sort_stats
-from .user.inspectuser import get_ratio
+from .report_tables import tables_of
 from .util.date import format_duration, format_utc_timestamp
 
 PERCENTILES_FOR_HTML_REPORT = [0.50, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0]
@@ -13,15 +16,12 @@ _STYLE = """
 body { font: 14px/1.4 system-ui, sans-serif; margin: 2em; color: #222; background: #fff; }
 body.dark { color: #ddd; background: #1b1b1b; }
 table { border-collapse: collapse; margin: 0 0 2em; }
+td { white-space: pre-wrap; }
 th, td { padding: .3em .7em; text-align: right; border-bottom: 1px solid #8884; }
 th.text, td.text { text-align: left; }
-pre { white-space: pre-wrap; margin: 0; text-align: left; }
 tr.total { font-weight: 600; }
 svg { max-width: 60em; display: block; margin: 0 0 1.5em; }
 """
-
-_REQUEST_COLUMNS = ("Type", "Name", "# Requests", "# Fails", "Average (ms)", "Min (ms)",
-                    "Max (ms)", "Average size (bytes)", "RPS", "Failures/s")
 
 
 def get_html_report(environment, show_download_link=True, theme=""):
@@ -30,12 +30,8 @@ def get_html_report(environment, show_download_link=True, theme=""):
     parts = [
         f"<h1>Locust Test Report</h1>{_download(show_download_link)}",
         _head(environment),
-        _section("Request Statistics", _requests(stats)),
-        _section("Response Time Statistics", _percentiles(stats)),
-        _section("Failures Statistics", _failures(stats)),
-        _exceptions(environment),
+        _tables(tables_of(environment, PERCENTILES_FOR_HTML_REPORT)),
         _section("Charts", _charts(stats)),
-        _ratios(environment),
     ]
     return (
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -61,7 +57,24 @@ def _download(shown):
     return "<p><a href=\"?download=1\">Download the report</a></p>" if shown else ""
 
 
+def added_tables(environment):
+    """What Loadline's own page shows beside its figures: the head of the report, and its tables."""
+    head = {
+        "title": "Test",
+        "columns": [{"name": "Property"}, {"name": "Value"}],
+        "rows": [[name, str(value)] for name, value in _facts(environment)],
+    }
+    tables = tables_of(environment, PERCENTILES_FOR_HTML_REPORT)
+    return {"title": "Locust's report", "tables": [head, *tables]}
+
+
 def _head(environment):
+    facts = _facts(environment)
+    return "".join(f"<p><b>{name}:</b> {escape(str(value))}</p>" for name, value in facts)
+
+
+def _facts(environment):
+    """What is said above the tables: names and values."""
     stats = environment.stats
     begin, end = stats.start_time, stats.last_request_timestamp or stats.start_time
     rows = [
@@ -71,7 +84,7 @@ def _head(environment):
         ("Target Host", _host(environment)),
         ("Script", environment.locustfile),
     ]
-    return "".join(f"<p><b>{name}:</b> {escape(str(value))}</p>" for name, value in rows if value)
+    return [(name, value) for name, value in rows if value]
 
 
 def _host(environment):
@@ -85,73 +98,24 @@ def _section(title, body):
     return f"<h2>{title}</h2>{body}"
 
 
-def _table(columns, rows, texts):
-    """Rows of cells; the first `texts` columns are text, the last row is a total if marked."""
-    def cell(tag, i, value):
-        kind = " class=\"text\"" if i < texts else ""
-        return f"<{tag}{kind}>{value}</{tag}>"
+def _tables(tables):
+    return "".join(_section(escape(one["title"]), _table(one)) for one in tables)
 
-    head = "".join(cell("th", i, escape(name)) for i, name in enumerate(columns))
+
+def _table(table):
+    kinds = ["" if column["is_number"] else " class=\"text\"" for column in table["columns"]]
+    head = "".join(
+        f"<th{kind}>{escape(column['name'])}</th>"
+        for kind, column in zip(kinds, table["columns"])
+    )
+    last = len(table["rows"]) - 1
     body = "".join(
-        f"<tr{' class=total' if total else ''}>"
-        + "".join(cell("td", i, escape(str(value))) for i, value in enumerate(row))
+        f"<tr{' class=total' if table['has_total'] and i == last else ''}>"
+        + "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row))
         + "</tr>"
-        for row, total in rows
+        for i, row in enumerate(table["rows"])
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _entries(stats):
-    return [(entry, False) for entry in sort_stats(stats.entries)] + [(stats.total, True)]
-
-
-def _requests(stats):
-    rows = [
-        (
-            (
-                one.method,
-                one.name,
-                one.num_requests,
-                one.num_failures,
-                round(one.avg_response_time, 2),
-                round(one.min_response_time or 0, 2),
-                round(one.max_response_time, 2),
-                round(one.avg_content_length, 2),
-                f"{one.total_rps:.2f}",
-                f"{one.total_fail_per_sec:.2f}",
-            ),
-            total,
-        )
-        for one, total in _entries(stats)
-    ]
-    return _table(_REQUEST_COLUMNS, rows, texts=2)
-
-
-def _percentiles(stats):
-    shares = PERCENTILES_FOR_HTML_REPORT
-    columns = ["Method", "Name", *(f"{share * 100:g}%ile (ms)" for share in shares)]
-    rows = [
-        ((one.method, one.name, *(one.get_response_time_percentile(p) for p in shares)), total)
-        for one, total in _entries(stats)
-    ]
-    return _table(columns, rows, texts=2)
-
-
-def _failures(stats):
-    rows = [
-        ((one.method, one.name, one.parse_error(one.error), one.occurrences), False)
-        for one in sort_stats(stats.errors)
-    ]
-    return _table(("Method", "Name", "Message", "# Failures"), rows, texts=3)
-
-
-def _exceptions(environment):
-    known = environment.runner.exceptions.values() if environment.runner else []
-    if not known:
-        return ""
-    rows = [((one["count"], one["msg"], one["traceback"]), False) for one in known]
-    table = _table(("# Occurrences", "Message", "Traceback"), rows, texts=3)
-    return _section("Exceptions Statistics", table)
 
 
 def _charts(stats):
@@ -198,22 +162,3 @@ def _points(values, top):
         f"{i * step:.1f},{_HEIGHT - value / top * (_HEIGHT - 4):.1f}"
         for i, value in enumerate(values)
     )
-
-
-def _ratios(environment):
-    counts = {kind.__name__: kind.weight for kind in environment.user_classes}
-    if environment.runner and environment.runner.target_user_classes_count:
-        counts = environment.runner.target_user_classes_count
-    parts = []
-    for title, total in (("Ratio Per Class", False), ("Total Ratio", True)):
-        shares = get_ratio(environment.user_classes, counts, total)
-        parts.append(f"<h3>{title}</h3>{_ratio_list(shares)}")
-    return _section("Final ratio", "".join(parts))
-
-
-def _ratio_list(shares):
-    items = "".join(
-        f"<li>{share['ratio'] * 100:.1f}% {escape(name)}{_ratio_list(share.get('tasks', {}))}</li>"
-        for name, share in shares.items()
-    )
-    return f"<ul>{items}</ul>" if items else ""

@@ -170,8 +170,16 @@ def _add_statistics(parser):
         help="Write the report as a page; {u}, {r} and {t} in the name are users, spawn rate and "
         "run time")
     add("--json", default=False, action="store_true", help="Print the statistics as JSON on stdout")
-    add("--out", metavar="loadline=<filename>", env_var="LOCUST_OUT",
-        help="Save the run for 'loadline report' and 'loadline compare'")
+    add("--out", action="append", metavar="<kind>=<filename>", env_var="LOCUST_OUT",
+        help="Write Loadline's own output beside Locust's: loadline saves the run for 'loadline "
+        "report' and 'loadline compare', html is its page; also json, csv, text and sqlite. May be "
+        "repeated")
+    add("--check", action="append", metavar="<condition>", env_var="LOCUST_CHECK",
+        help="Judge the test by a condition such as 'p99<50ms' or 'errors<1%%': exit code 1 if one "
+        "fails, 3 if it cannot be decided or the measurement is invalid. May be repeated")
+    add("--allow-invalid", action="store_true", dest="allow_invalid",
+        env_var="LOCUST_ALLOW_INVALID",
+        help="With --check: let the conditions alone set the exit code")
     add("--json-file", dest="json_file", metavar="<filename>",
         help="Write the statistics as JSON to <filename>.json")
 

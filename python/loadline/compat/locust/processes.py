@@ -30,7 +30,7 @@ def check_count(options):
         )
 
 
-def create_runner(environment, options):
+def create_runner(environment, options, outputs):
     """Fork the children, and return the runner of this process. Children end in here."""
     gc.collect()
     gc.freeze()
@@ -44,7 +44,7 @@ def create_runner(environment, options):
             ours.close()
             for _, pipe in children:
                 pipe.close()
-            _be_child(environment, Pipe(theirs), index)
+            _be_child(environment, Pipe(theirs), index, outputs)
         theirs.close()
         children.append((pid, Pipe(ours)))
     environment.runner = ProcessesRunner(environment, children)
@@ -53,13 +53,14 @@ def create_runner(environment, options):
     return environment.runner
 
 
-def _be_child(environment, pipe, index):
+def _be_child(environment, pipe, index, outputs):
     """All of a child's life."""
     # A terminal sends Ctrl-C to all processes; it is the parent that ends the test.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     code = 1
     try:
         runner = environment.runner = ChildRunner(environment, pipe, index)
+        outputs.record_part(environment, index)
         events = environment.events
         events.init.fire(environment=environment, runner=runner, web_ui=None)
         runner.serve()

@@ -1,43 +1,26 @@
-"""Loadline's own outputs beside Locust's: `--out loadline=FILE` saves the run.
-
-The saved run has every request with its intended start, for `loadline report` and `compare`.
-"""
+"""The record of a test that Loadline keeps beside Locust's statistics: a saved run."""
 
 import logging
-import sys
 
 from loadline import native
 
+from .user import starts
+
 logger = logging.getLogger("locust.main")
-
-_FORM = "--out takes loadline=FILE, such as --out loadline=run.run"
-
-
-def file_of(options):
-    """The file that --out names, or None; ends the process with a sentence if it has no meaning."""
-    if not options.out:
-        return None
-    kind, _, path = options.out.partition("=")
-    if kind != "loadline" or not path:
-        _refuse(f"{_FORM}; '{options.out}' is something else.")
-    if options.processes:
-        _refuse("--out and --processes do not go together yet: leave one of them out.")
-    return path
-
-
-def _refuse(sentence):
-    logger.error(sentence)
-    sys.exit(2)
 
 
 class SavedRun:
-    """Records the first test of a process."""
+    """Records the first test of a process in a file."""
 
-    def __init__(self, path, environment, options):
-        self._path = path
+    def __init__(self, path, environment, options, is_wanted=True):
+        self.path = path
         self._environment = environment
         self._options = options
+        # Whether a test that can't be recorded is to end.
+        self._is_wanted = is_wanted
         self._recording = None
+        # Whether the file is there, whole.
+        self.is_whole = False
         # Whether a signal ends the test.
         self.interrupted = False
         environment.events.test_start.add_listener(self._begin)
@@ -46,24 +29,49 @@ class SavedRun:
     def _begin(self, **_kwargs):
         if self._recording is not None:
             return
+        options = self._options
         try:
-            self._recording = native.Recording(
-                self._path, self._host(), self._options.num_users, self._options.run_time
+            recording = native.Recording(
+                self.path,
+                self._host(),
+                options.num_users or 1,
+                options.run_time,
+                paced=any(_is_paced(kind) for kind in self._environment.user_classes),
+                checks=options.check or [],
             )
-            self._recording.begin()
+            recording.begin()
         except (OSError, RuntimeError, ValueError) as e:
-            logger.error("The run cannot be saved in '%s': %s", self._path, e)
-            self._environment.process_exit_code = 1
-            self._environment.runner.quit()
+            self._refuse(e)
+        else:
+            self._recording = recording
+            starts.recorded = True
+
+    def _refuse(self, error):
+        if not self._is_wanted:
+            logger.debug("The run is not recorded: %s", error)
+            return
+        logger.error("The run cannot be saved in '%s': %s", self.path, error)
+        self._environment.process_exit_code = 1
+        self._environment.runner.quit()
 
     def _host(self):
         hosts = [kind.host for kind in self._environment.user_classes if kind.host]
         return self._environment.host or (hosts[0] if hosts else "")
 
     def _end(self, **_kwargs):
-        if self._recording is None:
+        if self._recording is None or self.is_whole:
             return
+        starts.recorded = False
         try:
             self._recording.end(interrupted=self.interrupted)
+            self.is_whole = True
         except (OSError, RuntimeError) as e:
-            logger.error("The saved run '%s' is not whole: %s", self._path, e)
+            logger.error("The saved run '%s' is not whole: %s", self.path, e)
+
+
+def _is_paced(kind):
+    """Whether users of a class, or a set of tasks in it, begin their tasks by a schedule."""
+    if getattr(getattr(kind, "wait_time", None), "pacing", None):
+        return True
+    tasks = getattr(kind, "tasks", None) or []
+    return any(_is_paced(one) for one in tasks if isinstance(one, type))

@@ -19,6 +19,7 @@ from ..exception import (
     StopTest,
     StopUser,
 )
+from . import starts
 from .turns import Turns
 
 logger = logging.getLogger(__name__)
@@ -183,6 +184,9 @@ class TaskSet(metaclass=TaskSetMeta):
         except (StopUser, StopTest, GreenletExit):
             self._call_on_stop()
             raise
+        finally:
+            if starts.recorded:
+                starts.leave(self)
 
     def _loop(self):
         user, queue, turns = self._user, self._task_queue, Turns()
@@ -217,7 +221,15 @@ class TaskSet(metaclass=TaskSetMeta):
                 self._task_queue.insert(0, one)
                 self.execute_next_task()
         pause = self._pause if kind.wait is TaskSet.wait else self._pause_by_wait
-        return execute, pause
+        client = starts.enter(self)
+        if client is None:
+            return execute, pause
+
+        def pause_until_start(turns):
+            pause(turns)
+            client._iteration_begins()
+
+        return execute, pause_until_start
 
     def _draw(self):
         """What gives the next task where none is scheduled."""
@@ -278,6 +290,12 @@ class TaskSet(metaclass=TaskSetMeta):
         if not self.tasks:
             raise NoTasksError(no_tasks_message(self))
         return random.choice(self.tasks)
+
+    def rule_of_waits(self):
+        """Whose rule says how long to wait after a task, the set's or the user's, and that rule."""
+        if type(self).wait_time is not TaskSet.wait_time:
+            return self, self.wait_time
+        return self._user, self._user.wait_time
 
     def wait_time(self):
         """Seconds to wait after a task: the set's own rule, or else the user's."""
@@ -366,6 +384,10 @@ class DefaultTaskSet(TaskSet):
             task(self._user).run()
         else:
             task(self._user)
+
+    def rule_of_waits(self):
+        """The user's rule."""
+        return self._user, self._user.wait_time
 
     def wait_time(self):
         """The user's rule."""

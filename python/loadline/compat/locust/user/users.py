@@ -63,6 +63,8 @@ class User(metaclass=UserMeta):
     _greenlet = None
     _group = None
     _taskset_instance = None
+    # Whose rule says when the user begins its tasks, where that is recorded: its own or a set's.
+    _paced_by = None
 
     def __init__(self, environment):
         super().__init__()

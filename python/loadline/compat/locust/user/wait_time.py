@@ -3,6 +3,8 @@
 import random
 import time
 
+from . import starts
+
 
 def between(min_wait, max_wait):
     """A uniformly drawn time between two numbers of seconds."""
@@ -22,8 +24,11 @@ def constant_pacing(wait_time):
         run_time = now - self._cp_last_run - self._cp_last_wait_time
         self._cp_last_wait_time = max(0, wait_time - run_time)
         self._cp_last_run = now
+        if starts.recorded:
+            starts.iteration_ended(self, now, wait_time)
         return self._cp_last_wait_time
 
+    wait_time_func.pacing = wait_time
     return wait_time_func
 
 

@@ -1,0 +1,221 @@
+"""Loadline's own outputs beside Locust's: saved runs, pages and checks, also of processes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from command_support import Ended, Server, begin, native_command, report_of, run, write
+
+VISITORS = """
+    from locust import FastHttpUser, HttpUser, constant, task
+
+    class Fast(FastHttpUser):
+        wait_time = constant(0.05)
+
+        @task
+        def front(self):
+            self.client.get("/", name="<b>front</b> & \\u2028")
+
+    class Slow(HttpUser):
+        wait_time = constant(0.05)
+
+        @task
+        def back(self):
+            self.client.get("/back")
+"""
+
+
+def visit(folder, *arguments, users=4, seconds=2, env=None):
+    """Run the visitors against a server of their own."""
+    with Server() as server:
+        return Ended(begin(
+            ["--headless", "-u", str(users), "-r", str(users), "-t", str(seconds), "-H",
+             server.url, "--only-summary", "--allow-invalid", *arguments], folder, env))
+
+
+def data_of(page):
+    """What a page of Loadline's shows, as data."""
+    found = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    assert found, page[:500]
+    return json.loads(found[1])
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """Whether the native command writes pages; a build without them leaves these tests out."""
+    told = subprocess.run([native_command(), "report", "/dev/null", "--html", "/dev/null/x"],
+                          capture_output=True, text=True)
+    if "built without its HTML report" in told.stderr:
+        pytest.skip("the native command was built without its HTML report")
+
+
+def test_several_outputs_and_checks_that_pass(tmp_path):
+    native_command()
+    write(tmp_path, VISITORS)
+    ended = visit(tmp_path, "--out", "loadline=a.run", "--out", "json=new/a.json", "--out",
+                  "csv=a.csv", "--check", "errors<1%", "--check", "p50{name:GET /back}<10s")
+    assert ended.code == 0, ended.err
+    result = json.loads((tmp_path / "new/a.json").read_text())
+    assert [check["outcome"] for check in result["summary"]["checks"]] == ["kept", "kept"]
+    assert result["summary"]["sent"] > 50
+    assert (tmp_path / "a.csv").read_text().count("\n") >= 3
+    assert report_of(tmp_path / "a.run")["summary"] == result["summary"]
+    assert "all 2 passed" in ended.err
+
+
+@pytest.mark.parametrize("check, code", [("p50<1us", 1), ("rate>1000000", 1)])
+def test_a_check_that_fails_sets_the_exit_code(tmp_path, check, code):
+    native_command()
+    write(tmp_path, VISITORS)
+    ended = visit(tmp_path, "--check", check)
+    assert ended.code == code, ended.err
+    assert f"Shutting down (exit code {code})" in ended.err
+    assert check in ended.err
+    assert os.listdir(tmp_path) == ["locustfile.py"]
+
+
+def test_failures_of_the_test_come_before_checks(tmp_path):
+    native_command()
+    write(tmp_path, VISITORS.replace('"/back"', '"/missing"'))
+    ended = visit(tmp_path, "--check", "errors<1%", "--exit-code-on-error", "7")
+    assert ended.code == 7, ended.err
+
+
+@pytest.mark.parametrize("arguments, code, sentence", [
+    (["--check", "speed<1"], 2, "The check cannot be read: `speed<1` is not a check: `speed` is"),
+    (["--out", "xml=a"], 2, "'xml=a' is something else."),
+    (["--out", "html=-"], 2, "'html=-' is something else."),
+    (["--out", "loadline=a", "--out", "loadline=b"], 2, "name one file"),
+])
+def test_what_cannot_be_done_is_said_before_the_test(tmp_path, arguments, code, sentence):
+    write(tmp_path, VISITORS)
+    ended = run(tmp_path, "--headless", "-t", "5", *arguments)
+    assert (ended.code, sentence in ended.err) == (code, True), ended.err
+    assert "Ramping" not in ended.err
+
+
+@pytest.mark.parametrize("arguments", [["--check", "errors<1%"], ["--out", "html=a.html"]])
+def test_without_the_native_command_one_sentence_says_so(tmp_path, arguments):
+    write(tmp_path, VISITORS)
+    ended = run(tmp_path, "--headless", "-t", "5", *arguments, env={"LOADLINE_PROGRAM": "/nowhere"})
+    assert ended.code == 2
+    assert "with a report need the native command: /nowhere can't be run" in ended.err
+    assert "Ramping" not in ended.err
+
+
+def test_the_page_has_loadlines_figures_and_locusts_tables(tmp_path, pages):
+    write(tmp_path, VISITORS.replace('"/back"', '"/missing"'))
+    ended = visit(tmp_path, "--html", "{u}-{r}-{t}.html", "--profile", "</script>")
+    assert ended.code == 1, ended.err
+    page = (tmp_path / "4-4.0-2.html").read_text()
+    data = data_of(page)
+    assert data["kind"] == "run" and data["percentiles"]
+    added = data["added"]
+    assert added["title"] == "Locust's report"
+    tables = {table["title"]: table for table in added["tables"]}
+    assert list(tables) == ["Test", "Request Statistics", "Response Time Statistics",
+                            "Failures Statistics", "Final ratio"]
+    assert ["Profile", "</script>"] in tables["Test"]["rows"]
+    rows = {row[1]: row for row in tables["Request Statistics"]["rows"]}
+    assert set(rows) == {"<b>front</b> & \u2028", "/missing", "Aggregated"}
+    assert int(rows["/missing"][3]) == int(rows["/missing"][2]) > 10
+    assert tables["Request Statistics"]["has_total"]
+    assert ["Fast", "50.0%", "50.0%"] in tables["Final ratio"]["rows"]
+    assert ["\u2003front", "100.0%", "50.0%"] in tables["Final ratio"]["rows"]
+    # What stands in a name is never markup.
+    assert "<b>front" not in page and "</script>\"" not in page
+
+
+def test_a_test_without_a_host_has_the_simple_page(tmp_path):
+    write(tmp_path, """
+        from locust import User, constant, task
+
+        class Own(User):
+            wait_time = constant(0.1)
+
+            @task
+            def one(self):
+                self.environment.events.request.fire(
+                    request_type="X", name="one", response_time=5, response_length=1,
+                    exception=None)
+    """)
+    ended = run(tmp_path, "--headless", "-t", "1", "--html", "a.html")
+    assert ended.code == 0, ended.err
+    assert "<h2>Request Statistics</h2>" in (tmp_path / "a.html").read_text()
+
+
+def test_without_the_native_command_the_page_is_the_simple_one(tmp_path):
+    write(tmp_path, VISITORS)
+    ended = visit(tmp_path, "--html", "a.html", env={"LOADLINE_PROGRAM": "/nowhere"})
+    assert ended.code == 0, ended.err
+    assert "--html writes a page without Loadline's figures" in ended.err
+    page = (tmp_path / "a.html").read_text()
+    assert "<h2>Final ratio</h2>" in page and "<script" not in page
+    assert "&lt;b&gt;front&lt;/b&gt;" in page
+
+
+def test_several_processes_save_one_run_without_loss(tmp_path):
+    native_command()
+    write(tmp_path, VISITORS)
+    ended = visit(tmp_path, "--processes", "2", "--out", "loadline=a.run", "--check", "errors<1%",
+                  "--csv", "all", seconds=3)
+    assert ended.code == 0, ended.err
+    result = report_of(tmp_path / "a.run")
+    counts = result["summary"]
+    # At the end each user may have one more request in one of the counts.
+    table = (tmp_path / "all_stats.csv").read_text().splitlines()
+    of_locust = int(re.search(r",Aggregated,(\d+),", table[-1])[1])
+    assert abs(counts["answered"] - of_locust) <= 4, (counts, of_locust)
+    assert counts["sent"] > 100
+    assert result["plan"]["threads"] == 2 and len(result["summary"]["generator"]["workers"]) == 2
+    assert result["summary"]["parts"] == 1
+    assert len(result["summary"]["names"]) == 2
+
+
+def test_a_killed_process_is_told_in_the_saved_run(tmp_path):
+    native_command()
+    write(tmp_path, VISITORS + """
+
+    from locust import events
+    import os
+
+    @events.test_start.add_listener
+    def tell(environment, **kwargs):
+        if getattr(environment.runner, "worker_index", None) == 1:
+            os.write(1, f"{os.getpid()}\\n".encode())
+    """)
+    with Server() as server:
+        process = begin(
+            ["--headless", "-u", "4", "-r", "4", "-t", "6", "-H", server.url, "--only-summary",
+             "--processes", "2", "--out", "loadline=a.run"], tmp_path)
+        killed = int(process.stdout.readline())
+        time.sleep(3.2)
+        os.kill(killed, signal.SIGKILL)
+        ended = Ended(process)
+    assert ended.code == 1 and "was lost (killed by signal 9)" in ended.err
+    result = report_of(tmp_path / "a.run")
+    warnings = json.dumps(result["summary"]["warnings"])
+    assert "was lost (killed by signal 9)" in warnings, warnings
+    # The seconds that the lost process had told of are there.
+    with_both, with_one = result["intervals"][1]["sent"], result["intervals"][-2]["sent"]
+    assert with_both > with_one > 0
+
+
+def test_a_test_without_a_run_time_has_no_planned_end(tmp_path):
+    native_command()
+    write(tmp_path, VISITORS)
+    with Server() as server:
+        process = begin(["--headless", "-H", server.url, "--out", "loadline=a.run"], tmp_path)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        Ended(process)
+    result = report_of(tmp_path / "a.run")
+    assert result["plan"]["duration"] is None
+    told = subprocess.run([native_command(), "report", str(tmp_path / "a.run")],
+                          capture_output=True, text=True)
+    assert "without a planned end" in told.stdout
+    assert "year" not in told.stdout
