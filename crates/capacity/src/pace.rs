@@ -1,7 +1,7 @@
 //! Do the users of a closed loop keep their pace?
 //!
-//! A closed loop has no backlog that grows without end. Where its users wait between their requests,
-//! a target that has too many of them is seen by another sign: it responds so slowly that each user
+//! A closed loop has no backlog that grows without end. Where its users wait between requests, a
+//! target that has too many of them is seen by another sign: it responds so slowly that each user
 //! makes fewer requests, and more users only wait longer.
 //!
 //! A user makes one request in each *cycle*, which is its wait and the response time. The wait is
@@ -17,6 +17,9 @@ const KEPT: f64 = 0.9;
 /// And if each made this share of them: those whose wait is shorter after a slow response lose
 /// nothing. It is closer to 1, as a trial may by chance count some requests more.
 const COUNTED: f64 = 0.95;
+
+/// A shorter wait is no think time, in seconds: so long may the script and the generator take.
+const LEAST_WAIT_S: f64 = 0.01;
 
 /// What the trials say about the users' wait.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +57,8 @@ impl Pace {
     }
 
     /// Whether the users of a trial kept their pace, by the response time at low load. Users who
-    /// wait for less time than the response takes have none: they ask as fast as they are answered.
+    /// hardly wait, or for less time than the response takes, have none: they ask as fast as they
+    /// are answered.
     pub(crate) fn is_kept(&self, trial: &Trial, at_ease_s: f64) -> bool {
         let Observation {
             answers_per_s,
@@ -67,7 +71,7 @@ impl Pace {
         let cycle_s = self.cycle_s(at_ease_s);
         let is_in_time = cycle_s >= KEPT * self.cycle_s(mean_s);
         let has_counted = answers_per_s * cycle_s >= COUNTED * trial.level;
-        self.wait_s() <= at_ease_s || is_in_time || has_counted
+        self.wait_s() <= at_ease_s.max(LEAST_WAIT_S) || is_in_time || has_counted
     }
 }
 
@@ -115,6 +119,10 @@ mod tests {
         let mut pace = Pace::default();
         pace.observe(&trial(4.0, 400.0, 0.01));
         assert!(pace.is_kept(&trial(40.0, 400.0, 0.1), 0.01));
+        // Responses take 20 µs, and what asks again takes 80.
+        let mut pace = Pace::default();
+        pace.observe(&trial(1.0, 10_000.0, 0.000_02));
+        assert!(pace.is_kept(&trial(2.0, 10_000.0, 0.000_12), 0.000_02));
     }
 
     #[test]

@@ -333,7 +333,12 @@ fn a_table_is_read_as_arrays_or_objects_from_where_its_file_is() {
         filed(&format!(
             "{from} await file.seek(-2, SeekMode.Current); {steps}"
         )),
-        r#"[{"done":false,"value":["1","2"]},{"done":false,"value":["3","4"]},{"done":true,"value":[]}]"#
+        [
+            r#"[{"done":false,"value":["1","2"]}"#,
+            r#"{"done":false,"value":["3","4"]}"#,
+            r#"{"done":true,"value":[]}]"#,
+        ]
+        .join(",")
     );
 }
 

@@ -1,9 +1,9 @@
 //! The users of a locustfile, for a search of their number.
 //!
 //! They live in a child process that runs Python, from the first trial to the last, and only their
-//! number changes: they stay logged in, their connections stay open, and nothing is loaded anew. The
-//! child writes one saved run of all that is sent; a trial is a [`Window`] of its intervals, each a
-//! second long. So a trial begins with a whole second, and lasts for whole seconds.
+//! number changes: they stay logged in, their connections stay open, and nothing is loaded anew.
+//! The child writes one saved run of all that is sent; a trial is a [`Window`] of its intervals,
+//! each a second long. So a trial begins with a whole second, and lasts for whole seconds.
 //!
 //! Users who wait between their requests make trials longer. A *cycle* is the time from one request
 //! of a user to the next one: new users are started evenly over a cycle, so that they do not all

@@ -39,7 +39,7 @@ logger = logging.getLogger("locust.main")
 # New users start in so many batches at most.
 _MOST_BATCHES = 50
 # Seconds that users have to finish their task when there are fewer of them, unless the options say
-# so: a request that is given up breaks its connection, which costs the target more than the request.
+# so: to give up a request breaks its connection, which costs the target more than the request.
 _STOP_TIMEOUT = 2.0
 
 
