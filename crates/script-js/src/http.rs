@@ -22,7 +22,7 @@ mod target;
 mod wanted;
 
 pub(crate) use rate::RateLimit;
-pub(crate) use response::Responses;
+pub(crate) use response::{Responses, members};
 pub(crate) use target::{HttpState, Targets};
 
 use crate::api::k6::cut_off;

@@ -66,6 +66,9 @@ const NAMES: [&str; 16] = [
     "request",
 ];
 
+/// The functions, in the order that k6's log has them.
+const FUNCTIONS: [&str; 4] = ["clickLink", "html", "json", "submitForm"];
+
 /// Makes the object of the times: a literal has its names already.
 const TIMINGS: &str = "(blocked, connecting, tls_handshaking, sending, waiting, receiving) => ({
     duration: sending + waiting + receiving, blocked, looking_up: 0, connecting, tls_handshaking,
@@ -111,6 +114,12 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let kept = Persistent::save(ctx, prototype.clone());
     vu.responses().prototype.replace(Some(kept));
     Ok(prototype)
+}
+
+/// The names of all that a response has, which are its prototype's; `None` of any other object.
+pub(crate) fn members(object: &Object<'_>) -> Option<impl Iterator<Item = &'static str>> {
+    held::held::<Answer>(object.as_value())?;
+    Some(NAMES.into_iter().chain(FUNCTIONS))
 }
 
 /// What gives each property of `NAMES`.

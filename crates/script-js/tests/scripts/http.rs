@@ -115,6 +115,31 @@ fn a_response_has_what_k6s_has() {
 }
 
 #[test]
+fn a_response_is_logged_with_all_that_it_has_and_ends_with_its_runtime() {
+    in_both_modes(|| {
+        let ran = ran("globalThis.last = http.get('URL/json');
+        console.log(last);
+        last.itself = last.timings.of = last.headers.of = last;");
+        let line = &ran.log[0];
+        assert!(
+            line.contains("{ remote_ip: \"127.0.0.1\", remote_port: "),
+            "{line}"
+        );
+        assert!(
+            line.contains(", status: 200, status_text: \"200 OK\", "),
+            "{line}"
+        );
+        let functions = ["clickLink", "html", "json", "submitForm"];
+        let functions = functions.map(|name| format!("{name}: [object Function]"));
+        assert!(
+            line.ends_with(&format!(", {} }}", functions.join(", "))),
+            "{line}"
+        );
+        assert_eq!((ran.log.len(), ran.complete), (1, 1));
+    });
+}
+
+#[test]
 fn bodies_are_texts_bytes_forms_and_files() {
     in_both_modes(|| {
         let ran = ran(
