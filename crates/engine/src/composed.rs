@@ -39,9 +39,12 @@ impl Composed<'_> {
     }
 
     pub(crate) fn timeout_ns(&self) -> Option<u64> {
-        let timeout = self.timeout?;
-        Some(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+        self.timeout.map(in_ns)
     }
+}
+
+fn in_ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Why a composed request was not sent. Nothing is recorded of it.
@@ -69,8 +72,18 @@ impl<H: Host> Requester<H> {
         request: Composed<'_>,
         observer: &mut O,
     ) -> Result<Outcome, ComposeError> {
-        let user = &*self.0;
-        let worker = &*user.worker;
+        let written = self.write(&request)?;
+        let sent = self.send_written(&written, request.series, request.timeout, observer);
+        Ok(sent.await)
+    }
+
+    /// Writes a request that the users of this one's worker may send any number of times. The name
+    /// of its host is resolved with its first exchange.
+    ///
+    /// # Errors
+    /// If the request can't be written.
+    pub fn write(&self, request: &Composed<'_>) -> Result<WrittenComposed, ComposeError> {
+        let dialler = &self.0.worker.dialler;
         request.check_scheme()?;
         let outgoing = Outgoing {
             method: request.method,
@@ -78,9 +91,22 @@ impl<H: Host> Requester<H> {
             headers: request.headers.to_vec(),
             body: request.body,
         };
-        let endpoint = worker.dialler.endpoint_of(request.url);
-        let form = WrittenComposed::new(outgoing, endpoint, worker.dialler.settings())?;
-        let timeout_ns = request.timeout_ns().unwrap_or(worker.timeout_ns);
-        Ok(form.send(user, request.series, timeout_ns, observer).await)
+        let endpoint = dialler.endpoint_of(request.url);
+        let written = WrittenComposed::new(outgoing, endpoint, dialler.settings())?;
+        Ok(written)
+    }
+
+    /// Sends a written request and waits for its response, as [`request`](Self::request) does. It
+    /// may take so long; the plan's timeout if `None`.
+    pub fn send_written<O: Observer>(
+        &self,
+        written: &WrittenComposed,
+        series: SeriesId,
+        timeout: Option<Duration>,
+        observer: &mut O,
+    ) -> impl Future<Output = Outcome> {
+        let user = &*self.0;
+        let timeout_ns = timeout.map_or(user.worker.timeout_ns, in_ns);
+        written.send(user, series, timeout_ns, observer)
     }
 }

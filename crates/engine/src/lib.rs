@@ -96,6 +96,7 @@ pub use replay::Replay;
 pub use requester::Requester;
 pub use run::{Inlet, Run};
 pub use sessions::{Session, SessionEnd};
+pub use written_composed::WrittenComposed;
 
 #[cfg(test)]
 mod costs;

@@ -22,9 +22,9 @@ const OF_HTTP1: [&str; 6] = [
     "Upgrade",
 ];
 
-/// A composed request as it goes out.
+/// A composed request as it goes out from the users of one worker.
 #[derive(Clone, Debug)]
-pub(crate) struct WrittenComposed {
+pub struct WrittenComposed {
     endpoint: usize,
     /// What goes out over HTTP/1.1.
     bytes: Vec<u8>,

@@ -21,6 +21,7 @@ mod send;
 mod target;
 mod wanted;
 
+pub(crate) use fields::Fields;
 pub(crate) use rate::RateLimit;
 pub(crate) use response::{Responses, members};
 pub(crate) use target::{HttpState, Targets};
@@ -35,6 +36,7 @@ use answer::Answer;
 use errors::unmade;
 use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
 use send::{Fetched, fetch};
+use std::borrow::Cow;
 use std::rc::Rc;
 use wanted::{Unmade, Wanted};
 
@@ -71,7 +73,11 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     }
     set(&module, "request", |call| {
         let method = call.text(&call.arg(0))?;
-        send_one(&call, method, (call.arg(1), call.arg(2), call.arg(3)))
+        send_one(
+            &call,
+            method.into(),
+            (call.arg(1), call.arg(2), call.arg(3)),
+        )
     })?;
     set(&module, "asyncRequest", begin)?;
     set(&module, "batch", batch::batch)?;
@@ -101,19 +107,19 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 }
 
 /// `get(url, params)`, `post(url, body, params)`.
-fn verb<'js>(call: &Call<'js>, method: &str, has_body: bool) -> Result<Value<'js>> {
+fn verb<'js>(call: &Call<'js>, method: &'static str, has_body: bool) -> Result<Value<'js>> {
     let nothing = Value::new_undefined(call.ctx.clone());
     let given = match has_body {
         true => (call.arg(0), call.arg(1), call.arg(2)),
         false => (call.arg(0), nothing, call.arg(1)),
     };
-    send_one(call, method.to_owned(), given)
+    send_one(call, method.into(), given)
 }
 
 /// Sends a request and waits for its response.
 fn send_one<'js>(
     call: &Call<'js>,
-    method: String,
+    method: Cow<'static, str>,
     (url, body, params): (Value<'js>, Value<'js>, Value<'js>),
 ) -> Result<Value<'js>> {
     let vu = call.vu();
@@ -172,7 +178,7 @@ fn begin<'js>(call: Call<'js>) -> Result<Value<'js>> {
         let sentence = "Making http requests in the init context is not supported";
         return Err(k6_error(&call.ctx, sentence));
     };
-    let method = call.text(&call.arg(0))?;
+    let method = call.text(&call.arg(0))?.into();
     let given = (&call.arg(1), &call.arg(2), &call.arg(3));
     let wanted = Wanted::read(&call, &vu, method, given)?;
     let (promise, resolve, reject) = call.ctx.promise()?;

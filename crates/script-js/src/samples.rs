@@ -1,7 +1,7 @@
 //! What the users of a worker measure, and the tags of it.
 
-use crate::http::Targets;
-use crate::run::RunState;
+use crate::http::{Fields, Targets};
+use crate::run::{HttpOptions, RunState};
 use crate::shared::Shared;
 use crate::vu::Activity;
 use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
@@ -24,6 +24,8 @@ pub(crate) struct Worker {
     pub(crate) shared: OnceCell<Rc<Shared>>,
     /// Where its users' requests go.
     pub(crate) targets: Targets,
+    /// The fields of requests for which scripts give none.
+    usual_fields: OnceCell<Fields>,
 }
 
 impl Worker {
@@ -35,7 +37,23 @@ impl Worker {
             answered: Cell::default(),
             shared: OnceCell::new(),
             targets: Targets::default(),
+            usual_fields: OnceCell::new(),
         })
+    }
+
+    /// The fields of its users' requests for which scripts give none.
+    pub(crate) fn usual_fields(&self, options: &HttpOptions) -> &Fields {
+        self.usual_fields.get_or_init(|| {
+            let agent = ("User-Agent".to_owned(), options.user_agent.clone());
+            let is_told = !options.user_agent.is_empty();
+            Rc::new(is_told.then_some(agent).into_iter().collect())
+        })
+    }
+
+    /// Whether these are those fields, as opposed to equal ones.
+    pub(crate) fn are_usual(&self, fields: &[(String, String)]) -> bool {
+        let usual = self.usual_fields.get();
+        usual.is_some_and(|usual| std::ptr::eq(usual.as_slice(), fields))
     }
 
     /// Its recorder, for so long.

@@ -123,6 +123,7 @@ pub enum InvalidRequest {
 /// If a part would break the request; `out` is unchanged then.
 pub fn write_request(head: &RequestHead<'_>, out: &mut Vec<u8>) -> Result<(), InvalidRequest> {
     head.check()?;
+    out.reserve(head.size_hint());
     head.write_request_line(out);
     head.write_fields(out);
     out.extend_from_slice(b"\r\n");
@@ -148,6 +149,16 @@ impl RequestHead<'_> {
             .iter()
             .try_for_each(|(name, value)| check_field(name, value))?;
         framing::check(self.headers, self.body.unwrap_or_default())
+    }
+
+    /// About how many bytes it takes.
+    fn size_hint(&self) -> usize {
+        let own_lines = self.method.len() + self.target.len() + self.host.len() + 128;
+        let fields = self.headers.iter();
+        let fields: usize = fields
+            .map(|(name, value)| name.len() + value.len() + 4)
+            .sum();
+        own_lines + fields + self.body.map_or(0, <[u8]>::len)
     }
 
     fn write_request_line(&self, out: &mut Vec<u8>) {

@@ -1,6 +1,8 @@
 //! What came of a request: the plain data behind a script's `Response`.
 
+use super::fields::Fields;
 use super::target::Target;
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
@@ -72,11 +74,11 @@ pub(crate) struct Timings {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sent {
     /// Its method.
-    pub(crate) method: String,
+    pub(crate) method: Cow<'static, str>,
     /// Where it went.
     pub(crate) target: Option<Rc<Target>>,
     /// Its fields.
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: Fields,
     /// Its body.
     pub(crate) body: Vec<u8>,
 }

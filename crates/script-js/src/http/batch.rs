@@ -110,7 +110,7 @@ fn entry<'js>(
         Ok(said) => said,
         Err(problem) => return Ok(Err(problem)),
     };
-    let wanted = Wanted::read(call, vu, method, (&url, &body, &params))?;
+    let wanted = Wanted::read(call, vu, method.into(), (&url, &body, &params))?;
     Ok(Ok(wanted.map_err(|problem| unmade_answer(vu, &problem))))
 }
 

@@ -1,6 +1,11 @@
 //! The fields of a request as Go writes them, whose library k6 sends with: names in one form, and
 //! in one order.
 
+use std::rc::Rc;
+
+/// Fields by name and value, in their order. Most requests of a worker have the same.
+pub(crate) type Fields = Rc<Vec<(String, String)>>;
+
 /// `Content-Type` of `content-type`.
 pub(crate) fn canonical(name: &[u8]) -> String {
     let mut begins = true;

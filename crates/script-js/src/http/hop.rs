@@ -108,6 +108,7 @@ impl Sink for Hop {
     const WANTS_BODY: bool = true;
 
     fn head(&mut self, bytes: &[u8]) {
+        self.fields.reserve(bytes.len());
         let line = bytes.split(|byte| *byte == b'\r' || *byte == b'\n').next();
         let mut words = line.unwrap_or_default().splitn(3, |byte| *byte == b' ');
         self.reason.clear();

@@ -6,12 +6,7 @@ use super::target::Target;
 use super::wanted::Wanted;
 use crate::samples::wall_ns;
 use crate::vu::Vu;
-use loadline_engine::Requester;
 use loadline_k6_metrics::{HttpTimes, builtin};
-use loadline_metrics::SeriesId;
-use loadline_reactor::Kernel;
-use std::rc::Rc;
-use std::sync::Arc;
 
 /// Records one exchange of a request. One that was given up with its iteration is not recorded, as
 /// in k6.
@@ -114,33 +109,4 @@ pub(crate) fn tls((version, suite): (String, String)) -> (&'static str, String) 
     };
     let suite = suite.replacen("TLS13_", "TLS_", 1);
     (version, suite)
-}
-
-/// The series that counts requests of this name, or of this URL.
-pub(crate) fn series(
-    vu: &Rc<Vu>,
-    requester: &Requester<Kernel>,
-    target: &Target,
-    name: Option<&str>,
-) -> SeriesId {
-    let stage = vu
-        .activity
-        .borrow()
-        .stage
-        .as_ref()
-        .map_or(0, |stage| Arc::as_ptr(stage) as usize);
-    let known = target
-        .series
-        .get()
-        .filter(|(of, _)| *of == stage && name.is_none());
-    if let Some((_, series)) = known {
-        return series;
-    }
-    let series = requester
-        .series(name.unwrap_or(&target.shown))
-        .unwrap_or_default();
-    if name.is_none() {
-        target.series.set(Some((stage, series)));
-    }
-    series
 }

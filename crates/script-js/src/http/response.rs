@@ -283,11 +283,11 @@ fn timings<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
 fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let sent = &answer.request;
     let object = Object::new(ctx.clone())?;
-    object.set("method", sent.method.as_str())?;
+    object.set("method", &*sent.method)?;
     object.set("url", sent.url())?;
     let headers = Object::new(ctx.clone())?;
     let cookies = Object::new(ctx.clone())?;
-    for (name, value) in &sent.headers {
+    for (name, value) in sent.headers.iter() {
         headers.set(name.as_str(), vec![value.as_str()])?;
         if name.eq_ignore_ascii_case("cookie") {
             for (name, value) in value.split("; ").filter_map(|pair| pair.split_once('=')) {
@@ -382,7 +382,7 @@ fn submit<'js>(call: Call<'js>) -> Result<Value<'js>> {
     };
     super::send_one(
         &call,
-        form.method.clone(),
+        form.method.clone().into(),
         (url.into_js(ctx)?, body, params),
     )
 }
@@ -394,5 +394,5 @@ fn click<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let params: Value<'js> = options.get("params")?;
     let nothing = Value::new_undefined(call.ctx.clone());
     let url = url.into_js(&call.ctx)?;
-    super::send_one(&call, "GET".to_owned(), (url, nothing, params))
+    super::send_one(&call, "GET".into(), (url, nothing, params))
 }

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Body, Sent};
 use super::debug::{HttpLog, is_full};
 use super::errors::{Failed, Wrong, of_exchange, unmade};
-use super::fields::arrange;
+use super::fields::{Fields, arrange};
 use super::hop::Hop;
 use super::record;
 use super::target::Target;
@@ -15,10 +15,13 @@ use base64::engine::general_purpose::STANDARD;
 use loadline_client::{
     Authenticator, ContentCoding, Decoder, LONGEST_DECODED, follow, is_redirect,
 };
-use loadline_engine::{Composed, Requester};
+use loadline_engine::{Composed, Requester, WrittenComposed};
+use loadline_metrics::SeriesId;
 use loadline_reactor::{Host, Kernel};
+use std::borrow::Cow;
 use std::mem;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
@@ -49,7 +52,7 @@ pub(crate) async fn fetch(
         digest: wanted.is_digest.then(|| digest(&wanted)).flatten(),
         target: Rc::clone(&wanted.target),
         method: mem::take(&mut wanted.method),
-        headers: mem::take(&mut wanted.headers),
+        headers: Rc::clone(&wanted.headers),
         body: wanted.body.take(),
         left: wanted.redirects,
         deadline,
@@ -65,6 +68,14 @@ pub(crate) async fn fetch(
     }
 }
 
+/// Which stage a user is in: what is known of a target in one does not hold in another.
+fn stage_of(vu: &Vu) -> usize {
+    let stage = &vu.activity.borrow().stage;
+    stage
+        .as_ref()
+        .map_or(0, |stage| Arc::as_ptr(stage) as usize)
+}
+
 fn digest(wanted: &Wanted) -> Option<Authenticator> {
     let (user, password) = wanted.target.credentials.clone()?;
     Some(Authenticator::new(user, password))
@@ -78,8 +89,8 @@ struct Chain {
     digest: Option<Authenticator>,
     /// Where the next request goes.
     target: Rc<Target>,
-    method: String,
-    headers: Vec<(String, String)>,
+    method: Cow<'static, str>,
+    headers: Fields,
     body: Option<Vec<u8>>,
     /// How many redirects may be followed.
     left: u32,
@@ -132,7 +143,7 @@ impl Chain {
         let Some(log) = HttpLog::of(&self.vu) else {
             return self.exchange(headers, hop).await;
         };
-        let target = (self.method.as_str(), &self.target.url);
+        let target = (&*self.method, &self.target.url);
         log.request(target, headers, self.body.as_deref());
         let sent = self.exchange(headers, hop).await;
         if hop.status > 0 {
@@ -148,7 +159,7 @@ impl Chain {
         headers: &[(String, String)],
         signature: Option<String>,
     ) -> Option<Vec<(String, String)>> {
-        let is_sent_empty = matches!(self.method.as_str(), "POST" | "PUT" | "PATCH");
+        let is_sent_empty = matches!(&*self.method, "POST" | "PUT" | "PATCH");
         let body_bytes = self.body.as_ref().map(Vec::len);
         let body_bytes = body_bytes.or(is_sent_empty.then_some(0));
         let authorization = signature.or_else(|| self.basic(headers));
@@ -170,38 +181,79 @@ impl Chain {
     }
 
     async fn exchange(&self, headers: &[(String, String)], hop: &mut Hop) -> Result<(), Wrong> {
+        let written = self.written(headers)?;
+        let series = self.series();
+        let left_ns = self.deadline.saturating_sub(self.requester.host().now_ns());
+        let timeout = Duration::from_nanos(left_ns.max(1));
+        let sent = self
+            .requester
+            .send_written(&written, series, Some(timeout), hop);
+        sent.await;
+        Ok(())
+    }
+
+    /// The series that counts the request.
+    fn series(&self) -> SeriesId {
+        let series = |name| self.requester.series(name).unwrap_or_default();
+        match &self.wanted.name {
+            Some(name) => series(name),
+            None => {
+                let known = self.target.known(stage_of(&self.vu));
+                *known.series.get_or_init(|| series(&self.target.shown))
+            }
+        }
+    }
+
+    /// The request in the bytes that go out, which are made once for a URL of which scripts ask
+    /// with nothing of their own.
+    fn written(&self, headers: &[(String, String)]) -> Result<Rc<WrittenComposed>, Wrong> {
+        let is_plain = self.method == "GET" && self.body.is_none() && self.is_usual(headers);
+        if !is_plain {
+            return self.write(headers);
+        }
+        let known = self.target.known(stage_of(&self.vu));
+        if let Some(written) = known.written.get() {
+            return Ok(Rc::clone(written));
+        }
+        let written = self.write(headers)?;
+        Ok(Rc::clone(known.written.get_or_init(|| written)))
+    }
+
+    /// Whether these are the fields of a request for which a script gives none.
+    fn is_usual(&self, headers: &[(String, String)]) -> bool {
+        self.vu.worker.are_usual(headers)
+    }
+
+    fn write(&self, headers: &[(String, String)]) -> Result<Rc<WrittenComposed>, Wrong> {
         let fields: Vec<(&str, &str)> = headers
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
-        let left_ns = self.deadline.saturating_sub(self.requester.host().now_ns());
-        let name = self.wanted.name.as_deref();
         let request = Composed {
             method: &self.method,
             url: &self.target.url,
             headers: &fields,
             body: self.body.as_deref(),
-            series: record::series(&self.vu, &self.requester, &self.target, name),
-            timeout: Some(Duration::from_nanos(left_ns.max(1))),
+            series: SeriesId::default(),
+            timeout: None,
         };
-        let outcome = self.requester.request(request, hop).await;
-        match outcome {
-            Ok(_) => Ok(()),
-            Err(problem) => Err(unmade(1000, &problem.to_string())),
-        }
+        let written = self.requester.write(&request);
+        let written = written.map_err(|problem| unmade(1000, &problem.to_string()));
+        written.map(Rc::new)
     }
 
     /// The fields of the next request, as the script sees them.
-    fn fields(&self) -> Vec<(String, String)> {
-        let mut fields = self.headers.clone();
+    fn fields(&self) -> Fields {
+        let mut all = Rc::clone(&self.headers);
         if let Some(cookies) = self.cookies() {
+            let fields = Rc::make_mut(&mut all);
             let given = fields.iter_mut().find(|(name, _)| name == "Cookie");
             match given {
                 Some((_, given)) => *given += &format!("; {cookies}"),
                 None => fields.push(("Cookie".to_owned(), cookies)),
             }
         }
-        fields
+        all
     }
 
     /// The cookies of the request, then those of the jar.
@@ -262,20 +314,23 @@ impl Chain {
         self.left -= 1;
         // As Go: what is no GET or HEAD becomes a GET, whatever it was.
         let becomes_get =
-            matches!(hop.status, 301..=303) && !matches!(self.method.as_str(), "GET" | "HEAD");
+            matches!(hop.status, 301..=303) && !matches!(&*self.method, "GET" | "HEAD");
         if becomes_get || !next.repeats {
-            self.method = "GET".to_owned();
+            self.method = "GET".into();
             self.body = None;
-            self.headers.retain(|(name, _)| !is_of_body(name));
+            self.drop_fields(is_of_body);
         }
         if !next.keeps_credentials {
-            self.headers.retain(|(name, _)| !is_credential(name));
+            self.drop_fields(is_credential);
         }
-        self.headers
-            .retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        self.drop_fields(|name| name.eq_ignore_ascii_case("host"));
         self.refer_to(&next.url);
         self.target = Rc::new(Target::of(next.url));
         true
+    }
+
+    fn drop_fields(&mut self, is_dropped: impl Fn(&str) -> bool) {
+        Rc::make_mut(&mut self.headers).retain(|(name, _)| !is_dropped(name));
     }
 
     /// Says which URL led to the next one, as Go does: unless the script says another, or it was
@@ -285,10 +340,11 @@ impl Chain {
         if self.wanted.headers.iter().any(|(name, _)| is_referer(name)) {
             return;
         }
-        self.headers.retain(|(name, _)| !is_referer(name));
+        self.drop_fields(is_referer);
         let last = &self.target.url;
         if last.scheme() == "http" || next.scheme() == "https" {
-            self.headers.push(("Referer".to_owned(), last.to_string()));
+            let referer = ("Referer".to_owned(), last.to_string());
+            Rc::make_mut(&mut self.headers).push(referer);
         }
     }
 
@@ -322,12 +378,7 @@ impl Chain {
         Some(of_exchange(failed, &self.method, &self.target.url))
     }
 
-    fn end(
-        self,
-        mut hop: Hop,
-        headers: Vec<(String, String)>,
-        wrong: Option<Wrong>,
-    ) -> (Answer, Option<Wrong>) {
+    fn end(self, mut hop: Hop, headers: Fields, wrong: Option<Wrong>) -> (Answer, Option<Wrong>) {
         let body = match wrong.is_none() {
             true => self.body_of(&mut hop),
             false => Ok(Body::None),

@@ -2,8 +2,9 @@
 
 use super::expectation::Expectation;
 use super::jar::Jar;
+use loadline_engine::WrittenComposed;
 use loadline_metrics::SeriesId;
-use std::cell::{Cell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use url::Url;
@@ -22,8 +23,17 @@ pub(crate) struct Target {
     pub(crate) shown: String,
     /// The user and the password in it.
     pub(crate) credentials: Option<(String, String)>,
-    /// The series that counts it, and of which stage.
-    pub(crate) series: Cell<Option<(usize, SeriesId)>>,
+    /// What is known of it in the stage that asked last.
+    known: RefCell<(usize, Rc<Known>)>,
+}
+
+/// What is known of a URL in one stage.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The series that counts it where its requests have no names of their own.
+    pub(crate) series: OnceCell<SeriesId>,
+    /// A request with nothing of the script's own in the bytes that go out.
+    pub(crate) written: OnceCell<Rc<WrittenComposed>>,
 }
 
 /// Why nothing can be asked of a URL, in k6's words.
@@ -138,8 +148,17 @@ impl Target {
             whole,
             shown,
             credentials,
-            series: Cell::default(),
+            known: RefCell::default(),
         })
+    }
+
+    /// What is known of it in this stage.
+    pub(crate) fn known(&self, stage: usize) -> Rc<Known> {
+        let mut known = self.known.borrow_mut();
+        if known.0 != stage {
+            *known = (stage, Rc::default());
+        }
+        Rc::clone(&known.1)
     }
 
     /// The target of a redirect.
@@ -149,7 +168,7 @@ impl Target {
             shown: url.to_string(),
             url,
             credentials: None,
-            series: Cell::default(),
+            known: RefCell::default(),
         }
     }
 }

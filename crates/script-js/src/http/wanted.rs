@@ -2,7 +2,7 @@
 
 use super::body::{self, RequestBody};
 use super::expectation::{self, Expectation};
-use super::fields::canonical;
+use super::fields::{Fields, canonical};
 use super::held;
 use super::jar::Jar;
 use super::target::{InvalidTarget, Target};
@@ -12,6 +12,7 @@ use crate::native::Call;
 use crate::run::HttpOptions;
 use crate::vu::Vu;
 use rquickjs::{Object, Result, Value};
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -25,11 +26,11 @@ static USUAL: LazyLock<HttpOptions> = LazyLock::new(HttpOptions::default);
 /// A request that a script wants.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
-    pub(crate) method: String,
+    pub(crate) method: Cow<'static, str>,
     pub(crate) target: Rc<Target>,
     /// The name that counts it, in place of its URL.
     pub(crate) name: Option<String>,
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: Fields,
     pub(crate) body: Option<Vec<u8>>,
     pub(crate) timeout: Duration,
     pub(crate) redirects: u32,
@@ -72,7 +73,7 @@ impl Wanted {
     pub(crate) fn read<'js>(
         call: &Call<'js>,
         vu: &Rc<Vu>,
-        method: String,
+        method: Cow<'static, str>,
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
     ) -> Result<std::result::Result<Box<Wanted>, Unmade>> {
         let read = url_of(call, url)?.and_then(|(text, name)| {
@@ -91,7 +92,7 @@ impl Wanted {
             method,
             target,
             name,
-            headers: Vec::new(),
+            headers: Rc::clone(vu.worker.usual_fields(options)),
             body: None,
             timeout: TIMEOUT,
             redirects: options.max_redirects,
@@ -116,12 +117,21 @@ impl Wanted {
             Ok(()) => {}
             Err(problem) => return Ok(Err(unmade(1000, problem, params))),
         }
-        let has_agent = wanted.header("user-agent").is_some();
-        if !has_agent && !options.user_agent.is_empty() {
-            let agent = ("User-Agent".to_owned(), options.user_agent.clone());
-            wanted.headers.insert(0, agent);
-        }
+        wanted.leave_out_usual_agent(vu.worker.usual_fields(options).len());
         Ok(Ok(wanted))
+    }
+
+    /// A script that says who it is says so in place of the options.
+    fn leave_out_usual_agent(&mut self, usual: usize) {
+        let mut given = self.headers.iter().skip(usual);
+        let says_who = given.any(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
+        if says_who && usual > 0 {
+            Rc::make_mut(&mut self.headers).remove(0);
+        }
+    }
+
+    fn add_header(&mut self, name: String, value: String) {
+        Rc::make_mut(&mut self.headers).push((name, value));
     }
 
     /// The value of a field that is sent.
@@ -139,12 +149,12 @@ impl Wanted {
         if let Some(content_type) = given.content_type.take()
             && self.header("content-type").is_none()
         {
-            self.headers.push(("Content-Type".to_owned(), content_type));
+            self.add_header("Content-Type".to_owned(), content_type);
         }
         if let (Some(bytes), Some(codings)) = (&mut given.bytes, compression) {
             *bytes = body::compressed(std::mem::take(bytes), &codings)?;
             if self.header("content-encoding").is_none() {
-                self.headers.push(("Content-Encoding".to_owned(), codings));
+                self.add_header("Content-Encoding".to_owned(), codings);
             }
         }
         self.body = given.bytes.take();
@@ -196,7 +206,8 @@ impl Wanted {
             let (name, value) = entry?;
             if !name.eq_ignore_ascii_case("content-length") {
                 let name = canonical(name.as_bytes());
-                self.headers.push((name, call.text(&value)?));
+                let value = call.text(&value)?;
+                self.add_header(name, value);
             }
         }
         Ok(())
