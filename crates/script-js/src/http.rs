@@ -13,6 +13,7 @@ mod fields;
 mod held;
 mod hop;
 mod jar;
+mod lazy;
 mod multipart;
 mod rate;
 mod record;
@@ -145,9 +146,13 @@ fn refuse<'js>(ctx: &Ctx<'js>, problem: &Unmade) -> Result<Value<'js>> {
 /// What comes of a request that could not be made.
 fn unmade_answer(vu: &Vu, problem: &Unmade) -> Fetched {
     let by_options = vu.run.as_ref().is_some_and(|run| run.options.http.throws);
+    let wrong = unmade(problem.code, &problem.text);
     Fetched {
-        answer: Answer::default(),
-        wrong: Some(unmade(problem.code, &problem.text)),
+        answer: Rc::new(Answer {
+            error: (wrong.short.clone(), wrong.code),
+            ..Answer::default()
+        }),
+        wrong: Some(wrong),
         throws: problem.throws.unwrap_or(by_options),
     }
 }
@@ -155,7 +160,7 @@ fn unmade_answer(vu: &Vu, problem: &Unmade) -> Fetched {
 /// Gives the script its response, or throws what went wrong.
 fn deliver<'js>(ctx: &Ctx<'js>, fetched: Fetched) -> Result<Value<'js>> {
     let Fetched {
-        mut answer,
+        answer,
         wrong,
         throws,
     } = fetched;
@@ -166,7 +171,6 @@ fn deliver<'js>(ctx: &Ctx<'js>, fetched: Fetched) -> Result<Value<'js>> {
         let vu = Vu::of(ctx);
         let fields = [("error", wrong.whole.as_str())];
         vu.program.log(Level::Warning, "Request Failed", &fields);
-        answer.error = (wrong.short, wrong.code);
     }
     response::response(ctx, answer)
 }

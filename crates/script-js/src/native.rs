@@ -7,8 +7,12 @@
 use crate::vu::Vu;
 use rquickjs::function::{IntoJsFunc, ParamRequirement, Params};
 use rquickjs::{Coerced, Ctx, FromJs, Function, Object, Result, Value};
+use smallvec::SmallVec;
 
 pub(crate) use loadline_k6_modules::{guarded, uncatchable};
+
+/// As many arguments take no memory of their own.
+const USUAL_ARGUMENTS: usize = 3;
 
 /// A native function that takes all its arguments as they are.
 struct Native<F>(F);
@@ -20,7 +24,7 @@ pub(crate) struct Call<'js> {
     /// What it is called on.
     pub(crate) this: Value<'js>,
     /// Its arguments.
-    pub(crate) args: Vec<Value<'js>>,
+    pub(crate) args: SmallVec<[Value<'js>; USUAL_ARGUMENTS]>,
 }
 
 impl<'js> Call<'js> {

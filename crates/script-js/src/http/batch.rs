@@ -81,13 +81,13 @@ fn refuse<'js>(
     let program = &call.vu().program;
     program.log(Level::Warning, "A batch request failed", &fields);
     for name in &names[..index] {
-        answers.set(name.as_str(), response(&call.ctx, Answer::default())?)?;
+        answers.set(name.as_str(), response(&call.ctx, Rc::default())?)?;
     }
     let own = Answer {
         error: (problem.to_owned(), INVALID_URL),
         ..Answer::default()
     };
-    answers.set(names[index].as_str(), response(&call.ctx, own)?)?;
+    answers.set(names[index].as_str(), response(&call.ctx, Rc::new(own))?)?;
     if answers.as_array().is_some() {
         for name in &names[index + 1..] {
             answers.set(name.as_str(), Value::new_null(call.ctx.clone()))?;

@@ -3,46 +3,28 @@
 //! The answer stays as it is, and each property is made when the script first reads it: most
 //! scripts read one or two.
 
-use super::answer::{Answer, Body};
+use super::answer::{Answer, Body, Timings};
 use super::fields::canonical;
-use super::held;
+use super::lazy::{self, Kind, Source};
 use crate::api::k6_error;
 use crate::native::{Call, function};
 use crate::vu::Vu;
 use loadline_k6_modules::{buffer, form_of, gjson_get, link_of, parse_json, selection_of};
-use rquickjs::{Ctx, Function, IntoJs, Object, Persistent, Result, Value};
+use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The prototype, of the names of the properties and a getter for each, and the functions.
-const PROTOTYPE: &str = "(function (names, getters, json, page, submit, click) {
+/// The prototype, of its functions.
+const PROTOTYPE: &str = "(function (json, page, submit, click) {
     const prototype = {};
-    const keep = (target, name, value) => Object.defineProperty(target, name,
-        { value, writable: true, enumerable: true, configurable: true });
-    names.forEach((name, index) => Object.defineProperty(prototype, name, {
-        get: getters[index],
-        set(value) { keep(this, name, value); },
-        enumerable: true,
-        configurable: true,
-    }));
-    const parsed = Symbol('json');
     const method = (name, value) => Object.defineProperty(prototype, name, { value });
-    method('json', function (selector) {
-        if (selector !== undefined) return json(this, String(selector));
-        if (!(parsed in this)) Object.defineProperty(this, parsed, { value: json(this) });
-        return this[parsed];
-    });
+    method('json', json);
     method('html', function (selector) {
         const whole = page(this);
         return selector === undefined ? whole : whole.find(selector);
     });
     method('submitForm', function (options) { return submit(this.html(), options ?? {}); });
     method('clickLink', function (options) { return click(this.html(), options ?? {}); });
-    method('toJSON', function () {
-        const plain = {};
-        names.forEach((name) => { plain[name] = this[name]; });
-        return plain;
-    });
     return prototype;
 })";
 
@@ -66,87 +48,115 @@ const NAMES: [&str; 16] = [
     "request",
 ];
 
+/// The times of a response.
+const TIMES: [&str; 8] = [
+    "duration",
+    "blocked",
+    "looking_up",
+    "connecting",
+    "tls_handshaking",
+    "sending",
+    "waiting",
+    "receiving",
+];
+
 /// The functions, in the order that k6's log has them.
 const FUNCTIONS: [&str; 4] = ["clickLink", "html", "json", "submitForm"];
 
-/// Makes the object of the times: a literal has its names already.
-const TIMINGS: &str = "(blocked, connecting, tls_handshaking, sending, waiting, receiving) => ({
-    duration: sending + waiting + receiving, blocked, looking_up: 0, connecting, tls_handshaking,
-    sending, waiting, receiving,
-})";
-
 /// The response of an answer.
-pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Answer) -> Result<Value<'js>> {
-    held::hold(Rc::new(answer), prototype(ctx)?)
+pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Rc<Answer>) -> Result<Value<'js>> {
+    Answer::kind(ctx)?.object(ctx, answer)
 }
 
 /// What the responses of a runtime are made with.
 #[derive(Debug, Default)]
 pub(crate) struct Responses {
-    prototype: RefCell<Option<Persistent<Object<'static>>>>,
-    timings: RefCell<Option<Persistent<Function<'static>>>>,
+    answers: RefCell<Option<Kind>>,
+    timings: RefCell<Option<Kind>>,
 }
 
 impl Responses {
     /// Gives all of it back: the runtime ends.
     pub(crate) fn forget(&self) {
-        self.prototype.take();
+        self.answers.take();
         self.timings.take();
     }
 }
 
-/// The prototype of the realm, made with its first response.
-fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let vu = Vu::of(ctx);
-    let known = vu.responses().prototype.borrow().clone();
-    if let Some(known) = known {
-        return known.restore(ctx);
+/// The kind that is kept here, or else is made and kept.
+fn kept(place: &RefCell<Option<Kind>>, make: impl FnOnce() -> Result<Kind>) -> Result<Kind> {
+    if let Some(known) = &*place.borrow() {
+        return Ok(known.clone());
     }
+    let made = make()?;
+    place.replace(Some(made.clone()));
+    Ok(made)
+}
+
+/// The prototype of the responses of a realm.
+fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let make: Function<'js> = loadline_k6_modules::evaluate(ctx, PROTOTYPE)?;
-    let prototype: Object<'js> = make.call((
-        NAMES.to_vec(),
-        getters(ctx)?,
+    make.call((
         function(ctx, "json", json)?,
         function(ctx, "page", page)?,
         function(ctx, "submit", submit)?,
         function(ctx, "click", click)?,
-    ))?;
-    let kept = Persistent::save(ctx, prototype.clone());
-    vu.responses().prototype.replace(Some(kept));
-    Ok(prototype)
+    ))
 }
 
 /// The names of all that a response has, which are its prototype's; `None` of any other object.
 pub(crate) fn members(object: &Object<'_>) -> Option<impl Iterator<Item = &'static str>> {
-    held::held::<Answer>(object.as_value())?;
-    Some(NAMES.into_iter().chain(FUNCTIONS))
-}
-
-/// What gives each property of `NAMES`.
-fn getters<'js>(ctx: &Ctx<'js>) -> Result<Vec<Function<'js>>> {
-    let getter = |name: &&'static str| {
-        let name = *name;
-        function(ctx, name, move |call| property(&call, name))
-    };
-    NAMES.iter().map(getter).collect()
+    lazy::source::<Answer>(object.as_value())?;
+    Some(Answer::NAMES.iter().copied().chain(FUNCTIONS))
 }
 
 fn answer<'js>(ctx: &Ctx<'js>, response: &Value<'js>) -> Result<Rc<Answer>> {
-    let held = held::held::<Answer>(response);
-    held.ok_or_else(|| k6_error(ctx, "this is no response"))
+    let source = lazy::source(response);
+    source.ok_or_else(|| k6_error(ctx, "this is no response"))
 }
 
-fn property<'js>(call: &Call<'js>, name: &'static str) -> Result<Value<'js>> {
-    if let Some(kept) = held::kept(&call.this, name) {
-        return Ok(kept);
+impl Source for Answer {
+    const NAMES: &'static [&'static str] = &NAMES;
+
+    fn read<'js>(&self, ctx: &Ctx<'js>, name: &'static str) -> Result<(Value<'js>, bool)> {
+        let value = read(ctx, self, name)?;
+        let is_kept = value.is_object() || name == "body";
+        Ok((value, is_kept))
     }
-    let answer = answer(&call.ctx, &call.this)?;
-    let value = read(&call.ctx, &answer, name)?;
-    // What is made of the answer is made once; the rest costs less than keeping it.
-    if value.is_object() || name == "body" {
-        held::keep(&call.this, name, value.clone());
+
+    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Kind> {
+        let vu = Vu::of(ctx);
+        let place = &vu.responses().answers;
+        kept(place, || Kind::new::<Answer>(ctx, &prototype(ctx)?))
     }
-    Ok(value)
+}
+
+impl Source for Timings {
+    const NAMES: &'static [&'static str] = &TIMES;
+
+    fn read<'js>(&self, ctx: &Ctx<'js>, name: &'static str) -> Result<(Value<'js>, bool)> {
+        let time_ms = match name {
+            "duration" => self.sending + self.waiting + self.receiving,
+            "blocked" => self.blocked,
+            "connecting" => self.connecting,
+            "tls_handshaking" => self.tls_handshaking,
+            "sending" => self.sending,
+            "waiting" => self.waiting,
+            "receiving" => self.receiving,
+            // Names are looked up within dialling.
+            _ => 0.0,
+        };
+        Ok((Value::new_number(ctx.clone(), time_ms), false))
+    }
+
+    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Kind> {
+        let vu = Vu::of(ctx);
+        kept(&vu.responses().timings, || {
+            let of_objects = Object::new(ctx.clone())?.get_prototype();
+            let prototype = of_objects.map_or_else(|| Object::new(ctx.clone()), Ok)?;
+            Kind::new::<Timings>(ctx, &prototype)
+        })
+    }
 }
 
 fn read<'js>(ctx: &Ctx<'js>, answer: &Answer, name: &str) -> Result<Value<'js>> {
@@ -155,7 +165,7 @@ fn read<'js>(ctx: &Ctx<'js>, answer: &Answer, name: &str) -> Result<Value<'js>> 
         "body" => body(ctx, answer),
         "headers" => headers(ctx, answer),
         "cookies" => cookies(ctx, answer),
-        "timings" => timings(ctx, answer),
+        "timings" => Timings::kind(ctx)?.object(ctx, Rc::new(answer.timings)),
         "request" => request(ctx, answer),
         "ocsp" => ocsp(ctx),
         "remote_ip" => {
@@ -257,29 +267,6 @@ fn milliseconds(ctx: &Ctx<'_>, date: &str) -> Result<f64> {
     Ok(if parsed.is_finite() { parsed } else { 0.0 })
 }
 
-fn timings<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
-    let vu = Vu::of(ctx);
-    let known = vu.responses().timings.borrow().clone();
-    let make = match known {
-        Some(known) => known.restore(ctx)?,
-        None => {
-            let make: Function<'js> = loadline_k6_modules::evaluate(ctx, TIMINGS)?;
-            let kept = Persistent::save(ctx, make.clone());
-            vu.responses().timings.replace(Some(kept));
-            make
-        }
-    };
-    let times = &answer.timings;
-    make.call((
-        times.blocked,
-        times.connecting,
-        times.tls_handshaking,
-        times.sending,
-        times.waiting,
-        times.receiving,
-    ))
-}
-
 fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let sent = &answer.request;
     let object = Object::new(ctx.clone())?;
@@ -317,15 +304,16 @@ fn ocsp<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
 }
 
 fn json<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let answer = answer(&call.ctx, &call.arg(0))?;
+    let answer = answer(&call.ctx, &call.this)?;
     let Some(bytes) = answer.body.bytes() else {
         let sentence = "the body is null so we can't transform it to JSON - this likely was \
                         because of a request error getting the response";
         return Err(k6_error(&call.ctx, sentence));
     };
-    match call.args.len() {
-        2.. => gjson_get(&call.ctx, bytes, &call.text(&call.arg(1))?),
-        _ => parse_json(&call.ctx, bytes),
+    let selector = call.arg(0);
+    match selector.is_undefined() {
+        true => lazy::aside::<Answer>(&call.this, || parse_json(&call.ctx, bytes)),
+        false => gjson_get(&call.ctx, bytes, &call.text(&selector)?),
     }
 }
 

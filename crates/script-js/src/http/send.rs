@@ -27,7 +27,7 @@ use url::Url;
 
 /// What came of a request, and what went wrong, if anything did.
 pub(crate) struct Fetched {
-    pub(crate) answer: Answer,
+    pub(crate) answer: Rc<Answer>,
     pub(crate) wrong: Option<Wrong>,
     /// Whether what went wrong is thrown.
     pub(crate) throws: bool,
@@ -48,7 +48,8 @@ pub(crate) async fn fetch(
     }
     let deadline = requester.host().now_ns() + wanted.timeout.as_nanos() as u64;
     let throws = wanted.throws;
-    let chain = Chain {
+    // Memory of more than a kilobyte in one piece is slow to get: malloc keeps none of it at hand.
+    let chain = Box::new(Chain {
         digest: wanted.is_digest.then(|| digest(&wanted)).flatten(),
         target: Rc::clone(&wanted.target),
         method: mem::take(&mut wanted.method),
@@ -59,7 +60,7 @@ pub(crate) async fn fetch(
         vu,
         requester,
         wanted,
-    };
+    });
     let (answer, wrong) = chain.run().await;
     Fetched {
         answer,
@@ -98,15 +99,14 @@ struct Chain {
 }
 
 impl Chain {
-    async fn run(mut self) -> (Answer, Option<Wrong>) {
+    async fn run(mut self: Box<Self>) -> (Rc<Answer>, Option<Wrong>) {
         let mut signature = None;
         loop {
             let headers = self.fields();
             let keeps_body = self.wanted.response != ResponseType::None;
-            let mut hop = Hop::new(
-                keeps_body || is_full(&self.vu) == Some(true),
-                self.target.url.scheme() == "https",
-            );
+            let keeps_body = keeps_body || is_full(&self.vu) == Some(true);
+            let is_https = self.target.url.scheme() == "https";
+            let mut hop = Box::new(Hop::new(keeps_body, is_https));
             let sent = self.send(&headers, signature.take(), &mut hop).await;
             let wrong = sent.err().or_else(|| self.wrong(&hop));
             record::hop(
@@ -378,7 +378,12 @@ impl Chain {
         Some(of_exchange(failed, &self.method, &self.target.url))
     }
 
-    fn end(self, mut hop: Hop, headers: Fields, wrong: Option<Wrong>) -> (Answer, Option<Wrong>) {
+    fn end(
+        self: Box<Self>,
+        mut hop: Box<Hop>,
+        headers: Fields,
+        wrong: Option<Wrong>,
+    ) -> (Rc<Answer>, Option<Wrong>) {
         let body = match wrong.is_none() {
             true => self.body_of(&mut hop),
             false => Ok(Body::None),
@@ -398,15 +403,14 @@ impl Chain {
             reason: mem::take(&mut hop.reason),
             proto,
             timings: hop.timings(),
-            fields: if wrong.is_some() {
-                Vec::new()
-            } else {
-                hop.fields
+            fields: match wrong.is_some() {
+                true => Vec::new(),
+                false => mem::take(&mut hop.fields),
             },
             body,
             remote: hop.remote,
             error,
-            tls: hop.tls.map(record::tls).unwrap_or_default(),
+            tls: hop.tls.take().map(record::tls).unwrap_or_default(),
             request: Sent {
                 method: self.method,
                 target: Some(self.target),
@@ -414,7 +418,7 @@ impl Chain {
                 body: self.body.unwrap_or_default(),
             },
         };
-        (answer, wrong)
+        (Rc::new(answer), wrong)
     }
 
     /// The body as the script wants it, without its coding.

@@ -1,0 +1,285 @@
+//! Objects of scripts whose properties are made of a value of ours when they are read: most scripts
+//! read one or two of many.
+
+use crate::native::guarded;
+use rquickjs::class::{ClassKind, JsCell, JsClass, PropertyDescriptor, PropertyName};
+use rquickjs::class::{Readable, Trace, Tracer};
+use rquickjs::{Atom, Class, Ctx, JsLifetime, Object, Persistent, Result, Value};
+use rquickjs::{function::Constructor, object::Property};
+use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+/// A value that such objects are made of.
+pub(crate) trait Source: 'static {
+    /// The properties in their order.
+    const NAMES: &'static [&'static str];
+
+    /// Makes the value of a property, and says whether it is the same object, or a large text, each
+    /// time that the script reads it, as opposed to what costs less than keeping it.
+    fn read<'js>(&self, ctx: &Ctx<'js>, name: &'static str) -> Result<(Value<'js>, bool)>;
+
+    /// What such objects are made with in the realm that runs.
+    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Kind>;
+}
+
+/// What the objects of one source have in common in a realm.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    /// Where they have their functions from.
+    prototype: Persistent<Object<'static>>,
+    /// Has all names: while it is there, their numbers are theirs.
+    _names: Persistent<Object<'static>>,
+    ids: Rc<[u32]>,
+}
+
+impl Kind {
+    /// One whose objects have this prototype.
+    pub(crate) fn new<'js, S: Source>(ctx: &Ctx<'js>, prototype: &Object<'js>) -> Result<Kind> {
+        let names = Object::new(ctx.clone())?;
+        let mut ids = Vec::with_capacity(S::NAMES.len());
+        for name in S::NAMES {
+            names.set(*name, true)?;
+            ids.push(id_of(&Atom::from_str(ctx.clone(), name)?));
+        }
+        Ok(Kind {
+            prototype: Persistent::save(ctx, prototype.clone()),
+            _names: Persistent::save(ctx, names),
+            ids: ids.into(),
+        })
+    }
+
+    /// An object of this value.
+    pub(crate) fn object<'js, S: Source>(&self, ctx: &Ctx<'js>, of: Rc<S>) -> Result<Value<'js>> {
+        let lazy = Lazy {
+            of,
+            ids: Rc::clone(&self.ids),
+            own: RefCell::default(),
+            aside: RefCell::default(),
+        };
+        let prototype = self.prototype.clone().restore(ctx)?;
+        let object = Class::instance_proto(lazy, prototype)?;
+        Ok(object.into_inner().into_value())
+    }
+}
+
+/// The number of an atom, which it tells hashers only.
+fn id_of(atom: &Atom<'_>) -> u32 {
+    struct Id(u32);
+
+    impl Hasher for Id {
+        fn finish(&self) -> u64 {
+            u64::from(self.0)
+        }
+
+        fn write(&mut self, _: &[u8]) {}
+
+        fn write_u32(&mut self, id: u32) {
+            self.0 = id;
+        }
+    }
+
+    let mut id = Id(0);
+    atom.hash(&mut id);
+    id.0
+}
+
+/// What such an object holds.
+struct Lazy<'js, S> {
+    of: Rc<S>,
+    ids: Rc<[u32]>,
+    /// What was made and is kept, and what the script has set.
+    own: RefCell<Vec<(Atom<'js>, Value<'js>)>>,
+    /// What is kept with it and no script sees.
+    aside: RefCell<Option<Value<'js>>>,
+}
+
+impl<'js, S: Source> Lazy<'js, S> {
+    fn own(&self, atom: &Atom<'js>) -> Option<Value<'js>> {
+        let own = self.own.borrow();
+        let found = own.iter().find(|(known, _)| known == atom);
+        found.map(|(_, value)| value.clone())
+    }
+
+    fn name(&self, atom: &Atom<'js>) -> Option<&'static str> {
+        let id = id_of(atom);
+        let at = self.ids.iter().position(|known| *known == id)?;
+        Some(S::NAMES[at])
+    }
+
+    /// The value of a property of its own; `None` if there is none.
+    fn get(&self, ctx: &Ctx<'js>, atom: &Atom<'js>) -> Result<Option<Value<'js>>> {
+        if let Some(own) = self.own(atom) {
+            return Ok(Some(own));
+        }
+        let Some(name) = self.name(atom) else {
+            return Ok(None);
+        };
+        let (value, is_kept) = self.of.read(ctx, name)?;
+        if is_kept {
+            self.set(atom.clone(), value.clone());
+        }
+        Ok(Some(value))
+    }
+
+    fn set(&self, atom: Atom<'js>, value: Value<'js>) {
+        let mut own = self.own.borrow_mut();
+        match own.iter_mut().find(|(known, _)| *known == atom) {
+            Some((_, known)) => *known = value,
+            None => own.push((atom, value)),
+        }
+    }
+
+    /// Drops what the script has set or was kept.
+    fn forget(&self, atom: &Atom<'js>) {
+        self.own.borrow_mut().retain(|(known, _)| known != atom);
+    }
+}
+
+impl<'js, S> Trace<'js> for Lazy<'js, S> {
+    fn trace<'a>(&self, tracer: Tracer<'a, 'js>) {
+        // Nothing is traced while something is added: that calls no script.
+        if let Ok(own) = self.own.try_borrow() {
+            for (atom, value) in own.iter() {
+                atom.trace(tracer);
+                value.trace(tracer);
+            }
+        }
+        if let Ok(aside) = self.aside.try_borrow() {
+            aside.trace(tracer);
+        }
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "a derived one would ask it of the source as well"
+)]
+// SAFETY: the values of the runtime that it holds change their lifetime with it.
+unsafe impl<'js, S: 'static> JsLifetime<'js> for Lazy<'js, S> {
+    type Changed<'to> = Lazy<'to, S>;
+}
+
+impl<'js, S: Source> JsClass<'js> for Lazy<'js, S> {
+    const NAME: &'static str = "Lazy";
+
+    const KIND: ClassKind = ClassKind::Exotic;
+
+    type Mutable = Readable;
+
+    fn constructor(_: &Ctx<'js>) -> Result<Option<Constructor<'js>>> {
+        Ok(None)
+    }
+
+    fn exotic_get_property(
+        this: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+        atom: Atom<'js>,
+        _: Value<'js>,
+    ) -> Result<Value<'js>> {
+        guarded(ctx, || match this.borrow().get(ctx, &atom)? {
+            Some(value) => Ok(value),
+            None => S::kind(ctx)?.prototype.restore(ctx)?.get(atom),
+        })
+    }
+
+    /// Sets it on the object that was asked, which may inherit from this one.
+    fn exotic_set_property(
+        _: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+        atom: Atom<'js>,
+        receiver: Value<'js>,
+        value: Value<'js>,
+    ) -> Result<bool> {
+        guarded(ctx, || {
+            let Some(object) = receiver.as_object() else {
+                return Ok(false);
+            };
+            match Class::<Self>::from_object(object) {
+                Some(lazy) => lazy.borrow().set(atom, value),
+                None => {
+                    let property = Property::from(value);
+                    object.prop(atom, property.writable().enumerable().configurable())?;
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    /// What was made of the source is there again.
+    fn exotic_delete_property(
+        this: &JsCell<'js, Self>,
+        _: &Ctx<'js>,
+        atom: Atom<'js>,
+    ) -> Result<bool> {
+        this.borrow().forget(&atom);
+        Ok(true)
+    }
+
+    fn exotic_has_property(
+        this: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+        atom: Atom<'js>,
+    ) -> Result<bool> {
+        guarded(ctx, || {
+            let lazy = this.borrow();
+            if lazy.name(&atom).is_some() || lazy.own(&atom).is_some() {
+                return Ok(true);
+            }
+            S::kind(ctx)?.prototype.restore(ctx)?.contains_key(atom)
+        })
+    }
+
+    fn exotic_get_own_property(
+        this: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+        atom: Atom<'js>,
+    ) -> Result<Option<PropertyDescriptor<'js>>> {
+        let value = guarded(ctx, || this.borrow().get(ctx, &atom))?;
+        Ok(value.map(|value| PropertyDescriptor::new_value(value, true, true, true)))
+    }
+
+    fn exotic_get_own_property_names(
+        this: &JsCell<'js, Self>,
+        ctx: &Ctx<'js>,
+    ) -> Result<Vec<PropertyName<'js>>> {
+        let lazy = this.borrow();
+        let names = S::NAMES.iter();
+        let named = names.map(|name| Atom::from_str(ctx.clone(), name));
+        let own = lazy.own.borrow();
+        let others = own.iter().map(|(atom, _)| atom);
+        let others = others.filter(|atom| lazy.name(atom).is_none()).cloned();
+        let all = named.chain(others.map(Ok));
+        let listed = all.map(|atom| {
+            Ok(PropertyName {
+                atom: atom?,
+                is_enumerable: true,
+            })
+        });
+        listed.collect()
+    }
+}
+
+/// The value that an object is made of; `None` of any other object.
+pub(crate) fn source<S: Source>(value: &Value<'_>) -> Option<Rc<S>> {
+    let object = Class::<Lazy<'_, S>>::from_object(value.as_object()?)?;
+    Some(Rc::clone(&object.borrow().of))
+}
+
+/// What is kept with an object and no script sees: made once.
+pub(crate) fn aside<'js, S: Source>(
+    value: &Value<'js>,
+    make: impl FnOnce() -> Result<Value<'js>>,
+) -> Result<Value<'js>> {
+    let object = value.as_object().and_then(Class::<Lazy<'js, S>>::from_object);
+    let Some(object) = object else {
+        return make();
+    };
+    let known = object.borrow().aside.borrow().clone();
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let made = make()?;
+    object.borrow().aside.replace(Some(made.clone()));
+    Ok(made)
+}
