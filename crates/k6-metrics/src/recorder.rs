@@ -115,6 +115,11 @@ impl Recorder {
         tally.count(&scenario, &group, name, passes, fails);
     }
 
+    /// Whether the time of a value is asked for, but for a gauge, whose last value counts.
+    pub fn wants_times(&self) -> bool {
+        self.setup.keeps_samples
+    }
+
     /// What was recorded since the last call.
     pub fn take(&mut self) -> Portion {
         mem::take(&mut self.portion)

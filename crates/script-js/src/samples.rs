@@ -61,16 +61,24 @@ impl Worker {
         record(&mut self.recorder.borrow_mut())
     }
 
+    /// The same with the time, in nanoseconds since 1970; 0 where only a gauge would ask for it:
+    /// to read a clock is part of what a request costs.
+    pub(crate) fn record_now<T>(&self, record: impl FnOnce(&mut Recorder, u64) -> T) -> T {
+        self.record(|recorder| {
+            let at_ns = if recorder.wants_times() { wall_ns() } else { 0 };
+            record(recorder, at_ns)
+        })
+    }
+
     /// Adds a value that is measured now.
     pub(crate) fn add(&self, metric: MetricId, value: f64, tags: &impl Tags) {
         let at_ns = wall_ns();
         self.record(|recorder| recorder.add(metric, value, at_ns, tags));
     }
 
-    /// Adds values that are measured now, all with the same tags.
+    /// Adds values that are measured now, all with the same tags. None is a gauge's.
     pub(crate) fn add_all(&self, values: &[(MetricId, f64)], tags: &impl Tags) {
-        let at_ns = wall_ns();
-        self.record(|recorder| {
+        self.record_now(|recorder, at_ns| {
             for (metric, value) in values {
                 recorder.add(*metric, *value, at_ns, tags);
             }
@@ -112,7 +120,7 @@ impl std::fmt::Debug for Worker {
 }
 
 /// Nanoseconds since 1970.
-pub(crate) fn wall_ns() -> u64 {
+fn wall_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos() as u64)
 }

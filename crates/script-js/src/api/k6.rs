@@ -3,7 +3,6 @@
 use super::k6_error;
 use crate::fiber::Cancelled;
 use crate::native::{Call, set, uncatchable};
-use crate::samples::wall_ns;
 use loadline_k6_metrics::builtin;
 use rquickjs::{Ctx, Error, Object, Result, Value};
 use std::time::{Duration, Instant};
@@ -125,7 +124,7 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
         let is_passed = matches!(passed, Ok(true));
         let tags = vu.tags(&extra);
         vu.worker
-            .record(|recorder| recorder.check(&name, is_passed, wall_ns(), &tags));
+            .record_now(|recorder, at_ns| recorder.check(&name, is_passed, at_ns, &tags));
         all_passed &= passed?;
     }
     Ok(Value::new_bool(call.ctx, all_passed))

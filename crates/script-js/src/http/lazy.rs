@@ -271,7 +271,9 @@ pub(crate) fn aside<'js, S: Source>(
     value: &Value<'js>,
     make: impl FnOnce() -> Result<Value<'js>>,
 ) -> Result<Value<'js>> {
-    let object = value.as_object().and_then(Class::<Lazy<'js, S>>::from_object);
+    let object = value
+        .as_object()
+        .and_then(Class::<Lazy<'js, S>>::from_object);
     let Some(object) = object else {
         return make();
     };

@@ -4,7 +4,6 @@ use super::errors::Wrong;
 use super::hop::Hop;
 use super::target::Target;
 use super::wanted::Wanted;
-use crate::samples::wall_ns;
 use crate::vu::Vu;
 use loadline_k6_metrics::{HttpTimes, builtin};
 
@@ -77,8 +76,7 @@ pub(crate) fn hop(
     };
     let tags = vu.tags(&tags);
     let response_ms = hop.response_ms().filter(|_| has_arrivals(vu));
-    vu.worker.record(|recorder| {
-        let at_ns = wall_ns();
+    vu.worker.record_now(|recorder, at_ns| {
         recorder.http(&times, failed, at_ns, &tags);
         if let Some(response_ms) = response_ms {
             recorder.add(builtin::HTTP_REQ_RESPONSE, response_ms, at_ns, &tags);
