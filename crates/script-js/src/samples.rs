@@ -135,6 +135,8 @@ pub(crate) struct CommonTags {
 impl CommonTags {
     /// Those of user number `id`, who does this: the tags of the run, of its scenario, of its group
     /// and its own; later ones in place of earlier ones.
+    // Rarely called, and its frame is large: within its caller each user's stack would have it.
+    #[inline(never)]
     pub(crate) fn of(run: Option<&RunState>, id: u32, activity: &Activity) -> Self {
         let of_run = run.into_iter().flat_map(|run| run.options.tags.clone());
         let of_stage = activity.stage.iter().flat_map(|stage| stage.tags());

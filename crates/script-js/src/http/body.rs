@@ -94,6 +94,8 @@ fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
 ///
 /// # Errors
 /// If there is no such coding.
+// Within its caller its buffers would take three pages of each user's stack.
+#[inline(never)]
 pub(crate) fn compressed(
     mut bytes: Vec<u8>,
     codings: &str,
