@@ -4,7 +4,7 @@
 use crate::native::guarded;
 use rquickjs::class::{ClassKind, JsCell, JsClass, PropertyDescriptor, PropertyName};
 use rquickjs::class::{Readable, Trace, Tracer};
-use rquickjs::{Atom, Class, Ctx, JsLifetime, Object, Persistent, Result, Value};
+use rquickjs::{Atom, Class, Ctx, JsLifetime, Object, Persistent, Result, Value, qjs};
 use rquickjs::{function::Constructor, object::Property};
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
@@ -191,6 +191,7 @@ impl<'js, S: Source> JsClass<'js> for Lazy<'js, S> {
         receiver: Value<'js>,
         value: Value<'js>,
     ) -> Result<bool> {
+        count_again(ctx, &value);
         guarded(ctx, || {
             let Some(object) = receiver.as_object() else {
                 return Ok(false);
@@ -258,6 +259,14 @@ impl<'js, S: Source> JsClass<'js> for Lazy<'js, S> {
         });
         listed.collect()
     }
+}
+
+/// Counts a reference that rquickjs gives back without having it: QuickJS keeps what it says is to
+/// be set, and the library drops it all the same (0.14.0, `VTable::set_property_impl`).
+#[expect(unsafe_code, reason = "the library has no safe name for it")]
+fn count_again<'js>(ctx: &Ctx<'js>, value: &Value<'js>) {
+    // SAFETY: both are of this runtime, and alive. The library drops what is counted here.
+    unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), value.as_raw()) };
 }
 
 /// The value that an object is made of; `None` of any other object.

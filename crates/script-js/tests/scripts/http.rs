@@ -115,6 +115,39 @@ fn a_response_has_what_k6s_has() {
 }
 
 #[test]
+fn the_properties_of_a_response_are_its_own() {
+    in_both_modes(|| {
+        let ran = ran("const r = http.get('URL/json');
+        const names = ['remote_ip', 'remote_port', 'url', 'status', 'status_text', 'proto',
+          'headers', 'cookies', 'body', 'timings', 'tls_version', 'tls_cipher_suite', 'ocsp',
+          'error', 'error_code', 'request'];
+        is('names', Object.keys(r), names);
+        is('times', Object.keys(r.timings), ['duration', 'blocked', 'looking_up', 'connecting',
+          'tls_handshaking', 'sending', 'waiting', 'receiving']);
+        is('copied', { ...r }.body, r.body);
+        is('written', Object.keys(JSON.parse(JSON.stringify(r))), names);
+        is('once', [r.body === r.body, r.timings === r.timings, r.headers === r.headers],
+          [true, true, true]);
+        is('in', ['status' in r, 'json' in r, 'toString' in r, 'nothing' in r],
+          [true, true, true, false]);
+        is('own', [Object.hasOwn(r, 'status'), Object.hasOwn(r, 'json')], [true, false]);
+        is('missing', [r.nothing, r[0], r[Symbol.iterator]], [undefined, undefined, undefined]);
+        r.more = { of: r };
+        is('more', [r.more.of === r, 'more' in r, Object.keys(r).pop()], [true, true, 'more']);
+        delete r.more;
+        r.status = 7;
+        delete r.status;
+        is('deleted', [r.more, 'more' in r, r.status], [undefined, false, 200]);
+        const heir = Object.create(r);
+        heir.status = 3;
+        is('heir', [heir.status, r.status, heir.body === r.body], [3, 200, true]);
+        Object.defineProperty(r, 'fixed', { value: 1 });
+        is('defined', r.fixed, 1);");
+        assert_eq!(ran.log, [] as [&str; 0]);
+    });
+}
+
+#[test]
 fn a_response_is_logged_with_all_that_it_has_and_ends_with_its_runtime() {
     in_both_modes(|| {
         let ran = ran("globalThis.last = http.get('URL/json');
