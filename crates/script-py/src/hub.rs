@@ -32,8 +32,8 @@ impl Hub {
         let gevent = py.import("gevent")?;
         let hub = gevent.call_method0("get_hub")?;
         let own_loop = hub.getattr("loop")?;
-        // Below gevent's own switch, which looks whether the hub itself would wait, as `waiter` does:
-        // a greenlet keeps a copy of all frames in which it waits.
+        // Below gevent's own switch, which looks whether the hub itself would wait, as `waiter`
+        // does: a greenlet keeps a copy of all frames in which it waits.
         let plain = py
             .import("greenlet")?
             .getattr("greenlet")?
