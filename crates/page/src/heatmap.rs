@@ -121,10 +121,12 @@ struct Column {
 
 impl Heat {
     /// Adds the next interval: its start and end in nanoseconds of the run, and each response time
-    /// in nanoseconds with its count.
+    /// in nanoseconds with its count. A rest of an interval in which nothing came is left out, as a
+    /// saved run has none.
     pub fn observe(&mut self, start_ns: u64, end_ns: u64, times: impl Iterator<Item = (u64, u64)>) {
         let column = Column::new(start_ns, end_ns, times);
         match self.columns.last_mut() {
+            Some(last) if column.is_empty_rest_behind(last) => {}
             Some(last) if self.in_last < self.each => {
                 last.add(&column);
                 self.in_last += 1;
@@ -180,6 +182,12 @@ impl Column {
             *column.counts.entry(row(time_ns)).or_default() += count;
         }
         column
+    }
+
+    /// Whether it has no response and less than a tenth of the other one's length.
+    fn is_empty_rest_behind(&self, before: &Column) -> bool {
+        let length_ns = |column: &Column| column.end_ns - column.start_ns;
+        self.counts.is_empty() && length_ns(self) * 10 < length_ns(before)
     }
 
     fn add(&mut self, next: &Column) {
@@ -259,6 +267,24 @@ mod tests {
         let mut heat = Heat::default();
         heat.observe(0, SECOND, std::iter::empty());
         assert_eq!(heat.map(0), None);
+    }
+
+    #[test]
+    fn a_rest_is_a_column_only_where_something_came_in_it() {
+        let ends = |heat: &Heat| heat.map(0).unwrap().columns.last().unwrap().end_s;
+        let mut ended = heat(2);
+        ended.observe(2 * SECOND, 2 * SECOND + 1_000_000, std::iter::empty());
+        assert_eq!(ends(&ended), 2.0);
+        ended.observe(
+            2 * SECOND,
+            2 * SECOND + 1_000_000,
+            [(100_000, 1)].into_iter(),
+        );
+        assert_eq!(ends(&ended), 2.001);
+        // A second without a response is told.
+        let mut stalled = heat(2);
+        stalled.observe(2 * SECOND, 3 * SECOND, std::iter::empty());
+        assert_eq!(ends(&stalled), 3.0);
     }
 
     #[test]
