@@ -26,7 +26,6 @@ def run(module):
             __import__(package)
         except ImportError as e:
             _refuse("The Python package %s is missing (%s): pip install %s" % (name, e, name))
-    _forget_spawning_stacks()
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat"))
     sys.argv[0] = "locust"
     from loadline import native
@@ -37,17 +36,6 @@ def run(module):
         imported.main()
     except native.MissingExtension as e:
         _refuse(str(e))
-
-
-def _forget_spawning_stacks():
-    """Have greenlets not remember where they were spawned, unless the environment asks for it.
-
-    It is for gevent's own debugging, and half a kilobyte for each user.
-    """
-    if "GEVENT_TRACK_GREENLET_TREE" not in os.environ:
-        from gevent import config
-
-        config.track_greenlet_tree = False
 
 
 def _refuse(sentence):

@@ -291,20 +291,16 @@ impl Engine {
         py: Python<'_>,
         future: impl Future<Output = Arrival> + 'static,
     ) -> PyResult<Arrival> {
-        let ticket = self.begin(py, None, future)?;
-        self.wait_for(py, ticket)
+        self.wait_since(py, None, future)
     }
 
-    /// Begins what a request's response comes of; this greenlet has to wait for it.
-    ///
-    /// # Errors
-    /// If this greenlet must not wait.
-    pub(crate) fn begin_request(
+    /// The same, for the response to a request.
+    pub(crate) fn wait_for_response(
         &self,
         py: Python<'_>,
         future: impl Future<Output = Arrival> + 'static,
-    ) -> PyResult<Ticket> {
-        self.begin(py, Some(monotonic_ns()), future)
+    ) -> PyResult<Arrival> {
+        self.wait_since(py, Some(monotonic_ns()), future)
     }
 
     /// Since when the requests in flight are so, on `CLOCK_MONOTONIC`.
@@ -312,14 +308,12 @@ impl Engine {
         self.waiting.in_flight_since_ns()
     }
 
-    // A greenlet that waits keeps a copy of its frames: this large one has to be gone by then.
-    #[inline(never)]
-    fn begin(
+    fn wait_since(
         &self,
         py: Python<'_>,
         since_ns: Option<u64>,
         future: impl Future<Output = Arrival> + 'static,
-    ) -> PyResult<Ticket> {
+    ) -> PyResult<Arrival> {
         let greenlet = self.hub.waiter(py)?;
         let ticket = self.waiting.enter(greenlet, since_ns);
         let waiting = Rc::clone(&self.waiting);
@@ -328,25 +322,17 @@ impl Engine {
             waiting.arrive(ticket, arrival);
         });
         self.waiting.keep(ticket, task);
-        Ok(ticket)
-    }
-
-    /// Has this greenlet wait for what it has begun.
-    ///
-    /// # Errors
-    /// What is thrown into the greenlet meanwhile: what it waited for is given up then.
-    pub(crate) fn wait_for(&self, py: Python<'_>, ticket: Ticket) -> PyResult<Arrival> {
-        let arrived = self
+        let begun = self
             .hub
             .hold(py, true)
             .and_then(|()| self.turn_soon(py))
             .and_then(|()| self.await_arrival(py, ticket));
-        if arrived.is_err() {
+        if begun.is_err() {
             self.waiting.leave(ticket);
             // The loop drops what was given up when it next looks at it.
             self.turn_soon(py)?;
         }
-        arrived
+        begun
     }
 
     /// Waits until what this ticket stands for has come, whoever else may switch here.

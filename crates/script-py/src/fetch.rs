@@ -43,9 +43,9 @@ enum Next {
 
 impl Order {
     /// Sends it, and what follows on its response.
-    pub(crate) async fn fetch(mut self: Box<Self>) -> Box<Fetched> {
+    pub(crate) async fn fetch(mut self) -> Fetched {
         let started_ns = monotonic_ns();
-        let mut history = Vec::new();
+        let mut history: Vec<Fetched> = Vec::new();
         let mut first_start_ns = None;
         loop {
             let mut hop = self.send().await;
@@ -58,7 +58,7 @@ impl Order {
             let mut fetched = self.fetched(hop, started_ns, &mut first_start_ns);
             match next {
                 Next::Redirected(template) => {
-                    history.push(*fetched);
+                    history.push(fetched);
                     self.template = Arc::new(template);
                     continue;
                 }
@@ -70,7 +70,7 @@ impl Order {
         }
     }
 
-    async fn send(&self) -> Box<Hop> {
+    async fn send(&self) -> Hop {
         let template = &*self.template;
         let with_cookies = self.cookies().and_then(|own| template.with_cookies(&own));
         let bytes = with_cookies.as_deref().unwrap_or(&template.bytes);
@@ -86,10 +86,10 @@ impl Order {
             http2: None,
             parts: &parts,
         };
-        let mut hop = Box::<Hop>::default();
+        let mut hop = Hop::default();
         let requester = &self.session.requester;
         requester
-            .send_within(self.timeout_ns, batch, &mut *hop)
+            .send_within(self.timeout_ns, batch, &mut hop)
             .await;
         hop
     }
@@ -165,25 +165,19 @@ impl Order {
         }
     }
 
-    fn fetched(
-        &self,
-        hop: Box<Hop>,
-        started_ns: u64,
-        first_start_ns: &mut Option<u64>,
-    ) -> Box<Fetched> {
+    fn fetched(&self, hop: Hop, started_ns: u64, first_start_ns: &mut Option<u64>) -> Fetched {
         let exchange = hop.exchange.as_ref();
         let start_ns = exchange.map_or(0, |exchange| exchange.start_ns);
         let first_start_ns = *first_start_ns.get_or_insert(start_ns);
         let since = |from_ns: u64, to_ns: Option<u64>| to_ns.unwrap_or(0).saturating_sub(from_ns);
         let response_ns = since(first_start_ns, exchange.map(|exchange| exchange.end_ns));
         let first_byte_ns = since(start_ns, exchange.map(|exchange| exchange.first_byte_ns));
-        let hop = *hop;
         let codings = hop.codings.as_deref().filter(|_| self.decodes);
         let (body, failure) = match decoded(hop.body, codings) {
             Ok(body) => (body, None),
             Err(failure) => (Vec::new(), Some(failure)),
         };
-        let mut fetched = Box::new(Fetched {
+        let mut fetched = Fetched {
             sent: Arc::clone(&self.template),
             status: hop.status,
             head: hop.head,
@@ -193,7 +187,7 @@ impl Order {
             started_ns,
             response_ns,
             first_byte_ns,
-        });
+        };
         if let Some(failure) = failure {
             fetched.fail(failure);
         }

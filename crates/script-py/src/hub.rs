@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// What is used of gevent.
 pub(crate) struct Hub {
     hub: Py<PyAny>,
-    /// The hub's `greenlet.switch`: waits until somebody switches back.
+    /// `hub.switch`: waits until somebody switches back.
     switch: Py<PyAny>,
     /// `greenlet.getcurrent`.
     current: Py<PyAny>,
@@ -32,18 +32,11 @@ impl Hub {
         let gevent = py.import("gevent")?;
         let hub = gevent.call_method0("get_hub")?;
         let own_loop = hub.getattr("loop")?;
-        // Below gevent's own switch, which looks whether the hub itself would wait, as `waiter`
-        // does: a greenlet keeps a copy of all frames in which it waits.
-        let plain = py
-            .import("greenlet")?
-            .getattr("greenlet")?
-            .getattr("switch")?;
-        let switch = plain.call_method1("__get__", (&hub,))?;
         let watcher = own_loop.call_method1("io", (descriptor.as_raw_fd(), 1))?;
         watcher.setattr("ref", false)?;
         watcher.call_method1("start", (&turn,))?;
         Ok(Hub {
-            switch: switch.unbind(),
+            switch: hub.getattr("switch")?.unbind(),
             current: gevent.getattr("getcurrent")?.unbind(),
             run_callback: own_loop.getattr("run_callback")?.unbind(),
             hub: hub.unbind(),

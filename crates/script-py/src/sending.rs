@@ -10,7 +10,7 @@ use crate::response::{CountedAs, Made, Response, count};
 use crate::stats::{Found, Stats};
 use crate::style::{PlainCall, Style};
 use crate::template::Template;
-use crate::waiting::{Arrival, Ticket};
+use crate::waiting::Arrival;
 use loadline_engine::Wait;
 use loadline_metrics::SeriesId;
 use loadline_reactor::monotonic_ns;
@@ -64,7 +64,6 @@ pub(crate) fn call<'py>(
 }
 
 /// What goes out for a call; `None` if Python has to look at it.
-#[inline(never)]
 fn plain<'py>(
     slf: &Bound<'py, Client>,
     method: &str,
@@ -181,33 +180,19 @@ pub(crate) fn send<'py>(
     engine: &Rc<Engine>,
     sending: Sending<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let begun = begin(slf, engine, &sending)?;
-    let arrival = engine.wait_for(slf.py(), begun.ticket);
-    end(slf, engine, sending, begun, arrival)
-}
-
-/// A request that was sent.
-struct Begun {
-    ticket: Ticket,
-    session: Rc<Session>,
-    series: SeriesId,
-    started_ns: u64,
-}
-
-// As what comes behind the wait, not a part of its caller: a greenlet keeps a copy of the frames in
-// which it waits.
-#[inline(never)]
-fn begin(slf: &Bound<'_, Client>, engine: &Rc<Engine>, sending: &Sending<'_>) -> PyResult<Begun> {
-    let started_ns = monotonic_ns();
+    let py = slf.py();
+    let (template, started_ns) = (sending.template, monotonic_ns());
     let connections = slf.as_super().get();
     let session = connections.session(engine);
     let usually_insecure = connections.takes_any_certificate();
-    session.trust_anyone(sending.insecure.unwrap_or(usually_insecure));
-    let series = engine.series(sending.method.to_str()?, sending.name.to_str()?);
-    let order = Box::new(Order {
+    let insecure = sending.insecure.unwrap_or(usually_insecure);
+    session.trust_anyone(insecure);
+    let name = sending.name.to_str()?;
+    let series = engine.series(sending.method.to_str()?, name);
+    let order = Order {
         engine: Rc::downgrade(engine),
         session: Rc::clone(&session),
-        template: Arc::clone(&sending.template),
+        template: Arc::clone(&template),
         flavour: sending.flavour,
         series,
         timeout_ns: sending.timeout.map_or(u64::MAX, |seconds| {
@@ -215,27 +200,11 @@ fn begin(slf: &Bound<'_, Client>, engine: &Rc<Engine>, sending: &Sending<'_>) ->
         }),
         redirects: sending.redirects,
         decodes: sending.decodes,
-    });
-    let fetching = async move { Arrival::Fetched(order.fetch().await) };
-    Ok(Begun {
-        ticket: engine.begin_request(slf.py(), fetching)?,
-        session,
-        series,
-        started_ns,
-    })
-}
-
-#[inline(never)]
-fn end<'py>(
-    slf: &Bound<'py, Client>,
-    engine: &Engine,
-    sending: Sending<'py>,
-    begun: Begun,
-    arrival: PyResult<Arrival>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (py, connections) = (slf.py(), slf.as_super().get());
+    };
+    let fetching = async move { Arrival::Fetched(Box::new(order.fetch().await)) };
+    let arrival = engine.wait_for_response(py, fetching);
     if engine.is_recorded() {
-        tell_of_wait(&begun, arrival.as_ref().ok());
+        tell_of_wait(&session, started_ns, arrival.as_ref().ok(), series);
     }
     let (fetched, cause) = match arrival {
         Ok(Arrival::Fetched(fetched)) => (fetched, None),
@@ -244,8 +213,7 @@ fn end<'py>(
         }
         Err(thrown) if sending.flavour == Flavour::Fast && is_timeout(py, &thrown)? => {
             let cause = thrown.value(py).clone();
-            let text = cause.str()?.to_string();
-            let fetched = Fetched::interrupted(sending.template, begun.started_ns, text);
+            let fetched = Fetched::interrupted(template, started_ns, cause.str()?.to_string());
             (Box::new(fetched), Some(cause.into_any().unbind()))
         }
         Err(thrown) => return Err(thrown),
@@ -273,18 +241,17 @@ fn end<'py>(
 }
 
 /// Tells a user's starts how long it waited: for what came, or until it gave up.
-fn tell_of_wait(begun: &Begun, arrival: Option<&Arrival>) {
+fn tell_of_wait(session: &Session, begun_ns: u64, arrival: Option<&Arrival>, series: SeriesId) {
     let resumed_ns = monotonic_ns();
-    let begun_ns = begun.started_ns;
     let ended_ns = match arrival {
         Some(Arrival::Fetched(fetched)) => begun_ns.saturating_add(fetched.response_ns),
         Some(Arrival::Over) | None => resumed_ns,
     };
-    begun.session.requester.waited(Wait {
+    session.requester.waited(Wait {
         begun_ns,
         ended_ns: ended_ns.min(resumed_ns),
         resumed_ns,
-        series: begun.series,
+        series,
     });
 }
 
