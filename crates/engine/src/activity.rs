@@ -1,7 +1,7 @@
 //! What a user is at, for its worker to look at.
 
 use crate::own_starts::OwnStarts;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 /// What a user is at. Instants are nanoseconds on the host's clock.
 #[derive(Debug, Default)]
@@ -30,8 +30,8 @@ pub(crate) struct Activity {
     pub(crate) is_refused: Cell<bool>,
     /// Whether its worker does not wait for it any more.
     pub(crate) has_ended: Cell<bool>,
-    /// Its starts, where it paces itself.
-    pub(crate) own_starts: OwnStarts,
+    /// Its starts, where it paces itself: made when it first does, as most never do.
+    own_starts: OnceCell<Box<OwnStarts>>,
 }
 
 /// A batch in flight beside the main one.
@@ -44,6 +44,16 @@ pub(crate) struct ConcurrentBatch {
 }
 
 impl Activity {
+    /// Its starts, if it has ever paced itself.
+    pub(crate) fn own_starts(&self) -> Option<&OwnStarts> {
+        self.own_starts.get().map(|starts| &**starts)
+    }
+
+    /// Its starts, for a user who paces itself from here on.
+    pub(crate) fn new_own_starts(&self) -> &OwnStarts {
+        self.own_starts.get_or_init(Box::default)
+    }
+
     /// Whether an exchange has not ended, or a start that it has taken was not used.
     pub(crate) fn is_busy(&self) -> bool {
         self.since_ns.get().is_some() || !self.concurrent.borrow().is_empty()

@@ -95,31 +95,37 @@ impl<H: Host> Requester<H> {
     /// `every_ns` apart. Only of a load whose users do
     /// ([`Shape::Paced`](loadline_plan::Shape::Paced)). Nanoseconds on the host's clock.
     pub fn pace(&self, from_ns: u64, every_ns: u64) {
-        self.0.activity.own_starts.begin(from_ns, every_ns);
+        let starts = self.0.activity.new_own_starts();
+        starts.begin(from_ns, every_ns);
     }
 
     /// Its user does not pace itself any more.
     pub fn end_pace(&self) {
-        let starts = &self.0.activity.own_starts;
-        starts.end(|missed| self.record_missed(missed));
+        if let Some(starts) = self.0.activity.own_starts() {
+            starts.end(|missed| self.record_missed(missed));
+        }
     }
 
     /// Its user, who may pace itself, has waited for a response.
     pub fn waited(&self, wait: Wait) {
-        let starts = &self.0.activity.own_starts;
-        starts.waited(wait, |missed| self.record_missed(missed));
+        if let Some(starts) = self.0.activity.own_starts() {
+            starts.waited(wait, |missed| self.record_missed(missed));
+        }
     }
 
     /// Its user, who may pace itself, has come to the end of an iteration.
     pub fn iteration_ended(&self, now_ns: u64) {
-        let starts = &self.0.activity.own_starts;
-        starts.iteration_ended(now_ns, |missed| self.record_missed(missed));
+        if let Some(starts) = self.0.activity.own_starts() {
+            starts.iteration_ended(now_ns, |missed| self.record_missed(missed));
+        }
     }
 
     /// Its user, who may pace itself, begins the iteration that was to begin next. Its first
     /// request has the delay of the iteration.
     pub fn iteration_begins(&self, now_ns: u64) {
-        self.0.activity.own_starts.iteration_begins(now_ns);
+        if let Some(starts) = self.0.activity.own_starts() {
+            starts.iteration_begins(now_ns);
+        }
     }
 
     fn record_missed(&self, missed: MissedStart) {

@@ -50,6 +50,51 @@ pub(crate) enum Patience {
 }
 
 impl<'py> Given<'py> {
+    /// What was given by its place, and by its name. None stands for nothing.
+    ///
+    /// # Errors
+    /// If a name is no text.
+    pub(crate) fn of<const COUNT: usize>(
+        placed: [(&str, Option<Bound<'py, PyAny>>); COUNT],
+        named: Option<Bound<'py, PyDict>>,
+    ) -> PyResult<Self> {
+        let mut given = Given::default();
+        for (name, value) in placed {
+            if let Some(place) = given.place_of(name) {
+                *place = value;
+            }
+        }
+        for (key, value) in named.iter().flatten() {
+            let key = key.cast_into::<PyString>()?;
+            match given.place_of(key.to_str()?) {
+                Some(place) => *place = Some(value).filter(|value| !value.is_none()),
+                None => given.rest(value.py()).set_item(key, value)?,
+            }
+        }
+        Ok(given)
+    }
+
+    /// What is given by this name; `None` if nobody here knows it.
+    fn place_of(&mut self, name: &str) -> Option<&mut Option<Bound<'py, PyAny>>> {
+        Some(match name {
+            "name" => &mut self.name,
+            "catch_response" => &mut self.catch_response,
+            "context" => &mut self.context,
+            "data" => &mut self.data,
+            "json" => &mut self.json,
+            "headers" => &mut self.headers,
+            "params" => &mut self.params,
+            "timeout" => &mut self.timeout,
+            "allow_redirects" => &mut self.allow_redirects,
+            "auth" => &mut self.auth,
+            _ => return None,
+        })
+    }
+
+    fn rest(&mut self, py: Python<'py>) -> &Bound<'py, PyDict> {
+        self.rest.get_or_insert_with(|| PyDict::new(py))
+    }
+
     /// Whether it is made of what is taken here alone.
     pub(crate) fn is_known(&self) -> bool {
         let is_none = |value: &Option<Bound<'py, PyAny>>| value.is_none();
@@ -122,8 +167,7 @@ impl<'py> Given<'py> {
             // A stream that is not asked for is what everybody has.
             _ if !value.is_truthy()? => return Ok(()),
             other => {
-                let rest = self.rest.get_or_insert_with(|| PyDict::new(value.py()));
-                return rest.set_item(other, value);
+                return self.rest(value.py()).set_item(other, value);
             }
         };
         if field.is_some() {

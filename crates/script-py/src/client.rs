@@ -3,7 +3,7 @@
 use crate::call::Given;
 use crate::connections::Connections;
 use crate::engine::engine;
-use crate::sending::{Sending, call, send};
+use crate::sending::{Sending, call, call_given, send};
 use crate::stats::Stats;
 use crate::template::{Fields, Template};
 use pyo3::exceptions::PyValueError;
@@ -40,292 +40,106 @@ impl Client {
     }
 
     /// Asks for something: GET.
-    #[pyo3(signature = (url, *, data=None, json=None, name=None, catch_response=None, context=None,
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (url, **named), text_signature = "($self, url, *, data=None, json=None, name=None, catch_response=None, context=None, \
+        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
-        data: Option<Bound<'py, PyAny>>,
-        json: Option<Bound<'py, PyAny>>,
-        name: Option<Bound<'py, PyAny>>,
-        catch_response: Option<Bound<'py, PyAny>>,
-        context: Option<Bound<'py, PyAny>>,
-        headers: Option<Bound<'py, PyAny>>,
-        params: Option<Bound<'py, PyAny>>,
-        timeout: Option<Bound<'py, PyAny>>,
-        allow_redirects: Option<Bound<'py, PyAny>>,
-        auth: Option<Bound<'py, PyAny>>,
-        rest: Option<Bound<'py, PyDict>>,
+        named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Given {
-            name,
-            catch_response,
-            context,
-            data,
-            json,
-            headers,
-            params,
-            timeout,
-            allow_redirects,
-            auth,
-            rest,
-        };
-        call(slf, "GET", url, given)
+        call(slf, "GET", url, [], named)
     }
 
     /// Asks what can be done: OPTIONS.
-    #[pyo3(signature = (url, *, data=None, json=None, name=None, catch_response=None, context=None,
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (url, **named), text_signature = "($self, url, *, data=None, json=None, name=None, catch_response=None, context=None, \
+        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
     fn options<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
-        data: Option<Bound<'py, PyAny>>,
-        json: Option<Bound<'py, PyAny>>,
-        name: Option<Bound<'py, PyAny>>,
-        catch_response: Option<Bound<'py, PyAny>>,
-        context: Option<Bound<'py, PyAny>>,
-        headers: Option<Bound<'py, PyAny>>,
-        params: Option<Bound<'py, PyAny>>,
-        timeout: Option<Bound<'py, PyAny>>,
-        allow_redirects: Option<Bound<'py, PyAny>>,
-        auth: Option<Bound<'py, PyAny>>,
-        rest: Option<Bound<'py, PyDict>>,
+        named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Given {
-            name,
-            catch_response,
-            context,
-            data,
-            json,
-            headers,
-            params,
-            timeout,
-            allow_redirects,
-            auth,
-            rest,
-        };
-        call(slf, "OPTIONS", url, given)
+        call(slf, "OPTIONS", url, [], named)
     }
 
     /// Asks for the head: HEAD.
-    #[pyo3(signature = (url, *, data=None, json=None, name=None, catch_response=None, context=None,
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (url, **named), text_signature = "($self, url, *, data=None, json=None, name=None, catch_response=None, context=None, \
+        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
     fn head<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
-        data: Option<Bound<'py, PyAny>>,
-        json: Option<Bound<'py, PyAny>>,
-        name: Option<Bound<'py, PyAny>>,
-        catch_response: Option<Bound<'py, PyAny>>,
-        context: Option<Bound<'py, PyAny>>,
-        headers: Option<Bound<'py, PyAny>>,
-        params: Option<Bound<'py, PyAny>>,
-        timeout: Option<Bound<'py, PyAny>>,
-        allow_redirects: Option<Bound<'py, PyAny>>,
-        auth: Option<Bound<'py, PyAny>>,
-        rest: Option<Bound<'py, PyDict>>,
+        named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Given {
-            name,
-            catch_response,
-            context,
-            data,
-            json,
-            headers,
-            params,
-            timeout,
-            allow_redirects,
-            auth,
-            rest,
-        };
-        call(slf, "HEAD", url, given)
+        call(slf, "HEAD", url, [], named)
     }
 
     /// Deletes something: DELETE.
-    #[pyo3(signature = (url, *, data=None, json=None, name=None, catch_response=None, context=None,
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (url, **named), text_signature = "($self, url, *, data=None, json=None, name=None, catch_response=None, context=None, \
+        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
     fn delete<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
-        data: Option<Bound<'py, PyAny>>,
-        json: Option<Bound<'py, PyAny>>,
-        name: Option<Bound<'py, PyAny>>,
-        catch_response: Option<Bound<'py, PyAny>>,
-        context: Option<Bound<'py, PyAny>>,
-        headers: Option<Bound<'py, PyAny>>,
-        params: Option<Bound<'py, PyAny>>,
-        timeout: Option<Bound<'py, PyAny>>,
-        allow_redirects: Option<Bound<'py, PyAny>>,
-        auth: Option<Bound<'py, PyAny>>,
-        rest: Option<Bound<'py, PyDict>>,
+        named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Given {
-            name,
-            catch_response,
-            context,
-            data,
-            json,
-            headers,
-            params,
-            timeout,
-            allow_redirects,
-            auth,
-            rest,
-        };
-        call(slf, "DELETE", url, given)
+        call(slf, "DELETE", url, [], named)
     }
 
     /// Sends something: POST.
-    #[pyo3(signature = (url, data=None, json=None, *, name=None, catch_response=None, context=None,
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (url, data=None, json=None, **named), text_signature = "($self, url, data=None, json=None, *, name=None, catch_response=None, context=None, \
+        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
     fn post<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
         data: Option<Bound<'py, PyAny>>,
         json: Option<Bound<'py, PyAny>>,
-        name: Option<Bound<'py, PyAny>>,
-        catch_response: Option<Bound<'py, PyAny>>,
-        context: Option<Bound<'py, PyAny>>,
-        headers: Option<Bound<'py, PyAny>>,
-        params: Option<Bound<'py, PyAny>>,
-        timeout: Option<Bound<'py, PyAny>>,
-        allow_redirects: Option<Bound<'py, PyAny>>,
-        auth: Option<Bound<'py, PyAny>>,
-        rest: Option<Bound<'py, PyDict>>,
+        named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Given {
-            name,
-            catch_response,
-            context,
-            data,
-            json,
-            headers,
-            params,
-            timeout,
-            allow_redirects,
-            auth,
-            rest,
-        };
-        call(slf, "POST", url, given)
+        call(slf, "POST", url, [("data", data), ("json", json)], named)
     }
 
     /// Stores something: PUT.
-    #[pyo3(signature = (url, data=None, *, json=None, name=None, catch_response=None, context=None,
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (url, data=None, **named), text_signature = "($self, url, data=None, *, json=None, name=None, catch_response=None, context=None, \
+        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
     fn put<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
         data: Option<Bound<'py, PyAny>>,
-        json: Option<Bound<'py, PyAny>>,
-        name: Option<Bound<'py, PyAny>>,
-        catch_response: Option<Bound<'py, PyAny>>,
-        context: Option<Bound<'py, PyAny>>,
-        headers: Option<Bound<'py, PyAny>>,
-        params: Option<Bound<'py, PyAny>>,
-        timeout: Option<Bound<'py, PyAny>>,
-        allow_redirects: Option<Bound<'py, PyAny>>,
-        auth: Option<Bound<'py, PyAny>>,
-        rest: Option<Bound<'py, PyDict>>,
+        named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Given {
-            name,
-            catch_response,
-            context,
-            data,
-            json,
-            headers,
-            params,
-            timeout,
-            allow_redirects,
-            auth,
-            rest,
-        };
-        call(slf, "PUT", url, given)
+        call(slf, "PUT", url, [("data", data)], named)
     }
 
     /// Changes something: PATCH.
-    #[pyo3(signature = (url, data=None, *, json=None, name=None, catch_response=None, context=None,
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (url, data=None, **named), text_signature = "($self, url, data=None, *, json=None, name=None, catch_response=None, context=None, \
+        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
     fn patch<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
         data: Option<Bound<'py, PyAny>>,
-        json: Option<Bound<'py, PyAny>>,
-        name: Option<Bound<'py, PyAny>>,
-        catch_response: Option<Bound<'py, PyAny>>,
-        context: Option<Bound<'py, PyAny>>,
-        headers: Option<Bound<'py, PyAny>>,
-        params: Option<Bound<'py, PyAny>>,
-        timeout: Option<Bound<'py, PyAny>>,
-        allow_redirects: Option<Bound<'py, PyAny>>,
-        auth: Option<Bound<'py, PyAny>>,
-        rest: Option<Bound<'py, PyDict>>,
+        named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Given {
-            name,
-            catch_response,
-            context,
-            data,
-            json,
-            headers,
-            params,
-            timeout,
-            allow_redirects,
-            auth,
-            rest,
-        };
-        call(slf, "PATCH", url, given)
+        call(slf, "PATCH", url, [("data", data)], named)
     }
 
     /// Sends a request of any method. What is given by its place behind the name stands where the
     /// client of this flavour has it.
-    #[pyo3(signature = (method, url, name=None, *places, catch_response=None, context=None,
-        data=None, json=None, headers=None, params=None, timeout=None, allow_redirects=None,
-        auth=None, **rest))]
-    #[allow(clippy::too_many_arguments)]
+    #[pyo3(signature = (method, url, name=None, *places, **named), text_signature = "($self, \
+        method, url, name=None, *places, catch_response=None, context=None, data=None, json=None, \
+        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
     fn request<'py>(
         slf: &Bound<'py, Self>,
         method: &Bound<'py, PyAny>,
         url: &Bound<'py, PyAny>,
         name: Option<Bound<'py, PyAny>>,
         places: &Bound<'py, PyTuple>,
-        catch_response: Option<Bound<'py, PyAny>>,
-        context: Option<Bound<'py, PyAny>>,
-        data: Option<Bound<'py, PyAny>>,
-        json: Option<Bound<'py, PyAny>>,
-        headers: Option<Bound<'py, PyAny>>,
-        params: Option<Bound<'py, PyAny>>,
-        timeout: Option<Bound<'py, PyAny>>,
-        allow_redirects: Option<Bound<'py, PyAny>>,
-        auth: Option<Bound<'py, PyAny>>,
-        rest: Option<Bound<'py, PyDict>>,
+        named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut given = Given {
-            name,
-            catch_response,
-            context,
-            data,
-            json,
-            headers,
-            params,
-            timeout,
-            allow_redirects,
-            auth,
-            rest,
-        };
+        let mut given = Given::of([("name", name)], named)?;
         if !places.is_empty() {
             let flavour = slf.as_super().get().flavour();
             given.place(flavour, places)?;
         }
         match method.cast::<PyString>() {
-            Ok(known) => call(slf, known.to_str()?, url, given),
+            Ok(known) => call_given(slf, known.to_str()?, url, given),
             Err(_) => {
                 let given = given.all(slf.py())?;
                 slf.call_method1("_compose", (method, url, given))
@@ -390,6 +204,6 @@ impl Client {
             decodes: decode,
             insecure,
         };
-        send(slf, &engine, sending)
+        send(slf, engine, sending)
     }
 }

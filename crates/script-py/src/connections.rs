@@ -204,15 +204,17 @@ impl Connections {
     /// Its cookies: name, value, domain, path, whether they go over TLS only, when they run out,
     /// whether scripts of pages may not see them, and whether they go to that host only.
     fn cookies(&self) -> Vec<CookieRow> {
-        self.existing_session().map_or_else(Vec::new, |session| {
-            let mut cookies = session.jar.borrow().cookies();
-            // As they stand in the header.
-            cookies.sort_by(|a, b| {
-                let longer = b.path.len().cmp(&a.path.len());
-                longer.then_with(|| a.name.cmp(&b.name))
-            });
-            cookies.into_iter().map(row).collect()
-        })
+        let session = self.existing_session();
+        let jar = session
+            .as_ref()
+            .and_then(|session| session.existing_cookies());
+        let mut cookies = jar.map_or_else(Vec::new, |jar| jar.cookies());
+        // As they stand in the header.
+        cookies.sort_by(|a, b| {
+            let longer = b.path.len().cmp(&a.path.len());
+            longer.then_with(|| a.name.cmp(&b.name))
+        });
+        cookies.into_iter().map(row).collect()
     }
 
     /// Puts a cookie into its jar; one without a domain goes to every host.
@@ -242,8 +244,7 @@ impl Connections {
             host_only,
         };
         let session = self.session(&*engine(py)?);
-        session.has_cookies.set(true);
-        session.jar.borrow_mut().put(&cookie);
+        session.cookies().put(&cookie);
         Ok(())
     }
 
@@ -252,8 +253,12 @@ impl Connections {
     fn clear_cookies(&self, domain: Option<&str>, path: Option<&str>, name: Option<&str>) {
         let is = |wanted: Option<&str>, known: &str| wanted.is_none_or(|wanted| wanted == known);
         let domain = domain.map(|domain| domain.trim_start_matches('.'));
-        if let Some(session) = self.existing_session() {
-            session.jar.borrow_mut().remove(|cookie| {
+        let session = self.existing_session();
+        let jar = session
+            .as_ref()
+            .and_then(|session| session.existing_cookies());
+        if let Some(mut jar) = jar {
+            jar.remove(|cookie| {
                 is(domain, &cookie.domain) && is(path, &cookie.path) && is(name, &cookie.name)
             });
         }

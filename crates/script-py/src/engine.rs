@@ -12,7 +12,7 @@ use loadline_reactor::{Host, Kernel, monotonic_ns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use slab::Slab;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::mem;
 use std::os::fd::AsFd;
@@ -59,14 +59,25 @@ pub(crate) struct Engine {
 /// What a client has of the engine: connections and cookies of its own.
 pub(crate) struct Session {
     pub(crate) requester: Requester<Kernel>,
-    pub(crate) jar: RefCell<CookieJar>,
-    /// Whether there may be a cookie in the jar.
-    pub(crate) has_cookies: Cell<bool>,
+    /// Its cookies. Most clients never get one, so there is no jar before the first.
+    jar: RefCell<Option<Box<CookieJar>>>,
     /// Whether its connections take any certificate.
     is_insecure: Cell<bool>,
 }
 
 impl Session {
+    /// Its cookies, in a jar that is made if there is none.
+    pub(crate) fn cookies(&self) -> RefMut<'_, CookieJar> {
+        let jar = self.jar.borrow_mut();
+        RefMut::map(jar, |jar| &mut **jar.get_or_insert_default())
+    }
+
+    /// Its cookies, if there may be any.
+    pub(crate) fn existing_cookies(&self) -> Option<RefMut<'_, CookieJar>> {
+        let jar = self.jar.borrow_mut();
+        RefMut::filter_map(jar, |jar| jar.as_deref_mut()).ok()
+    }
+
     /// Has its connections take any certificate, or not. None that was made otherwise serves again.
     pub(crate) fn trust_anyone(&self, trusts: bool) {
         if self.is_insecure.replace(trusts) != trusts {
@@ -254,7 +265,6 @@ impl Engine {
         let session = Rc::new(Session {
             requester: self.landlord.another_user(),
             jar: RefCell::default(),
-            has_cookies: Cell::new(false),
             is_insecure: Cell::new(false),
         });
         let number = self.sessions.borrow_mut().insert(Rc::clone(&session));
@@ -282,25 +292,13 @@ impl Engine {
         self.landlord.host()
     }
 
-    /// Has this greenlet wait for what the future brings.
-    ///
-    /// # Errors
-    /// What is thrown into the greenlet meanwhile: what it waited for is given up then.
-    pub(crate) fn wait(
+    /// As [`begin_wait`](Self::begin_wait), for the response to a request.
+    pub(crate) fn begin_request<F: Future<Output = ()> + 'static>(
         &self,
         py: Python<'_>,
-        future: impl Future<Output = Arrival> + 'static,
-    ) -> PyResult<Arrival> {
-        self.wait_since(py, None, future)
-    }
-
-    /// The same, for the response to a request.
-    pub(crate) fn wait_for_response(
-        &self,
-        py: Python<'_>,
-        future: impl Future<Output = Arrival> + 'static,
-    ) -> PyResult<Arrival> {
-        self.wait_since(py, Some(monotonic_ns()), future)
+        work: impl FnOnce(Rc<Waiting>, Ticket) -> F,
+    ) -> PyResult<Ticket> {
+        self.begin_wait(py, Some(monotonic_ns()), work)
     }
 
     /// Since when the requests in flight are so, on `CLOCK_MONOTONIC`.
@@ -308,41 +306,58 @@ impl Engine {
         self.waiting.in_flight_since_ns()
     }
 
-    fn wait_since(
+    /// Begins what this greenlet waits for: what comes of it is to arrive under the ticket, for
+    /// [`wait`](Self::wait) and [`arrival`](Self::arrival).
+    pub(crate) fn begin_wait<F: Future<Output = ()> + 'static>(
         &self,
         py: Python<'_>,
         since_ns: Option<u64>,
-        future: impl Future<Output = Arrival> + 'static,
-    ) -> PyResult<Arrival> {
+        work: impl FnOnce(Rc<Waiting>, Ticket) -> F,
+    ) -> PyResult<Ticket> {
         let greenlet = self.hub.waiter(py)?;
         let ticket = self.waiting.enter(greenlet, since_ns);
-        let waiting = Rc::clone(&self.waiting);
-        let task = self.host().spawn(async move {
-            let arrival = future.await;
-            waiting.arrive(ticket, arrival);
-        });
+        let task = self.host().spawn(work(Rc::clone(&self.waiting), ticket));
         self.waiting.keep(ticket, task);
-        let begun = self
-            .hub
-            .hold(py, true)
-            .and_then(|()| self.turn_soon(py))
-            .and_then(|()| self.await_arrival(py, ticket));
+        let begun = self.hub.hold(py, true).and_then(|()| self.turn_soon(py));
         if begun.is_err() {
             self.waiting.leave(ticket);
-            // The loop drops what was given up when it next looks at it.
-            self.turn_soon(py)?;
         }
-        begun
+        begun.map(|()| ticket)
     }
 
-    /// Waits until what this ticket stands for has come, whoever else may switch here.
-    fn await_arrival(&self, py: Python<'_>, ticket: Ticket) -> PyResult<Arrival> {
+    /// Waits until what this ticket stands for has come, whoever else may switch here, or until
+    /// something is thrown into the greenlet, which is returned. Either is for
+    /// [`arrival`](Self::arrival).
+    // Its frame, and those of who calls it, are copied for each greenlet that waits: so they are
+    // small, and nothing that needs room is done in them.
+    pub(crate) fn wait(&self, py: Python<'_>, ticket: Ticket) -> Option<Box<PyErr>> {
         loop {
-            self.hub.switch(py)?;
-            if let Some(arrival) = self.waiting.take(ticket) {
-                return Ok(arrival);
+            let thrown = self.hub.switch(py);
+            if thrown.is_some() || self.waiting.has_arrival(ticket) {
+                return thrown;
             }
         }
+    }
+
+    /// What was waited for with this ticket.
+    ///
+    /// # Errors
+    /// What was thrown into the greenlet meanwhile: what it waited for is given up then.
+    pub(crate) fn arrival(
+        &self,
+        py: Python<'_>,
+        ticket: Ticket,
+        thrown: Option<Box<PyErr>>,
+    ) -> PyResult<Arrival> {
+        let arrival = self.waiting.take(ticket);
+        if let (None, Some(arrival)) = (&thrown, arrival) {
+            return Ok(arrival);
+        }
+        self.waiting.leave(ticket);
+        // The loop drops what was given up when it next looks at it.
+        self.turn_soon(py)?;
+        let lost = || PyRuntimeError::new_err("a wait ended without an end");
+        Err(thrown.map_or_else(lost, |thrown| *thrown))
     }
 
     /// Has the worker look at what was begun: in the turn that is under way, or in one of its own.

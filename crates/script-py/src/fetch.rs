@@ -43,7 +43,7 @@ enum Next {
 
 impl Order {
     /// Sends it, and what follows on its response.
-    pub(crate) async fn fetch(mut self) -> Fetched {
+    pub(crate) async fn fetch(&mut self) -> Fetched {
         let started_ns = monotonic_ns();
         let mut history: Vec<Fetched> = Vec::new();
         let mut first_start_ns = None;
@@ -95,20 +95,16 @@ impl Order {
     }
 
     fn cookies(&self) -> Option<String> {
-        if !self.session.has_cookies.get() {
-            return None;
-        }
-        let mut jar = self.session.jar.borrow_mut();
+        let mut jar = self.session.existing_cookies()?;
         jar.header(&self.template.url).map(str::to_owned)
     }
 
     fn keep_cookies(&self, hop: &Hop) {
-        if hop.set_cookies.is_empty() {
+        if hop.set_cookies().is_empty() {
             return;
         }
-        self.session.has_cookies.set(true);
-        let mut jar = self.session.jar.borrow_mut();
-        for cookie in &hop.set_cookies {
+        let mut jar = self.session.cookies();
+        for cookie in hop.set_cookies() {
             jar.store(&self.template.url, cookie);
         }
     }
@@ -121,7 +117,7 @@ impl Order {
     }
 
     fn next(&self, hop: &Hop, followed: usize) -> Next {
-        let location = hop.location.as_ref().filter(|_| is_redirect(hop.status));
+        let location = hop.location().filter(|_| is_redirect(hop.status));
         let (Some(location), Some(most)) = (location, self.redirects) else {
             return Next::Nothing;
         };
@@ -165,15 +161,16 @@ impl Order {
         }
     }
 
-    fn fetched(&self, hop: Hop, started_ns: u64, first_start_ns: &mut Option<u64>) -> Fetched {
-        let exchange = hop.exchange.as_ref();
-        let start_ns = exchange.map_or(0, |exchange| exchange.start_ns);
+    fn fetched(&self, mut hop: Hop, started_ns: u64, first_start_ns: &mut Option<u64>) -> Fetched {
+        let end = hop.end;
+        let start_ns = end.map_or(0, |end| end.start_ns);
         let first_start_ns = *first_start_ns.get_or_insert(start_ns);
         let since = |from_ns: u64, to_ns: Option<u64>| to_ns.unwrap_or(0).saturating_sub(from_ns);
-        let response_ns = since(first_start_ns, exchange.map(|exchange| exchange.end_ns));
-        let first_byte_ns = since(start_ns, exchange.map(|exchange| exchange.first_byte_ns));
-        let codings = hop.codings.as_deref().filter(|_| self.decodes);
-        let (body, failure) = match decoded(hop.body, codings) {
+        let response_ns = since(first_start_ns, end.map(|end| end.end_ns));
+        let first_byte_ns = since(start_ns, end.map(|end| end.first_byte_ns));
+        let body = std::mem::take(&mut hop.body);
+        let codings = hop.codings().filter(|_| self.decodes);
+        let (body, failure) = match decoded(body, codings) {
             Ok(body) => (body, None),
             Err(failure) => (Vec::new(), Some(failure)),
         };

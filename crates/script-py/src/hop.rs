@@ -10,34 +10,74 @@ const CONNECT_TIMEOUT: &str = "connect_timeout";
 /// The most room that is made for a body before it comes.
 const MOST_AHEAD: usize = 1 << 20;
 
-/// Sees one exchange.
+/// Sees one exchange. There is one for each request in flight, so it is small.
 #[derive(Debug, Default)]
 pub(crate) struct Hop {
     pub(crate) status: u16,
     pub(crate) head: Vec<u8>,
     pub(crate) body: Vec<u8>,
-    /// The values of `Location`, `Content-Encoding` and `Set-Cookie`.
-    pub(crate) location: Option<Vec<u8>>,
-    pub(crate) codings: Option<Vec<u8>>,
-    pub(crate) set_cookies: Vec<Vec<u8>>,
-    pub(crate) exchange: Option<Exchange>,
+    /// How it ended, once it has.
+    pub(crate) end: Option<End>,
     /// What the head says of the body's length.
     announced: Option<usize>,
+    /// What most exchanges have nothing of.
+    rare: Option<Box<Rare>>,
+}
+
+/// How an exchange ended: what is made use of here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) start_ns: u64,
+    pub(crate) first_byte_ns: u64,
+    pub(crate) end_ns: u64,
+    bytes_in: u64,
+    /// Whether a byte of the request went out.
+    was_sent: bool,
+    outcome: Outcome,
+}
+
+/// What most exchanges have nothing of.
+#[derive(Debug, Default)]
+struct Rare {
+    /// The values of `Location`, `Content-Encoding` and `Set-Cookie`.
+    location: Option<Vec<u8>>,
+    codings: Option<Vec<u8>>,
+    set_cookies: Vec<Vec<u8>>,
+    /// Why it failed, and the system's number.
     reason: Option<(String, Option<i32>)>,
 }
 
 impl Hop {
+    /// The value of `Location`.
+    pub(crate) fn location(&self) -> Option<&[u8]> {
+        self.rare.as_ref()?.location.as_deref()
+    }
+
+    /// The values of `Content-Encoding`.
+    pub(crate) fn codings(&self) -> Option<&[u8]> {
+        self.rare.as_ref()?.codings.as_deref()
+    }
+
+    /// The values of `Set-Cookie`.
+    pub(crate) fn set_cookies(&self) -> &[Vec<u8>] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.set_cookies)
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
     /// Why there is no response.
     pub(crate) fn failure(&mut self) -> Option<Failure> {
-        let Some(exchange) = &self.exchange else {
+        let Some(end) = self.end else {
             let text = "the request was not sent".to_owned();
             return Some(Failure::of(ErrorKind::Aborted.name(), text));
         };
-        let Outcome::Failed(kind) = exchange.outcome else {
+        let Outcome::Failed(kind) = end.outcome else {
             return None;
         };
-        let (text, os_error) = self.reason.take().unwrap_or_default();
-        let was_connecting = kind == ErrorKind::Timeout && exchange.bytes_out == 0;
+        let (text, os_error) = self.rare().reason.take().unwrap_or_default();
+        let was_connecting = kind == ErrorKind::Timeout && !end.was_sent;
         Some(Failure {
             kind: match was_connecting {
                 true => CONNECT_TIMEOUT,
@@ -47,7 +87,7 @@ impl Hop {
             text,
             limit: None,
             seen: Seen {
-                bytes: exchange.bytes_in,
+                bytes: end.bytes_in,
                 body: self.body.len(),
                 announced: self.announced,
             },
@@ -71,8 +111,8 @@ impl Sink for Hop {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         // Most fields are told apart by their length.
         match name.len() {
-            8 if is("Location") => self.location = Some(value.to_vec()),
-            10 if is("Set-Cookie") => self.set_cookies.push(value.to_vec()),
+            8 if is("Location") => self.rare().location = Some(value.to_vec()),
+            10 if is("Set-Cookie") => self.rare().set_cookies.push(value.to_vec()),
             14 if is("Content-Length") => {
                 let length = std::str::from_utf8(value).ok();
                 let length = length.and_then(|text| text.parse::<usize>().ok());
@@ -80,7 +120,7 @@ impl Sink for Hop {
                 self.announced = length;
             }
             16 if is("Content-Encoding") => {
-                let codings = self.codings.get_or_insert_default();
+                let codings = self.rare().codings.get_or_insert_default();
                 if !codings.is_empty() {
                     codings.push(b',');
                 }
@@ -97,10 +137,17 @@ impl Sink for Hop {
 
 impl Observer for Hop {
     fn failed(&mut self, reason: &str, os_error: Option<i32>) {
-        self.reason = Some((reason.to_owned(), os_error));
+        self.rare().reason = Some((reason.to_owned(), os_error));
     }
 
     fn ended(&mut self, exchange: &Exchange) {
-        self.exchange = Some(*exchange);
+        self.end = Some(End {
+            start_ns: exchange.start_ns,
+            first_byte_ns: exchange.first_byte_ns,
+            end_ns: exchange.end_ns,
+            bytes_in: exchange.bytes_in,
+            was_sent: exchange.bytes_out > 0,
+            outcome: exchange.outcome,
+        });
     }
 }

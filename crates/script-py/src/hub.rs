@@ -9,7 +9,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// What is used of gevent.
 pub(crate) struct Hub {
     hub: Py<PyAny>,
-    /// `hub.switch`: waits until somebody switches back.
+    /// Greenlet's own switch to the hub: waits until somebody switches back. gevent's looks first
+    /// whether whoever calls it is the hub, which [`Hub::waiter`] does once.
     switch: Py<PyAny>,
     /// `greenlet.getcurrent`.
     current: Py<PyAny>,
@@ -35,8 +36,10 @@ impl Hub {
         let watcher = own_loop.call_method1("io", (descriptor.as_raw_fd(), 1))?;
         watcher.setattr("ref", false)?;
         watcher.call_method1("start", (&turn,))?;
+        let greenlet = py.import("greenlet")?.getattr("greenlet")?;
+        let switch = greenlet.getattr("switch")?;
         Ok(Hub {
-            switch: hub.getattr("switch")?.unbind(),
+            switch: switch.call_method1("__get__", (&hub,))?.unbind(),
             current: gevent.getattr("getcurrent")?.unbind(),
             run_callback: own_loop.getattr("run_callback")?.unbind(),
             hub: hub.unbind(),
@@ -57,9 +60,10 @@ impl Hub {
         Ok(current)
     }
 
-    /// Lets others run until somebody switches back.
-    pub(crate) fn switch(&self, py: Python<'_>) -> PyResult<()> {
-        self.switch.call0(py).map(drop)
+    /// Lets others run until somebody switches back; returns what was thrown in then. Boxed, as
+    /// those that wait keep its place.
+    pub(crate) fn switch(&self, py: Python<'_>) -> Option<Box<PyErr>> {
+        self.switch.call0(py).err().map(Box::new)
     }
 
     /// Has the hub call `turn` soon.

@@ -5,16 +5,16 @@
 //! recording ends stays there, as in every run.
 
 use crate::engine::{Engine, begin_recorded, existing, plan_of};
-use crate::waiting::Arrival;
+use crate::pause::pause;
 use loadline_engine::{Event, Handle, Inlet, Readiness, Run};
 use loadline_plan::{Body, Check, Plan, Request, Shape};
-use loadline_reactor::Host;
 use loadline_record::{Ended, Environment, Header, RunWriter, Summary, Unfinished};
 use loadline_watch::host_counters;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::fs::File;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -143,7 +143,7 @@ impl Recording {
     fn written(
         &self,
         py: Python<'_>,
-        engine: &Engine,
+        engine: &Rc<Engine>,
         ended: &Receiver<Written>,
     ) -> PyResult<Written> {
         let unknown = || Err(format!("{} is not known to be whole", self.path.display()));
@@ -153,13 +153,7 @@ impl Recording {
                 Err(TryRecvError::Disconnected) => return Ok(unknown()),
                 Err(TryRecvError::Empty) => {}
             }
-            let mut timer = engine.host().timer();
-            let until_ns = engine.host().now_ns() + LOOK_NS;
-            let later = async move {
-                timer.until(until_ns).await;
-                Arrival::Over
-            };
-            engine.wait(py, later)?;
+            pause(py, engine, LOOK_NS)?;
         }
         Ok(unknown())
     }

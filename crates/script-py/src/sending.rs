@@ -10,13 +10,13 @@ use crate::response::{CountedAs, Made, Response, count};
 use crate::stats::{Found, Stats};
 use crate::style::{PlainCall, Style};
 use crate::template::Template;
-use crate::waiting::Arrival;
+use crate::waiting::{Arrival, Ticket};
 use loadline_engine::Wait;
 use loadline_metrics::SeriesId;
 use loadline_reactor::monotonic_ns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString, PyTuple};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -47,20 +47,70 @@ pub(crate) struct Sending<'py> {
     pub(crate) insecure: Option<bool>,
 }
 
-/// Carries out a call: here if it is plain, in Python if it is not.
-pub(crate) fn call<'py>(
+/// Carries out a call: here if it is plain, in Python if it is not. `placed` is what was given by
+/// its place, behind the URL.
+// A greenlet that waits keeps a copy of its stack, from here on: there are thousands of them. So
+// nothing that needs room is done in these frames, but in functions that have returned before.
+pub(crate) fn call<'py, const COUNT: usize>(
+    slf: &Bound<'py, Client>,
+    method: &str,
+    url: &Bound<'py, PyAny>,
+    placed: [(&str, Option<Bound<'py, PyAny>>); COUNT],
+    named: Option<Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    begin_call(slf, method, url, placed, named)?.finish(slf)
+}
+
+#[inline(never)]
+fn begin_call<'py, const COUNT: usize>(
+    slf: &Bound<'py, Client>,
+    method: &str,
+    url: &Bound<'py, PyAny>,
+    placed: [(&str, Option<Bound<'py, PyAny>>); COUNT],
+    named: Option<Bound<'py, PyDict>>,
+) -> PyResult<Call<'py>> {
+    begin_given(slf, method, url, Given::of(placed, named)?)
+}
+
+/// Carries out a call with these arguments.
+pub(crate) fn call_given<'py>(
     slf: &Bound<'py, Client>,
     method: &str,
     url: &Bound<'py, PyAny>,
     given: Given<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    match plain(slf, method, url, &given)? {
-        Some((engine, sending)) => send(slf, &engine, sending),
-        None => {
-            let given = given.all(slf.py())?;
-            slf.call_method1("_compose", (method, url, given))
+    begin_given(slf, method, url, given)?.finish(slf)
+}
+
+/// A call that was begun.
+enum Call<'py> {
+    /// Its request is on its way.
+    Sent(Box<Begun<'py>>),
+    /// It is for Python to compose: method, URL and what was given.
+    Composed(Bound<'py, PyTuple>),
+}
+
+impl<'py> Call<'py> {
+    fn finish(self, slf: &Bound<'py, Client>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Call::Sent(begun) => finish(slf, begun),
+            Call::Composed(arguments) => slf.call_method1("_compose", arguments),
         }
     }
+}
+
+#[inline(never)]
+fn begin_given<'py>(
+    slf: &Bound<'py, Client>,
+    method: &str,
+    url: &Bound<'py, PyAny>,
+    given: Given<'py>,
+) -> PyResult<Call<'py>> {
+    if let Some((engine, sending)) = plain(slf, method, url, &given)? {
+        return begin(slf, engine, sending).map(Call::Sent);
+    }
+    let arguments = (method, url, given.all(slf.py())?).into_pyobject(slf.py())?;
+    Ok(Call::Composed(arguments))
 }
 
 /// What goes out for a call; `None` if Python has to look at it.
@@ -177,22 +227,44 @@ impl Current {
 /// Sends a request, waits for what comes of it, and counts that.
 pub(crate) fn send<'py>(
     slf: &Bound<'py, Client>,
-    engine: &Rc<Engine>,
+    engine: Rc<Engine>,
     sending: Sending<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let py = slf.py();
-    let (template, started_ns) = (sending.template, monotonic_ns());
+    let begun = begin(slf, engine, sending)?;
+    finish(slf, begun)
+}
+
+/// A request on its way.
+struct Begun<'py> {
+    engine: Rc<Engine>,
+    session: Rc<Session>,
+    sending: Sending<'py>,
+    series: SeriesId,
+    started_ns: u64,
+    ticket: Ticket,
+}
+
+/// Sends a request.
+// Apart from the wait for its response: a greenlet that waits keeps a copy of its stack, and the
+// request, as it is put together here, would be in it several times.
+#[inline(never)]
+fn begin<'py>(
+    slf: &Bound<'py, Client>,
+    engine: Rc<Engine>,
+    sending: Sending<'py>,
+) -> PyResult<Box<Begun<'py>>> {
+    let started_ns = monotonic_ns();
     let connections = slf.as_super().get();
-    let session = connections.session(engine);
+    let session = connections.session(&engine);
     let usually_insecure = connections.takes_any_certificate();
     let insecure = sending.insecure.unwrap_or(usually_insecure);
     session.trust_anyone(insecure);
     let name = sending.name.to_str()?;
     let series = engine.series(sending.method.to_str()?, name);
-    let order = Order {
-        engine: Rc::downgrade(engine),
+    let mut order = Order {
+        engine: Rc::downgrade(&engine),
         session: Rc::clone(&session),
-        template: Arc::clone(&template),
+        template: Arc::clone(&sending.template),
         flavour: sending.flavour,
         series,
         timeout_ns: sending.timeout.map_or(u64::MAX, |seconds| {
@@ -201,11 +273,40 @@ pub(crate) fn send<'py>(
         redirects: sending.redirects,
         decodes: sending.decodes,
     };
-    let fetching = async move { Arrival::Fetched(Box::new(order.fetch().await)) };
-    let arrival = engine.wait_for_response(py, fetching);
-    if engine.is_recorded() {
-        tell_of_wait(&session, started_ns, arrival.as_ref().ok(), series);
+    let ticket = engine.begin_request(slf.py(), |waiting, ticket| async move {
+        let fetched = order.fetch().await;
+        waiting.arrive(ticket, Arrival::Fetched(Box::new(fetched)));
+    })?;
+    Ok(Box::new(Begun {
+        engine,
+        session,
+        sending,
+        series,
+        started_ns,
+        ticket,
+    }))
+}
+
+/// Waits for what comes of a request, and counts that.
+fn finish<'py>(slf: &Bound<'py, Client>, begun: Box<Begun<'py>>) -> PyResult<Bound<'py, PyAny>> {
+    let thrown = begun.engine.wait(slf.py(), begun.ticket);
+    respond(slf, begun, thrown)
+}
+
+/// Makes a response of what came of a request, and counts it.
+#[inline(never)]
+fn respond<'py>(
+    slf: &Bound<'py, Client>,
+    begun: Box<Begun<'py>>,
+    thrown: Option<Box<PyErr>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let arrival = begun.engine.arrival(slf.py(), begun.ticket, thrown);
+    let (py, started_ns) = (slf.py(), begun.started_ns);
+    if begun.engine.is_recorded() {
+        let arrived = arrival.as_ref().ok();
+        tell_of_wait(&begun.session, started_ns, arrived, begun.series);
     }
+    let sending = begun.sending;
     let (fetched, cause) = match arrival {
         Ok(Arrival::Fetched(fetched)) => (fetched, None),
         Ok(Arrival::Over) => {
@@ -213,7 +314,8 @@ pub(crate) fn send<'py>(
         }
         Err(thrown) if sending.flavour == Flavour::Fast && is_timeout(py, &thrown)? => {
             let cause = thrown.value(py).clone();
-            let fetched = Fetched::interrupted(template, started_ns, cause.str()?.to_string());
+            let text = cause.str()?.to_string();
+            let fetched = Fetched::interrupted(sending.template, started_ns, text);
             (Box::new(fetched), Some(cause.into_any().unbind()))
         }
         Err(thrown) => return Err(thrown),
@@ -232,7 +334,7 @@ pub(crate) fn send<'py>(
             tally: found.tally,
         }),
     };
-    let class = connections.response_class(py);
+    let class = slf.as_super().get().response_class(py);
     let response = Response::make(py, class.as_ref(), made)?;
     if !sending.is_caught {
         count(&response)?;

@@ -82,6 +82,11 @@ impl Waiting {
         Some(arrival)
     }
 
+    /// Whether what this ticket stands for has come.
+    pub(crate) fn has_arrival(&self, ticket: Ticket) -> bool {
+        self.with(ticket, |waiter| waiter.arrival.is_some()) == Some(true)
+    }
+
     /// The greenlet does not wait any more. What it waited for is given up.
     pub(crate) fn leave(&self, ticket: Ticket) {
         let mut waiters = self.waiters.borrow_mut();

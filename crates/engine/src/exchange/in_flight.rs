@@ -4,6 +4,7 @@
 use super::failure::Failure;
 use crate::activity::ConcurrentBatch;
 use crate::behaviour::{Batch, Observer, Part, Refusal};
+use crate::own_starts::OwnStarts;
 use crate::user::{Start, User};
 use crate::worker::Worker;
 use loadline_reactor::Host;
@@ -327,7 +328,7 @@ impl<H: Host> Drop for InFlightBatch<'_, H> {
 /// first one of an iteration of a user who paces itself.
 fn own_start<H: Host>(user: &User<H>, at_ns: u64) -> Start {
     let delay = match user.worker.paces_itself {
-        true => user.activity.own_starts.take_delay(),
+        true => user.activity.own_starts().and_then(OwnStarts::take_delay),
         false => None,
     };
     let delay = delay.unwrap_or_default();

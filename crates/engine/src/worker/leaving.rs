@@ -105,7 +105,9 @@ impl Leaving {
 
     /// The starts of a user who paces itself that fell due while it waited, and were not made.
     fn own_starts(&mut self, activity: &Activity) {
-        let starts = &activity.own_starts;
+        let Some(starts) = activity.own_starts() else {
+            return;
+        };
         if let Some(held) = starts.held() {
             self.unsent(held.intended_ns, 1);
         }

@@ -191,10 +191,9 @@ class TaskSet(metaclass=TaskSetMeta):
     def _loop(self):
         user, queue, turns = self._user, self._task_queue, Turns()
         execute, pause = self._loop_parts()
-        draw = self._draw()
         while True:
             try:
-                one = queue.pop(0) if queue else draw()
+                one = queue.pop(0) if queue else self._draw()
                 if user._state == LOCUST_STATE_STOPPING:
                     raise StopUser()
                 execute(one)
@@ -232,8 +231,8 @@ class TaskSet(metaclass=TaskSetMeta):
         return execute, pause_until_start
 
     def _draw(self):
-        """What gives the next task where none is scheduled."""
-        return self.get_next_task
+        """The next task where none is scheduled."""
+        return self.get_next_task()
 
     def _enter(self):
         try:
@@ -368,15 +367,10 @@ class DefaultTaskSet(TaskSet):
         return random.choice(self.user.tasks)
 
     def _draw(self):
-        user, choice = self._user, random.choice
-
-        def draw():
-            tasks = user.tasks
-            if len(tasks) == 1:
-                return tasks[0]
-            return choice(tasks) if tasks else self.get_next_task()
-
-        return draw
+        tasks = self._user.tasks
+        if len(tasks) == 1:
+            return tasks[0]
+        return random.choice(tasks) if tasks else self.get_next_task()
 
     def execute_task(self, task):
         """Run a task with the user as its argument."""

@@ -4,7 +4,7 @@ import logging
 import time
 import traceback
 
-from gevent import GreenletExit
+from gevent import Greenlet, GreenletExit
 
 from ..exception import StopTest, StopUser
 from ..util.deprecation import check_for_deprecated_task_set_attribute
@@ -71,6 +71,12 @@ class User(metaclass=UserMeta):
         self.environment = environment
         self._cp_last_run = time.perf_counter()
         self._cp_last_wait_time = 0
+        # Instances share the keys that they have had since they were made; a user that got these
+        # when it runs would have a dict of its own.
+        self._state = None
+        self._greenlet = None
+        self._group = None
+        self._taskset_instance = None
 
     def on_start(self):
         """Called when the user starts."""
@@ -132,8 +138,9 @@ class User(metaclass=UserMeta):
 
     def start(self, group):
         """Run in a greenlet of `group`."""
-        self._greenlet = group.spawn(_run, self)
+        self._greenlet = _UserGreenlet(None, self)
         self._group = group
+        group.start(self._greenlet)
         return self._greenlet
 
     def stop(self, force=False):
@@ -182,8 +189,20 @@ class User(metaclass=UserMeta):
         return ".".join([cls.__module__, *[part for part in qualname if part != "<locals>"]])
 
 
-def _run(user):
-    user.run()
+class _UserGreenlet(Greenlet):
+    """Runs a user, its argument. There are thousands of them, so it keeps little.
+
+    What it runs is the class's, since an attribute of its own would make a dict for each, and it
+    does not remember the frames of who started it, which are the same for all.
+    """
+
+    __slots__ = ()
+
+    spawning_stack_limit = 0
+
+    @staticmethod
+    def _run(user):
+        user.run()
 
 
 class HttpUser(RestMixin, User):
