@@ -40,8 +40,12 @@ impl Client {
     }
 
     /// Asks for something: GET.
-    #[pyo3(signature = (url, **named), text_signature = "($self, url, *, data=None, json=None, name=None, catch_response=None, context=None, \
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
+    #[pyo3(
+        signature = (url, **named),
+        text_signature = "($self, url, *, data=None, json=None, name=None, \
+            catch_response=None, context=None, headers=None, params=None, \
+            timeout=None, allow_redirects=None, auth=None, **rest)"
+    )]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
@@ -51,8 +55,12 @@ impl Client {
     }
 
     /// Asks what can be done: OPTIONS.
-    #[pyo3(signature = (url, **named), text_signature = "($self, url, *, data=None, json=None, name=None, catch_response=None, context=None, \
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
+    #[pyo3(
+        signature = (url, **named),
+        text_signature = "($self, url, *, data=None, json=None, name=None, \
+            catch_response=None, context=None, headers=None, params=None, \
+            timeout=None, allow_redirects=None, auth=None, **rest)"
+    )]
     fn options<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
@@ -62,8 +70,12 @@ impl Client {
     }
 
     /// Asks for the head: HEAD.
-    #[pyo3(signature = (url, **named), text_signature = "($self, url, *, data=None, json=None, name=None, catch_response=None, context=None, \
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
+    #[pyo3(
+        signature = (url, **named),
+        text_signature = "($self, url, *, data=None, json=None, name=None, \
+            catch_response=None, context=None, headers=None, params=None, \
+            timeout=None, allow_redirects=None, auth=None, **rest)"
+    )]
     fn head<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
@@ -73,8 +85,12 @@ impl Client {
     }
 
     /// Deletes something: DELETE.
-    #[pyo3(signature = (url, **named), text_signature = "($self, url, *, data=None, json=None, name=None, catch_response=None, context=None, \
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
+    #[pyo3(
+        signature = (url, **named),
+        text_signature = "($self, url, *, data=None, json=None, name=None, \
+            catch_response=None, context=None, headers=None, params=None, \
+            timeout=None, allow_redirects=None, auth=None, **rest)"
+    )]
     fn delete<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
@@ -84,8 +100,12 @@ impl Client {
     }
 
     /// Sends something: POST.
-    #[pyo3(signature = (url, data=None, json=None, **named), text_signature = "($self, url, data=None, json=None, *, name=None, catch_response=None, context=None, \
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
+    #[pyo3(
+        signature = (url, data=None, json=None, **named),
+        text_signature = "($self, url, data=None, json=None, *, name=None, \
+            catch_response=None, context=None, headers=None, params=None, \
+            timeout=None, allow_redirects=None, auth=None, **rest)"
+    )]
     fn post<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
@@ -97,8 +117,12 @@ impl Client {
     }
 
     /// Stores something: PUT.
-    #[pyo3(signature = (url, data=None, **named), text_signature = "($self, url, data=None, *, json=None, name=None, catch_response=None, context=None, \
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
+    #[pyo3(
+        signature = (url, data=None, **named),
+        text_signature = "($self, url, data=None, *, json=None, name=None, \
+            catch_response=None, context=None, headers=None, params=None, \
+            timeout=None, allow_redirects=None, auth=None, **rest)"
+    )]
     fn put<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
@@ -109,8 +133,12 @@ impl Client {
     }
 
     /// Changes something: PATCH.
-    #[pyo3(signature = (url, data=None, **named), text_signature = "($self, url, data=None, *, json=None, name=None, catch_response=None, context=None, \
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
+    #[pyo3(
+        signature = (url, data=None, **named),
+        text_signature = "($self, url, data=None, *, json=None, name=None, \
+            catch_response=None, context=None, headers=None, params=None, \
+            timeout=None, allow_redirects=None, auth=None, **rest)"
+    )]
     fn patch<'py>(
         slf: &Bound<'py, Self>,
         url: &Bound<'py, PyAny>,
@@ -122,9 +150,12 @@ impl Client {
 
     /// Sends a request of any method. What is given by its place behind the name stands where the
     /// client of this flavour has it.
-    #[pyo3(signature = (method, url, name=None, *places, **named), text_signature = "($self, \
-        method, url, name=None, *places, catch_response=None, context=None, data=None, json=None, \
-        headers=None, params=None, timeout=None, allow_redirects=None, auth=None, **rest)")]
+    #[pyo3(
+        signature = (method, url, name=None, *places, **named),
+        text_signature = "($self, method, url, name=None, *places, catch_response=None, \
+            context=None, data=None, json=None, headers=None, params=None, \
+            timeout=None, allow_redirects=None, auth=None, **rest)"
+    )]
     fn request<'py>(
         slf: &Bound<'py, Self>,
         method: &Bound<'py, PyAny>,
