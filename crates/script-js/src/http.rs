@@ -24,7 +24,7 @@ mod wanted;
 
 pub(crate) use fields::Fields;
 pub(crate) use rate::RateLimit;
-pub(crate) use response::{Responses, members};
+pub(crate) use response::Responses;
 pub(crate) use target::{HttpState, Targets};
 
 use crate::api::k6::cut_off;

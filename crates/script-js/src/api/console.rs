@@ -108,10 +108,6 @@ fn print_object<'js>(
         push_quoted(out, &json.unwrap_or_default());
         return Ok(());
     }
-    if let Some(names) = crate::http::members(object) {
-        let entry = |name: &'static str| Ok((Some(name.to_owned()), object.get(name)?));
-        return print_list(call, out, ('{', '}'), names.map(entry), above);
-    }
     let entries = object.props::<String, Value<'js>>();
     let entries = entries.map(|entry| entry.map(|(name, value)| (Some(name), value)));
     print_list(call, out, ('{', '}'), entries, above)

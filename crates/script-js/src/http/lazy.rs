@@ -49,6 +49,11 @@ impl Kind {
         })
     }
 
+    /// Where its objects have their functions from.
+    pub(crate) fn prototype<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
+        self.prototype.clone().restore(ctx)
+    }
+
     /// An object of this value.
     pub(crate) fn object<'js, S: Source>(&self, ctx: &Ctx<'js>, of: Rc<S>) -> Result<Value<'js>> {
         let lazy = Lazy {
@@ -57,8 +62,7 @@ impl Kind {
             own: RefCell::default(),
             aside: RefCell::default(),
         };
-        let prototype = self.prototype.clone().restore(ctx)?;
-        let object = Class::instance_proto(lazy, prototype)?;
+        let object = Class::instance_proto(lazy, self.prototype(ctx)?)?;
         Ok(object.into_inner().into_value())
     }
 }
@@ -179,7 +183,7 @@ impl<'js, S: Source> JsClass<'js> for Lazy<'js, S> {
     ) -> Result<Value<'js>> {
         guarded(ctx, || match this.borrow().get(ctx, &atom)? {
             Some(value) => Ok(value),
-            None => S::kind(ctx)?.prototype.restore(ctx)?.get(atom),
+            None => S::kind(ctx)?.prototype(ctx)?.get(atom),
         })
     }
 
@@ -227,7 +231,7 @@ impl<'js, S: Source> JsClass<'js> for Lazy<'js, S> {
             if lazy.name(&atom).is_some() || lazy.own(&atom).is_some() {
                 return Ok(true);
             }
-            S::kind(ctx)?.prototype.restore(ctx)?.contains_key(atom)
+            S::kind(ctx)?.prototype(ctx)?.contains_key(atom)
         })
     }
 

@@ -28,8 +28,8 @@ const PROTOTYPE: &str = "(function (json, page, submit, click) {
     return prototype;
 })";
 
-/// The properties, in the order that JSON has them.
-const NAMES: [&str; 16] = [
+/// The properties, in k6's order: the functions are the response's own as well.
+const NAMES: [&str; 20] = [
     "remote_ip",
     "remote_port",
     "url",
@@ -46,6 +46,10 @@ const NAMES: [&str; 16] = [
     "error",
     "error_code",
     "request",
+    "clickLink",
+    "html",
+    "json",
+    "submitForm",
 ];
 
 /// The times of a response.
@@ -59,9 +63,6 @@ const TIMES: [&str; 8] = [
     "waiting",
     "receiving",
 ];
-
-/// The functions, in the order that k6's log has them.
-const FUNCTIONS: [&str; 4] = ["clickLink", "html", "json", "submitForm"];
 
 /// The response of an answer.
 pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Rc<Answer>) -> Result<Value<'js>> {
@@ -104,12 +105,6 @@ fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     ))
 }
 
-/// The names of all that a response has, which are its prototype's; `None` of any other object.
-pub(crate) fn members(object: &Object<'_>) -> Option<impl Iterator<Item = &'static str>> {
-    lazy::source::<Answer>(object.as_value())?;
-    Some(Answer::NAMES.iter().copied().chain(FUNCTIONS))
-}
-
 fn answer<'js>(ctx: &Ctx<'js>, response: &Value<'js>) -> Result<Rc<Answer>> {
     let source = lazy::source(response);
     source.ok_or_else(|| k6_error(ctx, "this is no response"))
@@ -120,7 +115,7 @@ impl Source for Answer {
 
     fn read<'js>(&self, ctx: &Ctx<'js>, name: &'static str) -> Result<(Value<'js>, bool)> {
         let value = read(ctx, self, name)?;
-        let is_kept = value.is_object() || name == "body";
+        let is_kept = value.is_object() && !value.is_function() || name == "body";
         Ok((value, is_kept))
     }
 
@@ -180,6 +175,9 @@ fn read<'js>(ctx: &Ctx<'js>, answer: &Answer, name: &str) -> Result<Value<'js>> 
         "tls_cipher_suite" => answer.tls.1.as_str().into_js(ctx),
         "error" => answer.error.0.as_str().into_js(ctx),
         "error_code" => answer.error.1.into_js(ctx),
+        "clickLink" | "html" | "json" | "submitForm" => {
+            Answer::kind(ctx)?.prototype(ctx)?.get(name)
+        }
         _ => Ok(Value::new_undefined(ctx.clone())),
     }
 }
