@@ -379,7 +379,7 @@ impl Chain {
     }
 
     fn end(
-        self: Box<Self>,
+        self,
         mut hop: Box<Hop>,
         headers: Fields,
         wrong: Option<Wrong>,
