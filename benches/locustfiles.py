@@ -1,4 +1,5 @@
 """Locust beside `loadline locust`: the same locustfiles and server, in turn. `speed.py` runs it.
+One row compares with Loadline itself, whose users do the same without a locustfile.
 
 Both write their counts with `--json-file`. CPU is that of the whole process, its start included.
 Memory per user is the difference between the peaks of many users and of a hundred, divided by the
@@ -42,6 +43,12 @@ def locust():
     return None
 
 
+def median_of(result):
+    """Counts and median of a run, from the file that `--out json=` wrote."""
+    summary = json.loads(result.read_text())["summary"]
+    return {"requests": summary["answered"], "p50_us": summary["response_time_us"]["p50"]}
+
+
 class LocustRows:
     """The rows of the table that Locust is in."""
 
@@ -57,6 +64,7 @@ class LocustRows:
             ("Locust: get, 100 users", self.get),
             ("Locust: get, constant(0.05), 1 000 users", self.waits),
             ("Locust: catch_response, f-string, json", self.busy),
+            ("Locust: get, constant(0.05), 1 000 users, median", self.median),
             ("Locust: memory", self.memory),
         ]
         rows = [(name, row) for name, row in rows if wanted(name)]
@@ -112,6 +120,23 @@ class LocustRows:
     def waits(self, name):
         body = WAITS.format(seconds=0.05) + GET
         self.add_cpu(name, *self.turns("FastHttpUser", body, 1_000), 1 / 6)
+
+    def median(self, name):
+        """Against the native engine, whose users wait as long: their requests come in waves too."""
+        body = WAITS.format(seconds=0.05) + GET
+        result = self.folder / "result.json"
+        differences = []
+        for _ in range(self.bench.options.rounds):
+            command, _ = self.client("loadline", "FastHttpUser", body, 1_000)
+            command += ["--out", f"json={result}"]
+            mine = self.run_client(command, lambda _: median_of(result))
+            native = self.run_client(*self.bench.loadline(
+                "-c", "1000", "--think", "50ms", "-d", f"{self.seconds}s",
+                f"http://127.0.0.1:{self.bench.http}/"))
+            differences.append(mine.figures["p50_us"] - native.figures["p50_us"])
+        value = statistics.median(differences)
+        self.bench.add(name, "median response − that of the native engine",
+                       f"{value:+.0f} µs", "≤ 50 µs", value <= 50)
 
     def busy(self, name):
         self.add_cpu(name, *self.turns("FastHttpUser", BUSY, 100), 1 / 6)
