@@ -295,6 +295,10 @@ fn finish<'py>(slf: &Bound<'py, Client>, begun: Box<Begun<'py>>) -> PyResult<Bou
 
 /// Makes a response of what came of a request, and counts it.
 #[inline(never)]
+#[expect(
+    clippy::boxed_local,
+    reason = "unboxed it would lie on the stack of whoever waits"
+)]
 fn respond<'py>(
     slf: &Bound<'py, Client>,
     begun: Box<Begun<'py>>,
