@@ -297,7 +297,7 @@ fn finish<'py>(slf: &Bound<'py, Client>, begun: Box<Begun<'py>>) -> PyResult<Bou
 #[inline(never)]
 #[expect(
     clippy::boxed_local,
-    reason = "taken out of its box it would stand in the frame that waits"
+    reason = "unboxed it would lie on the stack of whoever waits"
 )]
 fn respond<'py>(
     slf: &Bound<'py, Client>,

@@ -312,22 +312,21 @@ class TaskSet(metaclass=TaskSetMeta):
         self._pause(Turns())
 
     def _pause(self, turns):
-        seconds = self.wait_time()
-        if not seconds and self._user._state == LOCUST_STATE_RUNNING:
+        user, seconds = self._user, self.wait_time()
+        state = user._state
+        if not seconds and state == LOCUST_STATE_RUNNING:
             turns.end()
             return
-        self._check_stop()
-        self._user._state = LOCUST_STATE_WAITING
+        if state == LOCUST_STATE_STOPPING:
+            raise StopUser()
+        user._state = LOCUST_STATE_WAITING
         self._sleep(seconds)
-        self._check_stop()
-        self._user._state = LOCUST_STATE_RUNNING
+        if user._state == LOCUST_STATE_STOPPING:
+            raise StopUser()
+        user._state = LOCUST_STATE_RUNNING
 
     def _pause_by_wait(self, _turns):
         self.wait()
-
-    def _check_stop(self):
-        if self._user._state == LOCUST_STATE_STOPPING:
-            raise StopUser()
 
     def _sleep(self, seconds):
         _engine_sleep(seconds)
