@@ -10,8 +10,8 @@ import time
 import pytest
 from command_support import Ended, Server, begin, native_command, report_of, run, write
 
-# Two seconds are no multiple of the waits: requests that are in flight at the end of a run leave its
-# checks undecided.
+# Two seconds are no multiple of the waits: requests that are in flight at the end of a run leave
+# its checks undecided.
 VISITORS = """
     from locust import FastHttpUser, HttpUser, constant, task
 
