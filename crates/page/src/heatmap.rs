@@ -126,7 +126,7 @@ impl Heat {
     pub fn observe(&mut self, start_ns: u64, end_ns: u64, times: impl Iterator<Item = (u64, u64)>) {
         let column = Column::new(start_ns, end_ns, times);
         match self.columns.last_mut() {
-            Some(last) if column.is_empty_rest_behind(last) => {}
+            Some(last) if column.is_empty_rest(last.length_ns() / self.in_last as u64) => {}
             Some(last) if self.in_last < self.each => {
                 last.add(&column);
                 self.in_last += 1;
@@ -184,10 +184,13 @@ impl Column {
         column
     }
 
-    /// Whether it has no response and less than a tenth of the other one's length.
-    fn is_empty_rest_behind(&self, before: &Column) -> bool {
-        let length_ns = |column: &Column| column.end_ns - column.start_ns;
-        self.counts.is_empty() && length_ns(self) * 10 < length_ns(before)
+    /// Whether it has no response and less than a tenth of an interval's length.
+    fn is_empty_rest(&self, interval_ns: u64) -> bool {
+        self.counts.is_empty() && self.length_ns() * 10 < interval_ns
+    }
+
+    fn length_ns(&self) -> u64 {
+        self.end_ns - self.start_ns
     }
 
     fn add(&mut self, next: &Column) {
@@ -285,6 +288,12 @@ mod tests {
         let mut stalled = heat(2);
         stalled.observe(2 * SECOND, 3 * SECOND, std::iter::empty());
         assert_eq!(ends(&stalled), 3.0);
+        // Also where a column has become many seconds.
+        let seconds = 20 * MOST_COLUMNS as u64;
+        let mut long = heat(seconds);
+        assert!(long.each > 10, "{}", long.each);
+        long.observe(seconds * SECOND, (seconds + 1) * SECOND, std::iter::empty());
+        assert_eq!(ends(&long), (seconds + 1) as f64);
     }
 
     #[test]

@@ -15,8 +15,8 @@ pub(crate) trait Source: 'static {
     /// The properties in their order.
     const NAMES: &'static [&'static str];
 
-    /// Makes the value of a property, and says whether it is the same object, or a large text, each
-    /// time that the script reads it, as opposed to what costs less than keeping it.
+    /// Makes the value of a property, and says whether it is kept: an object is the same each time
+    /// that the script reads it, and a long text costs more to make than to keep.
     fn read<'js>(&self, ctx: &Ctx<'js>, name: &'static str) -> Result<(Value<'js>, bool)>;
 
     /// What such objects are made with in the realm that runs.

@@ -349,7 +349,7 @@ fn ten_thousand_iterations_that_are_cut_off_leave_nothing() {
     in_both_modes(|| {
         let mut cut_off = 0;
         let mut resident = Vec::new();
-        for _ in 0..22 {
+        for _ in 0..44 {
             let ran = run(script, soon);
             assert_eq!(beside_timers(&ran), NOTHING);
             cut_off += ran.interrupted;
