@@ -210,6 +210,20 @@ fn redirects_keep_cookies_and_count_each_hop() {
 }
 
 #[test]
+fn a_redirect_says_where_it_came_from_unless_the_script_says_another_place() {
+    in_both_modes(|| {
+        let ran = ran(
+            "const referers = (params) => http.get('URL/login', params).body
+          .split('\\n').map((line) => line.trim()).filter((line) => /^referer:/i.test(line));
+        is('own', referers({}), ['Referer: URL/login']);
+        const given = referers({ headers: { referer: 'http://mine/' } });
+        is('given', given, ['Referer: http://mine/']);",
+        );
+        assert_eq!(ran.log, [] as [&str; 0]);
+    });
+}
+
+#[test]
 fn failures_have_k6s_words_and_are_thrown_if_wanted() {
     in_both_modes(|| {
         let ran = ran("const r = http.get('http://127.0.0.1:1/');
