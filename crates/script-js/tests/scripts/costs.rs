@@ -1,5 +1,6 @@
 //! What users cost, in memory and CPU time.
 
+use crate::alone::alone;
 use crate::ran::{Amount, run, shared};
 use std::time::Duration;
 
@@ -11,6 +12,15 @@ pub(crate) fn resident() -> u64 {
         .nth(1)
         .and_then(|pages| pages.parse::<u64>().ok());
     pages.expect("a number") * 4096
+}
+
+/// The bytes that are allocated. What is in memory is more, and varies: the allocator may keep what
+/// the users of a run had until the next one, or give it back.
+#[expect(unsafe_code, reason = "nothing else knows")]
+pub(crate) fn allocated() -> u64 {
+    // SAFETY: it only counts.
+    let counts = unsafe { libc::mallinfo2() };
+    (counts.uordblks + counts.hblkhd) as u64
 }
 
 /// The most bytes of this process that were in memory.
@@ -34,19 +44,26 @@ fn cpu() -> Duration {
 const OF_K6: u64 = 230_000;
 
 #[test]
-#[ignore = "the other tests of this process would be counted too: run it alone"]
+#[ignore = "it takes half a minute; make soak runs it"]
 fn a_user_needs_no_more_memory_than_one_of_k6() {
-    let each = bytes_of_a_user();
-    println!("a user needs {} KB", each / 1_000);
-    assert!(each <= OF_K6, "{each} bytes");
+    alone(a_user_needs_no_more_memory_than_one_of_k6, || {
+        let each = bytes_of_a_user();
+        println!("a user needs {} KB", each / 1_000);
+        assert!(each <= OF_K6, "{each} bytes");
+    });
 }
 
 #[test]
-#[ignore = "the other tests of this process would be counted too: run it alone"]
+#[ignore = "it takes half a minute; make soak runs it"]
 fn a_user_that_shares_a_runtime_needs_an_eighth_of_one_of_k6() {
-    let each = shared(bytes_of_a_user);
-    println!("a user needs {} KB", each / 1_000);
-    assert!(each <= OF_K6 / 8, "{each} bytes");
+    alone(
+        a_user_that_shares_a_runtime_needs_an_eighth_of_one_of_k6,
+        || {
+            let each = shared(bytes_of_a_user);
+            println!("a user needs {} KB", each / 1_000);
+            assert!(each <= OF_K6 / 8, "{each} bytes");
+        },
+    );
 }
 
 /// The bytes that each user of many needs, between 100 and 1 100 of them.
@@ -71,24 +88,26 @@ fn bytes_of_a_user() -> u64 {
 }
 
 #[test]
-#[ignore = "it prints what an iteration costs: run it alone"]
+#[ignore = "it prints what an iteration costs; make soak runs it"]
 fn an_iteration_costs_little_beside_its_requests() {
-    for body in ["", "check(1, { one: (n) => n === 1 });", "sleep(0);"] {
-        let script = format!(
-            "import {{ check, sleep }} from 'k6';\nexport default function () {{ {body} }}"
-        );
-        let before = cpu();
-        let amount = Amount {
-            users: 100,
-            iterations: 300_000,
-            within: Duration::from_secs(60),
-        };
-        let ran = run(&script, amount);
-        let each = (cpu() - before).as_secs_f64() * 1e6 / ran.complete as f64;
-        println!(
-            "{each:.2} us for an iteration of `{body}` ({})",
-            ran.complete
-        );
-        assert!(each < 60.0, "{each} us");
-    }
+    alone(an_iteration_costs_little_beside_its_requests, || {
+        for body in ["", "check(1, { one: (n) => n === 1 });", "sleep(0);"] {
+            let script = format!(
+                "import {{ check, sleep }} from 'k6';\nexport default function () {{ {body} }}"
+            );
+            let before = cpu();
+            let amount = Amount {
+                users: 100,
+                iterations: 300_000,
+                within: Duration::from_secs(60),
+            };
+            let ran = run(&script, amount);
+            let each = (cpu() - before).as_secs_f64() * 1e6 / ran.complete as f64;
+            println!(
+                "{each:.2} us for an iteration of `{body}` ({})",
+                ran.complete
+            );
+            assert!(each < 60.0, "{each} us");
+        }
+    });
 }

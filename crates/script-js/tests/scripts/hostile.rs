@@ -1,5 +1,6 @@
 //! Scripts that do what they should not: they end their own iteration at most.
 
+use crate::alone::alone;
 use crate::ran::{Amount, in_both_modes, load, run, run_program, with_memory};
 use std::time::Duration;
 
@@ -327,79 +328,83 @@ fn a_panic_of_a_native_function_ends_its_iteration_alone() {
     });
 }
 
-/// How much memory may stay behind thousands of users: the allocator keeps some.
+#[test]
+#[ignore = "it takes a minute; make soak runs it"]
+fn ten_thousand_iterations_that_are_cut_off_leave_nothing() {
+    alone(
+        ten_thousand_iterations_that_are_cut_off_leave_nothing,
+        || {
+            let script = "import http from 'k6/http'; import { sleep } from 'k6';
+            export default async function () {
+                const cycle = { data: new Uint8Array(1000) }; cycle.self = cycle;
+                setTimeout(() => cycle, 1e6);
+                Promise.resolve(cycle).then(() => {}).then(() => sleep(1000));
+                try { if (__VU % 2) await new Promise(() => {}); else sleep(1000); }
+                finally { console.log('never'); }
+            }";
+            let soon = Amount {
+                users: 500,
+                iterations: u64::MAX,
+                within: Duration::from_millis(400),
+            };
+            in_both_modes(|| {
+                let mut cut_off = 0;
+                let mut allocated = Vec::new();
+                for _ in 0..22 {
+                    let ran = run(script, soon);
+                    assert_eq!(beside_timers(&ran), NOTHING);
+                    cut_off += ran.interrupted;
+                    allocated.push(crate::costs::allocated());
+                }
+                let more = allocated[21].saturating_sub(allocated[1]);
+                println!(
+                    "{cut_off} iterations were cut off; {} KB more",
+                    more / 1_000
+                );
+                assert!(cut_off >= 10_000, "{cut_off}");
+                assert!(more <= 1 << 20, "{more} bytes");
+            });
+        },
+    );
+}
+
+/// How much memory may stay behind an hour of iterations: the allocator keeps some.
 const KEPT_BYTES: u64 = 24 << 20;
 
 #[test]
-#[ignore = "it takes a minute, and other tests of this process would be counted too: run it alone"]
-fn ten_thousand_iterations_that_are_cut_off_leave_nothing() {
-    let script = "import http from 'k6/http'; import { sleep } from 'k6';
-        export default async function () {
-            const cycle = { data: new Uint8Array(1000) }; cycle.self = cycle;
-            setTimeout(() => cycle, 1e6);
-            Promise.resolve(cycle).then(() => {}).then(() => sleep(1000));
-            try { if (__VU % 2) await new Promise(() => {}); else sleep(1000); }
-            finally { console.log('never'); }
-        }";
-    let soon = Amount {
-        users: 500,
-        iterations: u64::MAX,
-        within: Duration::from_millis(400),
-    };
-    in_both_modes(|| {
-        let mut cut_off = 0;
-        let mut resident = Vec::new();
-        for _ in 0..44 {
-            let ran = run(script, soon);
-            assert_eq!(beside_timers(&ran), NOTHING);
-            cut_off += ran.interrupted;
-            resident.push(crate::costs::resident());
-        }
-        // glibc gives what users had back to the system after some rounds and not after others.
-        let least = |rounds: &[u64]| rounds.iter().min().copied().unwrap_or_default();
-        let (before, behind) = resident.split_at(resident.len() / 2);
-        let more = least(behind).saturating_sub(least(before));
-        println!(
-            "{cut_off} iterations were cut off; {} KB more",
-            more / 1_000
-        );
-        assert!(cut_off >= 10_000, "{cut_off}");
-        assert!(more <= KEPT_BYTES, "{more} bytes");
-    });
-}
-
-#[test]
-#[ignore = "it takes minutes, and other tests of this process would be counted too: run it alone"]
+#[ignore = "it takes minutes; make soak runs it"]
 fn an_hour_of_iterations_leaves_nothing() {
-    // What ten users do in an hour at one iteration a second, ten times over.
-    let script = "import { sleep, check, group } from 'k6';
-        import { Trend } from 'k6/metrics';
-        const own = new Trend('own');
-        export default async function () {
-            const cycle = { n: __ITER }; cycle.self = cycle;
-            group('g', () => check(cycle, { same: (one) => one.n === __ITER }));
-            own.add(__ITER, { kind: `${__ITER % 10}` });
-            try { JSON.parse('{'); } catch (e) {}
-            await Promise.all([1, 2].map(async (n) => { sleep(0.0001); return n; }));
-        }";
-    let all = Amount {
-        users: 10,
-        iterations: 360_000,
-        within: Duration::from_secs(3_600),
-    };
-    in_both_modes(|| {
-        run(
-            script,
-            Amount {
-                iterations: 20_000,
-                ..all
-            },
-        );
-        let before = crate::costs::resident();
-        let ran = run(script, all);
-        let more = crate::costs::resident().saturating_sub(before);
-        println!("{} iterations; {} KB more", ran.complete, more / 1_000);
-        assert_eq!((ran.complete, ran.log.len()), (360_000, 0));
-        assert!(more <= KEPT_BYTES, "{more} bytes");
+    alone(an_hour_of_iterations_leaves_nothing, || {
+        // What ten users do in an hour at one iteration a second, ten times over.
+        let script = "import { sleep, check, group } from 'k6';
+            import { Trend } from 'k6/metrics';
+            const own = new Trend('own');
+            export default async function () {
+                const cycle = { n: __ITER }; cycle.self = cycle;
+                group('g', () => check(cycle, { same: (one) => one.n === __ITER }));
+                own.add(__ITER, { kind: `${__ITER % 10}` });
+                try { JSON.parse('{'); } catch (e) {}
+                await Promise.all([1, 2].map(async (n) => { sleep(0.0001); return n; }));
+            }";
+        let all = Amount {
+            users: 10,
+            iterations: 360_000,
+            within: Duration::from_secs(3_600),
+        };
+        in_both_modes(|| {
+            run(
+                script,
+                Amount {
+                    iterations: 20_000,
+                    ..all
+                },
+            );
+            let before = crate::costs::resident();
+            let ran = run(script, all);
+            let more = crate::costs::resident().saturating_sub(before);
+            println!("{} iterations; {} KB more", ran.complete, more / 1_000);
+            assert_eq!((ran.complete, ran.log.len()), (360_000, 0));
+            assert!(more <= KEPT_BYTES, "{more} bytes");
+        });
     });
 }

@@ -1,5 +1,6 @@
 //! Requests of scripts, against a server of this test.
 
+use crate::alone::alone;
 use crate::ran::{Amount, Ran, in_both_modes, run};
 use loadline_k6_metrics::builtin;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -319,17 +320,22 @@ fn left_by(script: &str, few: u64, many: u64) -> u64 {
 }
 
 #[test]
-#[ignore = "it takes minutes, and other tests of this process would be counted too: run it alone"]
+#[ignore = "it takes minutes; make soak runs it"]
 fn urls_leave_no_memory_behind_whether_they_have_a_name_or_not() {
-    for url in [
-        "`URL/echo?${__ITER % 100}.${__VU}`, { tags: { name: 'one' } }",
-        "`URL/echo?${__ITER}.${__VU}`",
-    ] {
-        let script = format!(
-            "import http from 'k6/http'; export default function () {{ http.get({url}); }}"
-        );
-        let more = left_by(&script, 20_000, 1_000_000);
-        println!("{url}: {} KB more", more / 1_000);
-        assert!(more <= 16 << 20, "{more} bytes");
-    }
+    alone(
+        urls_leave_no_memory_behind_whether_they_have_a_name_or_not,
+        || {
+            for url in [
+                "`URL/echo?${__ITER % 100}.${__VU}`, { tags: { name: 'one' } }",
+                "`URL/echo?${__ITER}.${__VU}`",
+            ] {
+                let script = format!(
+                    "import http from 'k6/http'; export default function () {{ http.get({url}); }}"
+                );
+                let more = left_by(&script, 20_000, 1_000_000);
+                println!("{url}: {} KB more", more / 1_000);
+                assert!(more <= 16 << 20, "{more} bytes");
+            }
+        },
+    );
 }

@@ -1,5 +1,6 @@
 //! Scripts, run by the engine's users.
 
+mod alone;
 mod costs;
 mod hostile;
 mod http;
