@@ -8,7 +8,7 @@ use loadline_client::CookieJar;
 use loadline_engine::{Detail, DrivenWorker, Inlet, Launch, Readiness, Requester, Run};
 use loadline_metrics::SeriesId;
 use loadline_plan::{Load, Plan, Shape};
-use loadline_reactor::{Host, Kernel, monotonic_ns};
+use loadline_reactor::{Host, Kernel, Task, monotonic_ns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use slab::Slab;
@@ -51,6 +51,9 @@ pub(crate) struct Engine {
     has_begun: Cell<bool>,
     /// Whether requests are counted by name: somebody records the run.
     is_recorded: Cell<bool>,
+    /// What nobody waits for any more and is to stay in flight, once the end of a recorded run has
+    /// come.
+    unfinished: RefCell<Option<Vec<Task>>>,
     /// The series of requests, by method and name.
     series: RefCell<HashMap<String, SeriesId>>,
     _heartbeat: Heartbeat,
@@ -231,6 +234,7 @@ impl Engine {
             is_due: Cell::new(false),
             has_begun: Cell::new(false),
             is_recorded: Cell::new(false),
+            unfinished: RefCell::default(),
             series: RefCell::default(),
         })
     }
@@ -255,9 +259,19 @@ impl Engine {
         self.is_recorded.get()
     }
 
+    /// The recorded run is about to end: a request whose user ends stays in flight.
+    pub(crate) fn keep_unfinished(&self) {
+        self.unfinished.borrow_mut().get_or_insert_default();
+    }
+
     /// Nobody records any more.
     pub(crate) fn stop_recording(&self) {
         self.is_recorded.set(false);
+    }
+
+    /// The record is whole: what stayed in flight is given up.
+    pub(crate) fn give_up_unfinished(&self) {
+        drop(self.unfinished.take());
     }
 
     /// A session for a client, and its number.
@@ -320,7 +334,7 @@ impl Engine {
         self.waiting.keep(ticket, task);
         let begun = self.hub.hold(py, true).and_then(|()| self.turn_soon(py));
         if begun.is_err() {
-            self.waiting.leave(ticket);
+            drop(self.waiting.leave(ticket));
         }
         begun.map(|()| ticket)
     }
@@ -353,7 +367,10 @@ impl Engine {
         if let (None, Some(arrival)) = (&thrown, arrival) {
             return Ok(arrival);
         }
-        self.waiting.leave(ticket);
+        let task = self.waiting.leave(ticket);
+        if let Some(unfinished) = self.unfinished.borrow_mut().as_mut() {
+            unfinished.extend(task);
+        }
         // The loop drops what was given up when it next looks at it.
         self.turn_soon(py)?;
         let lost = || PyRuntimeError::new_err("a wait ended without an end");

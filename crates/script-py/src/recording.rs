@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -41,8 +41,8 @@ pub(crate) struct Recording {
 struct Running {
     handle: Handle,
     ended: Receiver<Written>,
-    /// By what the run ends, told to the thread before it does.
-    end: std::sync::mpsc::Sender<Ended>,
+    /// By what the run ends, told to the thread before it does; nobody is told twice.
+    end: Option<Sender<Ended>>,
 }
 
 #[pymethods]
@@ -108,14 +108,46 @@ impl Recording {
             listening = Some((handle, ended));
             Ok(inlet)
         })?;
-        let listening = listening.map(|(handle, ended)| Running { handle, ended, end });
-        *running = listening;
+        *running = listening.map(|(handle, ended)| Running {
+            handle,
+            ended,
+            end: Some(end),
+        });
         Ok(())
     }
 
-    /// Ends, as planned or by an interrupt, and waits until the file is whole.
+    /// The users begin to end: a request that one of them was waiting for stays in flight.
+    fn wind_down(&self) {
+        if let Some(engine) = existing() {
+            engine.keep_unfinished();
+        }
+    }
+
+    /// Records nothing that begins from here on: the run ends, as planned or by an interrupt.
+    #[pyo3(signature = (interrupted=false))]
+    fn close(&self, interrupted: bool) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Some(running), Some(engine)) = (running.as_mut(), existing()) else {
+            return;
+        };
+        let Some(end) = running.end.take() else {
+            return;
+        };
+        engine.keep_unfinished();
+        engine.stop_recording();
+        let by = match interrupted {
+            true => Ended::Interrupted,
+            false => Ended::Duration,
+        };
+        // A thread that is gone has told why.
+        let _ = end.send(by);
+        running.handle.abort();
+    }
+
+    /// Ends, if it is not closed, and waits until the file is whole.
     #[pyo3(signature = (interrupted=false))]
     fn end(&self, py: Python<'_>, interrupted: bool) -> PyResult<()> {
+        self.close(interrupted);
         let running = {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             running.take()
@@ -123,18 +155,9 @@ impl Recording {
         let (Some(running), Some(engine)) = (running, existing()) else {
             return Ok(());
         };
-        engine.stop_recording();
-        let by = match interrupted {
-            true => Ended::Interrupted,
-            false => Ended::Duration,
-        };
-        // A thread that is gone has told why.
-        let _ = running.end.send(by);
-        running.handle.abort();
-        match self.written(py, &engine, &running.ended)? {
-            Ok(()) => Ok(()),
-            Err(text) => Err(PyOSError::new_err(text)),
-        }
+        let written = self.written(py, &engine, &running.ended);
+        engine.give_up_unfinished();
+        written?.map_err(PyOSError::new_err)
     }
 }
 

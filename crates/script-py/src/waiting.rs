@@ -78,7 +78,7 @@ impl Waiting {
     /// What has come, if it has; the place is free then.
     pub(crate) fn take(&self, ticket: Ticket) -> Option<Arrival> {
         let arrival = self.with(ticket, |waiter| waiter.arrival.take())??;
-        self.leave(ticket);
+        drop(self.leave(ticket));
         Some(arrival)
     }
 
@@ -87,16 +87,17 @@ impl Waiting {
         self.with(ticket, |waiter| waiter.arrival.is_some()) == Some(true)
     }
 
-    /// The greenlet does not wait any more. What it waited for is given up.
-    pub(crate) fn leave(&self, ticket: Ticket) {
+    /// The greenlet does not wait any more. Who drops what it waited for gives it up.
+    pub(crate) fn leave(&self, ticket: Ticket) -> Option<Task> {
         let mut waiters = self.waiters.borrow_mut();
         let is_ours = |waiter: &Waiter| waiter.number == ticket.number;
-        if waiters.get(ticket.place).is_some_and(is_ours) {
-            let left = waiters.remove(ticket.place);
-            // What is dropped with it may run code of Python's.
-            drop(waiters);
-            drop(left);
+        if !waiters.get(ticket.place).is_some_and(is_ours) {
+            return None;
         }
+        let left = waiters.remove(ticket.place);
+        // What is dropped with it may run code of Python's.
+        drop(waiters);
+        left.task
     }
 
     /// Tickets of what has come since the last call, the first first.

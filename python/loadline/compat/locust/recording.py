@@ -24,7 +24,8 @@ class SavedRun:
         # Whether a signal ends the test.
         self.interrupted = False
         environment.events.test_start.add_listener(self._begin)
-        environment.events.test_stopping.add_listener(self._end)
+        environment.events.test_stopping.add_listener(self._close)
+        environment.events.test_stop.add_listener(self._end)
 
     def _begin(self, **_kwargs):
         if self._recording is not None:
@@ -57,6 +58,15 @@ class SavedRun:
     def _host(self):
         hosts = [kind.host for kind in self._environment.user_classes if kind.host]
         return self._environment.host or (hosts[0] if hosts else "")
+
+    def _close(self, **_kwargs):
+        if self._recording is None:
+            return
+        self._recording.wind_down()
+        # Users who may finish their tasks go on, and are counted.
+        if not self._environment.stop_timeout:
+            starts.recorded = False
+            self._recording.close(interrupted=self.interrupted)
 
     def _end(self, **_kwargs):
         if self._recording is None or self.is_whole:
