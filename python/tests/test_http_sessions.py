@@ -599,3 +599,12 @@ def test_another_thread_is_refused_in_a_sentence(world):
             pool.apply(client.get, ("/echo",))
         assert client.get("/echo").status_code == 200
     assert world.counts() == (2, 0)
+
+
+def test_a_cookie_of_a_call_goes_out_though_the_session_has_one_of_its_name(world):
+    client = world.http.client
+    client.get("/set-cookie/session/old")
+    sent = dict(client.get("/echo", cookies={"session": "own"}).json()["headers"])["cookie"]
+    assert "session=own" in sent.split("; ")
+    sent = dict(client.get("/echo").json()["headers"])["cookie"]
+    assert "session=own" not in sent.split("; ")
