@@ -608,3 +608,16 @@ def test_a_cookie_of_a_call_goes_out_though_the_session_has_one_of_its_name(worl
     assert "session=own" in sent.split("; ")
     sent = dict(client.get("/echo").json()["headers"])["cookie"]
     assert "session=own" not in sent.split("; ")
+
+
+def pickled(response):
+    return pickle.loads(pickle.dumps(response))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled])
+def test_a_response_can_be_copied_and_pickled(world, again):
+    response = again(world.http.client.get("/redirect/1"))
+    assert (response.status_code, response.json()["path"]) == (200, "/echo")
+    assert [one.status_code for one in response.history] == [302]
+    assert response.headers["content-type"] == "application/json"
+    assert world.counts() == (1, 0)
