@@ -12,6 +12,7 @@ http_support.use_ours()
 import gevent  # noqa: E402
 import pytest  # noqa: E402
 import requests  # noqa: E402
+import urllib3  # noqa: E402
 from requests.adapters import HTTPAdapter  # noqa: E402
 from requests.auth import AuthBase, HTTPDigestAuth  # noqa: E402
 
@@ -621,3 +622,19 @@ def test_a_response_can_be_copied_and_pickled(world, again):
     assert [one.status_code for one in response.history] == [302]
     assert response.headers["content-type"] == "application/json"
     assert world.counts() == (1, 0)
+
+
+@pytest.mark.parametrize("limit", [0, -1, "1", (1, 2, 3), (0, 1), [1, 2]])
+def test_a_timeout_that_is_none_is_refused_as_requests_does(world, limit):
+    with pytest.raises(ValueError, match="(?i)timeout"):
+        world.http.client.get("/echo", timeout=limit)
+    with pytest.raises(ValueError, match="(?i)timeout"):
+        requests.get(world.base, timeout=limit)
+    assert world.counts() == (0, 0)
+
+
+def test_a_timeout_of_urllib3_is_kept_to(world):
+    client = world.http.client
+    assert client.get("/echo", timeout=urllib3.Timeout(connect=5, read=5)).status_code == 200
+    late = client.get("/delay/0.5", timeout=urllib3.Timeout(read=0.1))
+    assert isinstance(late.error, requests.ReadTimeout)
