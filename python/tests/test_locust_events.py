@@ -147,3 +147,15 @@ def test_what_is_not_there_says_so():
         Environment().create_web_ui()
     with pytest.raises(NotImplementedError, match="several machines"):
         Environment().create_master_runner()
+
+
+def test_a_sample_that_cannot_be_counted_is_logged_and_told_to_the_listeners(caplog):
+    environment, heard = Environment(), []
+    environment.create_local_runner()
+    environment.events.request.add_listener(lambda **sample: heard.append(sample["name"]))
+    environment.events.request.fire(
+        request_type="GET", name="n", response_time="late", response_length=0, exception=None
+    )
+    assert heard == ["n"]
+    assert "Uncaught exception in event handler" in caplog.text
+    assert log.unhandled_greenlet_exception
