@@ -638,3 +638,12 @@ def test_a_timeout_of_urllib3_is_kept_to(world):
     assert client.get("/echo", timeout=urllib3.Timeout(connect=5, read=5)).status_code == 200
     late = client.get("/delay/0.5", timeout=urllib3.Timeout(read=0.1))
     assert isinstance(late.error, requests.ReadTimeout)
+
+
+@pytest.mark.parametrize("kind", ["ftp", "no-url"])
+def test_a_redirect_to_what_cannot_be_asked_says_so(world, kind):
+    response = world.http.client.get("/nowhere/" + kind)
+    assert isinstance(response.error, requests.exceptions.InvalidURL)
+    assert "redirect" in str(response.error) and "Exceeded" not in str(response.error)
+    fast = world.fast.client.get("/nowhere/" + kind)
+    assert "redirect" in repr(fast.error) and "limit" not in repr(fast.error)
