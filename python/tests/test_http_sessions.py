@@ -647,3 +647,11 @@ def test_a_redirect_to_what_cannot_be_asked_says_so(world, kind):
     assert "redirect" in str(response.error) and "Exceeded" not in str(response.error)
     fast = world.fast.client.get("/nowhere/" + kind)
     assert "redirect" in repr(fast.error) and "limit" not in repr(fast.error)
+
+
+def test_only_the_method_head_stays_at_a_redirect(world):
+    client = world.http.client
+    assert client.head("/redirect/1").status_code == 302
+    assert client.request("HEAD", "/redirect/1").status_code == 200
+    assert client.request("head", "/redirect/1", params={"a": 1}).status_code == 200
+    assert client.request("HEAD", "/redirect/1", allow_redirects=False).status_code == 302
