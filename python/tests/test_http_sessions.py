@@ -655,3 +655,10 @@ def test_only_the_method_head_stays_at_a_redirect(world):
     assert client.request("HEAD", "/redirect/1").status_code == 200
     assert client.request("head", "/redirect/1", params={"a": 1}).status_code == 200
     assert client.request("HEAD", "/redirect/1", allow_redirects=False).status_code == 302
+
+
+def test_a_redirect_without_a_target_is_the_response(world):
+    for client in world.clients():
+        response = client.get("/nowhere/empty")
+        assert (response.status_code, response.text) == (302, "moved")
+    assert world.counts() == (2, 0)
