@@ -79,6 +79,10 @@ class Service(BaseHTTPRequestHandler):
     def answer_loop(self, *_):
         self.reply(302, b"", [("Location", "/loop")])
 
+    def answer_nowhere(self, kind, *_):
+        targets = {"empty": "", "ftp": "ftp://host.test/", "no-url": "http://[x"}
+        self.reply(302, b"moved", [("Location", targets[kind])])
+
     def answer_elsewhere(self, port, *_):
         self.reply(302, b"", [("Location", f"http://localhost:{port}/echo")])
 

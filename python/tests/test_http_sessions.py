@@ -12,6 +12,7 @@ http_support.use_ours()
 import gevent  # noqa: E402
 import pytest  # noqa: E402
 import requests  # noqa: E402
+import urllib3  # noqa: E402
 from requests.adapters import HTTPAdapter  # noqa: E402
 from requests.auth import AuthBase, HTTPDigestAuth  # noqa: E402
 
@@ -598,4 +599,66 @@ def test_another_thread_is_refused_in_a_sentence(world):
         with pytest.raises(RuntimeError, match="came from another one: start the work with gevent"):
             pool.apply(client.get, ("/echo",))
         assert client.get("/echo").status_code == 200
+    assert world.counts() == (2, 0)
+
+
+def test_a_cookie_of_a_call_goes_out_though_the_session_has_one_of_its_name(world):
+    client = world.http.client
+    client.get("/set-cookie/session/old")
+    sent = dict(client.get("/echo", cookies={"session": "own"}).json()["headers"])["cookie"]
+    assert "session=own" in sent.split("; ")
+    sent = dict(client.get("/echo").json()["headers"])["cookie"]
+    assert "session=own" not in sent.split("; ")
+
+
+def pickled(response):
+    return pickle.loads(pickle.dumps(response))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled])
+def test_a_response_can_be_copied_and_pickled(world, again):
+    response = again(world.http.client.get("/redirect/1"))
+    assert (response.status_code, response.json()["path"]) == (200, "/echo")
+    assert [one.status_code for one in response.history] == [302]
+    assert response.headers["content-type"] == "application/json"
+    assert world.counts() == (1, 0)
+
+
+@pytest.mark.parametrize("limit", [0, -1, "1", (1, 2, 3), (0, 1), [1, 2]])
+def test_a_timeout_that_is_none_is_refused_as_requests_does(world, limit):
+    with pytest.raises(ValueError, match="(?i)timeout"):
+        world.http.client.get("/echo", timeout=limit)
+    with pytest.raises(ValueError, match="(?i)timeout"):
+        requests.get(world.base, timeout=limit)
+    assert world.counts() == (0, 0)
+
+
+def test_a_timeout_of_urllib3_is_kept_to(world):
+    client = world.http.client
+    assert client.get("/echo", timeout=urllib3.Timeout(connect=5, read=5)).status_code == 200
+    late = client.get("/delay/0.5", timeout=urllib3.Timeout(read=0.1))
+    assert isinstance(late.error, requests.ReadTimeout)
+
+
+@pytest.mark.parametrize("kind", ["ftp", "no-url"])
+def test_a_redirect_to_what_cannot_be_asked_says_so(world, kind):
+    response = world.http.client.get("/nowhere/" + kind)
+    assert isinstance(response.error, requests.exceptions.InvalidURL)
+    assert "redirect" in str(response.error) and "Exceeded" not in str(response.error)
+    fast = world.fast.client.get("/nowhere/" + kind)
+    assert "redirect" in repr(fast.error) and "limit" not in repr(fast.error)
+
+
+def test_only_the_method_head_stays_at_a_redirect(world):
+    client = world.http.client
+    assert client.head("/redirect/1").status_code == 302
+    assert client.request("HEAD", "/redirect/1").status_code == 200
+    assert client.request("head", "/redirect/1", params={"a": 1}).status_code == 200
+    assert client.request("HEAD", "/redirect/1", allow_redirects=False).status_code == 302
+
+
+def test_a_redirect_without_a_target_is_the_response(world):
+    for client in world.clients():
+        response = client.get("/nowhere/empty")
+        assert (response.status_code, response.text) == (302, "moved")
     assert world.counts() == (2, 0)

@@ -356,6 +356,39 @@ def test_the_log_can_go_to_a_file(tmp_path):
                      (tmp_path / "log.txt").read_text(), re.MULTILINE)
 
 
+def test_modules_are_attributes_of_the_package(tmp_path):
+    write(tmp_path, IDLE + """
+    import locust
+    locust.html.PERCENTILES_FOR_HTML_REPORT = [0.5]
+    print(locust.web.HOST_IS_REQUIRED, locust.clients.HttpSession.__name__,
+          hasattr(locust, "nothing"))
+    """)
+    ended = run(tmp_path, "--headless", "-t", "1")
+    assert (ended.code, ended.out) == (0, "False HttpSession False\non_stop\n")
+
+
+def test_an_error_in_on_stop_of_a_user_shows_in_the_exit_code(tmp_path):
+    write(tmp_path, IDLE + """
+        def on_stop(self):
+            raise ValueError("x")
+    """)
+    ended = run(tmp_path, "--headless", "-t", "1")
+    assert (ended.code, "Unhandled exception in greenlet" in ended.err) == (2, True)
+
+
+def test_the_folders_of_the_log_are_made(tmp_path):
+    write(tmp_path, IDLE)
+    assert run(tmp_path, "--headless", "-t", "1", "--logfile", "logs/one/log.txt").code == 0
+    assert "Ramping to 1" in (tmp_path / "logs" / "one" / "log.txt").read_text()
+
+
+def test_a_log_that_cannot_be_written_is_refused_in_a_sentence(tmp_path):
+    write(tmp_path, IDLE)
+    ended = run(tmp_path, "--headless", "-t", "1", "--logfile", "locustfile.py/log.txt")
+    assert ended.code == 1
+    assert ended.err.startswith("The log can't be written: ") and ended.err.count("\n") == 1
+
+
 def test_a_session_of_one_user(tmp_path):
     with Server() as server:
         path = write(tmp_path, f"""

@@ -103,3 +103,13 @@ def test_workers_take_turns():
 def test_no_weight_is_refused():
     with pytest.raises(ValueError, match="There are no users with weight > 0."):
         planned_counts(classes({"A": 0}), 1)
+
+
+@pytest.mark.parametrize(
+    "users, rate, text",
+    [(1, 0, "spawn_rate must be > 0, got 0"), (-1, 1, "target_user_count must be >= 0, got -1")],
+)
+def test_a_load_that_is_none_is_refused(users, rate, text):
+    dispatcher = UsersDispatcher([WorkerNode("w")], classes({"A": 1}))
+    with pytest.raises(ValueError, match=text):
+        dispatcher.new_dispatch(users, rate)

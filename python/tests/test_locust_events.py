@@ -4,7 +4,7 @@ import weakref
 
 import command_support  # noqa: F401
 import pytest
-from locust import log
+from locust import User, constant, log
 from locust.env import Environment
 from locust.event import DeprecatedEventHook, EventHook, Events
 from locust.exception import InterruptTaskSet, RescheduleTask, StopTest, StopUser
@@ -147,3 +147,30 @@ def test_what_is_not_there_says_so():
         Environment().create_web_ui()
     with pytest.raises(NotImplementedError, match="several machines"):
         Environment().create_master_runner()
+
+
+def test_a_sample_that_cannot_be_counted_is_logged_and_told_to_the_listeners(caplog):
+    environment, heard = Environment(), []
+    environment.create_local_runner()
+    environment.events.request.add_listener(lambda **sample: heard.append(sample["name"]))
+    environment.events.request.fire(
+        request_type="GET", name="n", response_time="late", response_length=0, exception=None
+    )
+    assert heard == ["n"]
+    assert "Uncaught exception in event handler" in caplog.text
+    assert log.unhandled_greenlet_exception
+
+
+def test_no_user_is_left_when_the_end_of_a_test_is_told():
+    class Idle(User):
+        wait_time = constant(1)
+        tasks = [lambda user: None]
+
+    environment, left = Environment(user_classes=[Idle]), []
+    runner = environment.create_local_runner()
+    environment.events.test_stop.add_listener(lambda **_: left.append(runner.user_count))
+    runner.start(3, spawn_rate=10, wait=True)
+    runner.stop_users({"Idle": 1})
+    assert runner.user_count == 2
+    runner.stop()
+    assert left == [0] and runner.user_classes_count == {"Idle": 0}

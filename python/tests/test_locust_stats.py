@@ -113,6 +113,16 @@ def test_current_percentile_looks_back_ten_seconds(monkeypatch):
     assert row.get_current_response_time_percentile(0.5) == 9
 
 
+def test_the_first_requests_of_a_row_are_among_its_newest(request_stats, monkeypatch):
+    request_stats.log_request("GET", "/", 7, 0)
+    row = request_stats.get("/", "GET")
+    began = int(row.start_time)
+    for second in range(began, began + 3):
+        request_stats.remember_second(second)
+    monkeypatch.setattr("locust.stats.entry.time.time", lambda: began + 3.0)
+    assert row.get_current_response_time_percentile(0.5) == 7
+
+
 ERRORS = [
     (ValueError("x at <Foo object at 0x7f12ab>"), "ValueError('x at <Foo object at 0x....>')",
      "GET /none: ValueError('x at <Foo object at 0x7f12ab>')",

@@ -153,7 +153,7 @@ def test_interrupt_of_the_users_own_tasks_takes_the_next_one():
     assert life(A) == ["start", 0, 1, 2, "stop"]
 
 
-def test_on_stop_of_a_set_may_fail():
+def test_on_stop_of_a_set_may_fail(caplog):
     class Inner(TaskSet):
         tasks = [steps()]
 
@@ -164,6 +164,8 @@ def test_on_stop_of_a_set_may_fail():
         tasks = [Inner]
 
     assert life(A) == ["start", 0, "stop"]
+    said = [one.name for one in caplog.records if "exception in on_stop" in one.message]
+    assert said == ["root"]
 
 
 def test_a_killed_user_leaves_its_sets():

@@ -6,7 +6,7 @@ use crate::template::{Fields, has_field};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyString, PyTuple};
 use std::sync::Arc;
 
 /// The methods with a function of their own, by their numbers in the table of what is known.
@@ -188,6 +188,12 @@ impl<'py> Given<'py> {
             .as_ref()
             .map(Bound::is_truthy)
             .transpose()
+    }
+
+    /// Lets it follow redirects where it does not say.
+    pub(crate) fn follow_unless_told(&mut self, py: Python<'py>) {
+        self.allow_redirects
+            .get_or_insert_with(|| PyBool::new(py, true).to_owned().into_any());
     }
 
     pub(crate) fn patience(&self) -> Patience {

@@ -170,7 +170,14 @@ impl Client {
             given.place(flavour, places)?;
         }
         match method.cast::<PyString>() {
-            Ok(known) => call_given(slf, known.to_str()?, url, given),
+            Ok(known) => {
+                let known = known.to_str()?;
+                // Only the method `head` stays where it is, not a `request` of this name.
+                if known.eq_ignore_ascii_case("HEAD") {
+                    given.follow_unless_told(slf.py());
+                }
+                call_given(slf, known, url, given)
+            }
             Err(_) => {
                 let given = given.all(slf.py())?;
                 slf.call_method1("_compose", (method, url, given))

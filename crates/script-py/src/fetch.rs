@@ -117,7 +117,8 @@ impl Order {
     }
 
     fn next(&self, hop: &Hop, followed: usize) -> Next {
-        let location = hop.location().filter(|_| is_redirect(hop.status));
+        let is_followed = |to: &&[u8]| !to.is_empty() && is_redirect(hop.status);
+        let location = hop.location().filter(is_followed);
         let (Some(location), Some(most)) = (location, self.redirects) else {
             return Next::Nothing;
         };

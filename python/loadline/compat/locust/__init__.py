@@ -46,6 +46,16 @@ if not os.getenv("LOCUST_SKIP_URLLIB3_PATCH"):
 Locust = renamed("Locust", "User")
 HttpLocust = renamed("HttpLocust", "HttpUser")
 
+
+def __getattr__(name):
+    # As attributes these are there without an import of their own; few files ask for them.
+    if name in ("clients", "html", "web"):
+        from importlib import import_module
+
+        return import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "FastHttpUser",
     "HttpUser",

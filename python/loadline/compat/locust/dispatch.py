@@ -107,7 +107,14 @@ class UsersDispatcher:
         return self._target
 
     def new_dispatch(self, target_user_count, spawn_rate, user_classes=None):
-        """Go to another number of users from where we are, at `spawn_rate` users per second."""
+        """Go to another number of users from where we are, at `spawn_rate` users per second.
+
+        ValueError if the number is negative or the rate is not above zero.
+        """
+        if target_user_count < 0:
+            raise ValueError(f"target_user_count must be >= 0, got {target_user_count}")
+        if spawn_rate <= 0:
+            raise ValueError(f"spawn_rate must be > 0, got {spawn_rate}")
         if user_classes is not None and self._user_classes != list(user_classes):
             self._user_classes = list(user_classes)
             self._weighted_order = None

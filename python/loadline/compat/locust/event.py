@@ -41,13 +41,7 @@ class EventHook:
         """Call all listeners. An ordinary exception is logged, and the others are still called."""
         handlers = reversed(self._handlers) if reverse else self._handlers
         for handler in list(handlers):
-            try:
-                handler(**kwargs)
-            except _FLOW:
-                raise
-            except Exception:
-                logging.error("Uncaught exception in event handler: \n%s", traceback.format_exc())
-                log.mark_unhandled_exception()
+            _call(handler, kwargs)
 
     @contextmanager
     def measure(self, request_type, name, response_length=0, context=None):
@@ -71,6 +65,16 @@ class EventHook:
         finally:
             meta["response_time"] = (time.perf_counter() - began) * 1000
             self.fire(**meta)
+
+
+def _call(handler, kwargs):
+    try:
+        handler(**kwargs)
+    except _FLOW:
+        raise
+    except Exception:
+        logging.error("Uncaught exception in event handler: \n%s", traceback.format_exc())
+        log.mark_unhandled_exception()
 
 
 class RequestHook(EventHook):
@@ -102,7 +106,7 @@ class RequestHook(EventHook):
     def fire(self, *, reverse=False, **kwargs):
         """Count a sample that the engine has not seen, and call the listeners."""
         for count in self.sinks:
-            count(**kwargs)
+            _call(count, kwargs)
         self.notify(reverse=reverse, **kwargs)
 
     def notify(self, *, reverse=False, **kwargs):

@@ -5,6 +5,7 @@ The last 500 records are kept in memory for whoever shows them.
 
 import logging
 import logging.config
+import os
 import re
 import socket
 from collections import deque
@@ -31,8 +32,14 @@ class LogReader(logging.Handler):
 
 
 def setup_logging(loglevel, logfile=None):
-    """Send the log to stderr, or to `logfile`; the tables always go to stderr."""
+    """Send the log to stderr, or to `logfile`; the tables always go to stderr.
+
+    Makes the folders of the file. OSError if it can't be written.
+    """
     loglevel = loglevel.upper()
+    if logfile:
+        os.makedirs(os.path.dirname(os.path.abspath(logfile)), exist_ok=True)
+        open(logfile, "a").close()  # where logging opens it, its error names no reason
     output = "file" if logfile else "console"
     logging.config.dictConfig(
         {

@@ -129,12 +129,19 @@ def main():
     if options.headful:
         options.headless = False
     if not options.skip_log_setup:
-        setup_logging(options.loglevel, options.logfile)
+        _set_up_logging(options)
     logger.info(f"Starting Locust {version}")
     _refuse_what_is_missing(options)
     if options.list_commands:
         _list(loaded)
     _run(options, loaded)
+
+
+def _set_up_logging(options):
+    try:
+        setup_logging(options.loglevel, options.logfile)
+    except OSError as e:
+        sys.exit(f"The log can't be written: {e}. Name another file after --logfile.")
 
 
 def _list(loaded):

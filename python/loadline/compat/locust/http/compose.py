@@ -132,9 +132,7 @@ def _rewrite_auth(url, call, own_headers):
 
 def _rewrite_timeout(url, call, own_headers):
     limit = call.get("timeout")
-    if limit is None or isinstance(limit, (int, float)):
-        return url
-    return None
+    return url if not isinstance(limit, tuple) and _is_limit(limit) else None
 
 
 _REWRITES = (
@@ -181,7 +179,15 @@ def _needs_requests(session, url, call):
         return True
     if call.get("stream") or call.get("hooks") or call.get("proxies"):
         return True
+    if not _is_limit(call.get("timeout")):
+        return True
     return _is_tls(url) and ("cert" in call or not _knows_verify(call))
+
+
+def _is_limit(timeout):
+    """Whether the engine can keep to it; `requests` takes the rest, or says what is wrong."""
+    parts = timeout if isinstance(timeout, tuple) and len(timeout) == 2 else (timeout,)
+    return all(one is None or (isinstance(one, (int, float)) and one > 0) for one in parts)
 
 
 def _state_needs_requests(session, url):

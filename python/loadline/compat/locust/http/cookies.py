@@ -5,7 +5,7 @@ it holds nothing itself, so it never disagrees with what is sent.
 """
 
 from email.message import Message
-from http.cookiejar import Cookie
+from http.cookiejar import Cookie, CookieJar
 
 from requests.cookies import (
     MockRequest,
@@ -103,6 +103,9 @@ def replace(view, cookies):
 
 def with_own(view, cookies, url):
     """The value of the header Cookie: the client's cookies and those of this call."""
+    if not isinstance(cookies, CookieJar):
+        # From a dict `merge_cookies` takes no name that the jar has already.
+        cookies = cookiejar_from_dict(cookies)
     jar = merge_cookies(merge_cookies(RequestsCookieJar(), view), cookies)
     request = MockRequest(_Asked(url))
     jar.add_cookie_header(request)

@@ -159,6 +159,11 @@ def _redirects(native, url):
     return error, error
 
 
+def _misdirected(native, url):
+    error = requests.exceptions.InvalidURL(native.text)
+    return error, error
+
+
 def _unknown(native, url):
     error = requests.ConnectionError(native.text)
     return error, error
@@ -176,6 +181,7 @@ _REQUESTS = {
     "incomplete": _incomplete,
     "decode": _undecoded,
     "redirects": _redirects,
+    "redirect": _misdirected,
 }
 
 
@@ -281,6 +287,7 @@ _FAST = {
     "redirects": lambda native, url: RetriesExceeded(
         url, "Redirection limit reached (%s)" % (_limit(native) or 30)
     ),
+    "redirect": lambda native, url: RetriesExceeded(url, native.text),
 }
 
 
@@ -288,7 +295,7 @@ _FAST = {
 
 
 TIMEOUTS = frozenset(("timeout", "connect_timeout"))
-_RENAMED = {"content": "decode", "redirect": "redirects", "write": "reset"}
+_RENAMED = {"content": "decode", "write": "reset"}
 
 
 def kind_of(native):

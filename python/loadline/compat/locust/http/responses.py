@@ -66,6 +66,12 @@ class FallbackAnswer(Answer):
         self.request_event.fire(**meta)
 
 
+def _plain_response(state):
+    response = requests.Response()
+    response.__setstate__(state)
+    return response
+
+
 class NativeAnswer(native.Response, Answer):
     """A response of the engine. What `requests` would have stored is made when it is read."""
 
@@ -75,6 +81,10 @@ class NativeAnswer(native.Response, Answer):
 
     client = property(lambda self: self._client)
     _content = property(lambda self: self.content)
+
+    def __reduce__(self):
+        # A copy has no session that could count it: it is a plain response of requests.
+        return _plain_response, (requests.Response.__getstate__(self),)
 
     @cached_property
     def error(self):

@@ -176,6 +176,9 @@ class Runner:
         if timeout:
             self._ask_to_end(users, greenlets, timeout)
         gevent.killall(greenlets, block=True)
+        for greenlet in greenlets:
+            # The group itself notices only in the loop's next turn.
+            self.user_greenlets.discard(greenlet)
         for user in own:
             # It asked for this itself: it ends at its next wait.
             user.greenlet.kill(block=False)

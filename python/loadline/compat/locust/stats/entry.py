@@ -8,6 +8,8 @@ from .buckets import calculate_response_time_percentile, diff_response_time_dict
 from .store import StoreEntry
 
 _KEPT_BESIDE_WINDOW = 10
+# How far from the beginning of the window a histogram may be, as in Locust.
+_FURTHEST = 8
 _FIELDS = (
     "last_request_timestamp",
     "start_time",
@@ -51,7 +53,7 @@ class StatsEntry:
         self.counts = counts if counts is not None else StoreEntry(method, name)
         # {second: histogram up to then}, of the newest seconds.
         self.response_times_cache = OrderedDict() if use_response_times_cache else None
-        self._remember(int(time.time()))
+        self._remember_the_beginning()
 
     num_requests = _count("num_requests")
     num_none_requests = _count("num_none_requests")
@@ -83,6 +85,13 @@ class StatsEntry:
     def log_error(self, _error=None):
         """Count one failure in this row alone."""
         self.counts.log_error()
+
+    def _remember_the_beginning(self):
+        """A row is made when it is asked for, behind its first requests: it was empty before."""
+        if self.use_response_times_cache and self.num_requests:
+            before = min(self.num_reqs_per_sec) - 1
+            self.response_times_cache[before] = tunables.CachedResponseTimes({}, 0, 0)
+        self._remember(int(time.time()))
 
     def _remember(self, second):
         if self.use_response_times_cache:
@@ -178,7 +187,7 @@ class StatsEntry:
     def _before_window(self, now):
         """The histogram that is closest to as old as the window is long."""
         window = tunables.CURRENT_RESPONSE_TIME_PERCENTILE_WINDOW
-        for distance in range(_KEPT_BESIDE_WINDOW):
+        for distance in range(_FURTHEST + 1):
             for second in (now - window - distance, now - window + distance):
                 if second in self.response_times_cache:
                     return self.response_times_cache[second]

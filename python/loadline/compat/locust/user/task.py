@@ -253,7 +253,8 @@ class TaskSet(metaclass=TaskSetMeta):
         except (StopUser, StopTest, GreenletExit):
             raise
         except Exception:
-            logger.error("Uncaught exception in on_stop: \n%s", traceback.format_exc())
+            # Locust says this in its root log.
+            logging.error("Uncaught exception in on_stop: \n%s", traceback.format_exc())
 
     def _report(self, error):
         environment = self._user.environment
