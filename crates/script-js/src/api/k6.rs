@@ -153,19 +153,25 @@ pub(crate) fn tags_of<'js>(
     tags: &Value<'js>,
     context: &str,
 ) -> Result<Vec<(String, String)>> {
+    let read = read_tags(call, tags)?;
+    read.map_err(|problem| k6_error(&call.ctx, &format!("{context}{problem}")))
+}
+
+/// The tags that a script gives, or why one of them is none.
+pub(crate) fn read_tags<'js>(
+    call: &Call<'js>,
+    tags: &Value<'js>,
+) -> Result<std::result::Result<Vec<(String, String)>, String>> {
     let Some(tags) = tags.as_object() else {
-        return Ok(Vec::new());
+        return Ok(Ok(Vec::new()));
     };
     let mut pairs = Vec::new();
     for entry in tags.props::<String, Value<'js>>() {
         let (name, value) = entry?;
         if value.is_object() || value.is_null() || value.is_undefined() {
-            return Err(k6_error(
-                &call.ctx,
-                &format!("{context}{}", not_a_tag(&name)),
-            ));
+            return Ok(Err(not_a_tag(&name)));
         }
         pairs.push((name, call.text(&value)?));
     }
-    Ok(pairs)
+    Ok(Ok(pairs))
 }

@@ -6,7 +6,7 @@ use super::fields::{Fields, canonical};
 use super::held;
 use super::jar::Jar;
 use super::target::{InvalidTarget, Target};
-use crate::api::k6::tags_of;
+use crate::api::k6::read_tags;
 use crate::api::k6_error;
 use crate::native::Call;
 use crate::run::HttpOptions;
@@ -68,6 +68,23 @@ pub(crate) struct Unmade {
     pub(crate) throws: Option<bool>,
 }
 
+/// Why params or a body can't be read.
+pub(crate) enum Unread {
+    /// They are refused: the response says so, and nothing is thrown.
+    Refused(String),
+    /// Reading them threw.
+    Thrown(rquickjs::Error),
+}
+
+impl From<rquickjs::Error> for Unread {
+    fn from(error: rquickjs::Error) -> Self {
+        Unread::Thrown(error)
+    }
+}
+
+/// What is read of params or a body.
+pub(crate) type Read<T> = std::result::Result<T, Unread>;
+
 impl Wanted {
     /// Reads a request: its URL, its body, its params.
     pub(crate) fn read<'js>(
@@ -108,17 +125,29 @@ impl Wanted {
             throws: options.throws,
             tags: Vec::new(),
         });
-        let mut given = body::read(call, body)?;
-        let mut compression = None;
-        if let Some(params) = params.as_object() {
-            compression = wanted.read_params(call, params)?;
-        }
-        match wanted.add_body(&mut given, compression) {
+        match wanted.read_given(call, body, params) {
             Ok(()) => {}
-            Err(problem) => return Ok(Err(unmade(1000, problem, params))),
+            Err(Unread::Thrown(error)) => return Err(error),
+            // As in k6, what the params say of throwing does not hold where they are refused.
+            Err(Unread::Refused(text)) => return Ok(Err(Unmade::of_options(text))),
         }
         wanted.leave_out_usual_agent(vu.worker.usual_fields(options).len());
         Ok(Ok(wanted))
+    }
+
+    fn read_given<'js>(
+        &mut self,
+        call: &Call<'js>,
+        body: &Value<'js>,
+        params: &Value<'js>,
+    ) -> Read<()> {
+        let mut given = body::read(call, body)?;
+        let mut compression = None;
+        if let Some(params) = params.as_object() {
+            compression = self.read_params(call, params)?;
+        }
+        self.add_body(&mut given, compression)
+            .map_err(Unread::Refused)
     }
 
     /// A script that says who it is says so in place of the options.
@@ -162,11 +191,7 @@ impl Wanted {
     }
 
     /// Reads the params; the compression that they ask for.
-    fn read_params<'js>(
-        &mut self,
-        call: &Call<'js>,
-        params: &Object<'js>,
-    ) -> Result<Option<String>> {
+    fn read_params<'js>(&mut self, call: &Call<'js>, params: &Object<'js>) -> Read<Option<String>> {
         let mut compression = None;
         for entry in params.props::<String, Value<'js>>() {
             let (key, value) = entry?;
@@ -190,7 +215,12 @@ impl Wanted {
                 "auth" => self.read_auth(call, &value)?,
                 "compression" => compression = Some(call.text(&value)?),
                 "responseType" => self.response = response_type(call, &value)?,
-                "responseCallback" => self.expectation = expectation::read(call, &value)?,
+                "responseCallback" => {
+                    let expectation = expectation::of(&value);
+                    self.expectation = expectation.ok_or_else(|| {
+                        Unread::Refused("unsupported responseCallback".to_owned())
+                    })?;
+                }
                 "throw" => self.throws = call.is_truthy(value)?,
                 _ => {}
             }
@@ -213,8 +243,11 @@ impl Wanted {
         Ok(())
     }
 
-    fn read_tags<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
-        for (name, value) in tags_of(call, value, "invalid tags argument: ")? {
+    fn read_tags<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Read<()> {
+        let tags = read_tags(call, value)?.map_err(|problem| {
+            Unread::Refused(format!("invalid HTTP request metric tags: {problem}"))
+        })?;
+        for (name, value) in tags {
             match name.as_str() {
                 "name" => self.name = Some(value),
                 _ => self.tags.push((name, value)),
@@ -257,6 +290,17 @@ impl Wanted {
     }
 }
 
+impl Unmade {
+    /// One of params or a body that are refused.
+    fn of_options(text: String) -> Self {
+        Unmade {
+            code: 0,
+            text,
+            throws: None,
+        }
+    }
+}
+
 fn unmade(code: u16, text: String, params: &Value<'_>) -> Unmade {
     let throws = params
         .as_object()
@@ -289,24 +333,24 @@ fn url_of<'js>(
     Ok(Err(InvalidTarget::NoText(shown)))
 }
 
-fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Duration> {
+fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<Duration> {
     let text = match value.as_number() {
         Some(number) => number.to_string(),
         None => call.text(value)?,
     };
     let read = loadline_k6_options::GoDuration::parse(&text);
     read.map(loadline_k6_options::GoDuration::duration)
-        .map_err(|_| k6_error(&call.ctx, &format!("invalid timeout value: {text}")))
+        .map_err(|_| Unread::Refused(format!("invalid timeout value: {text}")))
 }
 
-fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<ResponseType> {
+fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<ResponseType> {
     match call.text(value)?.as_str() {
         "text" => Ok(ResponseType::Text),
         "binary" => Ok(ResponseType::Binary),
         "none" => Ok(ResponseType::None),
         other => {
             let sentence = format!("{other} does not belong to ResponseType values");
-            Err(k6_error(&call.ctx, &sentence))
+            Err(Unread::Refused(sentence))
         }
     }
 }
