@@ -163,10 +163,13 @@ impl Chain {
         let body_bytes = self.body.as_ref().map(Vec::len);
         let body_bytes = body_bytes.or(is_sent_empty.then_some(0));
         let authorization = signature.or_else(|| self.basic(headers));
-        if headers.len() < 2 && body_bytes.is_none() && authorization.is_none() {
+        let is_nameless = headers.iter().any(names_nobody);
+        let is_short = headers.len() < 2 && !is_nameless;
+        if is_short && body_bytes.is_none() && authorization.is_none() {
             return None;
         }
         let mut fields = headers.to_vec();
+        fields.retain(|field| !names_nobody(field));
         fields.extend(authorization.map(|value| ("Authorization".to_owned(), value)));
         arrange(&mut fields, body_bytes);
         Some(fields)
@@ -433,6 +436,11 @@ impl Chain {
             _ => Body::Text(bytes),
         })
     }
+}
+
+/// Whether a field is a name of the client that is empty, which Go does not send.
+fn names_nobody((name, value): &(String, String)) -> bool {
+    value.is_empty() && name == "User-Agent"
 }
 
 fn is_of_body(name: &str) -> bool {

@@ -9,7 +9,7 @@ use super::target::{InvalidTarget, Target};
 use crate::api::k6::read_tags;
 use crate::api::k6_error;
 use crate::native::Call;
-use crate::run::HttpOptions;
+use crate::run::{HttpOptions, Level};
 use crate::vu::Vu;
 use rquickjs::{Object, Result, Value};
 use std::borrow::Cow;
@@ -45,6 +45,8 @@ pub(crate) struct Wanted {
     pub(crate) expectation: Option<Rc<Expectation>>,
     pub(crate) throws: bool,
     pub(crate) tags: Vec<(String, String)>,
+    /// The length that a script gives, which is not what is sent.
+    given_length: Option<String>,
 }
 
 /// What a script gets of a body.
@@ -124,6 +126,7 @@ impl Wanted {
             expectation: vu.http.expectation.borrow().clone(),
             throws: options.throws,
             tags: Vec::new(),
+            given_length: None,
         });
         match wanted.read_given(call, body, params) {
             Ok(()) => {}
@@ -132,7 +135,22 @@ impl Wanted {
             Err(Unread::Refused(text)) => return Ok(Err(Unmade::of_options(text))),
         }
         wanted.leave_out_usual_agent(vu.worker.usual_fields(options).len());
+        wanted.warn_of_length(vu);
         Ok(Ok(wanted))
+    }
+
+    /// Says that the length that a script gives is not that of the body.
+    fn warn_of_length(&self, vu: &Vu) {
+        let bytes = self.body.as_ref().map_or(0, Vec::len);
+        let given = self.given_length.as_ref();
+        if let Some(given) = given.filter(|given| **given != bytes.to_string()) {
+            let (method, url) = (&self.method, &self.target.shown);
+            let message = format!(
+                "The specified Content-Length header \"{given}\" in the {method} request for {url} \
+                 doesn't match the actual request body length of {bytes}, so it will be ignored!"
+            );
+            vu.program.log(Level::Warning, &message, &[]);
+        }
     }
 
     fn read_given<'js>(
@@ -234,13 +252,27 @@ impl Wanted {
         };
         for entry in headers.props::<String, Value<'js>>() {
             let (name, value) = entry?;
-            if !name.eq_ignore_ascii_case("content-length") {
-                let name = canonical(name.as_bytes());
-                let value = call.text(&value)?;
-                self.add_header(name, value);
+            let name = canonical(name.as_bytes());
+            let value = call.text(&value)?;
+            match name.as_str() {
+                "Content-Length" => self.given_length = Some(value),
+                // The length of the body is known, so that it never goes out in chunks.
+                "Transfer-Encoding" => {}
+                _ => self.set_header(name, value),
             }
         }
         Ok(())
+    }
+
+    /// Names that differ in their capitals alone are one: the last value holds. The client's own
+    /// name stays where it is until all fields are known.
+    fn set_header(&mut self, name: String, value: String) {
+        let headers = Rc::make_mut(&mut self.headers);
+        let mut given = headers.iter_mut();
+        match given.find(|(known, _)| *known == name && name != "User-Agent") {
+            Some((_, known)) => *known = value,
+            None => headers.push((name, value)),
+        }
     }
 
     fn read_tags<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Read<()> {
