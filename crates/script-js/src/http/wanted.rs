@@ -11,7 +11,7 @@ use crate::api::k6_error;
 use crate::native::Call;
 use crate::run::{HttpOptions, Level};
 use crate::vu::Vu;
-use rquickjs::{Object, Result, Value};
+use rquickjs::{Coerced, FromJs, Object, Result, Value};
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -213,7 +213,8 @@ impl Wanted {
         let mut compression = None;
         for entry in params.props::<String, Value<'js>>() {
             let (key, value) = entry?;
-            if value.is_undefined() || value.is_null() && key != "responseCallback" {
+            let means_something = matches!(key.as_str(), "responseCallback" | "redirects");
+            if value.is_undefined() || value.is_null() && !means_something {
                 continue;
             }
             match key.as_str() {
@@ -221,7 +222,9 @@ impl Wanted {
                 "tags" => self.read_tags(call, &value)?,
                 "timeout" => self.timeout = timeout(call, &value)?,
                 "redirects" => {
-                    self.redirects = value.as_number().unwrap_or(0.0).max(0.0) as u32;
+                    // Infinite and absent numbers are none: the conversion saturates.
+                    let number = Coerced::<f64>::from_js(&call.ctx, value)?;
+                    self.redirects = number.0.max(0.0) as u32;
                     self.is_redirects_own = true;
                 }
                 "cookies" => self.read_cookies(call, &value)?,
