@@ -135,6 +135,13 @@ fn passed<'js>(call: &Call<'js>, check: Value<'js>, value: &Value<'js>) -> Resul
     let Some(function) = check.as_function() else {
         return call.is_truthy(check);
     };
+    if is_async(&call.ctx, function)? {
+        let sentence = "the built-in check() does not support async functions as arguments. Use \
+                        the JavaScript utils library as a replacement. Refer to \
+                        https://grafana.com/docs/k6/latest/javascript-api/jslib/utils/check/ for \
+                        more info";
+        return Err(k6_error(&call.ctx, sentence));
+    }
     let said: Value<'js> = function.call((value.clone(),))?;
     call.is_truthy(said)
 }
