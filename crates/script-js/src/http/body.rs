@@ -65,10 +65,10 @@ fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
         match value.as_array() {
             Some(values) => {
                 for value in values.iter::<Value<'js>>() {
-                    fields.push((name.clone(), Field::Text(call.text(&value?)?)));
+                    fields.push((name.clone(), Field::Text(field_text(call, &value?)?)));
                 }
             }
-            None => fields.push((name, Field::Text(call.text(&value)?))),
+            None => fields.push((name, Field::Text(field_text(call, &value)?))),
         }
     }
     let (bytes, content_type) = if has_file {
@@ -88,6 +88,14 @@ fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
         bytes: Some(bytes),
         content_type: Some(content_type),
     })
+}
+
+/// The text of a field: Go's word for one that has no value.
+fn field_text<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<String> {
+    match value.is_null() || value.is_undefined() {
+        true => Ok("<nil>".to_owned()),
+        false => call.text(value),
+    }
 }
 
 /// Compresses a body with each of these codings, `gzip, br` say, one behind the other.
