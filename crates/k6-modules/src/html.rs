@@ -8,9 +8,10 @@ mod css;
 mod document;
 mod render;
 
+use crate::error::go_error;
 use crate::native::function;
 use crate::source;
-use document::Document;
+use document::{DEEPEST, Document};
 use rquickjs::function::Opt;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 use std::rc::Rc;
@@ -40,7 +41,11 @@ pub fn html<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
 /// A selection of a document's root; `url` is where the document comes from.
 pub fn selection_of<'js>(ctx: &Ctx<'js>, html: &str, url: Option<&str>) -> Result<Value<'js>> {
-    let document = Rc::new(Document::parse(html));
+    let document = Document::parse(html).ok_or_else(|| {
+        let sentence = format!("html: open stack of elements exceeds {DEEPEST} nodes");
+        go_error(ctx, sentence)
+    })?;
+    let document = Rc::new(document);
     let natives = natives(ctx, &document)?;
     natives.set("url", url)?;
     let select: Function<'js> = source::once(ctx, "html", || classes(ctx))?.get()?;

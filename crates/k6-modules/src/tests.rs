@@ -238,6 +238,14 @@ fn what_is_nested_deeper_than_a_stack_is_left_out() {
     assert_eq!(size("li:not(:not(:has(b)))"), "0");
     let deep = "html.parseHTML('<b>'.repeat(9000)).find('b').first().html().length";
     assert_eq!(said(deep), "62993");
+    for endless in ["<div>", "<table><td>"] {
+        let deep = format!("html.parseHTML('{endless}'.repeat(1000000))");
+        let deep = format!("(() => {{ try {{ {deep} }} catch (e) {{ return e.message }} }})()");
+        assert_eq!(
+            said(&deep),
+            "html: open stack of elements exceeds 10000 nodes"
+        );
+    }
 }
 
 /// What an expression with `$`, a selection of a small page, evaluates to.

@@ -2,12 +2,21 @@
 
 use super::css::Group;
 use super::render;
-use scraper::{ElementRef, Html, Node};
+use html5ever::tendril::TendrilSink;
+use html5ever::{ParseOpts, parse_document};
+use scraper::{ElementRef, Html, HtmlTreeSink, Node};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 type Id = ego_tree::NodeId;
 type NodeRef<'a> = ego_tree::NodeRef<'a, Node>;
+
+/// How many elements may stand in one another. For each new one the parser looks through those that
+/// are open, which nothing interrupts. In k6 these are 512.
+pub(super) const DEEPEST: usize = 10_000;
+
+/// How many bytes are parsed before the depth is looked at.
+const PART_BYTES: usize = 4_096;
 
 /// The document.
 pub(super) struct Document {
@@ -17,8 +26,9 @@ pub(super) struct Document {
 }
 
 impl Document {
-    pub(super) fn parse(text: &str) -> Self {
-        let html = Html::parse_document(text);
+    /// The document of a text; `None` if its elements stand too deep in one another.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let html = tree(text)?;
         let ids: Vec<Id> = html
             .tree
             .root()
@@ -26,7 +36,7 @@ impl Document {
             .map(|node| node.id())
             .collect();
         let numbers = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-        Document { html, ids, numbers }
+        Some(Document { html, ids, numbers })
     }
 
     fn node(&self, number: usize) -> Option<NodeRef<'_>> {
@@ -128,6 +138,31 @@ impl Document {
             })
             .collect()
     }
+}
+
+/// Parses a text part by part, as long as it does not become too deep.
+fn tree(mut text: &str) -> Option<Html> {
+    let sink = HtmlTreeSink::new(Html::new_document());
+    let mut parser = parse_document(sink, ParseOpts::default());
+    while !text.is_empty() {
+        let mut end = PART_BYTES.min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (part, rest) = text.split_at(end);
+        parser.process(part.into());
+        if depth_of_last(&parser.tokenizer.sink.sink.0.borrow()) > DEEPEST {
+            return None;
+        }
+        text = rest;
+    }
+    Some(parser.finish())
+}
+
+/// How deep the node stands that was made last.
+fn depth_of_last(html: &Html) -> usize {
+    let last = html.tree.nodes().next_back();
+    last.map_or(0, |node| node.ancestors().count())
 }
 
 /// The children of a node. What a template holds stands in a fragment: that is no node for scripts.

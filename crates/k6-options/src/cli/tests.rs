@@ -26,6 +26,13 @@ fn flags_are_written_in_each_way_of_pflag() {
 }
 
 #[test]
+fn the_version_is_a_flag_of_the_program_and_of_no_command() {
+    assert_eq!(read("--version").unwrap().command, Command::Version);
+    let problem = read("run --version a.js").unwrap_err();
+    assert_eq!(problem.to_string(), "unknown flag: --version");
+}
+
+#[test]
 fn repeated_flags_add_up() {
     let read = read("run -s 1s:2 --stage 1m:0 --tag a=b --tag c=d -e A=1 -e B=2 a.js");
     let read = read.expect("a command line");

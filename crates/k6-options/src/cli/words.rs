@@ -73,6 +73,9 @@ impl Reader {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (word, None),
         };
+        if name == "version" && self.command.is_none() {
+            return self.argument(name);
+        }
         let flag = self.find(|flag| flag.long == name);
         let flag = flag.ok_or_else(|| format!("unknown flag: --{name}"))?;
         let missing = || format!("flag needs an argument: --{name}");

@@ -135,6 +135,13 @@ fn passed<'js>(call: &Call<'js>, check: Value<'js>, value: &Value<'js>) -> Resul
     let Some(function) = check.as_function() else {
         return call.is_truthy(check);
     };
+    if is_async(&call.ctx, function)? {
+        let sentence = "the built-in check() does not support async functions as arguments. Use \
+                        the JavaScript utils library as a replacement. Refer to \
+                        https://grafana.com/docs/k6/latest/javascript-api/jslib/utils/check/ for \
+                        more info";
+        return Err(k6_error(&call.ctx, sentence));
+    }
     let said: Value<'js> = function.call((value.clone(),))?;
     call.is_truthy(said)
 }
@@ -153,19 +160,25 @@ pub(crate) fn tags_of<'js>(
     tags: &Value<'js>,
     context: &str,
 ) -> Result<Vec<(String, String)>> {
+    let read = read_tags(call, tags)?;
+    read.map_err(|problem| k6_error(&call.ctx, &format!("{context}{problem}")))
+}
+
+/// The tags that a script gives, or why one of them is none.
+pub(crate) fn read_tags<'js>(
+    call: &Call<'js>,
+    tags: &Value<'js>,
+) -> Result<std::result::Result<Vec<(String, String)>, String>> {
     let Some(tags) = tags.as_object() else {
-        return Ok(Vec::new());
+        return Ok(Ok(Vec::new()));
     };
     let mut pairs = Vec::new();
     for entry in tags.props::<String, Value<'js>>() {
         let (name, value) = entry?;
         if value.is_object() || value.is_null() || value.is_undefined() {
-            return Err(k6_error(
-                &call.ctx,
-                &format!("{context}{}", not_a_tag(&name)),
-            ));
+            return Ok(Err(not_a_tag(&name)));
         }
         pairs.push((name, call.text(&value)?));
     }
-    Ok(pairs)
+    Ok(Ok(pairs))
 }

@@ -52,7 +52,10 @@ fn define<'js>(call: Call<'js>, kind: MetricType) -> Result<Value<'js>> {
             "metrics must be declared in the init context",
         ));
     }
-    let name = call.text(&call.arg(0))?;
+    let name = match call.arg(0) {
+        name if name.is_undefined() => String::new(),
+        name => call.text(&name)?,
+    };
     let contains = match call.is_truthy(call.arg(1))? {
         true => Contains::Time,
         false => Contains::Default,

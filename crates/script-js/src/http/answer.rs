@@ -29,6 +29,8 @@ pub(crate) struct Answer {
     pub(crate) tls: (&'static str, String),
     /// The last request, as it was sent.
     pub(crate) request: Sent,
+    /// Where the response came from: behind redirects, not where the request went.
+    pub(crate) target: Option<Rc<Target>>,
 }
 
 /// A body, as the script wants it.
@@ -86,12 +88,21 @@ pub(crate) struct Sent {
 impl Sent {
     /// Its URL, with its credentials; empty of one that was not sent.
     pub(crate) fn url(&self) -> &str {
-        let target = self.target.as_ref();
-        target.map_or("", |target| target.whole.as_str())
+        whole_url(self.target.as_ref())
     }
 }
 
+fn whole_url(target: Option<&Rc<Target>>) -> &str {
+    target.map_or("", |target| target.whole.as_str())
+}
+
 impl Answer {
+    /// The URL that the response came from, with its credentials; empty of a request that was not
+    /// sent.
+    pub(crate) fn url(&self) -> &str {
+        whole_url(self.target.as_ref())
+    }
+
     /// The status with its reason, such as `200 OK`; empty if there is none.
     pub(crate) fn status_text(&self) -> String {
         match self.status {

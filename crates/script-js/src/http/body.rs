@@ -1,7 +1,7 @@
 //! What a script gives as a body: texts, bytes, forms; and its compression.
 
 use super::multipart::{self, Field};
-use crate::api::k6_error;
+use super::wanted::{Read, Unread};
 use crate::native::Call;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
@@ -23,7 +23,7 @@ pub(crate) struct RequestBody {
 ///
 /// # Errors
 /// If it is nothing that can be sent.
-pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<RequestBody> {
+pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<RequestBody> {
     if value.is_undefined() || value.is_null() {
         return Ok(RequestBody::default());
     }
@@ -38,7 +38,7 @@ pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<RequestB
         return Ok(plain(bytes));
     }
     match value.as_object() {
-        Some(object) => form(call, object),
+        Some(object) => Ok(form(call, object)?),
         None => {
             let kind = match value.as_number() {
                 Some(number) if number.fract() == 0.0 => "int64",
@@ -46,7 +46,7 @@ pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<RequestB
                 None => value.type_name(),
             };
             let sentence = format!("unknown request body type {kind}");
-            Err(k6_error(&call.ctx, &sentence))
+            Err(Unread::Refused(sentence))
         }
     }
 }
@@ -65,10 +65,10 @@ fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
         match value.as_array() {
             Some(values) => {
                 for value in values.iter::<Value<'js>>() {
-                    fields.push((name.clone(), Field::Text(call.text(&value?)?)));
+                    fields.push((name.clone(), Field::Text(field_text(call, &value?)?)));
                 }
             }
-            None => fields.push((name, Field::Text(call.text(&value)?))),
+            None => fields.push((name, Field::Text(field_text(call, &value)?))),
         }
     }
     let (bytes, content_type) = if has_file {
@@ -88,6 +88,14 @@ fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
         bytes: Some(bytes),
         content_type: Some(content_type),
     })
+}
+
+/// The text of a field: Go's word for one that has no value.
+fn field_text<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<String> {
+    match value.is_null() || value.is_undefined() {
+        true => Ok("<nil>".to_owned()),
+        false => call.text(value),
+    }
 }
 
 /// Compresses a body with each of these codings, `gzip, br` say, one behind the other.

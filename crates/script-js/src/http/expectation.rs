@@ -63,16 +63,19 @@ fn range(value: &Value<'_>) -> Option<(u16, u16)> {
 ///
 /// # Errors
 /// If it is nothing of `expectedStatuses`.
-pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Option<Rc<Expectation>>> {
-    if value.is_null() {
-        return Ok(None);
-    }
-    let known = held::held::<Expectation>(value);
-    known.map(Some).ok_or_else(|| {
-        let sentence = "unsupported responseCallback, only the result of \
-                        http.expectedStatuses() is supported";
+fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Option<Rc<Expectation>>> {
+    of(value).ok_or_else(|| {
+        let sentence = "unsupported argument, expected http.expectedStatuses";
         k6_error(&call.ctx, sentence)
     })
+}
+
+/// What a value says of statuses: `Some(None)` if it expects nothing, `None` if it is no callback.
+pub(crate) fn of(value: &Value<'_>) -> Option<Option<Rc<Expectation>>> {
+    if value.is_null() || value.is_undefined() {
+        return Some(None);
+    }
+    held::held::<Expectation>(value).map(Some)
 }
 
 /// `http.setResponseCallback(callback)`, for all later requests of the user.

@@ -168,7 +168,7 @@ fn read<'js>(ctx: &Ctx<'js>, answer: &Answer, name: &str) -> Result<Value<'js>> 
             ip.unwrap_or_default().into_js(ctx)
         }
         "remote_port" => answer.remote.map_or(0, |remote| remote.port()).into_js(ctx),
-        "url" => answer.request.url().into_js(ctx),
+        "url" => answer.url().into_js(ctx),
         "status_text" => answer.status_text().into_js(ctx),
         "proto" => answer.proto.into_js(ctx),
         "tls_version" => answer.tls.0.into_js(ctx),
@@ -323,7 +323,7 @@ fn page<'js>(call: Call<'js>) -> Result<Value<'js>> {
         return Err(k6_error(&call.ctx, sentence));
     };
     let text = String::from_utf8_lossy(bytes);
-    selection_of(&call.ctx, &text, Some(answer.request.url()))
+    selection_of(&call.ctx, &text, Some(answer.url()))
 }
 
 /// An option of `submitForm` or `clickLink`, or else this.

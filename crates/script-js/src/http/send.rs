@@ -55,6 +55,7 @@ pub(crate) async fn fetch(
         method: mem::take(&mut wanted.method),
         headers: Rc::clone(&wanted.headers),
         body: wanted.body.take(),
+        first: None,
         left: wanted.redirects,
         deadline,
         vu,
@@ -93,6 +94,8 @@ struct Chain {
     method: Cow<'static, str>,
     headers: Fields,
     body: Option<Vec<u8>>,
+    /// The request before all redirects, which is the one that scripts see.
+    first: Option<Sent>,
     /// How many redirects may be followed.
     left: u32,
     deadline: u64,
@@ -123,7 +126,7 @@ impl Chain {
                     signature = Some(signed);
                     continue;
                 }
-                if self.go_on(&hop) {
+                if self.go_on(&hop, &headers) {
                     continue;
                 }
             }
@@ -163,10 +166,13 @@ impl Chain {
         let body_bytes = self.body.as_ref().map(Vec::len);
         let body_bytes = body_bytes.or(is_sent_empty.then_some(0));
         let authorization = signature.or_else(|| self.basic(headers));
-        if headers.len() < 2 && body_bytes.is_none() && authorization.is_none() {
+        let is_nameless = headers.iter().any(names_nobody);
+        let is_short = headers.len() < 2 && !is_nameless;
+        if is_short && body_bytes.is_none() && authorization.is_none() {
             return None;
         }
         let mut fields = headers.to_vec();
+        fields.retain(|field| !names_nobody(field));
         fields.extend(authorization.map(|value| ("Authorization".to_owned(), value)));
         arrange(&mut fields, body_bytes);
         Some(fields)
@@ -300,8 +306,9 @@ impl Chain {
     }
 
     /// Makes ready for the next request of the chain, if there is one.
-    fn go_on(&mut self, hop: &Hop) -> bool {
-        let Some(location) = hop.location.as_ref().filter(|_| is_redirect(hop.status)) else {
+    fn go_on(&mut self, hop: &Hop, headers: &Fields) -> bool {
+        let location = hop.location.as_ref().filter(|_| is_redirect(hop.status));
+        let Some(location) = location.filter(|location| !location.is_empty()) else {
             return false;
         };
         let Ok(next) = follow(hop.status, &self.method, &self.target.url, location) else {
@@ -312,6 +319,9 @@ impl Chain {
             return false;
         }
         self.left -= 1;
+        if self.first.is_none() {
+            self.first = Some(self.sent(headers));
+        }
         // As Go: what is no GET or HEAD becomes a GET, whatever it was.
         let becomes_get =
             matches!(hop.status, 301..=303) && !matches!(&*self.method, "GET" | "HEAD");
@@ -323,10 +333,26 @@ impl Chain {
         if !next.keeps_credentials {
             self.drop_fields(is_credential);
         }
-        self.drop_fields(|name| name.eq_ignore_ascii_case("host"));
+        let is_relative = next.keeps_credentials && is_relative(location);
+        if !is_relative {
+            self.drop_fields(|name| name.eq_ignore_ascii_case("host"));
+        }
         self.refer_to(&next.url);
-        self.target = Rc::new(Target::of(next.url));
+        self.target = Rc::new(match is_relative {
+            true => self.target.beside(next.url),
+            false => Target::of(next.url),
+        });
         true
+    }
+
+    /// The request as the script sees it.
+    fn sent(&self, headers: &Fields) -> Sent {
+        Sent {
+            method: self.method.clone(),
+            target: Some(Rc::clone(&self.target)),
+            headers: Rc::clone(headers),
+            body: self.body.clone().unwrap_or_default(),
+        }
     }
 
     fn drop_fields(&mut self, is_dropped: impl Fn(&str) -> bool) {
@@ -379,7 +405,7 @@ impl Chain {
     }
 
     fn end(
-        self,
+        mut self,
         mut hop: Box<Hop>,
         headers: Fields,
         wrong: Option<Wrong>,
@@ -411,12 +437,13 @@ impl Chain {
             remote: hop.remote,
             error,
             tls: hop.tls.take().map(record::tls).unwrap_or_default(),
-            request: Sent {
+            target: Some(Rc::clone(&self.target)),
+            request: self.first.take().unwrap_or_else(|| Sent {
                 method: self.method,
-                target: Some(self.target),
+                target: Some(Rc::clone(&self.target)),
                 headers,
                 body: self.body.unwrap_or_default(),
-            },
+            }),
         };
         (Rc::new(answer), wrong)
     }
@@ -433,6 +460,17 @@ impl Chain {
             _ => Body::Text(bytes),
         })
     }
+}
+
+/// Whether a Location names no host, so that all but the path of the URL that led to it holds.
+fn is_relative(location: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(location);
+    !location.starts_with(b"//") && Url::parse(&text).is_err()
+}
+
+/// Whether a field is a name of the client that is empty, which Go does not send.
+fn names_nobody((name, value): &(String, String)) -> bool {
+    value.is_empty() && name == "User-Agent"
 }
 
 fn is_of_body(name: &str) -> bool {

@@ -121,35 +121,44 @@ impl HttpState {
 
 impl Target {
     fn read(text: &str) -> Result<Target, InvalidTarget> {
-        let mut url = Url::parse(text).map_err(|problem| InvalidTarget::of(text, problem))?;
+        let url = Url::parse(text).map_err(|problem| InvalidTarget::of(text, problem))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(InvalidTarget::Scheme(url.scheme().to_owned()));
         }
-        let credentials = (!url.username().is_empty() || url.password().is_some()).then(|| {
-            let decoded = |text: &str| {
-                let bytes = percent_encoding::percent_decode_str(text);
-                bytes.decode_utf8_lossy().into_owned()
-            };
-            (
-                decoded(url.username()),
-                decoded(url.password().unwrap_or_default()),
-            )
-        });
+        let mut target = Target::of(url);
+        if target.credentials.is_none() {
+            text.clone_into(&mut target.shown);
+        }
+        Ok(target)
+    }
+
+    /// The target of a URL of HTTP.
+    pub(crate) fn of(mut url: Url) -> Target {
+        let credentials = credentials(&url);
         let whole = url.to_string();
         // These can't fail of a URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         let shown = match &credentials {
-            None => text.to_owned(),
+            None => whole.clone(),
             Some(_) => url.as_str().replacen("://", "://****:****@", 1),
         };
-        Ok(Target {
+        Target {
             url,
             whole,
             shown,
             credentials,
             known: RefCell::default(),
-        })
+        }
+    }
+
+    /// The target of a URL that a relative one led to from this: it has the same credentials.
+    pub(crate) fn beside(&self, mut url: Url) -> Target {
+        if let Some((user, password)) = &self.credentials {
+            let _ = url.set_username(user);
+            let _ = url.set_password(Some(password));
+        }
+        Target::of(url)
     }
 
     /// What is known of it in this stage.
@@ -160,17 +169,19 @@ impl Target {
         }
         Rc::clone(&known.1)
     }
+}
 
-    /// The target of a redirect.
-    pub(crate) fn of(url: Url) -> Target {
-        Target {
-            whole: url.to_string(),
-            shown: url.to_string(),
-            url,
-            credentials: None,
-            known: RefCell::default(),
-        }
+/// The user and the password in a URL.
+fn credentials(url: &Url) -> Option<(String, String)> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
     }
+    let decoded = |text: &str| {
+        let bytes = percent_encoding::percent_decode_str(text);
+        bytes.decode_utf8_lossy().into_owned()
+    };
+    let password = url.password().unwrap_or_default();
+    Some((decoded(url.username()), decoded(password)))
 }
 
 #[cfg(test)]
@@ -190,5 +201,18 @@ mod tests {
             &known,
             &targets.of("http://host/99999").unwrap()
         ));
+    }
+
+    #[test]
+    fn a_relative_redirect_keeps_the_credentials_and_an_absolute_one_has_its_own() {
+        let target = Target::read("http://u:p%40@host/a").unwrap();
+        let next = target.beside(Url::parse("http://host/b").unwrap());
+        assert_eq!(next.credentials, Some(("u".to_owned(), "p@".to_owned())));
+        assert_eq!(next.whole, "http://u:p%40@host/b");
+        assert_eq!(next.shown, "http://****:****@host/b");
+        assert_eq!(next.url.as_str(), "http://host/b");
+        let other = Target::of(Url::parse("http://x:y@host/b").unwrap());
+        assert_eq!(other.credentials, Some(("x".to_owned(), "y".to_owned())));
+        assert_eq!(Target::of(next.url).credentials, None);
     }
 }

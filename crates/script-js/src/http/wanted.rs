@@ -6,12 +6,12 @@ use super::fields::{Fields, canonical};
 use super::held;
 use super::jar::Jar;
 use super::target::{InvalidTarget, Target};
-use crate::api::k6::tags_of;
+use crate::api::k6::read_tags;
 use crate::api::k6_error;
 use crate::native::Call;
-use crate::run::HttpOptions;
+use crate::run::{HttpOptions, Level};
 use crate::vu::Vu;
-use rquickjs::{Object, Result, Value};
+use rquickjs::{Coerced, FromJs, Object, Result, Value};
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -45,6 +45,8 @@ pub(crate) struct Wanted {
     pub(crate) expectation: Option<Rc<Expectation>>,
     pub(crate) throws: bool,
     pub(crate) tags: Vec<(String, String)>,
+    /// The length that a script gives, which is not what is sent.
+    given_length: Option<String>,
 }
 
 /// What a script gets of a body.
@@ -67,6 +69,23 @@ pub(crate) struct Unmade {
     /// Whether the request itself said that it throws.
     pub(crate) throws: Option<bool>,
 }
+
+/// Why params or a body can't be read.
+pub(crate) enum Unread {
+    /// They are refused: the response says so, and nothing is thrown.
+    Refused(String),
+    /// Reading them threw.
+    Thrown(rquickjs::Error),
+}
+
+impl From<rquickjs::Error> for Unread {
+    fn from(error: rquickjs::Error) -> Self {
+        Unread::Thrown(error)
+    }
+}
+
+/// What is read of params or a body.
+pub(crate) type Read<T> = std::result::Result<T, Unread>;
 
 impl Wanted {
     /// Reads a request: its URL, its body, its params.
@@ -107,18 +126,46 @@ impl Wanted {
             expectation: vu.http.expectation.borrow().clone(),
             throws: options.throws,
             tags: Vec::new(),
+            given_length: None,
         });
+        match wanted.read_given(call, body, params) {
+            Ok(()) => {}
+            Err(Unread::Thrown(error)) => return Err(error),
+            // As in k6, what the params say of throwing does not hold where they are refused.
+            Err(Unread::Refused(text)) => return Ok(Err(Unmade::of_options(text))),
+        }
+        wanted.leave_out_usual_agent(vu.worker.usual_fields(options).len());
+        wanted.warn_of_length(vu);
+        Ok(Ok(wanted))
+    }
+
+    /// Says that the length that a script gives is not that of the body.
+    fn warn_of_length(&self, vu: &Vu) {
+        let bytes = self.body.as_ref().map_or(0, Vec::len);
+        let given = self.given_length.as_ref();
+        if let Some(given) = given.filter(|given| **given != bytes.to_string()) {
+            let (method, url) = (&self.method, &self.target.shown);
+            let message = format!(
+                "The specified Content-Length header \"{given}\" in the {method} request for {url} \
+                 doesn't match the actual request body length of {bytes}, so it will be ignored!"
+            );
+            vu.program.log(Level::Warning, &message, &[]);
+        }
+    }
+
+    fn read_given<'js>(
+        &mut self,
+        call: &Call<'js>,
+        body: &Value<'js>,
+        params: &Value<'js>,
+    ) -> Read<()> {
         let mut given = body::read(call, body)?;
         let mut compression = None;
         if let Some(params) = params.as_object() {
-            compression = wanted.read_params(call, params)?;
+            compression = self.read_params(call, params)?;
         }
-        match wanted.add_body(&mut given, compression) {
-            Ok(()) => {}
-            Err(problem) => return Ok(Err(unmade(1000, problem, params))),
-        }
-        wanted.leave_out_usual_agent(vu.worker.usual_fields(options).len());
-        Ok(Ok(wanted))
+        self.add_body(&mut given, compression)
+            .map_err(Unread::Refused)
     }
 
     /// A script that says who it is says so in place of the options.
@@ -162,15 +209,12 @@ impl Wanted {
     }
 
     /// Reads the params; the compression that they ask for.
-    fn read_params<'js>(
-        &mut self,
-        call: &Call<'js>,
-        params: &Object<'js>,
-    ) -> Result<Option<String>> {
+    fn read_params<'js>(&mut self, call: &Call<'js>, params: &Object<'js>) -> Read<Option<String>> {
         let mut compression = None;
         for entry in params.props::<String, Value<'js>>() {
             let (key, value) = entry?;
-            if value.is_undefined() || value.is_null() && key != "responseCallback" {
+            let means_something = matches!(key.as_str(), "responseCallback" | "redirects");
+            if value.is_undefined() || value.is_null() && !means_something {
                 continue;
             }
             match key.as_str() {
@@ -178,7 +222,9 @@ impl Wanted {
                 "tags" => self.read_tags(call, &value)?,
                 "timeout" => self.timeout = timeout(call, &value)?,
                 "redirects" => {
-                    self.redirects = value.as_number().unwrap_or(0.0).max(0.0) as u32;
+                    // Infinite and absent numbers are none: the conversion saturates.
+                    let number = Coerced::<f64>::from_js(&call.ctx, value)?;
+                    self.redirects = number.0.max(0.0) as u32;
                     self.is_redirects_own = true;
                 }
                 "cookies" => self.read_cookies(call, &value)?,
@@ -190,7 +236,12 @@ impl Wanted {
                 "auth" => self.read_auth(call, &value)?,
                 "compression" => compression = Some(call.text(&value)?),
                 "responseType" => self.response = response_type(call, &value)?,
-                "responseCallback" => self.expectation = expectation::read(call, &value)?,
+                "responseCallback" => {
+                    let expectation = expectation::of(&value);
+                    self.expectation = expectation.ok_or_else(|| {
+                        Unread::Refused("unsupported responseCallback".to_owned())
+                    })?;
+                }
                 "throw" => self.throws = call.is_truthy(value)?,
                 _ => {}
             }
@@ -204,17 +255,34 @@ impl Wanted {
         };
         for entry in headers.props::<String, Value<'js>>() {
             let (name, value) = entry?;
-            if !name.eq_ignore_ascii_case("content-length") {
-                let name = canonical(name.as_bytes());
-                let value = call.text(&value)?;
-                self.add_header(name, value);
+            let name = canonical(name.as_bytes());
+            let value = call.text(&value)?;
+            match name.as_str() {
+                "Content-Length" => self.given_length = Some(value),
+                // The length of the body is known, so that it never goes out in chunks.
+                "Transfer-Encoding" => {}
+                _ => self.set_header(name, value),
             }
         }
         Ok(())
     }
 
-    fn read_tags<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
-        for (name, value) in tags_of(call, value, "invalid tags argument: ")? {
+    /// Names that differ in their capitals alone are one: the last value holds. The client's own
+    /// name stays where it is until all fields are known.
+    fn set_header(&mut self, name: String, value: String) {
+        let headers = Rc::make_mut(&mut self.headers);
+        let mut given = headers.iter_mut();
+        match given.find(|(known, _)| *known == name && name != "User-Agent") {
+            Some((_, known)) => *known = value,
+            None => headers.push((name, value)),
+        }
+    }
+
+    fn read_tags<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Read<()> {
+        let tags = read_tags(call, value)?.map_err(|problem| {
+            Unread::Refused(format!("invalid HTTP request metric tags: {problem}"))
+        })?;
+        for (name, value) in tags {
             match name.as_str() {
                 "name" => self.name = Some(value),
                 _ => self.tags.push((name, value)),
@@ -257,6 +325,17 @@ impl Wanted {
     }
 }
 
+impl Unmade {
+    /// One of params or a body that are refused.
+    fn of_options(text: String) -> Self {
+        Unmade {
+            code: 0,
+            text,
+            throws: None,
+        }
+    }
+}
+
 fn unmade(code: u16, text: String, params: &Value<'_>) -> Unmade {
     let throws = params
         .as_object()
@@ -289,24 +368,24 @@ fn url_of<'js>(
     Ok(Err(InvalidTarget::NoText(shown)))
 }
 
-fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Duration> {
+fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<Duration> {
     let text = match value.as_number() {
         Some(number) => number.to_string(),
         None => call.text(value)?,
     };
     let read = loadline_k6_options::GoDuration::parse(&text);
     read.map(loadline_k6_options::GoDuration::duration)
-        .map_err(|_| k6_error(&call.ctx, &format!("invalid timeout value: {text}")))
+        .map_err(|_| Unread::Refused(format!("invalid timeout value: {text}")))
 }
 
-fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<ResponseType> {
+fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<ResponseType> {
     match call.text(value)?.as_str() {
         "text" => Ok(ResponseType::Text),
         "binary" => Ok(ResponseType::Binary),
         "none" => Ok(ResponseType::None),
         other => {
             let sentence = format!("{other} does not belong to ResponseType values");
-            Err(k6_error(&call.ctx, &sentence))
+            Err(Unread::Refused(sentence))
         }
     }
 }
