@@ -136,7 +136,8 @@ fn absolute(directory: &Path, path: &str) -> PathBuf {
 /// The URL of a file; `.` and `..` are resolved in it.
 fn file_url(path: &Path) -> Url {
     let url = Url::from_file_path(path).ok();
-    url.unwrap_or_else(|| Url::parse("file:///-").expect("it is a URL"))
+    let resolved = url.and_then(|url| Url::parse(url.as_str()).ok());
+    resolved.unwrap_or_else(|| Url::parse("file:///-").expect("it is a URL"))
 }
 
 impl Sources for Files {
