@@ -96,8 +96,10 @@ pub fn run(words: &[String], surroundings: Surroundings) -> u8 {
         Err(error) => return refuse(&surroundings, &error.into()),
     };
     match command(&invocation, &surroundings) {
-        Ok(()) if surroundings.screen.is_broken() => FAILED,
-        Ok(()) => 0,
+        Ok(()) => surroundings.screen.broken().map_or(0, |problem| {
+            let text = format!("standard output could not be written: {problem}");
+            refuse(&surroundings, &Refused::new(FAILED, text))
+        }),
         Err(refused) => refused.code,
     }
 }

@@ -3,6 +3,7 @@
 //! On a terminal a block of progress stands below all that is printed: the cursor waits at its
 //! begin, text that comes overwrites it, and the next block is drawn behind that text.
 
+use super::go_words;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,8 +18,8 @@ struct Streams {
     stderr: Stream,
     /// Whether a block is shown.
     has_block: bool,
-    /// Whether standard output has failed: nobody reads it any more.
-    is_broken: bool,
+    /// Why standard output has failed, if it has: what is lost was the summary, or a part of it.
+    broken: Option<String>,
 }
 
 impl Screen {
@@ -28,7 +29,7 @@ impl Screen {
             stdout,
             stderr,
             has_block: false,
-            is_broken: false,
+            broken: None,
         }))
     }
 
@@ -61,9 +62,9 @@ impl Screen {
         self.lock().has_block = false;
     }
 
-    /// Whether standard output could not be written.
-    pub(super) fn is_broken(&self) -> bool {
-        self.lock().is_broken
+    /// Why standard output could not be written, if that is so.
+    pub(super) fn broken(&self) -> Option<String> {
+        self.lock().broken.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, Streams> {
@@ -83,7 +84,9 @@ impl Streams {
 
     fn out(&mut self, text: &str) {
         let written = self.stdout.write_all(text.as_bytes());
-        self.is_broken |= written.and_then(|()| self.stdout.flush()).is_err();
+        if let Err(error) = written.and_then(|()| self.stdout.flush()) {
+            self.broken.get_or_insert_with(|| go_words::system(&error));
+        }
     }
 }
 
