@@ -76,7 +76,13 @@ mod with_scripts {
         let grade = findings.grade();
         let is_warning = grade != Grade::Valid;
         let said = |text| Said { is_warning, text };
-        let grade = said(format!("the result is {}", grade.name()));
+        let but = match grade == Grade::Valid && end.result.many_failed() {
+            true => {
+                ": Loadline did not distort the figures, but many requests failed or had no status of success"
+            }
+            false => "",
+        };
+        let grade = said(format!("the result is {}{but}", grade.name()));
         let sentences = findings.validity_sentences().map(said);
         std::iter::once(grade).chain(sentences).collect()
     }
@@ -128,6 +134,9 @@ mod with_scripts {
                     _ => "terminated",
                 };
                 if !interrupt.signal(name) {
+                    refuse(&format!(
+                        "{name}: the test ends at once, without its summary"
+                    ));
                     std::process::exit(i32::from(INTERRUPTED));
                 }
             }
