@@ -43,7 +43,7 @@ export function line(
   return { name, x, y, mark, colour, is_hidden: false };
 }
 
-const time = axis("time since the end of warm-up", "seconds", { ends: [0, SECONDS] });
+const time = axis("time in the measured part", "seconds", { ends: [0, SECONDS] });
 const us = axis("response time", "us", { scale: "log" });
 
 function runCharts(): Chart[] {

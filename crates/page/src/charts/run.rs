@@ -78,7 +78,7 @@ fn time_axis(timeline: &Timeline, heatmap: Option<&Heatmap>) -> Axis {
         (None, []) => 1.0,
     };
     let last_s = timeline.time_s.last().copied().unwrap_or(0.0);
-    Axis::linear("time since the end of warm-up", Unit::Seconds).between(0.0, end_s.max(last_s))
+    Axis::linear("time in the measured part", Unit::Seconds).between(0.0, end_s.max(last_s))
 }
 
 /// The changes of the load in the measured part.

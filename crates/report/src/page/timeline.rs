@@ -13,9 +13,19 @@ pub(super) fn timeline(summary: &Summary) -> Timeline {
         let middle_ns = row.start_ns / 2 + row.end_ns / 2;
         middle_ns.saturating_sub(zero_ns) as f64 / 1e9
     };
+    let rows = &summary.rows[..whole(&summary.rows, |row| row.end_ns - row.start_ns)];
     Timeline {
-        time_s: summary.rows.iter().map(middle_s).collect(),
-        tracks: tracks(summary),
+        time_s: rows.iter().map(middle_s).collect(),
+        tracks: tracks(summary, rows),
+    }
+}
+
+/// How many of these intervals are long enough for a rate: the last may be a rest of some
+/// milliseconds, whose rate would be nothing or a peak.
+fn whole<T>(intervals: &[T], length_ns: impl Fn(&T) -> u64) -> usize {
+    match intervals {
+        [.., before, last] if length_ns(last) * 10 < length_ns(before) => intervals.len() - 1,
+        _ => intervals.len(),
     }
 }
 
@@ -28,6 +38,7 @@ pub(super) fn of_names(summary: &Summary, most: usize) -> Vec<(String, Timeline)
         .collect();
     let labels = names::labels(&listed).into_iter();
     let moments = summary.names.moments();
+    let moments = &moments[..whole(moments, |moment| moment.end_ns - moment.start_ns)];
     let zero_ns = summary.total.start_ns;
     let courses = busiest.into_iter().map(|(_, of_name)| {
         let course = course(of_name, moments, zero_ns);
@@ -44,7 +55,10 @@ fn course(of_name: &[(usize, Series)], moments: &[Moment], zero_ns: u64) -> Time
     let mut rate = vec![Some(0.0); moments.len()];
     let mut p99 = vec![None; moments.len()];
     for (index, series) in of_name {
-        let length_ns = moments[*index].end_ns - moments[*index].start_ns;
+        let Some(moment) = moments.get(*index) else {
+            continue;
+        };
+        let length_ns = moment.end_ns - moment.start_ns;
         rate[*index] = Some(per_second(series.completed, length_ns));
         p99[*index] = series.percentile_ns(99.0).map(|ns| ns as f64 / 1e3);
     }
@@ -55,10 +69,10 @@ fn course(of_name: &[(usize, Series)], moments: &[Moment], zero_ns: u64) -> Time
     }
 }
 
-fn tracks(summary: &Summary) -> Vec<Track> {
+fn tracks(summary: &Summary, rows: &[Row]) -> Vec<Track> {
     let track = |measure, of: &dyn Fn(&Row) -> Option<f64>| Track {
         measure,
-        values: summary.rows.iter().map(of).collect(),
+        values: rows.iter().map(of).collect(),
     };
     let rate = |count: u64, row: &Row| Some(per_second(count, row.end_ns - row.start_ns));
     let response = |of: fn(&Quantiles) -> u64| move |row: &Row| us(&row.response, of);
