@@ -2,8 +2,7 @@
 
 use crate::layout;
 use loadline_plan::{
-    Arrivals, Connection, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage,
-    Think, Until,
+    Arrivals, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage, Think, Until,
 };
 use loadline_record::LoadChange;
 use loadline_units as units;
@@ -67,7 +66,7 @@ fn origin(request: &Request) -> &str {
 /// How much, in which model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10 s`.
 pub(crate) fn load(plan: &Plan) -> String {
     let mut parts = match plan.scenarios.len() {
-        0 => vec![model(&plan.load, &plan.connection)],
+        0 => vec![model(&plan.load, plan)],
         count => vec![units::counted(count as u64, "scenario")],
     };
     parts.extend(plan.think.map(thinking));
@@ -80,10 +79,17 @@ pub(crate) fn load(plan: &Plan) -> String {
         plan.request_limit
             .map(|limit| units::counted(limit, "request")),
     );
-    parts.extend(
-        plan.duration
-            .map(|length| format!("for {}", units::duration(length))),
-    );
+    parts.extend(plan.duration.map(|length| {
+        let is_most = plan
+            .scenarios
+            .iter()
+            .any(|one| !one.part.graceful_stop.is_zero());
+        let length = units::duration(length);
+        match is_most {
+            true => format!("for at most {length}"),
+            false => format!("for {length}"),
+        }
+    }));
     if is_endless(plan) {
         parts.push("without a planned end".to_owned());
     }
@@ -119,15 +125,16 @@ fn is_endless(plan: &Plan) -> bool {
     !has_stages && !has_end && plan.until.is_none()
 }
 
-fn model(load: &Load, connection: &Connection) -> String {
-    let connections = connections(load, connection);
+fn model(load: &Load, plan: &Plan) -> String {
+    let connection = &plan.connection;
+    let connections = connections(load, plan);
     match &load.shape {
         Shape::Closed => format!("closed loop: {connections}"),
         Shape::ClosedStages { start, stages } => {
             let level = |n: u32| units::count(n.into());
-            let users = match (connection.streams, connection.shared) {
-                (1, None) => "connections",
-                (1, Some(_)) => "users",
+            let users = match (connection.streams, has_users(plan)) {
+                (1, false) => "connections",
+                (1, true) => "users",
                 _ => "streams",
             };
             format!(
@@ -170,11 +177,7 @@ fn model(load: &Load, connection: &Connection) -> String {
 pub(crate) fn scenarios(plan: &Plan) -> Vec<String> {
     let one = |scenario: &Scenario| {
         let part = &scenario.part;
-        let mut text = vec![format!(
-            "{}: {}",
-            part.name,
-            model(&scenario.load, &plan.connection)
-        )];
+        let mut text = vec![format!("{}: {}", part.name, model(&scenario.load, plan))];
         text.extend(scenario.think.map(thinking));
         let limit = scenario.request_limit;
         text.extend(limit.map(|limit| units::counted(limit, "iteration")));
@@ -229,13 +232,20 @@ pub(crate) fn change_text(change: &LoadChange, plan: &Plan) -> String {
     }
 }
 
+/// Whether a user is something else than a connection: several share them, or its script opens
+/// those that it needs.
+fn has_users(plan: &Plan) -> bool {
+    let connection = &plan.connection;
+    let opens_its_own = !connection.ahead && plan.scripts().next().is_some();
+    connection.shared.is_some() || opens_its_own
+}
+
 /// `10 to 1 000 connections`, `10 connections of 10 streams`, `50 users on 10 shared connections`.
-fn connections(load: &Load, connection: &Connection) -> String {
-    let (streams, shared) = (connection.streams, connection.shared);
-    let noun = if shared.is_some() {
-        "user"
-    } else {
-        "connection"
+fn connections(load: &Load, plan: &Plan) -> String {
+    let (streams, shared) = (plan.connection.streams, plan.connection.shared);
+    let noun = match has_users(plan) {
+        true => "user",
+        false => "connection",
     };
     let (least, most) = (
         load.users.div_ceil(streams),

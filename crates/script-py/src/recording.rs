@@ -7,7 +7,7 @@
 use crate::engine::{Engine, begin_recorded, existing, plan_of};
 use crate::pause::pause;
 use loadline_engine::{Event, Handle, Inlet, Readiness, Run};
-use loadline_plan::{Body, Check, Plan, Request, Shape};
+use loadline_plan::{Body, Check, Plan, Request, Script, Shape};
 use loadline_record::{Ended, Environment, Header, RunWriter, Summary, Unfinished};
 use loadline_watch::host_counters;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -48,9 +48,12 @@ struct Running {
 #[pymethods]
 impl Recording {
     /// A record of a run against `host`, by so many users, which lasts so many seconds if that is
-    /// known, and of whom some may pace themselves. It is judged by these checks.
+    /// known, and of whom some may pace themselves. It is judged by these checks; the users are
+    /// those of a script.
     #[new]
-    #[pyo3(signature = (path, host, users, duration=None, paced=false, checks=Vec::new()))]
+    #[pyo3(signature = (
+        path, host, users, duration=None, paced=false, checks=Vec::new(), script=None
+    ))]
     fn new(
         path: PathBuf,
         host: &str,
@@ -58,6 +61,7 @@ impl Recording {
         duration: Option<f64>,
         paced: bool,
         checks: Vec<String>,
+        script: Option<PathBuf>,
     ) -> PyResult<Self> {
         let url: Url = host.parse().map_err(|problem| {
             PyValueError::new_err(format!("the host {host:?} is no URL: {problem}"))
@@ -76,6 +80,12 @@ impl Recording {
             .iter()
             .map(|text| check(text))
             .collect::<PyResult<_>>()?;
+        plan.script = script.map(|path| Script {
+            path,
+            args: Vec::new(),
+            crc32: None,
+            names_urls: false,
+        });
         // Without one, whoever began it ends it.
         let seconds = duration.filter(|seconds| *seconds > 0.0);
         plan.duration = seconds.map(Duration::from_secs_f64);

@@ -127,6 +127,21 @@ fn users_that_share_connections_are_called_so() {
 }
 
 #[test]
+fn users_of_scripts_that_open_their_connections_are_called_so() {
+    let mut plan = samples::closed_plan(50, 2);
+    plan.script = Some(loadline_plan::Script {
+        path: "locustfile.py".into(),
+        args: Vec::new(),
+        crc32: None,
+        names_urls: false,
+    });
+    assert!(load(&plan).starts_with("closed loop: 50 connections,"));
+    plan.connection.ahead = false;
+    assert!(load(&plan).starts_with("closed loop: 50 users,"));
+    assert!(target(&plan).starts_with("script locustfile.py at http://"));
+}
+
+#[test]
 fn names_are_counted_where_requests_have_some() {
     let mut plan = samples::closed_plan(1, 1);
     plan.requests = ["/a", "/b", "/c"]

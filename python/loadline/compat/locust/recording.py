@@ -39,6 +39,7 @@ class SavedRun:
                 options.run_time,
                 paced=any(_is_paced(kind) for kind in self._environment.user_classes),
                 checks=options.check or [],
+                script=options.locustfile,
             )
             recording.begin()
         except (OSError, RuntimeError, ValueError) as e:
