@@ -69,6 +69,23 @@ def test_several_outputs_and_checks_that_pass(tmp_path):
     assert "all 2 passed" in ended.err
 
 
+@pytest.mark.parametrize("stopping", [[], ["--stop-timeout", "2"]])
+def test_the_record_has_what_the_tables_have(tmp_path, stopping):
+    users = 8
+    write(tmp_path, VISITORS)
+    ended = visit(tmp_path, "--out", "json=a.json", "--json-file", "tables", *stopping, users=users)
+    assert ended.code == 0, ended.err
+    summary = json.loads((tmp_path / "a.json").read_text())["summary"]
+    tables = json.loads((tmp_path / "tables.json").read_text())
+    counted = sum(row["num_requests"] for row in tables)
+    assert summary["failed"] == 0
+    # A user may end while it waits for a response, or before it has taken it.
+    assert summary["answered"] - users <= counted <= summary["answered"]
+    assert summary["sent"] - users <= counted
+    # Between two tasks they wait by themselves: that is no work of Loadline's.
+    assert "waited for Loadline" not in json.dumps(summary)
+
+
 @pytest.mark.parametrize("check, code", [("p50<1us", 1), ("rate>1000000", 1)])
 def test_a_check_that_fails_sets_the_exit_code(tmp_path, check, code):
     native_command()

@@ -106,7 +106,13 @@ class Outputs:
     def record_part(self, environment, index):
         """Record what this process, one of several, has of the test."""
         if self._folder is not None:
-            SavedRun(self._part(index), environment, self._options, self._is_wanted)
+            path = self._part(index)
+            self._run = SavedRun(path, environment, self._options, self._is_wanted)
+
+    def finish_part(self):
+        """Wait until what this process has recorded is in its file."""
+        if self._run is not None:
+            self._run.finish()
 
     def interrupt(self):
         """A signal ends the test."""
@@ -145,6 +151,7 @@ class Outputs:
         if self._folder is None:
             return None
         if not self._options.processes:
+            self.finish_part()
             return self._run.path if self._run and self._run.is_whole else None
         path = self._saved or self._path("all.run")
         parts = [self._part(index) for index in range(self._options.processes)]

@@ -64,6 +64,7 @@ def _be_child(environment, pipe, index, outputs):
         events = environment.events
         events.init.fire(environment=environment, runner=runner, web_ui=None)
         runner.serve()
+        outputs.finish_part()
         events.quitting.fire(environment=environment, reverse=True)
         code = 2 if log.unhandled_greenlet_exception else 0
         events.quit.fire(exit_code=code)

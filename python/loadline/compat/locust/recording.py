@@ -2,6 +2,8 @@
 
 import logging
 
+import gevent
+
 from loadline import native
 
 from .user import starts
@@ -19,6 +21,10 @@ class SavedRun:
         # Whether a test that can't be recorded is to end.
         self._is_wanted = is_wanted
         self._recording = None
+        # The greenlet that waits for the file, once the test has ended.
+        self._writing = None
+        # Whether a user ends the test: its greenlet does not come back from a wait.
+        self._by_user = False
         # Whether the file is there, whole.
         self.is_whole = False
         # Whether a signal ends the test.
@@ -64,17 +70,29 @@ class SavedRun:
         if self._recording is None:
             return
         self._recording.wind_down()
+        self._by_user = gevent.getcurrent() in self._environment.runner.user_greenlets
         # Users who may finish their tasks go on, and are counted.
         if not self._environment.stop_timeout:
             starts.recorded = False
             self._recording.close(interrupted=self.interrupted)
 
     def _end(self, **_kwargs):
-        if self._recording is None or self.is_whole:
+        if self._recording is None or self._writing is not None:
             return
         starts.recorded = False
+        self._recording.close(interrupted=self.interrupted)
+        self._writing = gevent.spawn(self._write)
+        if not self._by_user:
+            self.finish()
+
+    def finish(self):
+        """Wait until what was recorded is in the file."""
+        if self._writing is not None:
+            self._writing.join()
+
+    def _write(self):
         try:
-            self._recording.end(interrupted=self.interrupted)
+            self._recording.end()
             self.is_whole = True
         except (OSError, RuntimeError) as e:
             logger.error("The saved run '%s' is not whole: %s", self.path, e)
