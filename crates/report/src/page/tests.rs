@@ -39,10 +39,10 @@ fn every_second_of_an_open_run_has_its_rates_and_times() {
 #[test]
 fn a_rest_that_is_too_short_for_a_rate_has_none() {
     let mut summary = samples::stalled();
-    let mut rest = summary.rows[9].clone();
+    let mut rest = summary.rows[9];
     rest.start_ns = rest.end_ns;
     rest.end_ns += 1_000_000;
-    summary.rows.push(rest.clone());
+    summary.rows.push(rest);
     assert_eq!(timeline::timeline(&summary).time_s.len(), 10);
     rest.end_ns += 200_000_000;
     summary.rows[10] = rest;
