@@ -78,7 +78,8 @@ mod with_scripts {
         let said = |text| Said { is_warning, text };
         let but = match grade == Grade::Valid && end.result.many_failed() {
             true => {
-                ": Loadline did not distort the figures, but many requests failed or had no status of success"
+                ": Loadline did not distort the figures, but many requests failed or had no status \
+                 of success"
             }
             false => "",
         };
