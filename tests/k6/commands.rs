@@ -2,7 +2,7 @@
 
 use crate::k6::{Scripts, default};
 use crate::rig::{beside_others, command, serve};
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 
 #[test]
@@ -146,6 +146,24 @@ fn commands_end_with_k6s_exit_codes_and_one_sentence() {
 }
 
 #[test]
+fn standard_output_that_is_full_is_a_failure_with_its_reason() {
+    let scripts = Scripts::new(&[("good.js", &default(""))]);
+    for words in [&["k6", "run", "good.js"][..], &["k6", "--help"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut command = command(words);
+        command.stdout(full).current_dir(scripts.path());
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(255), "{stderr}");
+        let last = stderr.lines().last().unwrap_or_default();
+        assert!(
+            last.contains("standard output could not be written: no space left on device"),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
 fn an_archive_runs_without_its_files() {
     let scripts = Scripts::new(&[
         (
@@ -158,6 +176,8 @@ fn an_archive_runs_without_its_files() {
     ]);
     let archived = scripts.say(&["archive", "-O", "all.tar", "main.js"]);
     assert_eq!((archived.code, archived.stderr.as_str()), (Some(0), ""));
+    let above = scripts.say(&["archive", "-O", "above.tar", "gone/../main.js"]);
+    assert_eq!(above.code, Some(0), "{}", above.stderr);
     for name in ["main.js", "word.js", "text.txt"] {
         fs::remove_file(scripts.path().join(name)).unwrap();
     }

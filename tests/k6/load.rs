@@ -3,7 +3,7 @@
 use crate::k6::Scripts;
 use crate::rig::{beside_others, command, serve, serve_with, text};
 use std::fs;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
@@ -25,14 +25,7 @@ fn an_interrupt_ends_iterations_and_teardown_follows() {
     while !has_begun() {
         thread::sleep(Duration::from_millis(10));
     }
-    let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(105));
     let log = fs::read_to_string(&log).unwrap();
@@ -45,6 +38,40 @@ fn an_interrupt_ends_iterations_and_teardown_follows() {
     assert!(
         stdout.contains("0 complete and 2 interrupted iterations"),
         "{stdout}"
+    );
+}
+
+fn interrupt(child: &Child) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn a_second_signal_ends_the_process_and_says_so() {
+    let script = "import { sleep } from 'k6';
+        export const options = { vus: 1, duration: '20s' };
+        export default function () { console.log('in'); sleep(20); }
+        export function teardown() { console.log('ending'); sleep(20); }";
+    let scripts = Scripts::new(&[("long.js", script)]);
+    let log = scripts.path().join("log");
+    let _beside_others = beside_others();
+    let log_output = format!("file={}", text(&log));
+    let child = command(&["k6", "run", "--log-output", &log_output, "long.js"])
+        .current_dir(scripts.path())
+        .spawn()
+        .unwrap();
+    for logged in ["msg=in", "msg=ending"] {
+        while !fs::read_to_string(&log).is_ok_and(|log| log.contains(logged)) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        interrupt(&child);
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(105));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "loadline: interrupt: the test ends at once, without its summary\n"
     );
 }
 

@@ -96,10 +96,7 @@ pub fn run(words: &[String], surroundings: Surroundings) -> u8 {
         Err(error) => return refuse(&surroundings, &error.into()),
     };
     match command(&invocation, &surroundings) {
-        Ok(()) => surroundings.screen.broken().map_or(0, |problem| {
-            let text = format!("standard output could not be written: {problem}");
-            refuse(&surroundings, &Refused::new(FAILED, text))
-        }),
+        Ok(()) => 0,
         Err(refused) => refused.code,
     }
 }
@@ -128,7 +125,8 @@ fn command(invocation: &Invocation, surroundings: &Surroundings) -> Result<(), R
     let environment = &surroundings.place.environment;
     if invocation.flags.contains_key("help") || invocation.command == Command::Help {
         surroundings.screen.print(&help(invocation));
-        return Ok(());
+        return ensure_printed(surroundings)
+            .inspect_err(|refused| _ = refuse(surroundings, refused));
     }
     let no_colours = has_no_colours(surroundings, invocation.is_on("no-color", environment));
     let options = LogOptions {
@@ -151,9 +149,16 @@ fn command(invocation: &Invocation, surroundings: &Surroundings) -> Result<(), R
         console: &console,
         has_colours: !no_colours,
     };
-    asked
-        .answer()
-        .inspect_err(|refused| console.log_refusal(refused))
+    let answered = asked.answer().and_then(|()| ensure_printed(surroundings));
+    answered.inspect_err(|refused| console.log_refusal(refused))
+}
+
+/// Refuses what came out of a command if standard output did not take it.
+fn ensure_printed(surroundings: &Surroundings) -> Result<(), Refused> {
+    surroundings.screen.broken().map_or(Ok(()), |problem| {
+        let text = format!("standard output could not be written: {problem}");
+        Err(Refused::new(FAILED, text))
+    })
 }
 
 /// A command that is understood.
