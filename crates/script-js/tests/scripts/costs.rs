@@ -44,7 +44,7 @@ fn cpu() -> Duration {
 const OF_K6: u64 = 230_000;
 
 #[test]
-#[ignore = "it takes half a minute; make soak runs it"]
+#[ignore = "nothing else may run beside it; make soak runs it"]
 fn a_user_needs_no_more_memory_than_one_of_k6() {
     alone(a_user_needs_no_more_memory_than_one_of_k6, || {
         let each = bytes_of_a_user();
@@ -54,7 +54,7 @@ fn a_user_needs_no_more_memory_than_one_of_k6() {
 }
 
 #[test]
-#[ignore = "it takes half a minute; make soak runs it"]
+#[ignore = "nothing else may run beside it; make soak runs it"]
 fn a_user_that_shares_a_runtime_needs_an_eighth_of_one_of_k6() {
     alone(
         a_user_that_shares_a_runtime_needs_an_eighth_of_one_of_k6,

@@ -329,7 +329,7 @@ fn a_panic_of_a_native_function_ends_its_iteration_alone() {
 }
 
 #[test]
-#[ignore = "it takes a minute; make soak runs it"]
+#[ignore = "it takes half a minute; make soak runs it"]
 fn ten_thousand_iterations_that_are_cut_off_leave_nothing() {
     alone(
         ten_thousand_iterations_that_are_cut_off_leave_nothing,
@@ -372,7 +372,7 @@ fn ten_thousand_iterations_that_are_cut_off_leave_nothing() {
 const KEPT_BYTES: u64 = 24 << 20;
 
 #[test]
-#[ignore = "it takes minutes; make soak runs it"]
+#[ignore = "it takes half a minute; make soak runs it"]
 fn an_hour_of_iterations_leaves_nothing() {
     alone(an_hour_of_iterations_leaves_nothing, || {
         // What ten users do in an hour at one iteration a second, ten times over.

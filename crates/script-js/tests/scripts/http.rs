@@ -320,7 +320,7 @@ fn left_by(script: &str, few: u64, many: u64) -> u64 {
 }
 
 #[test]
-#[ignore = "it takes minutes; make soak runs it"]
+#[ignore = "it takes most of a minute; make soak runs it"]
 fn urls_leave_no_memory_behind_whether_they_have_a_name_or_not() {
     alone(
         urls_leave_no_memory_behind_whether_they_have_a_name_or_not,

@@ -67,7 +67,7 @@ class SavedRun:
         return self._environment.host or (hosts[0] if hosts else "")
 
     def _close(self, **_kwargs):
-        if self._recording is None:
+        if self._recording is None or self._writing is not None:
             return
         self._recording.wind_down()
         self._by_user = gevent.getcurrent() in self._environment.runner.user_greenlets
