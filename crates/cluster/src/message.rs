@@ -20,6 +20,7 @@ pub enum ToChild {
     /// What it is to run: these workers of the plan's.
     Assign {
         /// The whole plan.
+        #[serde(with = "loadline_plan::json")]
         plan: Box<Plan>,
         /// What its workers tell beside intervals.
         detail: Detail,

@@ -6,6 +6,7 @@ use crate::session::Needs;
 use anyhow::{Context, Result};
 use loadline_export::sqlite;
 use loadline_page::{AddedTables, FileChart, Heat, Page, RunPage};
+use loadline_plot::FileFormat;
 use loadline_report::{CapacityReport, TextOptions};
 use loadline_runner::Prints;
 use loadline_runner::preflight::{Reserved, refuse_overwriting, write_whole};
@@ -172,15 +173,17 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     write_whole(path, bytes).with_context(|| format!("{} can't be written", path.display()))
 }
 
-/// Writes each plot of a page as SVG and as PNG into a folder, which is made if it is not there.
+/// Writes each plot of a page in each format into a folder, which is made if it is not there.
 ///
 /// # Errors
 /// If one of them would be written over a file that was `read`, before any is.
 pub(crate) fn write_plots(folder: &Path, page: &Page, read: &[PathBuf]) -> Result<()> {
-    let place = |name: &str, ending: &str| folder.join(format!("{name}.{ending}"));
+    let place =
+        |name: &str, format: FileFormat| folder.join(format!("{name}.{}", format.ending()));
     let charts = loadline_page::charts(page);
-    let both = |name: &str| ["svg", "png"].map(|ending| place(name, ending));
-    let places: Vec<PathBuf> = charts.iter().flat_map(|chart| both(&chart.name)).collect();
+    let places: Vec<PathBuf> = (charts.iter())
+        .flat_map(|chart| FileFormat::ALL.iter().map(|&format| place(&chart.name, format)))
+        .collect();
     refuse_overwriting(
         places.iter().map(PathBuf::as_path),
         read.iter().map(PathBuf::as_path),
@@ -193,9 +196,9 @@ pub(crate) fn write_plots(folder: &Path, page: &Page, read: &[PathBuf]) -> Resul
         shared_x,
     } in charts
     {
-        let [svg, png] = both(&name);
-        write_file(&svg, loadline_plot::svg(chart, shared_x).as_bytes())?;
-        write_file(&png, &loadline_plot::png(chart, shared_x))?;
+        for &format in FileFormat::ALL {
+            write_file(&place(&name, format), &format.draw(chart, shared_x))?;
+        }
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod contradiction;
 mod destination;
 mod error;
 mod form;
+pub mod json;
 mod load;
 mod request;
 mod scenario;

@@ -1,6 +1,6 @@
 //! The charts of a report's page as SVG and PNG files.
 //!
-//! [`svg`] and [`png`] draw a [`Chart`](loadline_page::Chart), the description that the page draws
+//! [`FileFormat`] says which files a chart makes; [`svg`] and `png` draw a [`Chart`](loadline_page::Chart), the description that the page draws
 //! too: white ground, thin grid, a legend above the plot, colours that print and that the
 //! colour-blind tell apart. Nobody can point at a file, so the numbers of an axis are in one unit:
 //! times are milliseconds, memory is megabytes. A chart without a point says so.
@@ -22,11 +22,15 @@
 
 mod axis_scale;
 mod draw;
+mod file_format;
 mod legend;
 mod marks;
+#[cfg(feature = "png")]
 mod png;
 mod unit;
 
 pub use draw::{HEIGHT, WIDTH, svg};
+pub use file_format::FileFormat;
 pub use marks::PALETTE;
+#[cfg(feature = "png")]
 pub use png::{PNG_SCALE, png};

@@ -30,6 +30,7 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// What was run, after defaults. Bodies of more than [`LONGEST_KEPT_BODY`] bytes are left out.
+    #[serde(with = "loadline_plan::json")]
     pub plan: Plan,
     /// What was left out of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -2,8 +2,9 @@
 
 use loadline_capacity::{SearchOutcome, Settings};
 use loadline_plan::Plan;
-use serde::de::IgnoredAny;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 /// What a search was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +17,7 @@ pub struct Searched {
     #[serde(default)]
     pub errors_added: bool,
     /// What was asked for of each trial. Its requests are in the trials' own plans.
+    #[serde(with = "loadline_plan::json")]
     pub plan: Plan,
 }
 
@@ -48,17 +50,9 @@ pub struct SavedOutcome {
 /// Reads a value; `None` where another version wrote one that this version can't read.
 pub(super) fn readable<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
-    T: Deserialize<'de>,
+    T: DeserializeOwned,
     D: Deserializer<'de>,
 {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Stored<T> {
-        Readable(T),
-        Unreadable(IgnoredAny),
-    }
-    Ok(match Stored::deserialize(deserializer)? {
-        Stored::Readable(value) => Some(value),
-        Stored::Unreadable(_) => None,
-    })
+    let text = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(text.get()).ok())
 }
