@@ -61,10 +61,12 @@ install: compiler $(PAGE)
 	$(CARGO) install --locked --path crates/loadline $(if $(HTML),--features html) \
 		$(if $(SCRIPTS),--features k6) $(if $(PREFIX),--root $(PREFIX))
 
-# It needs no scripts; a build that has them does as well.
-demo:
-	@test -x target/release/loadline || $(MAKE) build SCRIPTS= PYTHON=
-	target/release/loadline demo
+# A build for a first look, without scripts, pages and PNG files; one that is there does as well.
+DEMO = $(TARGET)/demo/loadline
+demo: compiler
+	@test -x $(TARGET)/release/loadline || \
+		$(CARGO) build --profile demo --locked -p loadline --no-default-features
+	@loadline=$(TARGET)/release/loadline; test -x $$loadline || loadline=$(DEMO); $$loadline demo
 
 # The program that is shipped is linked by one core: the other one compiles the tests meanwhile.
 test: compiler $(PAGE)
