@@ -1,6 +1,8 @@
 """The runner whose users run in this process."""
 
 import logging
+import socket
+from uuid import uuid4
 
 from .. import runners as states
 from ..exception import StopTest
@@ -16,10 +18,10 @@ class LocalRunner(Runner):
 
     worker_index = 0
     worker_count = 1
-    client_id = "local"
 
     def __init__(self, environment):
         super().__init__(environment)
+        self.client_id = f"{socket.gethostname()}_{uuid4().hex}"
         self._node = WorkerNode("local")
         self._handed_out = {}
 
