@@ -4,7 +4,11 @@ import time
 from collections import OrderedDict
 
 from .. import stats as tunables
-from .buckets import calculate_response_time_percentile, diff_response_time_dicts
+from .buckets import (
+    bucket_response_time,
+    calculate_response_time_percentile,
+    diff_response_time_dicts,
+)
 from .store import StoreEntry
 
 _KEPT_BESIDE_WINDOW = 10
@@ -80,7 +84,10 @@ class StatsEntry:
 
     def log(self, response_time, content_length):
         """Count one request in this row alone."""
-        self.counts.log(response_time, content_length, tunables.bucket_response_time)
+        rounding = tunables.bucket_response_time
+        self.counts.log(
+            response_time, content_length, None if rounding is bucket_response_time else rounding
+        )
 
     def log_error(self, _error=None):
         """Count one failure in this row alone."""
@@ -239,6 +246,13 @@ class StatsEntry:
             },
             "avg_content_length": self.avg_content_length,
         }
+
+    def as_of_now(self, stats):
+        """A row with the same counts, which nobody counts on, of the statistics `stats`."""
+        return StatsEntry(stats, self.name, self.method, counts=self.counts.copy())
+
+    def __str__(self):
+        return self.to_string()
 
     def to_string(self, current=True):
         """The row of the table; with rates of now, or else of the whole run."""
