@@ -144,10 +144,12 @@ class _Table:
     def _open(self):
         """Replace the file of a former test only now that there is something to write."""
         if self.file is None:
-            self.file = open(self.path, "w", encoding="utf-8", newline="")
-            self.writer = csv.writer(self.file)
+            file = open(self.path, "w", encoding="utf-8", newline="")
+            self.writer = csv.writer(file)
             self.writer.writerow(self.head)
-            self.begin = self.file.tell()
+            self.begin = file.tell()
+            # Only now: until the head is written there is none.
+            self.file = file
 
     def replace(self, write_rows, *arguments):
         """Write the head once, and the rows in place of those before."""
