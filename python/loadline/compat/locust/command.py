@@ -304,7 +304,7 @@ class Command:
     def _exit_code(self):
         own = self.environment.process_exit_code
         if getattr(self.runner, "lost", None):
-            # Figures without what a process did are no success, whatever a locustfile makes of them.
+            # Figures without what a process did are no success, whatever a locustfile says.
             return own or _LOST
         if own is not None:
             return own

@@ -39,10 +39,14 @@ class Runner:
         self.exceptions = {}
         self.target_user_count = 0
         self.target_user_classes_count = {}
+        # The users of each class when the test was told to end.
+        self.final_user_classes_count = {}
+        # What tells of machines that are not there yet.
+        self.connection_broken = self.worker_cpu_warning_emitted = False
         self.custom_messages = {}
         # Whether the test could not begin, so that there is nothing to report.
         self.refused = False
-        self._dispatcher = None
+        self._users_dispatcher = None
         self._shape = ShapeWorker(self)
         self._monitor = Monitor(self)
         self._listen()
@@ -215,6 +219,7 @@ class Runner:
             return
         logger.debug("Stopping all users")
         self.environment.events.test_stopping.fire(environment=self.environment)
+        self.final_user_classes_count = dict(self.user_classes_count)
         self.update_state(states.STATE_CLEANUP)
         self._stop_spawning()
         self._shape.stop()
@@ -239,7 +244,7 @@ class Runner:
 
     def _stop_all_users(self):
         self._end(self.users())
-        self._dispatcher = None
+        self._users_dispatcher = None
 
     def quit(self):
         """End the test and everything that belongs to the runner."""

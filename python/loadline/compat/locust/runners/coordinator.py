@@ -105,7 +105,7 @@ class ProcessesRunner(MasterRunner):
         self.target_user_count = user_count
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
-            self._dispatcher = None
+            self._users_dispatcher = None
             self.environment.events.test_start.fire(environment=self.environment)
         self._stop_spawning()
         self.update_state(states.STATE_SPAWNING)
@@ -120,14 +120,14 @@ class ProcessesRunner(MasterRunner):
         logger.info(
             "Ramping to %d users at a rate of %.2f per second" % (user_count, spawn_rate)
         )
-        if self._dispatcher is None:
-            self._dispatcher = self.environment.dispatcher_class(
+        if self._users_dispatcher is None:
+            self._users_dispatcher = self.environment.dispatcher_class(
                 worker_nodes=self.clients.all, user_classes=self.user_classes
             )
-        self._dispatcher.new_dispatch(user_count, spawn_rate, user_classes)
-        for dispatched in self._dispatcher:
+        self._users_dispatcher.new_dispatch(user_count, spawn_rate, user_classes)
+        for dispatched in self._users_dispatcher:
             self._tell_counts(dispatched)
-        self._complete(self._dispatcher.dispatched_users)
+        self._complete(self._users_dispatcher.dispatched_users)
 
     def _tell_counts(self, dispatched):
         for node in self.clients.all:
@@ -253,8 +253,8 @@ class ProcessesRunner(MasterRunner):
         if node.last_word is not None:
             return
         self._note_loss(node, why or f"was lost{_how_it_ended(node.pid)}")
-        if self._dispatcher is not None:
-            self._dispatcher.remove_worker(node)
+        if self._users_dispatcher is not None:
+            self._users_dispatcher.remove_worker(node)
         if not self.clients and not self._quitting:
             logger.info("The last worker quit, stopping test.")
             gevent.spawn(self.quit)
@@ -275,7 +275,7 @@ class ProcessesRunner(MasterRunner):
             self._tell(node, "stop")
         self._wait_until(lambda: all(node.stopped for node in self.clients.all))
         self._ending = False
-        self._dispatcher = None
+        self._users_dispatcher = None
 
     def quit(self):
         """End the test and the children."""

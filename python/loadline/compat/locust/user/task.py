@@ -276,7 +276,7 @@ class TaskSet(metaclass=TaskSetMeta):
         return self.get_next_task()
 
     def _leave_on(self, interrupt):
-        """End this set, or return: True where there is nothing to leave, and a wait was asked for."""
+        """End this set; where there is nothing to leave, return whether a wait was asked for."""
         try:
             self.on_stop()
         except (StopUser, StopTest, GreenletExit):
