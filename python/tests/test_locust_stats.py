@@ -383,6 +383,23 @@ def test_each_field_of_a_row_can_be_assigned(request_stats, field, value):
         assert getattr(row, field) == value
 
 
+def test_a_row_that_is_counted_into_by_hand_remembers_its_seconds(request_stats):
+    row = request_stats.get("/x", "GET")
+    row.log(11, 1)
+    known = len(row.response_times_cache)
+    row.last_request_timestamp -= 1
+    row.log(666, 1)
+    assert len(row.response_times_cache) == known + 1
+    before = row.response_times_cache[int(row.last_request_timestamp) - 1]
+    assert before == stats.CachedResponseTimes({11: 1}, 1, 0)
+
+
+def test_a_row_whose_times_are_unknown_has_a_text(wide):
+    row = StatsEntry(RequestStats(store=Store()), "/", "GET")
+    row.num_requests, row.num_failures = 10, 5
+    assert str(row).split()[2:8] == ["10", "5(50.00%)", "|", "0", "0", "0"]
+
+
 def test_the_text_of_a_row_is_its_row_of_the_table(request_stats, wide):
     request_stats.log_request("GET", "/x", 5, 10)
     row = request_stats.get("/x", "GET")

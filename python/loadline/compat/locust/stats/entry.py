@@ -84,6 +84,9 @@ class StatsEntry:
 
     def log(self, response_time, content_length):
         """Count one request in this row alone."""
+        now, newest = int(time.time()), self.last_request_timestamp
+        if newest and now > int(newest):
+            self._remember(now - 1)
         rounding = tunables.bucket_response_time
         self.counts.log(
             response_time, content_length, None if rounding is bucket_response_time else rounding
@@ -128,7 +131,7 @@ class StatsEntry:
     @property
     def median_response_time(self):
         """The median of the rounded times, within the exact minimum and maximum."""
-        if not self._timed:
+        if not self._timed or self.min_response_time is None:
             return 0
         median = self.get_response_time_percentile(0.5)
         return max(min(median, self.max_response_time), self.min_response_time)
@@ -213,9 +216,9 @@ class StatsEntry:
         return data
 
     @classmethod
-    def unserialize(cls, data):
+    def unserialize(cls, data, stats=None):
         """A row of its own with the counts that `serialize` gave."""
-        entry = cls(None, data["name"], data["method"])
+        entry = cls(stats, data["name"], data["method"])
         for field in _FIELDS:
             setattr(entry.counts, field, data[field])
         return entry
