@@ -1,6 +1,5 @@
 """How a process ends that has used the engine: by its own exit code, however long its end takes."""
 
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,14 +9,16 @@ from command_support import PACKAGES, environment
 
 pytest.importorskip("loadline._native", reason="the extension is not built")
 
-# The loop stands still for longer than the engine's look at it, and goes on doing so while the
-# interpreter ends: the work in C is that of freeing much data.
+# The loop stands still for so long that the engine looks where. While it looks, work in C begins at
+# the very end, and the interpreter takes a while to free what there is: more than half of such
+# processes aborted while the look was not over.
 PROGRAM = """
 import atexit
 atexit.register(pow, 7, {digits})
 from gevent import monkey
 monkey.patch_all()
 from loadline import native
+freed_late = [[] for _ in range(500_000)]
 native.load().sleep(0.05)
 pow(7, 1_000_000)
 {end}
@@ -32,21 +33,19 @@ def end(digits, end="", arguments=()):
 
 
 def test_long_work_at_the_very_end_does_not_abort_the_process():
-    for code in (0, 3):
-        assert end(4_000_000, f"raise SystemExit({code})") == (code, "")
+    for code in (0, 3) * 4:
+        assert end(1_500_000, f"raise SystemExit({code})") == (code, "")
 
 
 def test_fifty_ends_on_a_busy_machine_have_their_own_exit_code():
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
-            for _ in range(os.cpu_count() or 1)]
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         with ThreadPoolExecutor(5) as beside:
-            codes = list(beside.map(lambda i: end(500_000, f"raise SystemExit({i % 2})"),
+            codes = list(beside.map(lambda i: end(400_000, f"raise SystemExit({i % 2})"),
                                     range(50)))
     finally:
-        for one in busy:
-            one.kill()
-            one.wait()
+        busy.kill()
+        busy.wait()
     assert codes == [(i % 2, "") for i in range(50)]
 
 

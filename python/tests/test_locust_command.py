@@ -619,8 +619,8 @@ def test_the_name_of_a_page_has_the_numbers_as_they_were_given(tmp_path):
     write(tmp_path, IDLE)
     run(tmp_path, "--headless", "--html", "r_{u}_{r}_{t}.html", "-u", "11", "-r", "5", "-t", "1s")
     assert (tmp_path / "r_11_5_1.html").exists(), os.listdir(tmp_path)
-    run(tmp_path, "--headless", "--html", "s_{u}_{r}_{t}.html", "-u", "2", "-r", "2.5", "-t", "1s")
-    assert (tmp_path / "s_2_2.5_1.html").exists(), os.listdir(tmp_path)
+    run(tmp_path, "--headless", "--html", "s_{u}/{r}_{t}.html", "-u", "2", "-r", "2.5", "-t", "1s")
+    assert (tmp_path / "s_2" / "2.5_1.html").exists(), os.listdir(tmp_path)
 
 
 SENT_AND_NOT_COUNTED = """

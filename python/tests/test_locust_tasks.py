@@ -334,6 +334,20 @@ def test_no_tasks_end_the_user_with_a_sentence(caplog):
         "(or mark it as abstract = True if you only intend to subclass it)"))]
 
 
+def test_a_class_without_tasks_is_named_before_it_is_used(caplog):
+    class Empty(User):
+        pass
+
+    class Full(User):
+        tasks = [steps()]
+
+    environment = Environment(user_classes=[Empty, Full])
+    for _ in range(2):
+        environment._filter_tasks_by_tags()
+    assert [one.message for one in caplog.records] == [
+        "Empty had no tasks left after filtering, instantiating it will fail!"]
+
+
 def test_names_that_are_no_tasks():
     with pytest.raises(Exception, match="must not override it or register it as a task"):
         @task

@@ -155,7 +155,8 @@ class Command:
         self.outputs = Outputs(options)
         files = (options.csv_prefix, options.json_file, options.html_file, *self.outputs.files)
         for path in files:
-            if path:
+            # The name of a page may have marks that are replaced at the end.
+            if path and "{" not in os.path.dirname(path):
                 _make_folder_of(path)
         if options.csv_prefix:
             _ensure_writable(options.csv_prefix + "_stats.csv")
@@ -298,6 +299,8 @@ class Command:
         if self.options.html_file:
             process_html_filename(self.options)
         with self._writing(self.options.html_file):
+            if self.options.html_file:
+                os.makedirs(os.path.dirname(self.options.html_file) or ".", exist_ok=True)
             return self.outputs.finish(self.environment)
         return 1
 
