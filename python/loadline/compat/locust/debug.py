@@ -99,8 +99,9 @@ def run_single_user(
     _env.events.test_start.fire(environment=_env)
     if _env.host:
         user_class.host = _env.host
+    _env.single_user_instance = user_class(_env)
     try:
-        user_class(_env).run()
+        _env.single_user_instance.run()
     except StopUser:
         pass
 

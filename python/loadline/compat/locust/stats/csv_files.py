@@ -57,10 +57,12 @@ class StatsCSV:
     def _percentile_fields(self, entry, use_current=False):
         if not entry.num_requests:
             return self.percentiles_na
-        percentile = entry.get_response_time_percentile
+        shares = self.percentiles_to_report
         if use_current and entry.use_response_times_cache:
-            percentile = entry.get_current_response_time_percentile
-        return [int(percentile(share) or 0) for share in self.percentiles_to_report]
+            times = map(entry.get_current_response_time_percentile, shares)
+        else:
+            times = entry.get_response_time_percentiles(shares)
+        return [int(time or 0) for time in times]
 
     def requests_csv(self, csv_writer):
         """The rows of the statistics, with a head."""

@@ -41,8 +41,9 @@ def entry_row(entry, current):
 def percentile_row(entry):
     """The percentiles of one row."""
     kind, name = _widths()
-    times = [int(entry.get_response_time_percentile(p)) for p in tunables.PERCENTILES_TO_REPORT]
-    row = f"%-{kind}s %-{name}s %8d " + " ".join(["%6d"] * len(times))
+    times = map(int, entry.get_response_time_percentiles(tunables.PERCENTILES_TO_REPORT))
+    shares = len(tunables.PERCENTILES_TO_REPORT)
+    row = f"%-{kind}s %-{name}s %8d " + " ".join(["%6d"] * shares)
     return row % (entry.method, entry.name, *times, entry.num_requests)
 
 
