@@ -234,7 +234,7 @@ def test_a_test_without_a_run_time_has_no_planned_end(tmp_path):
     with Server() as server:
         process = begin(["--headless", "-H", server.url, "--out", "loadline=a.run"], tmp_path)
         while not (tmp_path / "a.run").exists():
-            time.sleep(0.05)
+            time.sleep(0.02)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
         Ended(process)
