@@ -47,14 +47,18 @@ python: compiler
 	$(CARGO) build --release --locked -p loadline-script-py
 	@scripts/python $(TARGET)/python $(EXTENSION)
 
+# Its name promises the version of the C library that the command and the extension need.
 wheel: build
+	@scripts/need objdump=binutils
 	@scripts/python $(TARGET)/python
-	$(TARGET)/python/bin/python3 -m pip install --quiet 'maturin>=1.8,<2'
+	$(TARGET)/python/bin/python3 -m pip install --quiet 'maturin>=1.9.2,<2'
 	rm -rf python/loadline.data $(TARGET)/wheels
 	mkdir -p python/loadline.data/scripts
 	cp $(TARGET)/release/loadline python/loadline.data/scripts/
 	cd python && CARGO_TARGET_DIR=$(TARGET) PATH=$(TARGET)/python/bin:$$PATH \
-		maturin build --release --locked --out $(TARGET)/wheels
+		maturin build --release --locked --out $(TARGET)/wheels --compatibility \
+		manylinux_$$(../scripts/glibc $(TARGET)/release/loadline $(EXTENSION) | tr . _)
+	scripts/wheel-check $(TARGET)/wheels/*.whl
 
 # A plain cargo install would leave the page out, and build that into target/release.
 install: compiler $(PAGE)

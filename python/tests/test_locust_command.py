@@ -5,6 +5,8 @@ import json
 import os
 import re
 import signal
+import sys
+import tempfile
 import time
 
 import pytest
@@ -54,7 +56,7 @@ def test_tables_counts_and_exit_code(tmp_path):
     with open(tmp_path / "out/run.json") as file:
         counts = {row["name"]: row["num_requests"] for row in json.load(file)}
     assert counts == {"good": 20, "bad": 10}
-    page = (tmp_path / "out/1_1_None.html").read_text()
+    page = (tmp_path / "out/1_1_{t}.html").read_text()
     for title in ("Request Statistics", "Response Time Statistics", "Failures Statistics",
                   "Charts", "Final ratio"):
         assert f"<h2>{title}</h2>" in page
@@ -112,7 +114,9 @@ def test_events_in_their_order(tmp_path):
                                  "on_stop", "test_stop", "quitting", "quit"]
 
 
-@pytest.mark.parametrize("number, line", [(signal.SIGTERM, True), (signal.SIGINT, False)])
+@pytest.mark.parametrize("number, line", [(signal.SIGTERM, "Got SIGTERM signal"),
+                                          (signal.SIGHUP, "Got SIGHUP signal"),
+                                          (signal.SIGINT, None)])
 def test_a_signal_ends_the_test_in_order(tmp_path, number, line):
     write(tmp_path, EVENTS)
     process = begin(["--headless"], tmp_path)
@@ -123,7 +127,20 @@ def test_a_signal_ends_the_test_in_order(tmp_path, number, line):
     ended = Ended(process)
     assert ended.code == 0
     assert ended.out.split() == ["quitting", "test_stopping", "on_stop", "test_stop", "quit"]
-    assert ("Got SIGTERM signal" in ended.err) == line
+    assert [one.partition("locust.main: ")[2] for one in ended.lines() if "Got SIG" in one] == (
+        [line] if line else [])
+    assert "Aggregated" in ended.err
+
+
+def test_who_ignores_hangups_goes_on(tmp_path):
+    write(tmp_path, EVENTS)
+    command = ["nohup", sys.executable, "-m", "loadline"]
+    process = begin(["--headless", "-t", "2"], tmp_path, command=command)
+    while process.stdout.readline().strip() != "spawning_complete":
+        pass
+    process.send_signal(signal.SIGHUP)
+    ended = Ended(process)
+    assert (ended.code, "--run-time limit reached" in ended.err) == (0, True)
 
 
 def test_run_time_is_exact(tmp_path):
@@ -144,6 +161,8 @@ def moment(line):
     ("import os", ["--headless"], 1, "No User class found!"),
     ("raise ValueError('x')", ["--headless"], 1, "ValueError: x at line 1"),
     ("def (", ["--headless"], 1, "SyntaxError: invalid syntax"),
+    ("raise BaseException('x')", ["--headless"], 1, "BaseException: x at line 1"),
+    ("raise GeneratorExit()", ["--headless"], 1, "Correct it, or run with --loglevel DEBUG"),
     (IDLE, ["--headless", "Other"], 1, "Unknown User(s): Other"),
     (IDLE, ["--headless", "-t", "5x"], 2, "argument -t/--run-time: Invalid time span format."),
     (IDLE, ["--headless", "-r", "0"], 2, "argument -r/--spawn-rate: must be > 0"),
@@ -164,6 +183,7 @@ def moment(line):
     (IDLE, [], 1, "The web page is not there yet: add --headless"),
     (IDLE, ["--headless", "--html", "locustfile.py/a.html"], 1, "cannot be written"),
     (IDLE, ["--headless", "--json-file", "locustfile.py/a"], 1, "Name another file."),
+    (IDLE, ["--headless", "--csv", "/proc/x"], 1, "'/proc/x_stats.csv' cannot be written"),
     (IDLE, ["--headless", "--out", "xml=x"], 2, "--out takes KIND=FILE"),
     (IDLE, ["-f", "none.py"], 1, "Could not find 'none.py'."),
     (IDLE, ["-f", "-"], 1, "is not there yet"),
@@ -174,8 +194,8 @@ def test_bad_input_is_one_sentence(tmp_path, text, arguments, code, sentence):
     write(tmp_path, text)
     before = {"out_stats.csv": "kept"}
     write(tmp_path, "kept", "out_stats.csv")
-    ended = run(tmp_path, *arguments, *(["--csv", "out"] if "--csv-full-history" not in arguments
-                                        else []))
+    has_own = {"--csv-full-history", "--csv"} & set(arguments)
+    ended = run(tmp_path, *([] if has_own else ["--csv", "out"]), *arguments)
     assert (ended.code, ended.err.count(sentence)) == (code, 1), ended.err
     assert "Traceback" not in ended.err
     assert (tmp_path / "out_stats.csv").read_text() == before["out_stats.csv"]
@@ -283,6 +303,49 @@ def test_a_shape_drives_the_load(tmp_path):
               "Shape test completed, shutting down",
               "The following option(s) will be ignored: --users"]
     assert [line for line in wanted if line not in told] == []
+
+
+LASTING = IDLE + """
+    from locust import LoadTestShape
+
+    class Other(Idle):
+        weight = 2
+
+    class Lasting(LoadTestShape):
+        def tick(self):
+            return (2, 10, [Idle]) if self.get_run_time() < 2.5 else None
+"""
+
+
+@pytest.mark.parametrize("common", [False, True])
+def test_a_shape_runs_to_its_end_whatever_the_run_time(tmp_path, common):
+    write(tmp_path, LASTING + f"        use_common_options = {common}\n")
+    ended = run(tmp_path, "--headless", "-t", "1")
+    told = [line.split(": ", 1)[1] for line in ended.lines() if "locust." in line]
+    assert ("The following option(s) will be ignored: --run-time" in told) is not common
+    for line in ("Run time limit set to 1 seconds", "--run-time limit reached, shutting down"):
+        assert line not in told
+    assert told.index("Shape test stopping") < told.index("Shape test completed, shutting down")
+    begun, over = (next(line for line in ended.lines() if text in line)
+                   for text in ("Shape worker starting", "Shape test stopping"))
+    assert moment(over) - moment(begun) >= 2.5
+
+
+def test_ctrl_c_during_a_shape_is_said(tmp_path):
+    write(tmp_path, LASTING.replace("2.5", "60") + """
+    events.spawning_complete.add_listener(lambda **kwargs: print("complete", flush=True))
+    """)
+    process = begin(["--headless"], tmp_path)
+    while process.stdout.readline().strip() != "complete":
+        pass
+    process.send_signal(signal.SIGINT)
+    ended = Ended(process)
+    assert ended.code == 0
+    told = [line.split("/", 1)[1] for line in ended.lines() if "/INFO/" in line]
+    first = told.index("INFO/root: Exiting due to CTRL+C interruption")
+    assert told[first + 1] == "INFO/locust.main: Shape test completed, shutting down"
+    # Classes without users are among those that are counted.
+    assert 'All users spawned: {"Idle": 2, "Other": 0} (2 total users)' in ended.err
 
 
 SLOW = """
@@ -407,8 +470,6 @@ def test_a_session_of_one_user(tmp_path):
         run_single_user(A)
         run_single_user(A)
         """, "one.py")
-        import sys
-
         ended = Ended(begin([path], tmp_path, command=[sys.executable]))
     lines = ended.out.splitlines()
     assert lines[:2] == ["", "\t".join(["type", "name".ljust(50), "resp_ms", "exception"])]
@@ -539,23 +600,189 @@ def test_a_file_of_the_name_locust_does_not_hide_the_package(tmp_path):
     assert (ended.code, "All users spawned" in ended.err) == (0, True)
 
 
-def test_requests_in_csv_as_they_come(tmp_path):
-    write(tmp_path, COUNTING + """
+@pytest.mark.parametrize("option, file", [("--html", "/dev/full"), ("--json-file", "a/full"),
+                                          ("--csv", "a/full")])
+def test_a_report_that_cannot_be_written_is_said_in_a_sentence(tmp_path, option, file):
+    (tmp_path / "a").mkdir()
+    for name in ("full.json", "full_stats.csv"):
+        (tmp_path / "a" / name).symlink_to("/dev/full")
+    write(tmp_path, COUNTING.replace("self.sample(\"bad\"", "0 and self.sample(\"bad\""))
+    ended = run(tmp_path, "--headless", option, file)
+    assert ended.code == 1
+    assert ended.err.count("No space left on device. Name another file.") == 1, ended.err
+    assert f"'{file}' cannot be written" in ended.err
+    assert "Traceback" not in ended.err
+    assert "Aggregated" in ended.err
+
+
+def test_the_name_of_a_page_has_the_numbers_as_they_were_given(tmp_path):
+    write(tmp_path, IDLE)
+    run(tmp_path, "--headless", "--html", "r_{u}_{r}_{t}.html", "-u", "11", "-r", "5", "-t", "1s")
+    assert (tmp_path / "r_11_5_1.html").exists(), os.listdir(tmp_path)
+    run(tmp_path, "--headless", "--html", "s_{u}/{r}_{t}.html", "-u", "2", "-r", "2.5", "-t", "1s")
+    assert (tmp_path / "s_2" / "2.5_1.html").exists(), os.listdir(tmp_path)
+
+
+SENT_AND_NOT_COUNTED = """
+    from locust import FastHttpUser, HttpUser, constant, task
+
+    class Steps:
+        wait_time = constant(0)
+        done = 0
+
+        @task
+        def one(self):
+            self.client.get("/counted")
+            try:
+                with self.client.get("/raised", catch_response=True):
+                    raise KeyError("in the block")
+            except KeyError:
+                pass
+            with self.client.get("/old", catch_response=True) as response:
+                response.request_meta["name"] = "/new"
+            self.done += 1
+            if self.done == 2:
+                self.environment.runner.quit()
+
+    class A(Steps, HttpUser):
+        tasks = [Steps.one]
+
+    class B(Steps, FastHttpUser):
+        tasks = [Steps.one]
+"""
+
+
+@pytest.mark.parametrize("kind", "AB")
+def test_what_was_sent_and_not_counted_has_no_row(tmp_path, kind):
+    write(tmp_path, SENT_AND_NOT_COUNTED)
+    with Server() as server:
+        ended = run(tmp_path, kind, "--headless", "-H", server.url, "--csv", "out", "--json",
+                    "--only-summary")
+    rows = {(row["name"], row["num_requests"]) for row in json.loads(ended.out)}
+    assert rows == {("/counted", 2), ("/new", 2)}
+    with open(tmp_path / "out_stats.csv", newline="") as file:
+        names = [row[1] for row in csv.reader(file)]
+    assert names == ["Name", "/counted", "/new", "Aggregated"]
+    assert "/raised" not in ended.err and "/old" not in ended.err
+
+
+def test_a_user_without_its_super_init_is_named(tmp_path):
+    write(tmp_path, IDLE + """
+        def __init__(self, environment):
+            pass
+    """)
+    ended = run(tmp_path, "--headless", "-t", "1")
+    assert ended.code == 2
+    sentence = ("Attribute 'environment' is missing on user Idle. Perhaps you defined your own "
+                "__init__ and forgot to call the base constructor? "
+                "(super().__init__(*args, **kwargs))")
+    assert sentence in ended.err
+
+
+def test_users_who_wait_for_their_turn_are_told_of(tmp_path):
+    write(tmp_path, """
+    import time
+    from gevent import monkey
+    from locust import User, constant, task
+
+    block = monkey.get_original("time", "sleep")
+
+    class A(User):
+        wait_time = constant(0.1)
+
+        @task
+        def one(self):
+            block(0.3)
+    """)
+    ended = run(tmp_path, "--headless", "-t", "2", "--only-summary")
+    said = [line for line in ended.lines() if "WARNING/locust.runners" in line]
+    assert len(said) == 1, ended.err
+    assert re.search(r"Users waited for their turn at some point during the test, up to \d+ ms, at "
+                     r"worst at locustfile.py:13 in one: block\(0.3\)", said[0])
+
+
+def test_a_host_of_another_scheme_is_refused_as_requests_does(tmp_path):
+    write(tmp_path, """
+    import requests
+    from locust import HttpUser, constant, task
+
+    class A(HttpUser):
+        host = "telnet://127.0.0.1"
+        wait_time = constant(10)
+
+        @task
+        def one(self):
+            try:
+                self.client.get("/")
+            except requests.exceptions.InvalidSchema as e:
+                print(e, flush=True)
+            self.environment.runner.quit()
+    """)
+    ended = run(tmp_path, "--headless", "--json", "--only-summary")
+    assert ended.out.splitlines() == [
+        "No connection adapters were found for 'telnet://127.0.0.1/'", "[]"]
+
+
+LOGGED = COUNTING + """
     from locust.contrib.csv_request_logger import CsvRequestLogger
 
-    @events.init.add_listener
-    def log(environment, **kwargs):
-        CsvRequestLogger("requests.csv").register(environment)
+    logger = CsvRequestLogger("requests.csv")
+    events.init.add_listener(lambda environment, **kwargs: logger.register(environment))
+"""
+
+
+@pytest.mark.parametrize("words, code", [(["--list"], 0), (["--version"], 0), (["--headlezz"], 2)])
+def test_requests_of_the_test_before_stay_until_one_begins(tmp_path, words, code):
+    write(tmp_path, LOGGED)
+    write(tmp_path, "kept", "requests.csv")
+    assert run(tmp_path, *words).code == code
+    assert (tmp_path / "requests.csv").read_text() == "kept"
+
+
+def test_requests_in_csv_as_they_come(tmp_path):
+    write(tmp_path, LOGGED + """
+    @events.quit.add_listener
+    def tell(**kwargs):
+        print(logger._file, len(open("requests.csv").readlines()))
     """)
-    run(tmp_path, "--headless")
+    assert run(tmp_path, "--headless").out == "None 31\n"
     with open(tmp_path / "requests.csv", newline="") as file:
         rows = list(csv.reader(file))
     assert rows[0] == ["timestamp", "request_type", "name", "response_time_ms", "response_length",
                        "status_code", "exception"]
     assert len(rows) == 31
     assert [row[1:] for row in rows[1:4]] == [
-        ["X", "good", "5", "10", "", ""], ["X", "good", "7", "10", "", ""],
-        ["X", "bad", "150", "10", "", "bad thing"]]
+        ["X", "good", "5", "10", "0", ""], ["X", "good", "7", "10", "0", ""],
+        ["X", "bad", "150", "10", "0", "bad thing"]]
+
+
+def test_rows_of_requests_are_written_by_the_number():
+    from types import SimpleNamespace
+
+    from locust.contrib.csv_request_logger import CSV_COLUMNS, CsvRequestLogger, _status_code
+    from locust.env import Environment
+
+    assert len(CSV_COLUMNS) == 7
+    answers = [(None, None), (None, ValueError()), (SimpleNamespace(status_code="404"), None),
+               (SimpleNamespace(status_code=None), None), (object(), None)]
+    assert [_status_code(*one) for one in answers] == [0, 0, 404, 0, 0]
+    environment = Environment()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "requests.csv")
+        one = CsvRequestLogger(path, flush_interval=3)
+        assert not os.path.exists(path)
+        one.register(environment)
+        seen = []
+        for _ in range(7):
+            environment.events.request.fire(
+                request_type="X", name="one", response_time=1.239, response_length=0,
+                start_time=5.1234567)
+            seen.append(len(open(path).readlines()))
+        assert seen == [1, 1, 4, 4, 4, 7, 7]
+        environment.events.quitting.fire(environment=environment)
+        rows = open(path).read().splitlines()
+        assert (len(rows), rows[1]) == (8, "5.123457,X,one,1.24,0,0,")
+        one.close()
 
 
 def test_a_run_is_saved(tmp_path):
@@ -567,8 +794,6 @@ def test_a_run_is_saved(tmp_path):
 
 
 def test_without_the_extension_one_sentence(tmp_path):
-    import sys
-
     program = (
         "import sys, runpy; sys.modules['loadline._native'] = None; "
         "sys.argv = ['loadline']; runpy.run_module('loadline', run_name='__main__')"
@@ -588,8 +813,6 @@ def test_without_gevent_one_sentence(tmp_path):
 
 
 def test_an_old_python_is_refused(tmp_path):
-    import sys
-
     program = (
         "import sys, runpy; sys.version_info = (3, 9, 1); "
         "sys.argv = ['loadline']; runpy.run_module('loadline', run_name='__main__')"
@@ -600,8 +823,6 @@ def test_an_old_python_is_refused(tmp_path):
 
 
 def test_environment_as_a_library(tmp_path):
-    import sys
-
     path = write(tmp_path, """
     import gevent, loadline
     loadline.use_locust()

@@ -5,6 +5,7 @@ import re
 import signal
 import time
 
+import pytest
 from command_support import Ended, begin, run, write
 
 COUNTED = """
@@ -95,7 +96,7 @@ def test_a_killed_process_is_told_and_the_rest_goes_on(tmp_path):
     sentence = rf"Process \d \(pid {victim}\) was lost \(killed by signal 9\): its 2 users are gone"
     assert len(re.findall(sentence, ended.err)) == 2  # at once, and below the tables
     assert "--run-time limit reached" in ended.err
-    assert ended.code == 1
+    assert ended.code == 2
 
 
 def test_a_task_ends_the_test_in_all_processes(tmp_path):
@@ -146,3 +147,173 @@ def test_interrupt_of_the_whole_group(tmp_path):
     process.send_signal(signal.SIGINT)
     ended = Ended(process)
     assert (ended.code, "was lost" in ended.err) == (0, False), ended.err
+
+
+def running(tmp_path, text, *words, users=4, sign=("spawning_complete", 3)):
+    """A test on two processes that have said a word so often, and the pids of its processes."""
+    write(tmp_path, EVENTS + """
+    from gevent import monkey
+
+    @events.init.add_listener
+    def tell_pid(**kwargs):
+        say(f"pid {os.getpid()}")
+""" + text)
+    process = begin(["--headless", "--processes", "2", "-u", str(users), "-r", str(users), *words,
+                     "--only-summary"], tmp_path)
+    pids, signs = [], 0
+    while len(pids) < 3 or signs < sign[1]:
+        words = process.stdout.readline().split()
+        assert words, process.communicate()[1]
+        pids += map(int, words[1:2])
+        signs += words[0] == sign[0]
+    return process, [pid for pid in pids if pid != process.pid]
+
+
+def is_there(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def assert_gone(pids):
+    """They end with the command, so what is waited for is the kernel alone."""
+    due = time.monotonic() + 10
+    while any(map(is_there, pids)):
+        assert time.monotonic() < due, "a process of the test was left behind"
+        time.sleep(0.05)
+
+
+def test_a_stopped_process_is_ended_and_named(tmp_path):
+    process, children = running(tmp_path, "", "-t", "6")
+    victim = children[0]
+    os.kill(victim, signal.SIGSTOP)
+    ended = Ended(process)
+    sentence = (rf"Process \d \(pid {victim}\) was stopped, said nothing for 3 s and was ended: "
+                r"its 2 users are gone, and what they did in the last \d+\.\d seconds of it is not "
+                "in the report.")
+    assert len(re.findall(sentence, ended.err)) == 2, ended.err
+    assert "--run-time limit reached" in ended.err
+    assert ended.code == 2
+    assert_gone(children)
+
+
+COMPUTING = """
+    class Computing(User):
+        @task
+        def compute(self):
+            if {condition}:
+                say("computing")
+                while True:
+                    pass
+            else:
+                import time
+                time.sleep(0.1)
+    del Idle
+"""
+ONE_OF_THEM = "self.environment.runner.worker_index == 1"
+
+
+def test_processes_that_compute_are_not_left_behind(tmp_path):
+    process, children = running(tmp_path, COMPUTING.format(condition="True"), "-t", "1",
+                                sign=("computing", 2))
+    ended = Ended(process)
+    assert len(re.findall(r"Process \d \(pid \d+\) let no other user run, said nothing for \d+ s "
+                          "and was ended", ended.err)) == 4, ended.err
+    assert ended.code == 2
+    assert_gone(children)
+
+
+def test_a_signal_ends_processes_that_compute(tmp_path):
+    process, children = running(tmp_path, COMPUTING.format(condition=ONE_OF_THEM),
+                                sign=("computing", 1))
+    process.send_signal(signal.SIGTERM)
+    ended = Ended(process)
+    assert re.search(r"Process 1 \(pid \d+\) let no other user run", ended.err), ended.err
+    assert "Process 0" not in ended.err
+    assert ended.code == 2
+    assert_gone(children)
+
+
+def test_processes_that_compute_end_with_a_killed_command(tmp_path):
+    process, children = running(tmp_path, COMPUTING.format(condition="True"),
+                                sign=("computing", 2))
+    process.kill()
+    Ended(process)
+    assert_gone(children)
+
+
+def test_a_task_that_comes_back_is_no_loss(tmp_path):
+    process, children = running(tmp_path, """
+    class Blocking(Idle):
+        def on_start(self):
+            say("blocks")
+            monkey.get_original("time", "sleep")(4)
+    del Idle
+    """, "-t", "6", users=2, sign=("blocks", 2))
+    ended = Ended(process)
+    assert re.search(r"Process \d \(pid \d+\) has said nothing for 3 s: one of its", ended.err)
+    assert (ended.code, "was ended" in ended.err) == (0, False), ended.err
+    assert_gone(children)
+
+
+def test_a_stopped_command_does_not_blame_its_processes(tmp_path):
+    process, children = running(tmp_path, "", "-t", "6")
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(4)
+    os.kill(process.pid, signal.SIGCONT)
+    ended = Ended(process)
+    assert (ended.code, "said nothing" in ended.err) == (0, False), ended.err
+
+
+@pytest.mark.parametrize("in_task, on_stop, code", [
+    ("raise BaseException('x')", "pass", 2),
+    ("pass", "raise ValueError('x')", 2),
+    ("raise ValueError('x')", "pass", 1),
+    ("raise SystemExit(7)", "pass", 7),
+    ("self.environment.process_exit_code = 5", "pass", 5),
+    ("pass", "pass", 0),
+])
+@pytest.mark.parametrize("more", [[], ["--processes", "2"]])
+def test_exit_codes_of_processes_are_the_commands(tmp_path, in_task, on_stop, code, more):
+    write(tmp_path, f"""
+    from locust import User, constant, task
+
+    class A(User):
+        wait_time = constant(0.1)
+
+        @task
+        def one(self):
+            {in_task}
+
+        def on_stop(self):
+            {on_stop}
+    """)
+    ended = run(tmp_path, "--headless", "-u", "2", "-r", "2", "-t", "1", "--only-summary", *more)
+    assert ended.code == code, ended.err
+
+
+def test_the_names_of_messages_are_free(tmp_path):
+    write(tmp_path, EVENTS.split("for name in")[0] + """
+    @events.init.add_listener
+    def register(environment, runner, **kwargs):
+        if hasattr(runner, "clients"):
+            for name in ("users", "stopped", "user_error", "ended"):
+                runner.register_message(name, lambda environment, msg, **kw: say(
+                    f"{msg.type} {msg.data} {msg.node_id}"))
+
+    @events.spawning_complete.add_listener
+    def send(**kwargs):
+        runner = RUNNERS[0]
+        if getattr(runner, "worker_index", None) == 0:
+            for name in ("users", "stopped", "user_error", "ended"):
+                runner.send_message(name, {"code": 9})
+
+    RUNNERS = []
+    events.init.add_listener(lambda runner, **kwargs: RUNNERS.append(runner))
+    """)
+    ended = run(tmp_path, "--headless", "--processes", "2", "-u", "2", "-r", "2", "-t", "1")
+    assert sorted(ended.out.splitlines()) == [
+        f"{name} {{'code': 9}} process_0" for name in ("ended", "stopped", "user_error", "users")]
+    assert ended.code == 0, ended.err

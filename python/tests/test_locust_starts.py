@@ -32,6 +32,7 @@ def stalled(folder, users, seconds, at):
         process = begin(
             ["--headless", "-u", str(users), "-r", str(users), "-t", str(seconds), "-H",
              server.url, "--only-summary", "--out", "loadline=a.run"], folder)
+        until_it_begins(folder)
         time.sleep(at)
         begun = time.monotonic()
         os.kill(server.process.pid, signal.SIGSTOP)
@@ -39,6 +40,12 @@ def stalled(folder, users, seconds, at):
         os.kill(server.process.pid, signal.SIGCONT)
         length = time.monotonic() - begun
         return Ended(process), length
+
+
+def until_it_begins(folder):
+    """Wait for the file that a test is recorded in."""
+    while not (folder / "a.run").exists():
+        time.sleep(0.02)
 
 
 def counts(result):
@@ -160,7 +167,8 @@ def test_a_run_that_ends_in_a_stall_tells_the_ages_of_what_was_due(tmp_path):
         process = begin(
             ["--headless", "-u", "5", "-r", "5", "-t", "4", "-H", server.url, "--only-summary",
              "--out", "loadline=a.run"], tmp_path)
-        time.sleep(2.5)
+        until_it_begins(tmp_path)
+        time.sleep(2)
         os.kill(server.process.pid, signal.SIGSTOP)
         Ended(process)
     result = report_of(tmp_path / "a.run")

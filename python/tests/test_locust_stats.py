@@ -1,6 +1,7 @@
 """Locust's figures and tables: each expectation was seen with Locust 2.47."""
 
 import command_support  # noqa: F401
+import gevent
 import pytest
 from locust import stats
 from locust.exception import CatchResponseError
@@ -281,3 +282,161 @@ def test_rounding_and_durations():
         "0 seconds", "1 minute and 1 second", "1 hour, 1 minute and 1 second",
         "2 days, 2 hours and 1 second",
     ]
+
+
+class Counting:
+    """A store that counts how many rows it hands out."""
+
+    def __init__(self, store):
+        self._store = store
+        self.handed_out = 0
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def entries(self, first=0):
+        rows = self._store.entries(first)
+        self.handed_out += len(rows)
+        return rows
+
+
+def with_names(request_stats, count):
+    request_stats.native = Counting(request_stats.native)
+    for number in range(count):
+        request_stats.log_request("GET", f"/{number}", 1.0, 10)
+    return request_stats
+
+
+@pytest.mark.parametrize("table", [
+    stats.get_stats_summary, stats.get_percentile_stats_summary, stats.get_error_report_summary,
+    lambda all_of_them: all_of_them.serialize_stats(),
+    lambda all_of_them: all_of_them.remember_second(1),
+    lambda all_of_them: all_of_them.as_of_now(),
+])
+def test_a_table_takes_each_row_once(request_stats, table):
+    with_names(request_stats, 300)
+    table(request_stats)
+    assert request_stats.native.handed_out <= 300
+    before = request_stats.native.handed_out
+    request_stats.log_request("GET", "/new", 1.0, 10)
+    table(request_stats)
+    assert request_stats.native.handed_out - before <= 301 - before
+
+
+def test_one_row_is_found_without_the_others(request_stats):
+    with_names(request_stats, 300)
+    for number in range(300):
+        assert request_stats.get(f"/{number}", "GET").num_requests == 1
+    assert request_stats.native.handed_out == 0
+    assert len(request_stats.entries) == 300
+
+
+def test_a_table_is_printed_while_others_run(request_stats, monkeypatch):
+    with_names(request_stats, 2000)
+    printed, turns = [], []
+    monkeypatch.setattr(stats.console_logger, "info", printed.append)
+
+    def run():
+        while True:
+            # Later requests are not in the table that is being printed.
+            request_stats.log_request("GET", "/0", 1.0, 10)
+            turns.append(len(printed))
+            gevent.sleep(0)
+
+    others = gevent.spawn(run)
+    printer = gevent.spawn(stats.stats_printer(request_stats))
+    while "" not in printed:
+        gevent.sleep(0.01)
+    gevent.killall([others, printer])
+    lines = printed[:printed.index("")]
+    assert len(lines) == 2000 + 4
+    # Those who ran meanwhile did so between its lines, often.
+    assert len({turn for turn in turns if 2 < turn < 2000}) >= 10
+    counts = [int(line.split()[2]) for line in lines[2:-2]]
+    assert int(lines[-1].split()[1]) == sum(counts)
+
+
+def test_a_row_can_be_written_to(request_stats):
+    request_stats.log_request("GET", "/x", 5, 10)
+    for row in (request_stats.get("/x", "GET"), request_stats.total):
+        row.log(12, 100)
+        row.log(None, 1)
+        row.log_error(ValueError("x"))
+        assert (row.num_requests, row.num_none_requests, row.num_failures) == (3, 1, 1)
+        assert (row.max_response_time, row.total_content_length) == (12, 111)
+        assert dict(row.response_times) == {5: 1, 12: 1}
+        assert row.last_request_timestamp >= row.start_time
+        assert list(row.num_fail_per_sec.values()) == [1]
+
+
+@pytest.mark.parametrize("field, value", [
+    ("num_requests", 7), ("num_none_requests", 2), ("num_failures", 3),
+    ("total_response_time", 70.5), ("total_content_length", 9), ("min_response_time", None),
+    ("min_response_time", 1.5), ("max_response_time", 80.0), ("response_times", {7: 2, 1.5: 1}),
+    ("num_reqs_per_sec", {100: 7}), ("num_fail_per_sec", {100: 3}), ("start_time", 90.0),
+    ("last_request_timestamp", 101.5), ("last_request_timestamp", None),
+])
+def test_each_field_of_a_row_can_be_assigned(request_stats, field, value):
+    request_stats.log_request("GET", "/x", 5, 10)
+    for row in (request_stats.get("/x", "GET"), request_stats.total):
+        setattr(row, field, value)
+        assert getattr(row, field) == value
+
+
+def test_a_row_that_is_counted_into_by_hand_remembers_its_seconds(request_stats):
+    row = request_stats.get("/x", "GET")
+    row.log(11, 1)
+    known = len(row.response_times_cache)
+    row.last_request_timestamp -= 1
+    row.log(666, 1)
+    assert len(row.response_times_cache) == known + 1
+    before = row.response_times_cache[int(row.last_request_timestamp) - 1]
+    assert before == stats.CachedResponseTimes({11: 1}, 1, 0)
+
+
+def test_a_row_whose_times_are_unknown_has_a_text(wide):
+    row = StatsEntry(RequestStats(store=Store()), "/", "GET")
+    row.num_requests, row.num_failures = 10, 5
+    assert str(row).split()[2:8] == ["10", "5(50.00%)", "|", "0", "0", "0"]
+
+
+def test_the_text_of_a_row_is_its_row_of_the_table(request_stats, wide):
+    request_stats.log_request("GET", "/x", 5, 10)
+    row = request_stats.get("/x", "GET")
+    assert str(row) == row.to_string() == stats.get_stats_summary(request_stats)[2]
+
+
+def test_a_row_of_its_own_bucket_function(request_stats, monkeypatch):
+    monkeypatch.setattr(stats, "bucket_response_time", lambda time: round(time, 1))
+    row = request_stats.get("/x", "GET")
+    row.log(1.26, 0)
+    assert dict(row.response_times) == {1.3: 1}
+
+
+def test_a_row_that_is_asked_for_is_there(request_stats):
+    assert request_stats.get("/x", "GET").num_requests == 0
+    assert list(request_stats.entries) == [("/x", "GET")]
+    request_stats.clear_all()
+    assert list(request_stats.entries) == []
+
+
+def test_events_of_processes_carry_the_counts():
+    from locust.env import Environment
+    from locust.stats import setup_distributed_stats_event_listeners
+
+    ends = []
+    for _ in range(2):
+        environment = Environment()
+        setup_distributed_stats_event_listeners(environment.events, environment.stats)
+        ends.append(environment)
+    worker, master = ends
+    for times in (1, 2):
+        worker.stats.log_request("GET", "/", 5, 10)
+        worker.stats.log_error("GET", "/", "bad")
+        data = {}
+        worker.events.report_to_master.fire(client_id="w", data=data)
+        assert worker.stats.num_requests == 0
+        master.events.worker_report.fire(client_id="w", data=data)
+        row = master.stats.get("/", "GET")
+        assert (row.num_requests, row.num_failures, master.stats.num_requests) == (times,) * 3
+        assert [one.occurrences for one in master.stats.errors.values()] == [times]

@@ -24,6 +24,7 @@ from locust.exception import (
     MissingWaitTimeError,
     RescheduleTask,
     RescheduleTaskImmediately,
+    StopTest,
     StopUser,
 )
 from locust.user import markov_taskset
@@ -187,6 +188,94 @@ def test_a_killed_user_leaves_its_sets():
     assert user.seen == ["start", "inner stop", "stop"]
 
 
+@pytest.mark.parametrize("raised", [StopUser, StopTest, gevent.GreenletExit])
+def test_on_stop_of_a_set_is_called_once_whatever_it_raises(raised):
+    class Inner(TaskSet):
+        tasks = [steps(InterruptTaskSet())]
+
+        def on_stop(self):
+            self.user.seen.append("inner stop")
+            raise raised()
+
+    class A(Noting):
+        tasks = [Inner]
+
+    assert life(A) == ["start", 0, "inner stop", "stop"]
+
+
+def test_a_set_that_was_not_entered_is_not_left():
+    class Inner(TaskSet):
+        tasks = [steps()]
+
+        def on_start(self):
+            self.user.seen.append("inner start")
+            if self.user.seen.count("inner start") < 3:
+                self.interrupt(reschedule=self.user.seen.count("inner start") == 1)
+
+        on_stop = noting("inner stop")
+
+    class A(Noting):
+        tasks = [Inner]
+
+    assert life(A) == [
+        "start", "inner start", "inner start", "inner start", 0, "inner stop", "stop",
+    ]
+
+
+@pytest.mark.parametrize("in_task", [
+    None, RescheduleTask(), ValueError("x"),
+])
+@pytest.mark.parametrize("in_wait", [InterruptTaskSet(), InterruptTaskSet(False), StopUser()])
+def test_a_wait_that_ends_a_set_finds_its_on_stop(in_task, in_wait):
+    class Inner(TaskSet):
+        tasks = [steps(in_task)]
+        on_stop = noting("inner stop")
+
+        def wait_time(self):
+            raise in_wait
+
+    class A(Noting):
+        tasks = [Inner]
+
+    gone_on = [] if isinstance(in_wait, StopUser) else [1, "inner stop"]
+    assert life(A) == ["start", 0, "inner stop", *gone_on, "stop"]
+
+
+def test_a_user_killed_in_the_wait_behind_an_error_leaves_its_sets():
+    class Inner(TaskSet):
+        wait_time = constant(10)
+        tasks = [steps(ValueError("x"))]
+        on_stop = noting("inner stop")
+
+    class A(Noting):
+        tasks = [Inner]
+
+    user = A(Environment())
+    user.seen = Log()
+    greenlet = gevent.spawn(user.run)
+    gevent.sleep(0.01)
+    greenlet.kill()
+    assert user.seen == ["start", 0, "inner stop", "stop"]
+
+
+def test_a_wait_that_fails_ends_the_user():
+    class A(Noting):
+        tasks = [steps(None)]
+
+        def wait_time(self):
+            raise KeyError("no wait")
+
+    with pytest.raises(KeyError, match="no wait"):
+        life(A)
+
+
+def test_the_queue_of_tasks_is_used_as_a_deque():
+    queue = TaskSet(User(Environment()))._task_queue
+    queue.append(2)
+    queue.appendleft(1)
+    assert (queue.popleft(), queue.popleft(), len(queue)) == (1, 2, 0)
+
+
 def test_scheduled_tasks_come_first():
     class Inner(TaskSet):
         @task
@@ -238,7 +327,25 @@ def test_no_tasks_end_the_user_with_a_sentence(caplog):
         task = [1]
 
     assert life(A) == ["start"]
-    assert "No tasks defined on A, but you have set a 'task' attribute" in caplog.text
+    said = [(one.name, one.message.splitlines()[0]) for one in caplog.records]
+    assert said == [("locust.user.task", (
+        "No tasks defined on A, but you have set a 'task' attribute on your class - maybe you "
+        "meant to set 'tasks'? Use the @task decorator or set the 'tasks' attribute of the User "
+        "(or mark it as abstract = True if you only intend to subclass it)"))]
+
+
+def test_a_class_without_tasks_is_named_before_it_is_used(caplog):
+    class Empty(User):
+        pass
+
+    class Full(User):
+        tasks = [steps()]
+
+    environment = Environment(user_classes=[Empty, Full])
+    for _ in range(2):
+        environment._filter_tasks_by_tags()
+    assert [one.message for one in caplog.records] == [
+        "Empty had no tasks left after filtering, instantiating it will fail!"]
 
 
 def test_names_that_are_no_tasks():

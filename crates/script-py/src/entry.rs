@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -167,15 +168,46 @@ pub(crate) fn epoch() -> f64 {
 pub(crate) struct Tally {
     pub(crate) method: String,
     pub(crate) name: String,
+    /// The edition of the store that it was made in.
+    pub(crate) edition: u64,
+    /// Whether it is a row of its store's: something was counted in it, or asked for it.
+    is_listed: AtomicBool,
     figures: Mutex<Figures>,
 }
 
 impl Tally {
-    pub(crate) fn new(method: &str, name: &str) -> Self {
+    pub(crate) fn new(method: &str, name: &str, edition: u64) -> Self {
         Tally {
             method: method.to_owned(),
             name: name.to_owned(),
+            edition,
+            is_listed: AtomicBool::new(false),
             figures: Mutex::new(Figures::new()),
+        }
+    }
+
+    /// Whether it is a row.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_listed.load(Ordering::Relaxed)
+    }
+
+    /// Makes it a row, which begins now. Returns whether it was none before.
+    pub(crate) fn list(&self) -> bool {
+        let is_new = !self.is_listed.swap(true, Ordering::Relaxed);
+        if is_new {
+            self.lock().started = epoch();
+        }
+        is_new
+    }
+
+    /// The same figures, which nobody counts on.
+    fn copy(&self) -> Tally {
+        Tally {
+            method: self.method.clone(),
+            name: self.name.clone(),
+            edition: self.edition,
+            is_listed: AtomicBool::new(true),
+            figures: Mutex::new(self.lock().clone()),
         }
     }
 
@@ -218,9 +250,19 @@ impl Entry {
         self.0.lock().requests
     }
 
+    #[setter]
+    fn set_num_requests(&self, count: u64) {
+        self.0.lock().requests = count;
+    }
+
     #[getter]
     fn num_none_requests(&self) -> u64 {
         self.0.lock().without_time
+    }
+
+    #[setter]
+    fn set_num_none_requests(&self, count: u64) {
+        self.0.lock().without_time = count;
     }
 
     #[getter]
@@ -228,9 +270,19 @@ impl Entry {
         self.0.lock().failures
     }
 
+    #[setter]
+    fn set_num_failures(&self, count: u64) {
+        self.0.lock().failures = count;
+    }
+
     #[getter]
     fn total_response_time(&self) -> f64 {
         self.0.lock().total_ms
+    }
+
+    #[setter]
+    fn set_total_response_time(&self, ms: f64) {
+        self.0.lock().total_ms = ms;
     }
 
     #[getter]
@@ -238,9 +290,19 @@ impl Entry {
         self.0.lock().least_ms
     }
 
+    #[setter]
+    fn set_min_response_time(&self, ms: Option<f64>) {
+        self.0.lock().least_ms = ms;
+    }
+
     #[getter]
     fn max_response_time(&self) -> f64 {
         self.0.lock().most_ms
+    }
+
+    #[setter]
+    fn set_max_response_time(&self, ms: f64) {
+        self.0.lock().most_ms = ms;
     }
 
     #[getter]
@@ -248,14 +310,29 @@ impl Entry {
         self.0.lock().bytes
     }
 
+    #[setter]
+    fn set_total_content_length(&self, bytes: u64) {
+        self.0.lock().bytes = bytes;
+    }
+
     #[getter]
     fn start_time(&self) -> f64 {
         self.0.lock().started
     }
 
+    #[setter]
+    fn set_start_time(&self, seconds: f64) {
+        self.0.lock().started = seconds;
+    }
+
     #[getter]
     fn last_request_timestamp(&self) -> Option<f64> {
         self.0.lock().last
+    }
+
+    #[setter]
+    fn set_last_request_timestamp(&self, seconds: Option<f64>) {
+        self.0.lock().last = seconds;
     }
 
     #[getter]
@@ -271,16 +348,64 @@ impl Entry {
         Ok(times)
     }
 
+    #[setter]
+    fn set_response_times(&self, counts: &Bound<'_, PyDict>) -> PyResult<()> {
+        let counts = times_in(counts)?;
+        self.0.lock().times = counts;
+        Ok(())
+    }
+
     #[getter]
     fn num_reqs_per_sec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let pairs = self.0.lock().each_second.pairs.clone();
         by_second(py, pairs)
     }
 
+    #[setter]
+    fn set_num_reqs_per_sec(&self, counts: &Bound<'_, PyDict>) -> PyResult<()> {
+        let counts = seconds_in(counts)?;
+        self.0.lock().each_second = counts;
+        Ok(())
+    }
+
     #[getter]
     fn num_fail_per_sec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let pairs = self.0.lock().failures_each_second.pairs.clone();
         by_second(py, pairs)
+    }
+
+    #[setter]
+    fn set_num_fail_per_sec(&self, counts: &Bound<'_, PyDict>) -> PyResult<()> {
+        let counts = seconds_in(counts)?;
+        self.0.lock().failures_each_second = counts;
+        Ok(())
+    }
+
+    /// Counts a request in this row alone; `bucket` rounds its time, Locust's own rounding if None.
+    #[pyo3(signature = (response_time_ms, length, bucket=None))]
+    fn log(
+        &self,
+        response_time_ms: Option<f64>,
+        length: i64,
+        bucket: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let bucketed = |ms| match bucket {
+            None => Ok((ms, Bucket::of(ms))),
+            Some(own) => PyResult::Ok((ms, Bucket::given(&own.call1((ms,))?)?)),
+        };
+        let time = response_time_ms.map(bucketed).transpose()?;
+        self.0.log(epoch(), time, length);
+        Ok(())
+    }
+
+    /// Counts a failure in this row alone.
+    fn log_error(&self) {
+        self.0.log_failure(epoch());
+    }
+
+    /// The same figures as they are now.
+    fn copy(&self) -> Entry {
+        Entry(Arc::new(self.0.copy()))
     }
 
     /// Adds what another process counted: a dictionary of the fields of this class.
@@ -304,20 +429,7 @@ impl Entry {
 /// The figures in a dictionary, read before anything is locked.
 fn read(report: &Bound<'_, PyDict>) -> PyResult<Figures> {
     let field = |name: &str| report.as_any().get_item(name);
-    let mut times = Counts::default();
-    for (key, count) in field("response_times")?.cast::<PyDict>()?.iter() {
-        times.count(Bucket::given(&key)?, count.extract()?);
-    }
-    let seconds = |name: &str| {
-        let mut seconds = Counts::default();
-        for (key, count) in field(name)?.cast::<PyDict>()?.iter() {
-            let second = key
-                .extract::<i64>()
-                .or_else(|_| key.str()?.to_str()?.parse().map_err(PyErr::from))?;
-            seconds.count(second, count.extract()?);
-        }
-        PyResult::Ok(seconds)
-    };
+    let counts = |name: &str| PyResult::Ok(field(name)?.cast_into::<PyDict>()?);
     Ok(Figures {
         requests: field("num_requests")?.extract()?,
         without_time: field("num_none_requests")?.extract()?,
@@ -326,12 +438,33 @@ fn read(report: &Bound<'_, PyDict>) -> PyResult<Figures> {
         least_ms: field("min_response_time")?.extract()?,
         most_ms: field("max_response_time")?.extract()?,
         bytes: field("total_content_length")?.extract()?,
-        times,
-        each_second: seconds("num_reqs_per_sec")?,
-        failures_each_second: seconds("num_fail_per_sec")?,
+        times: times_in(&counts("response_times")?)?,
+        each_second: seconds_in(&counts("num_reqs_per_sec")?)?,
+        failures_each_second: seconds_in(&counts("num_fail_per_sec")?)?,
         started: field("start_time")?.extract()?,
         last: field("last_request_timestamp")?.extract()?,
     })
+}
+
+/// Counts of response times in a dictionary.
+fn times_in(pairs: &Bound<'_, PyDict>) -> PyResult<Counts<Bucket>> {
+    let mut counts = Counts::default();
+    for (key, count) in pairs.iter() {
+        counts.count(Bucket::given(&key)?, count.extract()?);
+    }
+    Ok(counts)
+}
+
+/// Counts of seconds in a dictionary, whose keys may be the texts that JSON has.
+fn seconds_in(pairs: &Bound<'_, PyDict>) -> PyResult<Counts<i64>> {
+    let mut counts = Counts::default();
+    for (key, count) in pairs.iter() {
+        let second = key
+            .extract::<i64>()
+            .or_else(|_| key.str()?.to_str()?.parse().map_err(PyErr::from))?;
+        counts.count(second, count.extract()?);
+    }
+    Ok(counts)
 }
 
 fn by_second(py: Python<'_>, pairs: Vec<(i64, u64)>) -> PyResult<Bound<'_, PyDict>> {

@@ -3,14 +3,19 @@
 //!
 //! The hub beats by a timer of its own. A thread looks whether the beat comes: if it stays away for
 //! a tenth of a second, the line that the hub's thread is at is the one to blame.
+//!
+//! The thread attaches to Python to read that line. CPython before 3.14 ends a thread that waits to
+//! be attached while the interpreter ends, by unwinding its stack, which aborts the process once it
+//! meets a frame of Rust's. So the thread is ended and joined before that, by `atexit`.
 
 use crate::hub::Hub;
 use loadline_reactor::monotonic_ns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// How often the hub beats, and the thread looks.
@@ -21,17 +26,11 @@ const NS_PER_MS: f64 = 1e6;
 
 /// When the hub beat last, on `CLOCK_MONOTONIC`.
 static LAST_BEAT_NS: AtomicU64 = AtomicU64::new(0);
-static IS_WATCHED: AtomicBool = AtomicBool::new(false);
-static LAG: Mutex<Lag> = Mutex::new(Lag {
-    times: 0,
-    total_ns: 0,
-    most_ns: 0,
-    worst: None,
-    last: None,
-    place: None,
-});
+static WATCH: Mutex<Watch> = Mutex::new(Watch::NotYet);
+static LAG: Mutex<Lag> = Mutex::new(Lag::NONE);
 
 /// How late the hub was.
+#[derive(Clone)]
 struct Lag {
     times: u64,
     total_ns: u64,
@@ -42,6 +41,19 @@ struct Lag {
     last: Option<String>,
     /// Where it is now, and since which beat.
     place: Option<(u64, String)>,
+}
+
+/// The thread that looks.
+enum Watch {
+    /// There is none yet.
+    NotYet,
+    /// It looks until it is told that it is over.
+    Looking {
+        is_over: Arc<AtomicBool>,
+        thread: JoinHandle<()>,
+    },
+    /// The interpreter ends, so there will be none.
+    Over,
 }
 
 /// The hub's timer.
@@ -79,6 +91,15 @@ fn beat() {
 }
 
 impl Lag {
+    const NONE: Lag = Lag {
+        times: 0,
+        total_ns: 0,
+        most_ns: 0,
+        worst: None,
+        last: None,
+        place: None,
+    };
+
     fn add(&mut self, since_ns: u64, late_ns: u64) {
         self.times += 1;
         self.total_ns += late_ns;
@@ -94,27 +115,49 @@ impl Lag {
     }
 }
 
+fn watching() -> MutexGuard<'static, Watch> {
+    WATCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Begins the thread that looks, in this process.
 fn watch(py: Python<'_>) -> PyResult<()> {
-    if IS_WATCHED.swap(true, Ordering::Relaxed) {
+    if !matches!(*watching(), Watch::NotYet) {
         return Ok(());
     }
     let monkey = py.import("gevent.monkey")?;
     let get_ident = monkey.call_method1("get_original", ("_thread", "get_ident"))?;
     let ident: u64 = get_ident.call0()?.extract()?;
+    let end = wrap_pyfunction!(end_watch, py)?;
+    py.import("atexit")?.call_method1("register", (end,))?;
+    let is_over = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&is_over);
     let looking = thread::Builder::new().name("hub-lag".to_owned());
-    looking.spawn(move || {
-        loop {
-            thread::sleep(BEAT);
+    let thread = looking.spawn(move || {
+        while !told.load(Ordering::Relaxed) {
             look(ident);
+            thread::park_timeout(BEAT);
         }
     })?;
+    *watching() = Watch::Looking { is_over, thread };
     Ok(())
 }
 
-/// In a child process nobody looks yet.
+/// Ends the thread that looks, before the interpreter ends. It may be waiting to be attached, so
+/// this thread is not meanwhile.
+#[pyfunction]
+fn end_watch(py: Python<'_>) {
+    let ended = mem::replace(&mut *watching(), Watch::Over);
+    if let Watch::Looking { is_over, thread } = ended {
+        is_over.store(true, Ordering::Relaxed);
+        thread.thread().unpark();
+        // It has nothing to tell, even if it panicked.
+        let _ = py.detach(|| thread.join());
+    }
+}
+
+/// In a child process nobody looks yet: its parent's thread is not there.
 pub(crate) fn forget() {
-    IS_WATCHED.store(false, Ordering::Relaxed);
+    mem::forget(mem::replace(&mut *watching(), Watch::NotYet));
 }
 
 fn look(ident: u64) {
@@ -171,22 +214,23 @@ fn described(frame: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// How often and how long the hub was kept from its work for a tenth of a second or more, where it
-/// was longest, and where it was last.
+/// was longest, and where it was last; `forget` begins to count anew.
 #[pyfunction]
-pub(crate) fn hub_lag(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let (times, total_ns, most_ns) = {
-        let lag = lag();
-        (lag.times, lag.total_ns, lag.most_ns)
-    };
-    let (worst, last) = {
-        let lag = lag();
-        (lag.worst.clone(), lag.last.clone())
+#[pyo3(signature = (forget=false))]
+pub(crate) fn hub_lag(py: Python<'_>, forget: bool) -> PyResult<Bound<'_, PyDict>> {
+    let known = {
+        let mut lag = lag();
+        let known = lag.clone();
+        if forget {
+            *lag = Lag::NONE;
+        }
+        known
     };
     let told = PyDict::new(py);
-    told.set_item("times", times)?;
-    told.set_item("max_ms", most_ns as f64 / NS_PER_MS)?;
-    told.set_item("total_ms", total_ns as f64 / NS_PER_MS)?;
-    told.set_item("worst", worst)?;
-    told.set_item("last", last)?;
+    told.set_item("times", known.times)?;
+    told.set_item("max_ms", known.most_ns as f64 / NS_PER_MS)?;
+    told.set_item("total_ms", known.total_ns as f64 / NS_PER_MS)?;
+    told.set_item("worst", known.worst)?;
+    told.set_item("last", known.last)?;
     Ok(told)
 }

@@ -14,6 +14,8 @@
 //!   before anything of Python's is called.
 //! - *Each wait has a place of its own* (`waiting`), numbered anew each time. What comes for a
 //!   wait that is over is thrown away.
+//! - *No thread attaches to Python while the interpreter ends*: one that may is joined before
+//!   (`lag`).
 //! - *The engine belongs to a thread and a process* (`engine`). Calls from other threads are
 //!   refused before anything is sent; a child process forgets the engine that it inherited.
 
@@ -33,6 +35,7 @@ mod hop;
 mod hub;
 mod lag;
 mod merging;
+mod parent;
 mod pause;
 mod plain_url;
 mod recording;
@@ -62,6 +65,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lag::hub_lag, module)?)?;
     module.add_function(wrap_pyfunction!(engine::in_flight_since_ns, module)?)?;
     module.add_function(wrap_pyfunction!(merging::merge_runs, module)?)?;
+    module.add_function(wrap_pyfunction!(parent::end_with_parent, module)?)?;
     module.add_function(wrap_pyfunction!(recording::ensure_check, module)?)?;
     engine::forget_in_children(module)
 }

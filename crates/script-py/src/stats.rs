@@ -13,20 +13,27 @@ static EDITIONS: AtomicU64 = AtomicU64::new(0);
 #[derive(Default)]
 struct Table {
     by_method: HashMap<String, HashMap<String, Arc<Tally>>>,
-    in_order: Vec<Arc<Tally>>,
+    /// The rows: those in which something was counted, or that were asked for. A request that was
+    /// sent has a tally, and makes no row of it before it is counted.
+    rows: Vec<Arc<Tally>>,
 }
 
 impl Table {
-    fn tally(&mut self, method: &str, name: &str) -> Arc<Tally> {
+    fn tally(&mut self, method: &str, name: &str, edition: u64) -> Arc<Tally> {
         let known = self.by_method.get(method);
         if let Some(known) = known.and_then(|names| names.get(name)) {
             return Arc::clone(known);
         }
-        let tally = Arc::new(Tally::new(method, name));
+        let tally = Arc::new(Tally::new(method, name, edition));
         let names = self.by_method.entry(method.to_owned()).or_default();
         names.insert(name.to_owned(), Arc::clone(&tally));
-        self.in_order.push(Arc::clone(&tally));
         tally
+    }
+
+    fn list(&mut self, tally: &Arc<Tally>) {
+        if tally.list() {
+            self.rows.push(Arc::clone(tally));
+        }
     }
 }
 
@@ -53,7 +60,7 @@ fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn new_total() -> Arc<Tally> {
-    Arc::new(Tally::new("", "Aggregated"))
+    Arc::new(Tally::new("", "Aggregated", 0))
 }
 
 fn next_edition() -> u64 {
@@ -69,15 +76,31 @@ impl Stats {
     /// The tally of this name.
     pub(crate) fn find(&self, method: &str, name: &str) -> Found {
         let edition = self.edition();
-        let tally = lock(&self.table).tally(method, name);
+        let tally = lock(&self.table).tally(method, name, edition);
         Found { edition, tally }
     }
 
-    /// Counts a request in a tally and in the total.
+    /// The row that a tally stands for: itself, or of its name, if the store was cleared since.
+    fn row(&self, tally: &Arc<Tally>) -> Arc<Tally> {
+        let edition = self.edition();
+        let is_current = tally.edition == edition;
+        if is_current && tally.is_listed() {
+            return Arc::clone(tally);
+        }
+        let mut table = lock(&self.table);
+        let row = match is_current {
+            true => Arc::clone(tally),
+            false => table.tally(&tally.method, &tally.name, edition),
+        };
+        table.list(&row);
+        row
+    }
+
+    /// Counts a request in the row of a tally and in the total.
     pub(crate) fn count(
         &self,
         py: Python<'_>,
-        tally: &Tally,
+        tally: &Arc<Tally>,
         ms: Option<f64>,
         bytes: i64,
     ) -> PyResult<()> {
@@ -86,7 +109,7 @@ impl Stats {
             Some(ms) => Some((ms, self.bucket_of(py, ms)?)),
         };
         let at = epoch();
-        tally.log(at, time, bytes);
+        self.row(tally).log(at, time, bytes);
         lock(&self.total).log(at, time, bytes);
         Ok(())
     }
@@ -102,10 +125,10 @@ impl Stats {
         }
     }
 
-    /// Counts a failure in a tally and in the total.
-    pub(crate) fn count_failure(&self, tally: &Tally) {
+    /// Counts a failure in the row of a tally and in the total.
+    pub(crate) fn count_failure(&self, tally: &Arc<Tally>) {
         let at = epoch();
-        tally.log_failure(at);
+        self.row(tally).log_failure(at);
         lock(&self.total).log_failure(at);
     }
 
@@ -162,7 +185,7 @@ impl Stats {
 
     /// The figures of a name and method, made if they are missing.
     fn entry(&self, method: &str, name: &str) -> Entry {
-        Entry(self.find(method, name).tally)
+        Entry(self.row(&self.find(method, name).tally))
     }
 
     /// The figures of all requests together.
@@ -170,16 +193,17 @@ impl Stats {
         Entry(Arc::clone(&lock(&self.total)))
     }
 
-    /// The figures of each name, in the order in which they came.
-    fn entries(&self) -> Vec<Entry> {
-        let tallies = lock(&self.table).in_order.clone();
-        tallies.into_iter().map(Entry).collect()
+    /// The figures of each name, in the order in which they came, behind the `first` of them.
+    #[pyo3(signature = (first=0))]
+    fn entries(&self, first: usize) -> Vec<Entry> {
+        let rows = lock(&self.table).rows.get(first..).map(<[_]>::to_vec);
+        rows.unwrap_or_default().into_iter().map(Entry).collect()
     }
 
     /// Sets all figures to nothing.
     fn reset(&self) {
         lock(&self.total).reset();
-        let tallies = lock(&self.table).in_order.clone();
+        let tallies = lock(&self.table).rows.clone();
         tallies.iter().for_each(|tally| tally.reset());
     }
 

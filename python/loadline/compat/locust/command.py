@@ -1,5 +1,6 @@
 """One run of the command: from the environment to the exit code."""
 
+import contextlib
 import itertools
 import json
 import logging
@@ -28,8 +29,16 @@ _WANTED_OPEN_FILES = 10000
 _OF_PLAIN_LOADS = {"num_users": "users", "spawn_rate": "spawn-rate", "run_time": "run-time"}
 
 
+# The exit code of a test of which a process was lost, as of a run of Loadline's own.
+_LOST = 2
+
+
 class _Terminated(BaseException):
     """A signal asked the process to end."""
+
+
+class _Interrupted(_Terminated):
+    """It was Ctrl-C."""
 
 
 class Command:
@@ -44,6 +53,8 @@ class Command:
         self.csv = None
         self.outputs = None
         self.printer = None
+        # The files that were asked for and could not be written.
+        self.unwritten = set()
 
     def run(self):
         """Run the test, report, and end the process."""
@@ -55,8 +66,11 @@ class Command:
         self._init_listeners()
         self._begin_outputs()
         main = gevent.getcurrent()
-        on_signal(signal.SIGTERM, lambda: self._got_sigterm(main))
-        on_signal(signal.SIGINT, lambda: self._interrupt(main))
+        on_signal(signal.SIGTERM, lambda: self._got_signal("SIGTERM", main))
+        on_signal(signal.SIGINT, lambda: self._interrupt(main, _Interrupted()))
+        # Whoever began the command with nohup wants it to go on.
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            on_signal(signal.SIGHUP, lambda: self._got_signal("SIGHUP", main))
         try:
             self._start()
             self.runner.greenlet.join()
@@ -64,13 +78,13 @@ class Command:
             pass
         self._shut_down()
 
-    def _got_sigterm(self, main):
-        logger.info("Got SIGTERM signal")
-        self._interrupt(main)
+    def _got_signal(self, name, main):
+        logger.info(f"Got {name} signal")
+        self._interrupt(main, _Terminated())
 
-    def _interrupt(self, main):
+    def _interrupt(self, main, why):
         self.outputs.interrupt()
-        gevent.kill(main, _Terminated())
+        gevent.kill(main, why)
 
     def _make_environment(self):
         options, loaded = self.options, self.loaded
@@ -141,8 +155,11 @@ class Command:
         self.outputs = Outputs(options)
         files = (options.csv_prefix, options.json_file, options.html_file, *self.outputs.files)
         for path in files:
-            if path:
+            # The name of a page may have marks that are replaced at the end.
+            if path and "{" not in os.path.dirname(path):
                 _make_folder_of(path)
+        if options.csv_prefix:
+            _ensure_writable(options.csv_prefix + "_stats.csv")
 
     def _make_runner(self):
         if self.options.processes:
@@ -190,7 +207,7 @@ class Command:
         options.num_users = 1 if options.num_users is None else options.num_users
         options.spawn_rate = options.spawn_rate or 1
         if self.csv:
-            gevent.spawn(self.csv.stats_writer).link_exception(log_death)
+            gevent.spawn(self._write_csv).link_exception(log_death)
         if self.environment.shape_class:
             self._follow_shape()
             return
@@ -204,13 +221,15 @@ class Command:
         )
 
     def _follow_shape(self):
-        options = self.options
-        if options.run_time:
-            logger.info(f"Run time limit set to {options.run_time} seconds")
-            gevent.spawn(self._end_after, options.run_time).link_exception(log_death)
+        """Have the load that the shape says, until it ends; a run time is the shape's to heed."""
         self.runner.start_shape()
         shape = self.runner.shape_greenlet
-        shape.join()
+        try:
+            shape.join()
+        except _Interrupted:
+            logging.info("Exiting due to CTRL+C interruption")
+            self._end("Shape test completed")
+            raise
         if not shape.successful() or self.runner.state != "stopped":
             self._end("Shape test completed")
 
@@ -230,14 +249,15 @@ class Command:
         logger.debug("Running teardowns...")
         environment.events.quitting.fire(environment=environment, reverse=True)
         self.runner.quit()
+        self.runner.join_processes()
         if self.printer is not None:
             self.printer.kill()
         judged = self._finish_outputs()
-        code = self._exit_code() or judged
+        self._write_files()
+        code = self._exit_code() or judged or int(bool(self.unwritten))
         logger.info(f"Shutting down (exit code {code})")
         if options.json:
             stats.print_stats_json(self.runner.stats)
-        self._write_files()
         stats.print_stats(self.runner.stats, current=False)
         stats.print_percentile_stats(self.runner.stats)
         stats.print_error_report(self.runner.stats)
@@ -251,9 +271,25 @@ class Command:
         if runner.refused:
             return
         if self.csv:
-            self.csv.close_files()
+            with self._writing(options.csv_prefix):
+                self.csv.close_files()
         if options.json_file:
-            stats.save_stats_json(runner.stats, options.json_file)
+            with self._writing(options.json_file):
+                stats.save_stats_json(runner.stats, options.json_file)
+
+    def _write_csv(self):
+        with self._writing(self.options.csv_prefix):
+            self.csv.stats_writer()
+
+    @contextlib.contextmanager
+    def _writing(self, path):
+        """Say in a sentence, once, that what the block writes can't be written."""
+        try:
+            yield
+        except OSError as e:
+            if path not in self.unwritten:
+                _say_unwritable(path, e)
+            self.unwritten.add(path)
 
     def _finish_outputs(self):
         """Write what is made of the record of the test; returns the exit code of its checks."""
@@ -262,15 +298,22 @@ class Command:
         stats.update_stats_history(self.runner)
         if self.options.html_file:
             process_html_filename(self.options)
-        return self.outputs.finish(self.environment)
+        with self._writing(self.options.html_file):
+            if self.options.html_file:
+                os.makedirs(os.path.dirname(self.options.html_file) or ".", exist_ok=True)
+            return self.outputs.finish(self.environment)
+        return 1
 
     def _exit_code(self):
-        if self.environment.process_exit_code is not None:
-            return self.environment.process_exit_code
-        lost = getattr(self.runner, "lost", [])
-        if self.runner.errors or self.runner.exceptions or lost:
+        own = self.environment.process_exit_code
+        if getattr(self.runner, "lost", None):
+            # Figures without what a process did are no success, whatever a locustfile says.
+            return own or _LOST
+        if own is not None:
+            return own
+        if self.runner.errors or self.runner.exceptions:
             return self.options.exit_code_on_error
-        return 2 if log.unhandled_greenlet_exception else 0
+        return 2 if log.unhandled_greenlet_exception else getattr(self.runner, "exit_code", 0)
 
 
 def _make_folder_of(path):
@@ -281,8 +324,27 @@ def _make_folder_of(path):
         if not os.access(folder, os.W_OK):
             raise PermissionError(f"no permission to write in '{folder}'")
     except OSError as e:
-        logger.error(f"'{path}' cannot be written: {e}. Name another file.")
+        _say_unwritable(path, e)
         sys.exit(1)
+
+
+def _ensure_writable(path):
+    """End the process if a file can't be opened for writing; what is in it stays."""
+    is_there = os.path.exists(path)
+    if is_there and not os.path.isfile(path):
+        # To open a pipe would wait for whoever reads it.
+        return
+    try:
+        open(path, "a").close()
+        if not is_there:
+            os.unlink(path)
+    except OSError as e:
+        _say_unwritable(path, e)
+        sys.exit(1)
+
+
+def _say_unwritable(path, error):
+    logger.error(f"'{path}' cannot be written: {error}. Name another file.")
 
 
 def on_signal(number, handler):

@@ -85,37 +85,36 @@ def run_single_user(
     loglevel="WARNING",
 ):
     """Run one user until it ends. May be called several times."""
+    global _env
+
     if loglevel:
         setup_logging(loglevel)
-    environment = _environment_of(user_class)
-    if "printer" not in _known:
-        _known["printer"] = PrintListener(
-            environment, include_length, include_time, include_context, include_payload
-        )
+    if _env is None:
+        _env = _environment_of(user_class)
+        PrintListener(_env, include_length, include_time, include_context, include_payload)
+        _env.events.init.fire(environment=_env, runner=None, web_ui=None)
+    _env.user_classes = [user_class]
+    _env._tasks_filtered = False
+    _env._filter_tasks_by_tags()
+    _env.events.test_start.fire(environment=_env)
+    if _env.host:
+        user_class.host = _env.host
+    _env.single_user_instance = user_class(_env)
     try:
-        user_class(environment).run()
+        _env.single_user_instance.run()
     except StopUser:
         pass
 
 
-# The environment and the printer of the process, which all calls share.
-_known = {}
+# The environment of the process, which all calls share. Made at the first one.
+_env = None
 
 
 def _environment_of(user_class):
-    """The environment of the process; made at the first call."""
-    if "environment" not in _known:
-        options = argument_parser.get_parser().parse_args()
-        environment = Environment(
-            events=locust.events,
-            host=options.host,
-            parsed_options=options,
-            locustfile=os.path.basename(inspect.getsourcefile(user_class) or ""),
-        )
-        _known["environment"] = environment
-        locust.events.init.fire(environment=environment, runner=None, web_ui=None)
-        locust.events.test_start.fire(environment=environment)
-    environment = _known["environment"]
-    if environment.host:
-        user_class.host = environment.host
-    return environment
+    options = argument_parser.get_parser().parse_args()
+    return Environment(
+        events=locust.events,
+        host=options.host,
+        parsed_options=options,
+        locustfile=os.path.basename(inspect.getsourcefile(user_class) or ""),
+    )

@@ -41,6 +41,7 @@ class Environment:
         self.web_ui = None
         self.process_exit_code = None
         self.worker_logs = {}
+        self._tasks_filtered = False
         self.user_classes = user_classes or []
         self.shape_class = shape_class
         self.tags = tags
@@ -155,13 +156,15 @@ class Environment:
             kind.weight = 1
             kind.tasks = list(dict.fromkeys(_flat(kind.tasks)))
 
-    def filter_by_tags(self):
-        """Leave only the tasks that the tags select."""
+    def _filter_tasks_by_tags(self):
+        """Leave only the tasks that the tags select, and say which classes have none. Once."""
+        if self._tasks_filtered:
+            return
+        self._tasks_filtered = True
         tags = set(self.tags) if self.tags else None
         exclude = set(self.exclude_tags) if self.exclude_tags else None
-        if tags or exclude:
-            for kind in self.user_classes:
-                filter_tasks_by_tags(kind, tags, exclude)
+        for kind in self.user_classes:
+            filter_tasks_by_tags(kind, tags, exclude)
 
 
 def _flat(tasks):

@@ -47,10 +47,12 @@ def save_html_report(environment, path):
 
 
 def process_html_filename(options):
-    """Replace {u}, {r} and {t} in the name by users, spawn rate and run time."""
+    """Replace {u}, {r} and {t} in the name by users, spawn rate and run time, where known."""
     for mark, value in (("{u}", options.num_users), ("{r}", options.spawn_rate),
                         ("{t}", options.run_time)):
-        options.html_file = options.html_file.replace(mark, str(value))
+        if value is not None:
+            text = str(int(value) if float(value).is_integer() else value)
+            options.html_file = options.html_file.replace(mark, text)
 
 
 def _download(shown):

@@ -102,7 +102,9 @@ def _file_of(item):
 def _load(how, path):
     try:
         return how(path)
-    except Exception as e:
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as e:
         if "DEBUG" in " ".join(sys.argv).upper():
             traceback.print_exc()
         sys.stderr.write(

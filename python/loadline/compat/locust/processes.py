@@ -9,6 +9,8 @@ import traceback
 
 import gevent
 
+from loadline import native
+
 from . import log
 from .rpc.pipe import Pipe
 from .runners.child import ChildRunner
@@ -34,13 +36,15 @@ def create_runner(environment, options, outputs):
     """Fork the children, and return the runner of this process. Children end in here."""
     gc.collect()
     gc.freeze()
-    children = []
+    children, own_pid = [], os.getpid()
     for index in range(options.processes):
         ours, theirs = socket.socketpair()
         sys.stdout.flush()
         sys.stderr.flush()
         pid = gevent.fork()
         if pid == 0:
+            if not native.load().end_with_parent(own_pid):
+                os._exit(1)
             ours.close()
             for _, pipe in children:
                 pipe.close()
@@ -68,6 +72,8 @@ def _be_child(environment, pipe, index, outputs):
         events.quitting.fire(environment=environment, reverse=True)
         code = 2 if log.unhandled_greenlet_exception else 0
         events.quit.fire(exit_code=code)
+        sys.stdout.flush()
+        runner.say_last_word(code)
     except BaseException:
         traceback.print_exc()
     finally:

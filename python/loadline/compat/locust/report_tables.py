@@ -61,7 +61,7 @@ def _requests(stats):
 def _percentiles(stats, shares):
     numbers = [f"{share * 100:g}%ile (ms)" for share in shares]
     rows = [
-        (*_names(one), *(one.get_response_time_percentile(share) for share in shares))
+        (*_names(one), *one.get_response_time_percentiles(shares))
         for one in _entries(stats)
     ]
     return _table("Response Time Statistics", ("Method", "Name"), numbers, rows, has_total=True)

@@ -3,9 +3,7 @@
 import csv
 import time
 
-import gevent
-
-_COLUMNS = [
+CSV_COLUMNS = (
     "timestamp",
     "request_type",
     "name",
@@ -13,56 +11,71 @@ _COLUMNS = [
     "response_length",
     "status_code",
     "exception",
-]
+)
+
+
+def _status_code(response, exception):
+    """The status of a response; 0 where there is none."""
+    if exception is not None and response is None:
+        return 0
+    try:
+        return int(response.status_code)
+    except (AttributeError, TypeError, ValueError):
+        return 0
 
 
 class CsvRequestLogger:
-    """Call `register(environment)` in an `init` listener; the file is flushed every interval."""
+    """Call `register(environment)` in an `init` listener: that empties the file.
+
+    It is flushed whenever `flush_interval` rows are written, and closed when the test quits.
+    """
 
     def __init__(self, filepath, *, flush_interval=1):
         self.filepath = filepath
-        self.flush_interval = flush_interval
-        self._file = open(filepath, "w", encoding="utf-8", newline="")
-        self._writer = csv.writer(self._file)
-        self._writer.writerow(_COLUMNS)
-        self._flusher = None
-        self._environment = None
+        self.flush_interval = max(1, flush_interval)
+        self._file = None
+        self._writer = None
+        self._pending = 0
 
     def register(self, environment):
         """Log the requests of a test, until it quits."""
-        self._environment = environment
         environment.events.request.add_listener(self._on_request)
-        environment.events.quit.add_listener(self._on_quit)
-        self._flusher = gevent.spawn(self._flush_for_ever)
+        environment.events.quitting.add_listener(self._on_quitting)
+        self._open()
 
-    def _on_request(self, request_type, name, response_time, response_length=0, response=None,
-                    exception=None, start_time=None, **_others):
+    def _open(self):
+        self.close()
+        self._file = open(self.filepath, "w", encoding="utf-8", newline="")
+        self._writer = csv.writer(self._file)
+        self._writer.writerow(CSV_COLUMNS)
+        self._file.flush()
+
+    def _on_request(self, *, request_type, name, response_time, response_length=0, exception=None,
+                    response=None, start_time=None, context=None, **_others):
+        if self._writer is None:
+            return
         self._writer.writerow(
             [
-                f"{time.time() if start_time is None else start_time:.6f}",
+                round(time.time() if start_time is None else start_time, 6),
                 request_type,
                 name,
                 "" if response_time is None else round(response_time, 2),
                 response_length,
-                getattr(response, "status_code", "") if response is not None else "",
+                _status_code(response, exception),
                 "" if exception is None else str(exception),
             ]
         )
-
-    def _on_quit(self, **_kwargs):
-        self.close()
-
-    def _flush_for_ever(self):
-        while True:
-            gevent.sleep(self.flush_interval)
+        self._pending += 1
+        if self._pending >= self.flush_interval:
             self._file.flush()
+            self._pending = 0
+
+    def _on_quitting(self, **_kwargs):
+        self.close()
 
     def close(self):
         """Write what is left and close the file. A second call does nothing."""
-        if self._file.closed:
-            return
-        if self._flusher is not None:
-            self._flusher.kill(block=False)
-        if self._environment is not None:
-            self._environment.events.request.remove_listener(self._on_request)
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
+        self._file = self._writer = None
+        self._pending = 0

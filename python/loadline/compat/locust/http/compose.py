@@ -7,6 +7,7 @@ itself to send them (hooks, mounted adapters, streams, proxies, …): those go t
 import re
 
 import requests
+from requests.exceptions import InvalidSchema
 from requests.models import RequestEncodingMixin
 from requests.sessions import merge_setting
 from requests.structures import CaseInsensitiveDict
@@ -22,6 +23,7 @@ SMALL_FILE = 1 << 20  # longer ones are sent by `requests` piece by piece
 _NATIVE_STATE = state.AUTH | state.PARAMS | state.FOREIGN_EVENT | state.ODD_HEADERS
 _DEFAULTS = CaseInsensitiveDict(headers.REQUESTS_DEFAULTS)
 _HAS_PATH = re.compile(r"https?://[A-Za-z0-9.-]+(?::[1-5]?[0-9]{1,4})?/(?!.*/\.)").match
+_IS_HTTP = re.compile(r"https?://", re.IGNORECASE).match
 _SCALARS = frozenset((str, int, float, bool))
 _QUICK = frozenset(
     "name catch_response context data json params headers auth timeout allow_redirects".split()
@@ -157,6 +159,8 @@ def _thorough(session, method, url, call):
         return fallback.perform(session, method, url, call, options)
     try:
         prepared = _prepare(session, method, url, call)
+        if not _IS_HTTP(prepared.url):
+            raise InvalidSchema(f"No connection adapters were found for {prepared.url!r}")
     except requests.RequestException as error:
         return fallback.report_unsent(session, method, url, options, error)
     _read_small_file(prepared)

@@ -3,7 +3,6 @@
 import json
 import logging
 import traceback
-from collections import defaultdict
 from itertools import islice
 
 import gevent
@@ -23,6 +22,9 @@ log_death = greenlet_exception_logger(logger)
 class Runner:
     """Starts and stops users. Use one of its subclasses."""
 
+    # Whether its users are in this process.
+    has_users = True
+
     def __init__(self, environment):
         self.environment = environment
         # One greenlet per user, whose first argument is the user.
@@ -32,14 +34,19 @@ class Runner:
         self.state = states.STATE_INIT
         self.spawning_greenlet = None
         self.shape_greenlet = None
+        # What the shape said last.
+        self.shape_last_tick = None
         self.exceptions = {}
         self.target_user_count = 0
         self.target_user_classes_count = {}
+        # The users of each class when the test was told to end.
+        self.final_user_classes_count = {}
+        # What tells of machines that are not there yet.
+        self.connection_broken = self.worker_cpu_warning_emitted = False
         self.custom_messages = {}
         # Whether the test could not begin, so that there is nothing to report.
         self.refused = False
-        self._dispatcher = None
-        self._tags_applied = False
+        self._users_dispatcher = None
         self._shape = ShapeWorker(self)
         self._monitor = Monitor(self)
         self._listen()
@@ -127,9 +134,7 @@ class Runner:
     def prepare_test(self):
         """Make the classes what the options say, and forget the test before."""
         environment = self.environment
-        if not self._tags_applied:
-            self._tags_applied = True
-            environment.filter_by_tags()
+        environment._filter_tasks_by_tags()
         if environment.host:
             for kind in environment.user_classes:
                 kind.host = environment.host
@@ -138,12 +143,17 @@ class Runner:
         self.stats.clear_all()
         self.stats.use_custom_buckets()
         self.exceptions = {}
+        self._monitor.begin()
 
     def spawn_users(self, user_classes_spawn_count, wait=False):
         """Start that many users of each class; returns them."""
         if self.state in (states.STATE_INIT, states.STATE_STOPPED):
             self.update_state(states.STATE_SPAWNING)
-        logger.debug("Spawning additional %s", json.dumps(user_classes_spawn_count))
+        logger.debug(
+            "Spawning additional %s (%s already running)...",
+            json.dumps(user_classes_spawn_count),
+            json.dumps(self.user_classes_count),
+        )
         users = []
         for name, count in user_classes_spawn_count.items():
             users += [self._spawn_one(name) for _ in range(count)]
@@ -154,6 +164,10 @@ class Runner:
 
     def _spawn_one(self, name):
         user = self.user_classes_by_name[name](self.environment)
+        assert hasattr(user, "environment"), (
+            f"Attribute 'environment' is missing on user {name}. Perhaps you defined your own "
+            "__init__ and forgot to call the base constructor? (super().__init__(*args, **kwargs))"
+        )
         user.start(self.user_greenlets).link_exception(log_death)
         return user
 
@@ -205,13 +219,23 @@ class Runner:
             return
         logger.debug("Stopping all users")
         self.environment.events.test_stopping.fire(environment=self.environment)
+        self.final_user_classes_count = dict(self.user_classes_count)
         self.update_state(states.STATE_CLEANUP)
         self._stop_spawning()
         self._shape.stop()
         self._stop_all_users()
         self.update_state(states.STATE_STOPPED)
-        self._monitor.repeat_warning()
+        self.cpu_log_warning()
         self.environment.events.test_stop.fire(environment=self.environment)
+
+    def cpu_log_warning(self):
+        """Say what moved the figures of the test, if anything did; returns whether it was said."""
+        return self._monitor.conclude()
+
+    @property
+    def cpu_warning_emitted(self):
+        """Whether it was said that users waited for their turn."""
+        return self._monitor.has_warned
 
     def _stop_spawning(self):
         spawning = self.spawning_greenlet
@@ -220,7 +244,7 @@ class Runner:
 
     def _stop_all_users(self):
         self._end(self.users())
-        self._dispatcher = None
+        self._users_dispatcher = None
 
     def quit(self):
         """End the test and everything that belongs to the runner."""
@@ -231,6 +255,9 @@ class Runner:
                 self.greenlet.discard(greenlet)
             else:
                 greenlet.kill(block=False)
+
+    def join_processes(self):
+        """Wait until all processes of the test have ended. There is this one alone."""
 
     def end_test(self, why):
         """A user wants the test to end."""
@@ -269,8 +296,6 @@ class Runner:
                           f"{traceback.format_exc()}")
 
     def count_by(self, users):
-        """`{class name: n}` as the log shows it."""
-        counts = defaultdict(int)
-        for name, count in users.items():
-            counts[name] += count
+        """`{class name: n}` of all classes, as the log shows it."""
+        counts = {kind.__name__: 0 for kind in self.user_classes} | users
         return json.dumps(dict(sorted(counts.items())))

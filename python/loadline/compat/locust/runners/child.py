@@ -14,6 +14,8 @@ logger = logging.getLogger("locust.runners")
 
 # Seconds between two reports: what is lost at most with a child that is killed.
 _REPORT_INTERVAL = 1.0
+# Seconds between two signs that the loop of this process runs, until its last word.
+_BEAT = 0.25
 
 
 class ChildRunner(WorkerRunner):
@@ -26,13 +28,19 @@ class ChildRunner(WorkerRunner):
         self._pipe = pipe
         self._handed_out = {}
         self._spawning = None
+        # The exit code that its users asked for, before the test ended.
+        self._wanted_code = None
 
     def serve(self):
         """Do what the coordinator says until it says quit, or is gone."""
+        gevent.spawn(self._beat_for_ever)
         reports = gevent.spawn(self._report_for_ever)
         try:
             while True:
                 message = self._pipe.receive()
+                if message.type == "stop":
+                    # Whoever listens to the end sees what this process alone has counted last.
+                    self._wanted_code = self.environment.process_exit_code
                 if message.type == "quit":
                     break
                 self._follow(message)
@@ -89,6 +97,15 @@ class ChildRunner(WorkerRunner):
         self._report()
         Runner.quit(self)
 
+    def say_last_word(self, code):
+        """Tell the coordinator that this process has done all that it was to do."""
+        self._send("ended", {"code": code, "wanted": self._wanted_code})
+
+    def _beat_for_ever(self):
+        while True:
+            self._send("beat")
+            gevent.sleep(_BEAT)
+
     def _report_for_ever(self):
         while True:
             gevent.sleep(_REPORT_INTERVAL)
@@ -137,4 +154,4 @@ class ChildRunner(WorkerRunner):
 
     def send_message(self, msg_type, data=None, client_id=None):
         """Send a message to the coordinator."""
-        self._pipe.send(msg_type, data, self.client_id)
+        self._pipe.send("custom", {"type": msg_type, "data": data}, self.client_id)

@@ -1,13 +1,23 @@
-"""The runner of the process that spreads users over its children, and merges what they count."""
+"""The runner of the process that spreads users over its children, and merges what they count.
 
+A child says four times a second that its loop runs, and at its end what came of it. One that says
+nothing is ended by this process: as Loadline's own `--processes` does it, within seconds where it
+was stopped; a task that computes has longer, while the test goes on. A child without a last word is
+lost: it is named, with what is not in the report, and the exit code says so.
+"""
+
+import contextlib
 import logging
+import math
 import os
+import signal
 import time
 
 import gevent
 
 from .. import runners as states
 from ..exception import RPCError
+from ..rpc import Message
 from ..stats.request_stats import merging_stats
 from .base import Runner, log_death
 from .distributed import MasterRunner
@@ -15,8 +25,15 @@ from .nodes import WorkerNode, WorkerNodes
 
 logger = logging.getLogger("locust.runners")
 
-# Seconds that children have to answer, beside the time that their users have to end.
-_PATIENCE = 10.0
+# How often the children are looked at, in seconds.
+_TURN = 0.1
+# Seconds of silence after which a process that was stopped is ended, and one that was not is warned
+# of: what Loadline's own processes have (`MOST_SILENCE` in crates/cluster).
+_MOST_SILENCE = 3.0
+# Seconds that a task may keep its process from saying anything while the test goes on, and once it
+# is to end, beside the time that its users have for it.
+_MOST_WORK = 30.0
+_LAST_GRACE = 5.0
 
 
 class ProcessNode(WorkerNode):
@@ -27,23 +44,40 @@ class ProcessNode(WorkerNode):
         self.index = index
         self.pid = pid
         self.pipe = pipe
-        self.heard = time.monotonic()
+        # The greenlet that reads what it says.
+        self.listening = None
+        # When it told last what it had counted.
+        self.reported = time.monotonic()
+        # Seconds since it said anything; those in which this process did not run are left out.
+        self.silent = 0.0
+        # Whether it said anything yet: before, it loads what its locustfile wants.
+        self.serves = False
+        self.is_warned = False
         self.stopped = True
+        # What it said last: its exit code, and the one that its users asked for.
+        self.last_word = None
 
 
 class ProcessesRunner(MasterRunner):
     """Tells each child how many users of each class it shall have."""
+
+    has_users = False
 
     def __init__(self, environment, children):
         environment.stats = merging_stats()
         Runner.__init__(self, environment)
         self.clients = WorkerNodes()
         self.lost = []
+        # The worst exit code of the children.
+        self.exit_code = 0
+        self._ending = False
         self._quitting = False
         for index, (pid, pipe) in enumerate(children):
             node = ProcessNode(index, pid, pipe)
             self.clients[node.id] = node
-            gevent.spawn(self._listen_to, node).link_exception(log_death)
+            node.listening = gevent.spawn(self._listen_to, node)
+            node.listening.link_exception(log_death)
+        gevent.spawn(self._watch).link_exception(log_death)
 
     @property
     def worker_count(self):
@@ -71,7 +105,7 @@ class ProcessesRunner(MasterRunner):
         self.target_user_count = user_count
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
-            self._dispatcher = None
+            self._users_dispatcher = None
             self.environment.events.test_start.fire(environment=self.environment)
         self._stop_spawning()
         self.update_state(states.STATE_SPAWNING)
@@ -86,14 +120,14 @@ class ProcessesRunner(MasterRunner):
         logger.info(
             "Ramping to %d users at a rate of %.2f per second" % (user_count, spawn_rate)
         )
-        if self._dispatcher is None:
-            self._dispatcher = self.environment.dispatcher_class(
+        if self._users_dispatcher is None:
+            self._users_dispatcher = self.environment.dispatcher_class(
                 worker_nodes=self.clients.all, user_classes=self.user_classes
             )
-        self._dispatcher.new_dispatch(user_count, spawn_rate, user_classes)
-        for dispatched in self._dispatcher:
+        self._users_dispatcher.new_dispatch(user_count, spawn_rate, user_classes)
+        for dispatched in self._users_dispatcher:
             self._tell_counts(dispatched)
-        self._complete(self._dispatcher.dispatched_users)
+        self._complete(self._users_dispatcher.dispatched_users)
 
     def _tell_counts(self, dispatched):
         for node in self.clients.all:
@@ -115,7 +149,7 @@ class ProcessesRunner(MasterRunner):
             self._tell(node, "spawning_complete", {"user_count": total})
         self.environment.events.spawning_complete.fire(user_count=total)
 
-    def _wait_until(self, holds, seconds):
+    def _wait_until(self, holds, seconds=math.inf):
         due = time.monotonic() + seconds
         while not holds() and time.monotonic() < due:
             gevent.sleep(0.02)
@@ -135,16 +169,19 @@ class ProcessesRunner(MasterRunner):
             self._on_end(node)
 
     def _hear(self, node, message):
-        node.heard = time.monotonic()
-        known = getattr(self, "_on_" + message.type, None)
-        if known is not None:
-            known(node, message.data)
-        else:
-            message.node_id = node.id
-            self.deliver_message(message)
+        node.silent = 0.0
+        node.serves = True
+        getattr(self, "_on_" + message.type)(node, message.data)
+
+    def _on_beat(self, _node, _told):
+        pass
+
+    def _on_custom(self, node, told):
+        self.deliver_message(Message(told["type"], told["data"], node.id))
 
     def _on_report(self, node, report):
         self.stats.add_report(report)
+        node.reported = time.monotonic()
         node.user_count = report["user_count"]
         node.user_classes_count = report["user_classes_count"]
         self.environment.events.worker_report.fire(client_id=node.id, data=report)
@@ -168,36 +205,77 @@ class ProcessesRunner(MasterRunner):
         node.stopped = True
         node.user_count = 0
 
-    def _on_end(self, node):
-        """A child ended: as it was told, or not."""
-        node.pipe.close()
-        if self._quitting and node.stopped:
-            del self.clients[node.id]
+    def _on_ended(self, node, told):
+        node.last_word = told
+        self.exit_code = max(self.exit_code, told["code"])
+        if self.environment.process_exit_code is None:
+            self.environment.process_exit_code = told["wanted"]
+
+    def _watch(self):
+        """End the children that say nothing any more."""
+        while self.clients:
+            gevent.sleep(_TURN)
+            for node in self.clients.all:
+                if node.id in self.clients:
+                    node.silent += _TURN
+                    self._look_at(node)
+
+    def _look_at(self, node):
+        if node.silent < _MOST_SILENCE:
             return
-        self._note_loss(node)
+        if _does_not_run(node.pid):
+            self._give_up(node, "was stopped")
+        elif node.silent >= self._patience_with(node):
+            busy = "let no other user run" if node.serves else "was not ready for users"
+            self._give_up(node, busy)
+        elif node.serves and not node.is_warned:
+            node.is_warned = True
+            logger.warning(
+                f"Process {node.index} (pid {node.pid}) has said nothing for "
+                f"{_MOST_SILENCE:.0f} s: one of its tasks computes and lets no other user run."
+            )
+
+    def _patience_with(self, node):
+        if self._ending:
+            return _LAST_GRACE + self.environment.stop_timeout
+        return _MOST_WORK if node.serves else math.inf
+
+    def _give_up(self, node, why):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(node.pid, signal.SIGKILL)
+        node.listening.kill()
+        self._on_end(node, f"{why}, said nothing for {node.silent:.0f} s and was ended")
+
+    def _on_end(self, node, why=None):
+        """A child ended: with a last word, or not."""
+        node.pipe.close()
         del self.clients[node.id]
-        if self._dispatcher is not None:
-            self._dispatcher.remove_worker(node)
+        if node.last_word is not None:
+            return
+        self._note_loss(node, why or f"was lost{_how_it_ended(node.pid)}")
+        if self._users_dispatcher is not None:
+            self._users_dispatcher.remove_worker(node)
         if not self.clients and not self._quitting:
             logger.info("The last worker quit, stopping test.")
             gevent.spawn(self.quit)
 
-    def _note_loss(self, node):
-        seconds = time.monotonic() - node.heard
+    def _note_loss(self, node, how):
+        seconds = time.monotonic() - node.reported
         sentence = (
-            f"Process {node.index} (pid {node.pid}) was lost{_how_it_ended(node.pid)}: its "
-            f"{node.user_count} users are gone, and what they did in the last {seconds:.1f} "
-            "seconds of it is not in the report."
+            f"Process {node.index} (pid {node.pid}) {how}: its {node.user_count} users are gone, "
+            f"and what they did in the last {seconds:.1f} seconds of it is not in the report."
         )
         self.lost.append(sentence)
         logger.error(sentence)
 
     def _stop_all_users(self):
+        self._ending = True
         for node in self.clients.all:
+            node.silent = 0.0
             self._tell(node, "stop")
-        patience = self.environment.stop_timeout + _PATIENCE
-        self._wait_until(lambda: all(node.stopped for node in self.clients.all), patience)
-        self._dispatcher = None
+        self._wait_until(lambda: all(node.stopped for node in self.clients.all))
+        self._ending = False
+        self._users_dispatcher = None
 
     def quit(self):
         """End the test and the children."""
@@ -205,16 +283,30 @@ class ProcessesRunner(MasterRunner):
             return
         self._quitting = True
         self.stop()
+        self._ending = True
         for node in self.clients.all:
             self._tell(node, "quit")
-        self._wait_until(lambda: not self.clients, _PATIENCE)
+        self.join_processes()
         super().quit()
+
+    def join_processes(self):
+        """Wait until all children have ended: as long as they say that they run."""
+        self._wait_until(lambda: not self.clients)
 
     def send_message(self, msg_type, data=None, client_id=None):
         """Send a message to one child, or to all."""
         for node in self.clients.all:
             if client_id in (None, node.id):
                 node.pipe.send("custom", {"type": msg_type, "data": data}, node.id)
+
+
+def _does_not_run(pid):
+    """Whether a process was stopped by a signal or a debugger, or is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] in "TtZX"
+    except (OSError, IndexError):
+        return True
 
 
 def _how_it_ended(pid):

@@ -1,6 +1,8 @@
 """The runner whose users run in this process."""
 
 import logging
+import socket
+from uuid import uuid4
 
 from .. import runners as states
 from ..exception import StopTest
@@ -16,10 +18,10 @@ class LocalRunner(Runner):
 
     worker_index = 0
     worker_count = 1
-    client_id = "local"
 
     def __init__(self, environment):
         super().__init__(environment)
+        self.client_id = f"{socket.gethostname()}_{uuid4().hex}"
         self._node = WorkerNode("local")
         self._handed_out = {}
 
@@ -29,7 +31,7 @@ class LocalRunner(Runner):
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
             self._handed_out = {}
-            self._dispatcher = None
+            self._users_dispatcher = None
             self.environment.events.test_start.fire(environment=self.environment)
         self._stop_spawning()
         self.update_state(states.STATE_SPAWNING)
@@ -58,12 +60,12 @@ class LocalRunner(Runner):
         self.environment.events.spawning_complete.fire(user_count=total)
 
     def _dispatch(self, user_count, spawn_rate, user_classes):
-        if self._dispatcher is None:
-            self._dispatcher = self.environment.dispatcher_class(
+        if self._users_dispatcher is None:
+            self._users_dispatcher = self.environment.dispatcher_class(
                 worker_nodes=[self._node], user_classes=self.user_classes
             )
-        self._dispatcher.new_dispatch(user_count, spawn_rate, user_classes)
-        return self._dispatcher
+        self._users_dispatcher.new_dispatch(user_count, spawn_rate, user_classes)
+        return self._users_dispatcher
 
     def _go_to(self, counts):
         """Start and stop what differs from the batch before. Users that ended are not replaced."""

@@ -22,7 +22,15 @@ class Monitor:
         self._runner = runner
         self.cpu_usage = 0
         self.memory_usage = 0
-        self._warned = None
+        # Whether users waited so long for their turn that figures were moved by it.
+        self.has_warned = False
+        self._began = None
+
+    def begin(self):
+        """A test begins: what was before is no user's."""
+        self.has_warned = False
+        self._began = time.monotonic()
+        _hub_lag(forget=True)
 
     def watch_usage(self):
         """Look at CPU and memory every few seconds. Does not return."""
@@ -39,30 +47,42 @@ class Monitor:
         events.usage_monitor.fire(
             environment=environment, cpu_usage=self.cpu_usage, memory_usage=self.memory_usage
         )
-        if self.cpu_usage <= settings.CPU_WARNING_THRESHOLD:
+        is_high = self.cpu_usage > settings.CPU_WARNING_THRESHOLD
+        if is_high:
+            events.cpu_warning.fire(environment=environment, cpu_usage=self.cpu_usage)
+        if not self._runner.has_users:
             return
-        events.cpu_warning.fire(environment=environment, cpu_usage=self.cpu_usage)
-        if lag_ms > took * 1000 * _LAG_THAT_MATTERS and not self._warned:
-            self._warned = _hub_lag()
+        if not self.has_warned and _matters(lag_ms, took):
+            self.has_warned = True
             logger.warning(
-                "CPU usage above %s%%, and users waited %.0f ms for their turn in the last %.0f "
-                "seconds. Use --processes to spread them over more cores.",
-                settings.CPU_WARNING_THRESHOLD,
+                "%s waited %.0f ms for their turn in the last %.0f seconds. Use --processes to "
+                "spread them over more cores.",
+                f"CPU usage above {settings.CPU_WARNING_THRESHOLD}%, and users"
+                if is_high else "Users",
                 lag_ms,
                 took,
             )
 
-    def repeat_warning(self):
-        """At the end of a test, say once more what moved its figures, and where."""
-        if self._warned:
-            lag = _hub_lag()
+    def conclude(self):
+        """At the end of a test, say whether users waited for their turn, and where.
+
+        Of one that ends before the first look this is all that is said. Returns whether it was.
+        """
+        if not self._runner.has_users:
+            return False
+        lag = _hub_lag()
+        if self._began is not None:
+            took = time.monotonic() - self._began
+            self.has_warned |= _matters(lag["total_ms"], took)
+        if self.has_warned:
             where = f", at worst at {lag['worst']}" if lag.get("worst") else ""
             logger.warning(
-                "CPU usage was too high at some point during the test: users waited up to %.0f ms "
-                "for their turn%s.",
+                "Users waited for their turn at some point during the test, up to %.0f ms%s. Use "
+                "--processes to spread them over more cores.",
                 lag["max_ms"],
                 where,
             )
+        return self.has_warned
 
     def keep_seconds(self):
         """Keep the histograms of each second, for *current* percentiles. Does not return."""
@@ -74,10 +94,14 @@ class Monitor:
                 stats.remember_second(int(time.time()) - 1)
 
 
-def _hub_lag():
+def _matters(lag_ms, seconds):
+    return lag_ms > seconds * 1000 * _LAG_THAT_MATTERS
+
+
+def _hub_lag(forget=False):
     from loadline import native
 
-    return native.load().hub_lag()
+    return native.load().hub_lag(forget)
 
 
 def _resident_bytes():

@@ -15,7 +15,6 @@ class ShapeWorker:
 
     def __init__(self, runner):
         self._runner = runner
-        self._last = None
 
     def start(self):
         """Begin with the first tick, unless the shape drives already."""
@@ -35,7 +34,7 @@ class ShapeWorker:
         if greenlet is None:
             return
         self._runner.shape_greenlet = None
-        self._last = None
+        self._runner.shape_last_tick = None
         if greenlet is not gevent.getcurrent():
             greenlet.kill(block=True)
 
@@ -47,16 +46,17 @@ class ShapeWorker:
             if load is None:
                 logger.info("Shape test stopping")
                 return
-            if load != self._last:
+            if load != self._runner.shape_last_tick:
                 self._follow(load)
             due += 1
             gevent.sleep(max(0, due - time.perf_counter()))
 
     def _follow(self, load):
+        runner = self._runner
         users, rate, *classes = load
         logger.info("Shape test updating to %d users at %.2f spawn rate" % (users, rate))
-        self._runner.start(users, rate, user_classes=classes[0] if classes else None)
-        self._last = load
+        runner.start(users, rate, user_classes=classes[0] if classes else None)
+        runner.shape_last_tick = load
 
 
 def _log_death(greenlet):

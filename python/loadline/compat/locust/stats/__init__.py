@@ -67,7 +67,12 @@ from .entry import StatsEntry, avg  # noqa: E402
 from .errors import StatsError  # noqa: E402
 from .history import stats_history, update_stats_history  # noqa: E402
 from .json_report import print_stats_json, save_stats_json  # noqa: E402
-from .request_stats import EntriesDict, RequestStats, sort_stats  # noqa: E402
+from .request_stats import (  # noqa: E402
+    EntriesDict,
+    RequestStats,
+    setup_distributed_stats_event_listeners,
+    sort_stats,
+)
 from .tables import (  # noqa: E402
     console_logger,
     get_error_report_summary,
@@ -100,6 +105,7 @@ __all__ = [
     "print_stats",
     "print_stats_json",
     "save_stats_json",
+    "setup_distributed_stats_event_listeners",
     "sort_stats",
     "stats_history",
     "stats_printer",

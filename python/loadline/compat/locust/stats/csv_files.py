@@ -1,12 +1,11 @@
 """The statistics as CSV: rows, their history, failures and exceptions.
 
-The files are written anew every second, and once more when the test has ended, so they are
-complete to the last request.
+The files are written anew every second, a slice at a time so that users are not held up, and once
+more when the test has ended, so they are complete to the last request.
 """
 
 import csv
 import time
-from itertools import chain
 
 import gevent
 
@@ -15,6 +14,7 @@ from ..util.date import format_utc_timestamp
 from .buckets import get_readable_percentiles
 from .errors import StatsError
 from .request_stats import sort_stats
+from .slices import in_slices
 
 _REQUESTS = [
     "Type",
@@ -57,19 +57,21 @@ class StatsCSV:
     def _percentile_fields(self, entry, use_current=False):
         if not entry.num_requests:
             return self.percentiles_na
-        percentile = entry.get_response_time_percentile
+        shares = self.percentiles_to_report
         if use_current and entry.use_response_times_cache:
-            percentile = entry.get_current_response_time_percentile
-        return [int(percentile(share) or 0) for share in self.percentiles_to_report]
+            times = map(entry.get_current_response_time_percentile, shares)
+        else:
+            times = entry.get_response_time_percentiles(shares)
+        return [int(time or 0) for time in times]
 
     def requests_csv(self, csv_writer):
         """The rows of the statistics, with a head."""
         csv_writer.writerow(self.requests_csv_columns)
         self._requests_data_rows(csv_writer)
 
-    def _requests_data_rows(self, csv_writer):
-        stats = self.environment.stats
-        for entry in chain(sort_stats(stats.entries), [stats.total]):
+    def _requests_data_rows(self, csv_writer, pace=iter):
+        stats = self.environment.stats.as_of_now()
+        for entry in pace([*sort_stats(stats.entries), stats.total]):
             csv_writer.writerow(
                 [
                     entry.method,
@@ -86,8 +88,8 @@ class StatsCSV:
         csv_writer.writerow(self.failures_columns)
         self._failures_data_rows(csv_writer)
 
-    def _failures_data_rows(self, csv_writer):
-        for failure in sort_stats(self.environment.stats.errors):
+    def _failures_data_rows(self, csv_writer, pace=iter):
+        for failure in pace(sort_stats(self.environment.stats.errors)):
             csv_writer.writerow(
                 [
                     failure.method,
@@ -144,22 +146,24 @@ class _Table:
     def _open(self):
         """Replace the file of a former test only now that there is something to write."""
         if self.file is None:
-            self.file = open(self.path, "w", encoding="utf-8", newline="")
-            self.writer = csv.writer(self.file)
+            file = open(self.path, "w", encoding="utf-8", newline="")
+            self.writer = csv.writer(file)
             self.writer.writerow(self.head)
-            self.begin = self.file.tell()
+            self.begin = file.tell()
+            # Only now: until the head is written there is none.
+            self.file = file
 
-    def replace(self, write_rows):
+    def replace(self, write_rows, *arguments):
         """Write the head once, and the rows in place of those before."""
         self._open()
         self.file.seek(self.begin)
-        write_rows(self.writer)
+        write_rows(self.writer, *arguments)
         self.file.truncate()
 
-    def append(self, write_rows):
+    def append(self, write_rows, *arguments):
         """Write the head once, and the rows behind those before."""
         self._open()
-        write_rows(self.writer)
+        write_rows(self.writer, *arguments)
 
 
 class StatsCSVFileWriter(StatsCSV):
@@ -177,6 +181,8 @@ class StatsCSVFileWriter(StatsCSV):
         self._exceptions = _Table(base_filepath + "_exceptions.csv", self.exceptions_columns)
         self._flushed = 0.0
         self._closed = False
+        # The greenlet that writes every second.
+        self._writing = None
 
     def __call__(self):
         self.stats_writer()
@@ -187,10 +193,11 @@ class StatsCSVFileWriter(StatsCSV):
 
     def stats_writer(self):
         """Write all files every second, until they are closed."""
+        self._writing = gevent.getcurrent()
         self._wait_for_begin()
         while not self._closed:
             now = time.time()
-            self._write(now)
+            self._write(now, in_slices)
             if now - self._flushed > tunables.CSV_STATS_FLUSH_INTERVAL_SEC:
                 self._flush()
                 self._flushed = now
@@ -201,17 +208,17 @@ class StatsCSVFileWriter(StatsCSV):
         while runner is not None and not (runner.user_count or stats.num_requests):
             gevent.sleep(0.01)
 
-    def _write(self, now):
-        self._requests.replace(self._requests_data_rows)
-        self._history.append(lambda writer: self._stats_history_data_rows(writer, now))
-        self._failures.replace(self._failures_data_rows)
+    def _write(self, now, pace=iter):
+        self._requests.replace(self._requests_data_rows, pace)
+        self._history.append(self._stats_history_data_rows, now, pace)
+        self._failures.replace(self._failures_data_rows, pace)
         self._exceptions.replace(self._exceptions_data_rows)
 
-    def _stats_history_data_rows(self, csv_writer, now):
+    def _stats_history_data_rows(self, csv_writer, now, pace=iter):
         stats = self.environment.stats
         runner = self.environment.runner
         entries = sort_stats(stats.entries) if self.full_history else []
-        for entry in [*entries, stats.total]:
+        for entry in pace([*entries, stats.total]):
             csv_writer.writerow(
                 [
                     int(now),
@@ -237,6 +244,9 @@ class StatsCSVFileWriter(StatsCSV):
         if self._closed:
             return
         self._closed = True
+        if self._writing not in (None, gevent.getcurrent()):
+            # It may be in the middle of a table.
+            self._writing.kill()
         self._write(time.time())
         for table in self._tables():
             table.file.close()

@@ -4,7 +4,11 @@ import time
 from collections import OrderedDict
 
 from .. import stats as tunables
-from .buckets import calculate_response_time_percentile, diff_response_time_dicts
+from .buckets import (
+    bucket_response_time,
+    calculate_response_time_percentile,
+    diff_response_time_dicts,
+)
 from .store import StoreEntry
 
 _KEPT_BESIDE_WINDOW = 10
@@ -80,7 +84,13 @@ class StatsEntry:
 
     def log(self, response_time, content_length):
         """Count one request in this row alone."""
-        self.counts.log(response_time, content_length, tunables.bucket_response_time)
+        now, newest = int(time.time()), self.last_request_timestamp
+        if newest and now > int(newest):
+            self._remember(now - 1)
+        rounding = tunables.bucket_response_time
+        self.counts.log(
+            response_time, content_length, None if rounding is bucket_response_time else rounding
+        )
 
     def log_error(self, _error=None):
         """Count one failure in this row alone."""
@@ -121,7 +131,7 @@ class StatsEntry:
     @property
     def median_response_time(self):
         """The median of the rounded times, within the exact minimum and maximum."""
-        if not self._timed:
+        if not self._timed or self.min_response_time is None:
             return 0
         median = self.get_response_time_percentile(0.5)
         return max(min(median, self.max_response_time), self.min_response_time)
@@ -168,6 +178,11 @@ class StatsEntry:
         """The time that a share `percent` (0 to 1) took at most, as a bucket; 0 of nothing."""
         return calculate_response_time_percentile(self.response_times, self._timed, percent)
 
+    def get_response_time_percentiles(self, shares):
+        """The same for several shares, of times that are taken from the engine once."""
+        times, timed = self.response_times, self._timed
+        return [calculate_response_time_percentile(times, timed, share) for share in shares]
+
     def get_current_response_time_percentile(self, percent):
         """The same of about the last ten seconds; None where nothing is known of them."""
         if not self.use_response_times_cache:
@@ -206,9 +221,9 @@ class StatsEntry:
         return data
 
     @classmethod
-    def unserialize(cls, data):
+    def unserialize(cls, data, stats=None):
         """A row of its own with the counts that `serialize` gave."""
-        entry = cls(None, data["name"], data["method"])
+        entry = cls(stats, data["name"], data["method"])
         for field in _FIELDS:
             setattr(entry.counts, field, data[field])
         return entry
@@ -239,6 +254,13 @@ class StatsEntry:
             },
             "avg_content_length": self.avg_content_length,
         }
+
+    def as_of_now(self, stats):
+        """A row with the same counts, which nobody counts on, of the statistics `stats`."""
+        return StatsEntry(stats, self.name, self.method, counts=self.counts.copy())
+
+    def __str__(self):
+        return self.to_string()
 
     def to_string(self, current=True):
         """The row of the table; with rates of now, or else of the whole run."""

@@ -4,8 +4,8 @@ from .. import stats as tunables
 from .buckets import bucket_response_time
 from .entry import StatsEntry
 from .errors import StatsError
+from .slices import in_slices
 from .store import Store
-
 
 _NAMES_REMEMBERED = 200
 
@@ -37,6 +37,8 @@ class RequestStats:
         self.native = store if store is not None else _engine_stats()
         self.native.on_failure = self.note_failure
         self._entries = EntriesDict(self)
+        # How many of the rows that the store has made are among them for sure.
+        self._adopted = 0
         self._total = None
         self.errors = {}
         self.history = []
@@ -59,7 +61,9 @@ class RequestStats:
     @property
     def entries(self):
         """Rows by (name, method)."""
-        for counts in self.native.entries():
+        new = self.native.entries(self._adopted)
+        self._adopted += len(new)
+        for counts in new:
             if (counts.name, counts.method) not in self._entries:
                 self.adopt(counts, self._entries)
         return self._entries
@@ -122,8 +126,12 @@ class RequestStats:
             self.log_error(request_type, name, exception)
 
     def get(self, name, method):
-        """The row of a name and method."""
-        return self.entries[(name, method)]
+        """The row of a name and method; there is one from now on."""
+        return self._entries[(name, method)]
+
+    def as_of_now(self):
+        """The same figures, which nobody counts on: to be shown a part at a time."""
+        return StatsOfAnInstant(self)
 
     def remember_second(self, second):
         """Keep the histograms as they are now, for percentiles of the newest seconds.
@@ -134,7 +142,7 @@ class RequestStats:
         rows = list(self.entries.values())
         if len(rows) > _NAMES_REMEMBERED and not self.remembers_all:
             rows = []
-        for row in [self.total, *rows]:
+        for row in in_slices([self.total, *rows]):
             row._remember(second)
 
     def reset_all(self):
@@ -150,6 +158,7 @@ class RequestStats:
         self.native.clear()
         self._total = None
         self._entries = EntriesDict(self)
+        self._adopted = 0
         self.errors = {}
         self.history = []
 
@@ -177,10 +186,39 @@ class RequestStats:
                 self.errors[key] = StatsError.unserialize(failure)
 
 
+class StatsOfAnInstant:
+    """What `RequestStats` had at an instant."""
+
+    def __init__(self, stats):
+        self.last_request_timestamp = stats.last_request_timestamp
+        self.start_time = stats.start_time
+        self.errors = dict(stats.errors)
+        self.total = stats.total.as_of_now(self)
+        self.entries = {key: row.as_of_now(self) for key, row in stats.entries.items()}
+
+
 def _engine_stats():
     from loadline import native
 
     return native.load().Stats()
+
+
+def setup_distributed_stats_event_listeners(events, stats):
+    """Have `report_to_master` filled with what was counted since, and `worker_report` added."""
+
+    def on_report_to_master(client_id, data):
+        data["stats"] = stats.serialize_stats()
+        data["stats_total"] = stats.total.serialize()
+        data["errors"] = stats.serialize_errors()
+        for row in [stats.total, *stats.entries.values()]:
+            row.reset()
+        stats.errors = {}
+
+    def on_worker_report(client_id, data):
+        stats.add_report(data)
+
+    events.report_to_master.add_listener(on_report_to_master)
+    events.worker_report.add_listener(on_worker_report)
 
 
 def merging_stats():

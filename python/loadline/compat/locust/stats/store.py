@@ -6,6 +6,9 @@ here.
 
 import time
 from collections import defaultdict
+from itertools import islice
+
+from .buckets import bucket_response_time
 
 _SUMS = (
     "num_requests",
@@ -36,9 +39,17 @@ class StoreEntry:
         self.start_time = time.time()
         self.last_request_timestamp = None
 
-    def log(self, response_time, length, bucket):
+    def copy(self):
+        """The same counts as they are now."""
+        same = StoreEntry(self.method, self.name)
+        for field, value in vars(self).items():
+            setattr(same, field, value.copy() if isinstance(value, dict) else value)
+        return same
+
+    def log(self, response_time, length, bucket=None):
         """Count one request; `response_time` in ms, or None where it has none."""
         now = time.time()
+        bucket = bucket or bucket_response_time
         self.num_requests += 1
         self.num_reqs_per_sec[int(now)] += 1
         self.last_request_timestamp = now
@@ -101,9 +112,9 @@ class Store:
             self._entries[key] = StoreEntry(method, name)
         return self._entries[key]
 
-    def entries(self):
-        """All entries in the order in which they were made."""
-        return list(self._entries.values())
+    def entries(self, first=0):
+        """All entries behind the `first` of them, in the order in which they were made."""
+        return list(islice(self._entries.values(), first, None))
 
     def total(self):
         """What all requests together are."""
@@ -111,11 +122,8 @@ class Store:
 
     def log(self, method, name, response_time_ms, length):
         """Count one request."""
-        from .buckets import bucket_response_time
-
-        bucket = self.bucket or bucket_response_time
         for one in (self._total, self.entry(method, name)):
-            one.log(response_time_ms, length, bucket)
+            one.log(response_time_ms, length, self.bucket)
 
     def log_error(self, method, name, _error_key):
         """Count one failure."""

@@ -6,6 +6,8 @@ import gevent
 
 from .. import stats as tunables
 from .buckets import get_readable_percentiles
+from .request_stats import sort_stats
+from .slices import in_slices
 
 # Prints bare lines, whatever the log's format is.
 console_logger = logging.getLogger("locust.stats_logger")
@@ -39,20 +41,27 @@ def entry_row(entry, current):
 def percentile_row(entry):
     """The percentiles of one row."""
     kind, name = _widths()
-    times = [int(entry.get_response_time_percentile(p)) for p in tunables.PERCENTILES_TO_REPORT]
-    row = f"%-{kind}s %-{name}s %8d " + " ".join(["%6d"] * len(times))
+    times = map(int, entry.get_response_time_percentiles(tunables.PERCENTILES_TO_REPORT))
+    shares = len(tunables.PERCENTILES_TO_REPORT)
+    row = f"%-{kind}s %-{name}s %8d " + " ".join(["%6d"] * shares)
     return row % (entry.method, entry.name, *times, entry.num_requests)
 
 
 def get_stats_summary(stats, current=True):
     """The lines of the table of counts."""
+    return list(_stats_lines(stats, current))
+
+
+def _stats_lines(stats, current):
     kind, name = _widths()
     head = f"%-{kind}s %-{name - kind + 4}s %7s %12s |%7s %7s %7s%7s | %7s %11s" % (
         "Type", "Name", "# reqs", "# fails", "Avg", "Min", "Max", "Med", "req/s", "failures/s",
     )
     rule = "|".join("-" * width for width in (kind, name - kind + 4, *_AFTER_NAME))
-    rows = [stats.entries[key].to_string(current=current) for key in sorted(stats.entries)]
-    return [head, rule, *rows, rule, stats.total.to_string(current=current)]
+    yield from (head, rule)
+    for row in sort_stats(stats.entries):
+        yield row.to_string(current=current)
+    yield from (rule, stats.total.to_string(current=current))
 
 
 def get_percentile_stats_summary(stats):
@@ -61,11 +70,7 @@ def get_percentile_stats_summary(stats):
     shares = get_readable_percentiles(tunables.PERCENTILES_TO_REPORT)
     head = f"%-{kind}s %-{name}s %8s " + " ".join(["%6s"] * len(shares))
     rule = "|".join("-" * width for width in (kind, name, 8, *[6] * len(shares)))
-    rows = [
-        stats.entries[key].percentile()
-        for key in sorted(stats.entries)
-        if stats.entries[key].response_times
-    ]
+    rows = [row.percentile() for row in sort_stats(stats.entries) if row.response_times]
     total = [stats.total.percentile()] if stats.total.response_times else []
     return [
         "Response time percentiles (approximated)",
@@ -108,11 +113,12 @@ def _print(lines):
 
 
 def stats_printer(stats):
-    """A function that prints the table of counts again and again."""
+    """A function that prints the table of counts again and again, while the users run."""
 
     def print_for_ever():
         while True:
-            print_stats(stats)
+            _print(in_slices(_stats_lines(stats.as_of_now(), current=True)))
+            console_logger.info("")
             gevent.sleep(tunables.CONSOLE_STATS_INTERVAL_SEC)
 
     return print_for_ever

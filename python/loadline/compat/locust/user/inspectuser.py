@@ -30,19 +30,19 @@ def get_ratio(user_classes, user_spawned, total):
         share = user_spawned.get(kind.__name__, 0) / all_users
         shares[kind.__name__] = {
             "ratio": share,
-            "tasks": _task_shares(kind.tasks, share, total),
+            "tasks": _get_task_ratio(kind.tasks, total, share),
         }
     return shares
 
 
-def _task_shares(tasks, parent_share, total):
+def _get_task_ratio(tasks, total, parent_ratio):
     """Shares of tasks: of their own set, or of all tasks if `total`."""
     shares = {}
     for one, count in Counter(tasks).items():
-        share = (parent_share if total else 1.0) * count / len(tasks)
+        share = (parent_ratio if total else 1.0) * count / len(tasks)
         shares[one.__name__] = {"ratio": share}
         if is_task_set(one):
-            shares[one.__name__]["tasks"] = _task_shares(one.tasks, share, total)
+            shares[one.__name__]["tasks"] = _get_task_ratio(one.tasks, total, share)
     return shares
 
 

@@ -17,6 +17,7 @@ from .task import (
     NoTasksError,
     get_tasks_from_base_classes,
 )
+from .task import logger as task_logger
 from .wait_time import constant
 
 logger = logging.getLogger(__name__)
@@ -24,10 +25,6 @@ logger = logging.getLogger(__name__)
 _NO_HOST = (
     "You must specify the base host. Either in the host attribute in the User class, or on the "
     "command line using the --host option."
-)
-_NO_SUPER = (
-    "There is no environment on this user: a subclass of User that has its own __init__ must call "
-    "super().__init__(environment)."
 )
 
 
@@ -86,7 +83,6 @@ class User(metaclass=UserMeta):
 
     def run(self):
         """All of the user's life. Not to be overridden."""
-        assert hasattr(self, "environment"), _NO_SUPER
         self._state = LOCUST_STATE_RUNNING
         self._taskset_instance = DefaultTaskSet(self)
         try:
@@ -95,7 +91,7 @@ class User(metaclass=UserMeta):
         except (GreenletExit, StopUser):
             self.on_stop()
         except NoTasksError as e:
-            self._report(e)
+            self._report(e, task_logger)
         except StopTest as e:
             self.on_stop()
             self._end_test(e)
@@ -112,8 +108,8 @@ class User(metaclass=UserMeta):
             return False
         return True
 
-    def _report(self, error):
-        logger.error("%s\n%s", error, traceback.format_exc())
+    def _report(self, error, said_by=logger):
+        said_by.error("%s\n%s", error, traceback.format_exc())
         self.environment.events.user_error.fire(
             user_instance=self, exception=error, tb=error.__traceback__
         )

@@ -4,5 +4,9 @@ from urllib.parse import urlparse
 
 
 def is_url(url):
-    """Whether `url` begins with http:// or https://."""
-    return urlparse(url).scheme in ("http", "https")
+    """Whether `url` is one of http:// or https:// that names a host."""
+    try:
+        parts = urlparse(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)
