@@ -274,6 +274,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
         connection,
         checks: flags.judgement.check.clone(),
         abort_on: flags.judgement.abort_on.clone(),
+        secrets: flags.secrets.clone(),
         ..Plan::default()
     };
     if !flags.scenarios.is_empty() {
@@ -281,6 +282,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
         plan.client = Client::default();
         plan = plan.with_scenarios(scenarios::scenarios(flags, seed, &mut surroundings)?);
     }
+    plan.name_secret_urls();
     plan.connection.drain = drain(flags.load.drain, &plan)?;
     plan.connection.drains_to_age = flags.load.drain.is_none() && !plan.connection.drain.is_zero();
     let asked = flags.load.threads;

@@ -1,6 +1,6 @@
 //! URLs as typed, and who asks: `127.0.0.1:8080/path`, `https://me:secret@example.com/`.
 
-use crate::{Error, Header};
+use crate::{Error, Header, MASKED};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
@@ -149,6 +149,12 @@ impl Credentials {
         let text = String::from_utf8_lossy(&self.pair);
         let (user, password) = text.split_once(':').unwrap_or((&text, ""));
         (user.to_owned(), password.to_owned())
+    }
+
+    /// The user, with a password that says nothing.
+    pub(crate) fn masked(&self) -> Credentials {
+        let (user, _) = self.user_and_password();
+        format!("{user}:{MASKED}").into()
     }
 
     /// The field that carries them.

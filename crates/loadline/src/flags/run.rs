@@ -33,6 +33,9 @@ pub(crate) struct RunFlags {
     /// The scenarios of the plan file.
     #[arg(skip)]
     pub(crate) scenarios: Vec<ScenarioFlags>,
+    /// Values that are kept out of what is written of a run.
+    #[arg(skip)]
+    pub(crate) secrets: Vec<String>,
 }
 
 /// What a plan file says of a scenario.
