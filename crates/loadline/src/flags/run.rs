@@ -4,6 +4,7 @@ pub(crate) mod connection;
 pub(crate) mod judgement;
 pub(crate) mod load;
 pub(crate) mod output;
+mod place;
 pub(crate) mod request;
 pub(crate) mod watching;
 
