@@ -169,6 +169,37 @@ fn many_hosts_need_no_more_descriptors_than_there_are() {
 }
 
 #[test]
+fn connections_that_a_server_never_closes_need_no_more_descriptors_than_there_are() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    // Answers, and leaves the close to its client whatever that asks for.
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4_096];
+                while client.read(&mut buffer).is_ok_and(|read| read > 0) {
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+                    if client.write_all(answer).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    let words = "-c 40 -t 1 -n 2000 --no-keepalive --no-progress --allow-invalid -o json";
+    let line = format!("ulimit -n 64; exec \"$0\" {words} \"$1\"");
+    let said = std::process::Command::new("sh")
+        .args(["-c", &line, text(&crate::rig::program()), &url])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&said.stderr);
+    let report: Value = serde_json::from_slice(&said.stdout).expect(&errors);
+    assert_eq!(failures(&report["summary"], "descriptors"), 0);
+    assert_eq!(count(&report["summary"], "answered"), 2_000, "{report:#}");
+}
+
+#[test]
 fn an_answer_whose_end_nobody_vouches_for_is_none() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = serve_with(|config| config.tls = true);

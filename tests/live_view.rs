@@ -109,6 +109,21 @@ fn line(server: &Server, flags: &str) -> String {
 }
 
 #[test]
+fn a_quit_signal_gives_the_screen_of_before_back() {
+    let (server, window) = (serve(), Window::open());
+    window.run("ulimit -c 0; echo the screen of before");
+    window.shows(&["\nthe screen of before\n"]);
+    window.run(&line(&server, "-r 200 -d 300s"));
+    window.shows(&["achieved", "p99"]);
+    window.tmux(&["send-keys", "C-\\"]);
+    let after = window.shows(&["\nthe screen of before", "code=131"]);
+    assert!(!after.contains("achieved"), "{after}");
+    // The terminal prints what is typed again.
+    window.run("echo typed");
+    window.shows(&["$ echo typed\ntyped\n"]);
+}
+
+#[test]
 fn keys_change_the_load_on_the_view_and_the_screen_of_before_is_back_at_the_end() {
     let (server, window) = (serve(), Window::open());
     window.run("echo the screen of before");

@@ -68,6 +68,8 @@ mod schemas;
 mod script_commands;
 /// Lua scripts: what they make the server see, what they print, and how they fail.
 mod scripts;
+/// What is kept of a run has none of its secrets.
+mod secrets;
 /// Users that look at responses: cookies, redirects, compressed bodies.
 mod sessions;
 /// The source itself: which crate depends on which.

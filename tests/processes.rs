@@ -64,6 +64,37 @@ fn requests_are_counted_out_over_processes_and_logged() {
 }
 
 #[test]
+fn each_process_needs_only_the_open_files_of_its_own_part() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("a.json");
+    let words = "-t 4 --processes 4 -c 160 -n 1600 -q --allow-invalid -o json=";
+    let line = format!("ulimit -n 64; exec \"$0\" {words}{} \"$1\"", text(&json));
+    let _beside_others = beside_others();
+    let said = Command::new("sh")
+        .args(["-c", &line, text(&crate::rig::program()), &url(&server)])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(0), "{errors}");
+    let report: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!(count(&report["summary"], "answered"), 1_600);
+    assert_eq!(count(&report["summary"], "failed"), 0);
+    let words = words.replace("160 ", "260 ");
+    let line = format!("ulimit -n 64; exec \"$0\" {words}{} \"$1\"", text(&json));
+    let said = Command::new("sh")
+        .args(["-c", &line, text(&crate::rig::program()), &url(&server)])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("needs 81 open files and this process may have 64"),
+        "{errors}"
+    );
+}
+
+#[test]
 fn several_scenarios_run_on_processes_as_well() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();

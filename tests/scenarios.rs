@@ -116,7 +116,7 @@ fn what_contradicts_scenarios_is_refused_in_one_sentence() {
             "the tag scenario is the scenario's name",
         ),
         (
-            "name = 'a'\nurl = 'b'",
+            "name = 'a'\nurl = 'b/'",
             "no scenario takes the URL http://127.0.0.1:1/",
         ),
         (

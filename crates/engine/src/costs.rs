@@ -57,7 +57,7 @@ fn allocations(plan: &Plan, requests: u64) -> u64 {
         request_limit: Some(requests),
         ..plan.clone()
     };
-    let mut parts = Prepared::all(&plan, Detail::default(), |_| false).expect("a server");
+    let mut parts = Prepared::all(&plan, Detail::default(), |_| false, 1).expect("a server");
     let prepared = Arc::into_inner(parts.remove(0)).expect("nobody else has it");
     let prepared = Arc::new(Prepared {
         interval_ns: 60 * SECOND,

@@ -130,7 +130,8 @@ impl Crew {
         launches: &[Launch],
         workers: Range<u32>,
     ) -> Result<Crew, StartError> {
-        let scenarios = Prepared::all(plan, detail, |index| launches[index].composes)?;
+        let composes = |index: usize| launches[index].composes;
+        let scenarios = Prepared::all(plan, detail, composes, workers.len() as u32)?;
         let of = plan.threads;
         let handle = Handle::of_workers(of);
         let (send, reports) = channel();

@@ -55,7 +55,8 @@ impl DrivenWorker {
         index: u32,
     ) -> Result<Self, StartError> {
         assert!(index < plan.threads, "worker {index} of {}", plan.threads);
-        let scenarios = Prepared::all(plan, detail, |index| launches[index].composes)?;
+        let composes = |index: usize| launches[index].composes;
+        let scenarios = Prepared::all(plan, detail, composes, 1)?;
         let kernel = Kernel::new()?;
         let (send, reports) = channel();
         let parts = scenarios.iter().cloned().zip(launches.iter().cloned());

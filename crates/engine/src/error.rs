@@ -54,9 +54,13 @@ pub enum StartError {
 /// What ran out is this machine's.
 const OURS: &str = "this machine has too few of them, not the target.";
 
-/// Why a connection did not come up, and what to do about it.
+/// Why a connection did not come up, and what to do about it, unless the error says that itself.
 pub(crate) fn unreachable(error: &DialError) -> String {
-    format!("{error}: {}", hint(error))
+    let said = error.to_string();
+    match said.contains("--insecure") {
+        true => said,
+        false => format!("{said}: {}", hint(error)),
+    }
 }
 
 /// What to do about a connection that did not come up.

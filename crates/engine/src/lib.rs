@@ -60,6 +60,7 @@ mod heard_changes;
 mod interval_times;
 mod iteration;
 mod launch;
+mod lingering;
 mod lost;
 mod merger;
 mod own_starts;

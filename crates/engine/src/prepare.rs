@@ -39,6 +39,8 @@ pub(crate) struct Prepared {
     /// How many connections a user keeps at most, each to another endpoint: as many as there are
     /// endpoints, or as descriptors allow.
     pub(crate) most_kept: usize,
+    /// How many connections a worker may leave open for their servers to close.
+    pub(crate) most_lingering: u32,
     /// Addresses of names that don't answer, while others of the same name do.
     pub(crate) left_out: Vec<Address>,
     /// Which scenario of the run it is, from 0.
@@ -48,8 +50,9 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares each scenario of a plan; the plan itself where it has none. `composes` says of each
-    /// whether requests to other endpoints will be composed. All speak the same version of HTTP.
+    /// Prepares each scenario of a plan for so many of its workers; the plan itself where it has
+    /// none. `composes` says of each whether requests to other endpoints will be composed. All
+    /// speak the same version of HTTP.
     ///
     /// # Errors
     /// If something that the plan names can't be used, or not so many files may be open.
@@ -57,14 +60,17 @@ impl Prepared {
         plan: &Plan,
         detail: Detail,
         composes: impl Fn(usize) -> bool,
+        workers: u32,
     ) -> Result<Vec<Arc<Self>>, StartError> {
         let parts = plan.parts();
         let connections = parts.iter().map(most_connections);
+        let connections = connections.map(|all| share(all, workers, plan.threads));
         let connections = connections.fold(0, u32::saturating_add);
         ensure_open_files(u64::from(connections) + OTHER_FILES)?;
         let is_alone = parts.len() == 1;
         let prepare = |(scenario, part): (usize, Plan)| {
             let mut prepared = Prepared::new(part, detail, composes(scenario), connections)?;
+            prepared.most_lingering /= workers.max(1);
             let before = plan.scenarios.iter().take(scenario);
             prepared.number_requests(before.map(|one| one.requests.len()).sum());
             Ok(Arc::new(Prepared {
@@ -128,6 +134,7 @@ impl Prepared {
             detail,
             interval_ns: INTERVAL_NS,
             most_kept: most_kept(open_files, connections),
+            most_lingering: spare(open_files, connections),
             left_out: Vec::new(),
             scenario: 0,
             is_alone: true,
@@ -222,15 +229,22 @@ fn chosen_http(
     Ok(HttpVersion::V2)
 }
 
-/// How many files this process has open at most in a run of the plan whose load is changed to this
+/// How many files each process has open at most in a run of the plan whose load is changed to this
 /// level. A level for several scenarios is that of each.
 pub fn open_files_at(plan: &Plan, level: Level) -> u64 {
     let parts = plan.parts();
     let connections = parts
         .iter()
         .map(|part| connections_of(part, most_users_at(part, level)))
+        .map(|all| share(all, plan.threads.div_ceil(plan.processes), plan.threads))
         .fold(0, u32::saturating_add);
     u64::from(connections) + OTHER_FILES
+}
+
+/// How many of a load's connections some of its workers have at most.
+fn share(connections: u32, workers: u32, of: u32) -> u32 {
+    let each = connections.div_ceil(of.max(1));
+    each.saturating_mul(workers).min(connections)
 }
 
 /// How many connections a load has at once, at most.
@@ -268,6 +282,12 @@ pub(crate) fn series_of(plan: &Plan) -> Result<(SeriesTable, bool, Vec<SeriesId>
 fn most_kept(open_files: u64, users: u32) -> usize {
     let room = open_files.saturating_sub(OTHER_FILES) / u64::from(users.max(1));
     usize::try_from(room.max(1)).unwrap_or(usize::MAX)
+}
+
+/// Descriptors that are left beside these connections.
+fn spare(open_files: u64, connections: u32) -> u32 {
+    let room = open_files.saturating_sub(OTHER_FILES + u64::from(connections));
+    u32::try_from(room).unwrap_or(u32::MAX)
 }
 
 /// What is needed of TLS. Files that turn out not to be needed must be usable all the same.
@@ -336,6 +356,25 @@ mod tests {
         assert_eq!(at(&plan, Level::Paused), 100);
         plan.connection.streams = 10;
         assert_eq!(at(&plan, Level::Users(700)), 70);
+    }
+
+    #[test]
+    fn each_process_opens_the_files_of_its_own_workers() {
+        let mut plan = closed(800, SECOND);
+        (plan.threads, plan.processes) = (4, 4);
+        assert_eq!(open_files_at(&plan, Level::Paused), 200 + OTHER_FILES);
+        assert_eq!(share(800, 1, 4), 200);
+        assert_eq!(share(801, 1, 4), 201);
+        assert_eq!(share(801, 4, 4), 801);
+        assert_eq!(share(3, 2, 4), 2);
+        assert_eq!(share(0, 1, 1), 0);
+    }
+
+    #[test]
+    fn what_lingers_has_the_descriptors_that_are_left() {
+        assert_eq!(spare(64, 40), 8);
+        assert_eq!(spare(64, 60), 0);
+        assert_eq!(spare(u64::MAX, 60), u32::MAX);
     }
 
     fn address(listener: &TcpListener) -> SocketAddr {

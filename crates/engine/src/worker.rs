@@ -18,6 +18,7 @@ use crate::coalescing::OpenLoadCoalescing;
 use crate::control::{Change, Handle};
 use crate::event::Tick;
 use crate::exchange::Http2Pool;
+use crate::lingering::Lingering;
 use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
@@ -98,6 +99,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) http1_endpoints: RefCell<HashSet<usize>>,
     /// How many connections a user keeps at most, each to another endpoint.
     pub(crate) most_kept: usize,
+    /// Connections that their servers may close.
+    pub(crate) lingering: Lingering,
     /// Whether users wait after a dial that failed.
     pub(crate) backs_off: bool,
     pub(crate) timeout_ns: u64,

@@ -33,6 +33,9 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
             "The server aborted the handshake. Look in its log for the reason; it may require a \
              client certificate (--cert and --key)."
         }
+        ErrorKind::Tls if example.contains("--insecure") => {
+            "The TLS handshake failed. Do what its error says."
+        }
         ErrorKind::Tls => {
             "The TLS handshake failed. Give the certificate authority with --cacert, or skip \
              verification with -k."
@@ -40,6 +43,11 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
         ErrorKind::Write => {
             "The connection broke while the request was being sent. Look in the server's log, and \
              check its limit on the size of requests."
+        }
+        // As servers of TLS do that are asked in plain text.
+        ErrorKind::Read if example.contains("before a response began") => {
+            "The connection ended before a response began. If the port speaks TLS, write https://; \
+             otherwise look in the server's log for crashes, restarts and limits on connections."
         }
         ErrorKind::Read => {
             "The connection ended before the response was complete. Look in the server's log for \
@@ -95,6 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_connection_that_ends_without_a_byte_may_speak_tls() {
+        let advice = |example| failure_advice(ErrorKind::Read, example, Duration::from_secs(1));
+        assert!(advice("the connection ended before a response began").contains("https://"));
+        assert!(!advice("the connection ended within the response").contains("https://"));
+    }
+
+    #[test]
     fn only_a_run_that_was_cut_off_is_told_to_end_by_itself() {
         let advice = |example| failure_advice(ErrorKind::Aborted, example, Duration::ZERO);
         let cancelled = "the request was cancelled before its response was complete";
@@ -118,5 +133,7 @@ mod tests {
             assert!(!advice.contains("--cacert"), "{advice}");
         }
         assert!(advice("the server's certificate has expired").contains("--cacert"));
+        let said = advice("it is an authority's (give it with --cacert, or use --insecure)");
+        assert!(!said.contains("--cacert"), "{said}");
     }
 }

@@ -10,6 +10,11 @@ use std::rc::Rc;
 pub trait Secrets {
     /// A secret of a named source, or of the default one; the error is the script's sentence.
     fn value(&self, source: Option<&str>, name: &str) -> std::result::Result<String, String>;
+
+    /// A text that is kept, without the secrets that were given so far; `None` if it has none.
+    fn redacted(&self, _text: &str) -> Option<String> {
+        None
+    }
 }
 
 /// The module `k6/secrets`: the members of its default export.

@@ -6,9 +6,11 @@ use crate::exit::{Exit, exit_of_run, sentence};
 use crate::flags::run::judgement::Trust;
 use crate::live::say_line;
 use anyhow::{Result, bail};
+use loadline_plan::{Check, Metric};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};
 use loadline_report::{checks_that_are, grade_and_reason, undecided};
 use loadline_runner::{SeriesResult, Trouble};
+use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, sides};
 use std::collections::BTreeMap;
 
@@ -192,6 +194,40 @@ impl<'a> Grounds<'a> {
     }
 }
 
+/// Says that many requests of a run failed that succeeds all the same, as no check looks at them:
+/// nothing else of it is printed.
+pub(crate) fn tell_failures(run: &RunResult) {
+    if let Some(said) = many_failed(&run.summary) {
+        tell(&said);
+    }
+}
+
+/// The sentence where more than one in a hundred requests failed or had another status than 2xx.
+fn many_failed(summary: &Summary) -> Option<String> {
+    let counts = &summary.total.counts;
+    let ended = counts.answered + counts.failed;
+    let statuses = summary.total.statuses.iter();
+    let others = statuses.filter(|(status, _)| **status / 100 != 2);
+    let others: u64 = others.map(|(_, count)| *count).sum();
+    let is_many = (others + counts.failed).saturating_mul(100) > ended;
+    let looks_at_them = |check: &Check| {
+        matches!(
+            check.metric,
+            Metric::Errors | Metric::Non2xx | Metric::Statuses(_)
+        )
+    };
+    let is_judged = summary.plan.checks.iter().any(looks_at_them);
+    (is_many && !is_judged).then(|| {
+        format!(
+            "of {} requests {} failed and {} had a status other than 2xx; --check errors<1% and \
+             non2xx<1% make the command fail then.",
+            units::count(ended),
+            units::count(counts.failed),
+            units::count(others),
+        )
+    })
+}
+
 /// Says why a command ends with an exit code other than 0.
 pub(crate) fn tell(why: &str) {
     say_line(&format!("loadline: {why}"));
@@ -261,6 +297,21 @@ mod tests {
             why(&threw).as_deref(),
             Some("the script raised an error: line 7")
         );
+    }
+
+    #[test]
+    fn a_quiet_run_with_many_failures_is_not_silent() {
+        let mut summary = ended(Ended::Duration).summary;
+        summary.total.counts.answered = 1_000;
+        summary.total.statuses.insert(200, 990);
+        summary.total.statuses.insert(404, 10);
+        assert_eq!(many_failed(&summary), None);
+        summary.total.statuses.insert(404, 11);
+        let said = many_failed(&summary).expect("a sentence");
+        let start = format!("of {} requests 0 failed and 11 had a", units::count(1_000));
+        assert!(said.starts_with(&start), "{said}");
+        summary.plan.checks = vec!["non2xx<50%".parse().expect("a check")];
+        assert_eq!(many_failed(&summary), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod shims;
+mod stray;
 pub(crate) mod study;
 pub(crate) mod versus;
 pub(crate) mod watch;
@@ -109,20 +110,17 @@ pub(crate) struct Verbatim {
 /// Reads a whole command line, the program's name first.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command, Refusal> {
     let words: Vec<OsString> = words.into_iter().collect();
+    if let Some(sentence) = stray::other_tool(&words) {
+        return Err(Refusal::Mistake(sentence));
+    }
     let line = read(&words).map_err(|error| Refusal::of_line(&error, &words))?;
     let (mut command, own_words) = match line.command {
         Some(command) => (command, 2),
-        None => {
-            refuse_late_command(&words, &line.run)?;
-            (Command::Run(Box::new(line.run)), 1)
-        }
+        None => (Command::Run(Box::new(line.run)), 1),
     };
     let own = || words.iter().skip(own_words).cloned().collect();
     match &mut command {
-        Command::Run(flags) => {
-            flags.typed = own();
-            refuse_mistyped_subcommand(flags)?;
-        }
+        Command::Run(flags) => flags.typed = own(),
         Command::Capacity(flags) => flags.run.typed = own(),
         Command::Versus(flags) => flags.run.typed = own(),
         _ => {}
@@ -134,37 +132,6 @@ fn read(words: &[OsString]) -> Result<Line, clap::Error> {
     let mut line = command();
     let matches = line.try_get_matches_from_mut(words)?;
     Line::from_arg_matches(&matches).map_err(|error| error.format(&mut line))
-}
-
-/// A command behind flags was meant as one, not as a host of that name.
-fn refuse_late_command(words: &[OsString], flags: &run::RunFlags) -> Result<(), Refusal> {
-    match late_command::among_places(words, &flags.request.places) {
-        Some(sentence) => Err(Refusal::Mistake(sentence)),
-        None => Ok(()),
-    }
-}
-
-/// A first word that is almost a subcommand was meant as one, not as a host of that name.
-fn refuse_mistyped_subcommand(flags: &run::RunFlags) -> Result<(), Refusal> {
-    const ALIKE: f64 = 0.8;
-    /// Shorter names are like too many hosts' names, and so are those with a number.
-    const SHORTEST: usize = 4;
-    let Some(word) = flags.typed.first().and_then(|word| word.to_str()) else {
-        return Ok(());
-    };
-    let line = command();
-    let is_word = |name: &str| name.bytes().all(|byte| byte.is_ascii_lowercase());
-    let names = line.get_subcommands().map(clap::Command::get_name);
-    let meant = names
-        .filter(|name| is_word(word) && is_word(name) && name.len() >= SHORTEST)
-        .find(|name| strsim::jaro(name, word) >= ALIKE);
-    meant.map_or(Ok(()), |name| {
-        let sentence = format!(
-            "there is no command {word}; did you mean {name}? (A host of that name is written \
-             http://{word}/.)"
-        );
-        Err(Refusal::Mistake(sentence))
-    })
 }
 
 /// All declarations, for the manual and the completions.

@@ -4,7 +4,7 @@
 //! the command ends early. A pipe has no keys.
 
 use crate::interrupt::say;
-use crate::view::{ViewHandle, screen};
+use crate::view::{ViewHandle, screen, suspension};
 use anyhow::{Context, Result};
 use loadline_plan::Level;
 use loadline_report::level_text;
@@ -53,6 +53,7 @@ impl Keys {
             view.inspect(ViewHandle::without_keys);
             return Ok(None);
         }
+        suspension::watch();
         set_key_by_key().context("the terminal's mode can't be set")?;
         let ended = Arc::new(AtomicBool::new(false));
         let keys = Keys {

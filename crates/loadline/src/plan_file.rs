@@ -2,11 +2,13 @@
 //!
 //! Each key is turned into the words that the command line would have for it and read by the very
 //! same declarations, so a value means the same in both places and is refused in the same words,
-//! here with file, line and key.
+//! here with file, line and key. `${NAME}` in a text is the value of a variable of the environment.
 
 mod scenario;
+mod variables;
 
 use self::scenario::ScenarioTable;
+use self::variables::Variables;
 use crate::flags;
 use crate::flags::Planned;
 use crate::flags::run::request::Place;
@@ -32,6 +34,8 @@ const ALTERNATIVES: [&[&str]; 4] = [
 pub(crate) struct PlanFile<F> {
     entries: Vec<Entry>,
     scenarios: Vec<ScenarioTable>,
+    /// Values of variables that are kept out of what is written of a run.
+    secrets: Vec<String>,
     flags: PhantomData<F>,
 }
 
@@ -76,6 +80,12 @@ enum Problem {
     NoScenarios,
     #[error("its tags are a table of texts, such as tags = {{ team = \"search\" }}.")]
     NoTags,
+    #[error("`${{` begins a variable, such as ${{TOKEN}}; write $${{ for the two characters.")]
+    NoVariable,
+    #[error(
+        "the environment has no variable {0}; set it, or write $${{{0}}} if no variable is meant."
+    )]
+    Unset(String),
     #[error("there is no such key.")]
     Unknown,
     #[error("there is no such key; did you mean {0}?")]
@@ -91,6 +101,7 @@ impl<F: Planned> PlanFile<F> {
             path,
             text,
             command: flags::planned_command::<F>(),
+            variables: Variables::default(),
             flags: PhantomData,
         };
         let table = DeTable::parse(text).map_err(|error| {
@@ -114,6 +125,7 @@ impl<F: Planned> PlanFile<F> {
         Ok(Self {
             entries,
             scenarios,
+            secrets: reader.variables.secrets(),
             flags: PhantomData,
         })
     }
@@ -139,6 +151,7 @@ impl<F: Planned> PlanFile<F> {
         let mut flags: F = flags::parse_planned(words.cloned())?;
         let scenarios = self.scenarios.iter().map(ScenarioTable::flags);
         flags.run().scenarios = scenarios.collect::<Result<_, _>>()?;
+        flags.run().secrets = self.secrets.clone();
         Ok(flags)
     }
 }
@@ -157,6 +170,7 @@ struct Reader<'a, F> {
     path: &'a Path,
     text: &'a str,
     command: clap::Command,
+    variables: Variables,
     flags: PhantomData<F>,
 }
 
@@ -183,14 +197,21 @@ impl<F: Planned> Reader<'_, F> {
             .into_iter()
             .find(|argument| argument.get_id() == &id);
         let argument = argument.ok_or_else(|| unknown_key::<F>(&id))?;
-        let words = words(argument, value)?;
-        words.iter().try_for_each(refuse_bad_value::<F>)?;
+        let words = words(argument, value, &self.variables).and_then(|words| {
+            words.iter().try_for_each(refuse_bad_value::<F>)?;
+            Ok(words)
+        });
+        let words = self.variables.end_key(&id, words)?;
         Ok(Entry { id, words })
     }
 }
 
 /// The words that the command line would have for a key.
-fn words(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<OsString>, Problem> {
+fn words(
+    argument: &Arg,
+    value: &DeValue<'_>,
+    variables: &Variables,
+) -> Result<Vec<OsString>, Problem> {
     if !argument.get_action().takes_values() {
         let is_set = value.as_bool().ok_or(Problem::NoFlag)?;
         return Ok(if is_set {
@@ -205,7 +226,14 @@ fn words(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<OsString>, Problem> 
         DeValue::Integer(_) | DeValue::Float(_) if is_place => {
             Err(Problem::Value("it takes a text: a URL.".to_owned()))
         }
-        value => Ok(word(argument, Some(scalar(value)?))),
+        value => {
+            let value = scalar(value, variables)?;
+            if is_place {
+                let place: Result<Place, _> = value.parse();
+                place.map_err(|problem| Problem::Value(problem.to_string()))?;
+            }
+            Ok(word(argument, Some(value)))
+        }
     };
     match value.as_array() {
         None => Ok(vec![one(value)?]),
@@ -227,9 +255,9 @@ fn word(argument: &Arg, value: Option<String>) -> OsString {
 }
 
 /// A value as it would be typed.
-fn scalar(value: &DeValue<'_>) -> Result<String, Problem> {
+fn scalar(value: &DeValue<'_>, variables: &Variables) -> Result<String, Problem> {
     match value {
-        DeValue::String(text) => Ok(text.to_string()),
+        DeValue::String(text) => variables.expand(text),
         DeValue::Integer(number) => Ok(number.to_string()),
         DeValue::Float(number) => Ok(number.as_str().to_owned()),
         _ => Err(Problem::NoValue),

@@ -74,6 +74,11 @@ impl Reports {
         }
     }
 
+    /// Whether something is printed.
+    pub(crate) fn tells(&self) -> bool {
+        self.outputs.iter().any(|output| output.to == Sink::Stdout)
+    }
+
     /// Whether one of them is a page.
     pub(crate) fn has_page(&self) -> bool {
         let mut formats = self.outputs.iter().map(|output| output.format);

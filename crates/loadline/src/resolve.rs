@@ -249,7 +249,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
     scenarios::refuse_contradictions(flags)?;
     let (mut load, duration) = flags.load.options().resolve()?;
     if flags.load.max_connections.is_none() {
-        limit_connections(&mut load, surroundings.open_files);
+        limit_connections(&mut load, surroundings.open_files, flags.load.processes);
     }
     let connection = flags.connection.options();
     let load = load.with_streams(connection.streams);
@@ -274,6 +274,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
         connection,
         checks: flags.judgement.check.clone(),
         abort_on: flags.judgement.abort_on.clone(),
+        secrets: flags.secrets.clone(),
         ..Plan::default()
     };
     if !flags.scenarios.is_empty() {
@@ -281,6 +282,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
         plan.client = Client::default();
         plan = plan.with_scenarios(scenarios::scenarios(flags, seed, &mut surroundings)?);
     }
+    plan.name_secret_urls();
     plan.connection.drain = drain(flags.load.drain, &plan)?;
     plan.connection.drains_to_age = flags.load.drain.is_none() && !plan.connection.drain.is_zero();
     let asked = flags.load.threads;
@@ -315,9 +317,11 @@ fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction
     Ok(asked.unwrap_or(default.min(plan.connection.timeout)))
 }
 
-/// Lowers the default limit of connections to what the limit of open files allows.
-fn limit_connections(load: &mut Load, open_files: u64) {
+/// Lowers the default limit of connections to what the limit of open files of so many processes
+/// allows.
+fn limit_connections(load: &mut Load, open_files: u64, processes: u32) {
     let room = open_files.saturating_sub(OTHER_FILES);
+    let room = room.saturating_mul(processes.max(1).into());
     let room = u32::try_from(room).unwrap_or(u32::MAX);
     load.max_users = load.max_users.min(room).max(load.users);
 }

@@ -12,7 +12,7 @@
 mod backend;
 mod said;
 pub(crate) mod screen;
-mod suspension;
+pub(crate) mod suspension;
 mod wish;
 
 pub(crate) use wish::{Wish, Wished, length};

@@ -239,6 +239,9 @@ pub enum Contradiction {
     /// Users that look at responses speak HTTP/1.1.
     #[error("--{0} is for HTTP/1.1; leave it out, or leave out --http.")]
     ClientAndHttp2(&'static str),
+    /// Stdin can be read once.
+    #[error("--body - and --urls - both read stdin; give one of them a file.")]
+    StdinTwice,
     /// A digest of no password.
     #[error("--digest answers the server's challenge with a password; give --user.")]
     DigestWithoutUser,

@@ -15,6 +15,7 @@ mod load;
 mod request;
 mod scenario;
 mod script;
+mod secrets;
 mod target;
 mod think;
 mod until;
@@ -40,6 +41,7 @@ pub use load::{
 pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
 pub use scenario::{LateArrivals, Part, SCENARIO_TAG, Scenario, spread_by_weight};
 pub use script::Script;
+pub use secrets::{MASKED, is_secret_name};
 pub use target::{BaseUrl, Credentials, Target, TargetProblem};
 pub use think::Think;
 pub use until::Until;
@@ -110,6 +112,9 @@ pub struct Plan {
     /// scenario is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Box<Part>>,
+    /// Texts that are kept out of what is written of the run. They stay in memory.
+    #[serde(skip)]
+    pub secrets: Vec<String>,
 }
 
 fn one_process() -> u32 {
@@ -156,6 +161,7 @@ impl Default for Plan {
             abort_on: Vec::new(),
             scenarios: Vec::new(),
             part: None,
+            secrets: Vec::new(),
         }
     }
 }

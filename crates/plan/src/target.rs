@@ -1,12 +1,14 @@
 //! URLs as typed, and who asks: `127.0.0.1:8080/path`, `https://me:secret@example.com/`.
 
-use crate::{Error, Header};
+use crate::{Error, Header, MASKED, Rate, parse_duration};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
+use std::fmt;
+use std::net::Ipv4Addr;
 use std::str::FromStr;
-use url::Url;
+use url::{Host, Url};
 
 /// What is wrong with a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,18 +16,56 @@ pub enum TargetProblem {
     /// There is no host in it.
     #[error("it has no host. Write one such as http://127.0.0.1:8080/.")]
     Host,
+    /// A host that nobody can have given to a machine.
+    #[error("`{0}` is no host; one has letters, digits, `-`, `_` and dots.")]
+    Letters(String),
+    /// A number by itself, which other programs take for an address.
+    #[error("it looks like a number, which {0}.")]
+    Number(NumberHint),
     /// A base with a query.
     #[error("a base has no query; leave out what stands behind the question mark.")]
     Query,
     /// Port 0, which no server listens on.
     #[error("nothing listens on port 0.")]
     Port,
+    /// An address of IPv4 that is not written out.
+    #[error("`{0}` would stand for {1}; write all four numbers of an address.")]
+    ShortAddress(String, Ipv4Addr),
     /// A protocol that is not supported.
     #[error("`{0}` is not supported; write http:// or https://.")]
     Scheme(String),
     /// The text breaks the rules of URLs.
     #[error("{0}.")]
     Syntax(url::ParseError),
+    /// A word without anything that makes it a host.
+    #[error("it is a single word. A host of that name is written http://{0}/.")]
+    Word(String),
+    /// An IPv6 address that names a network interface.
+    #[error(
+        "an IPv6 zone in a URL is not supported. Write any name as the host and say where it is: \
+         http://name/ with --connect-to '::[{0}]:'."
+    )]
+    Zone(String),
+}
+
+/// What a word that looks like a number may have been meant for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberHint(String);
+
+impl fmt::Display for NumberHint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = &self.0;
+        let is_duration = text.parse::<Rate>().is_err() && parse_duration(text).is_ok();
+        let flag = match is_duration {
+            true => "--duration (-d)",
+            false => "--rate (-r)",
+        };
+        write!(f, "belongs behind a flag such as {flag}")?;
+        match text.parse::<u16>() {
+            Ok(port) if port > 0 => write!(f, "; a port is written http://127.0.0.1:{port}/"),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A URL to load, and who asks if the URL says so.
@@ -49,9 +89,94 @@ impl FromStr for Target {
     }
 }
 
+impl Target {
+    /// Reads a URL that stands among other words, or on a line of a list. Unlike a value that can
+    /// be nothing else, a single word or a number without a scheme is refused: it was meant for
+    /// something else, and would be looked up as the name of a host.
+    ///
+    /// # Errors
+    /// As reading a URL, and for such words.
+    pub fn among_words(text: &str) -> Result<Target, Error> {
+        let target: Target = text.parse()?;
+        match of_bare_word(text.trim()) {
+            Some(problem) => Err(Error::Target {
+                text: text.to_owned(),
+                problem,
+            }),
+            None => Ok(target),
+        }
+    }
+}
+
+/// Why a text without a scheme is hardly a host, if it is.
+fn of_bare_word(text: &str) -> Option<TargetProblem> {
+    if has_scheme(text) || text.contains(['/', ':', '?', '#', '@', '[']) {
+        return None;
+    }
+    let is_word = !text.contains('.') && !text.eq_ignore_ascii_case("localhost");
+    // No top-level domain begins with a digit (RFC 3696, section 2), and an address has four parts.
+    let ends_in_number = text
+        .rsplit('.')
+        .next()
+        .is_some_and(|last| last.starts_with(|first: char| first.is_ascii_digit()));
+    if ends_in_number && text.parse::<Ipv4Addr>().is_err() {
+        return Some(TargetProblem::Number(NumberHint(text.to_owned())));
+    }
+    is_word.then(|| TargetProblem::Word(text.to_owned()))
+}
+
+/// The host as it stands in the text of a URL, as far as that is plain.
+fn written_host(text: &str) -> &str {
+    let behind = match has_scheme(text) {
+        true => text.split_once("//").map_or(text, |(_, rest)| rest),
+        false => text,
+    };
+    let authority = behind.split(['/', '?', '#', '\\']).next().unwrap_or(behind);
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    host.split(':').next().unwrap_or(host)
+}
+
+/// Refuses a host that stands for another one than it looks like, or can't be one.
+fn refuse_odd_host(text: &str, url: &Url) -> Result<(), TargetProblem> {
+    match url.host() {
+        Some(Host::Ipv4(address)) => {
+            let written = written_host(text);
+            match written.trim_end_matches('.') == address.to_string() {
+                true => Ok(()),
+                false => Err(TargetProblem::ShortAddress(written.to_owned(), address)),
+            }
+        }
+        Some(Host::Domain(name)) => {
+            let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+            match name.chars().all(allowed) {
+                true => Ok(()),
+                false => Err(TargetProblem::Letters(name.to_owned())),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a text is one number.
+fn is_number(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit()) && text.parse::<f64>().is_ok()
+}
+
+/// The address with a zone in a text that could not be read, if that is why.
+fn zone(text: &str) -> Option<TargetProblem> {
+    let (address, _) = text.split_once('[')?.1.split_once(']')?;
+    let (address, zone) = address.split_once('%')?;
+    address.parse::<std::net::Ipv6Addr>().ok()?;
+    let zone = zone.strip_prefix("25").unwrap_or(zone);
+    Some(TargetProblem::Zone(format!("{address}%{zone}")))
+}
+
 fn parse(text: &str) -> Result<Target, TargetProblem> {
     if text.is_empty() || text.starts_with('/') {
         return Err(TargetProblem::Host);
+    }
+    if is_number(text) {
+        return Err(TargetProblem::Number(NumberHint(text.to_owned())));
     }
     let parsed = match has_scheme(text) {
         true => Url::parse(text),
@@ -59,7 +184,7 @@ fn parse(text: &str) -> Result<Target, TargetProblem> {
     };
     let mut url = parsed.map_err(|error| match error {
         url::ParseError::EmptyHost => TargetProblem::Host,
-        other => TargetProblem::Syntax(other),
+        other => zone(text).unwrap_or(TargetProblem::Syntax(other)),
     })?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(TargetProblem::Scheme(url.scheme().to_owned()));
@@ -67,6 +192,7 @@ fn parse(text: &str) -> Result<Target, TargetProblem> {
     if url.port() == Some(0) {
         return Err(TargetProblem::Port);
     }
+    refuse_odd_host(text, &url)?;
     let credentials = take_credentials(&mut url);
     url.set_fragment(None);
     Ok(Target { url, credentials })
@@ -99,7 +225,7 @@ impl FromStr for BaseUrl {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let target: Target = text.parse()?;
+        let target = Target::among_words(text)?;
         match target.url.query() {
             None => Ok(BaseUrl(target)),
             Some(_) => Err(Error::Target {
@@ -149,6 +275,12 @@ impl Credentials {
         let text = String::from_utf8_lossy(&self.pair);
         let (user, password) = text.split_once(':').unwrap_or((&text, ""));
         (user.to_owned(), password.to_owned())
+    }
+
+    /// The user, with a password that says nothing.
+    pub(crate) fn masked(&self) -> Credentials {
+        let (user, _) = self.user_and_password();
+        format!("{user}:{MASKED}").into()
     }
 
     /// The field that carries them.
@@ -259,6 +391,86 @@ mod tests {
                 Err(Error::Target { problem, .. }) => assert_eq!(problem, expected, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn numbers_are_no_addresses() {
+        let said = |text: &str| match text.parse::<Target>() {
+            Err(error) => error.to_string(),
+            Ok(target) => panic!("{text} is {}", target.url),
+        };
+        for text in ["5000", "10", "0", "1.5", "99999999999"] {
+            let said = said(text);
+            let start = format!("`{text}` is not a URL to load: it looks like a number");
+            assert!(said.starts_with(&start), "{said}");
+        }
+        assert!(said("5000").contains("a port is written http://127.0.0.1:5000/."));
+        for (text, host, address) in [
+            ("0x7f.1", "0x7f.1", "127.0.0.1"),
+            ("127.1:80", "127.1", "127.0.0.1"),
+            ("http://100/", "100", "0.0.0.100"),
+            ("http://me:1@0300.0250.1/x", "0300.0250.1", "192.168.0.1"),
+            ("http://010.0.0.1/", "010.0.0.1", "8.0.0.1"),
+        ] {
+            let said = said(text);
+            let part = format!("`{host}` would stand for {address}; write all four numbers");
+            assert!(said.contains(&part), "{said}");
+        }
+        for text in [
+            "127.0.0.1",
+            "http://127.0.0.1./",
+            "me@10.0.0.1:80",
+            "1.2.3.4.example",
+        ] {
+            assert!(text.parse::<Target>().is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_that_were_meant_for_something_else_are_no_hosts() {
+        for (text, problem) in [
+            (
+                "shop",
+                "it is a single word. A host of that name is written http://shop/.",
+            ),
+            (
+                "10s",
+                "it looks like a number, which belongs behind a flag such as --duration (-d).",
+            ),
+            (
+                "2.5k",
+                "it looks like a number, which belongs behind a flag such as --rate (-r).",
+            ),
+            ("user,password", "`user,password` is no host"),
+            ("a=b.c", "`a=b.c` is no host"),
+        ] {
+            let said = Target::among_words(text).expect_err(text).to_string();
+            assert!(said.contains(problem), "{said}");
+        }
+        for text in [
+            "http://shop/",
+            "shop:80",
+            "shop/",
+            "localhost",
+            "LOCALHOST",
+            "shop.example",
+            "127.0.0.1",
+            "[::1]",
+            "me@shop",
+            "xn--bcher-kva.example",
+            "my_host.lan",
+        ] {
+            assert!(Target::among_words(text).is_ok(), "{text}");
+        }
+        assert!("user".parse::<BaseUrl>().is_err());
+    }
+
+    #[test]
+    fn a_zone_is_told_from_a_broken_address() {
+        for text in ["http://[fe80::1%25eth0]/", "[fe80::1%eth0]:80"] {
+            let said = text.parse::<Target>().expect_err(text).to_string();
+            assert!(said.contains("--connect-to '::[fe80::1%eth0]:'"), "{said}");
         }
     }
 

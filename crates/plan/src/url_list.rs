@@ -87,7 +87,7 @@ fn target(url: &str, base: Option<&BaseUrl>) -> Result<Target, Error> {
     match base {
         Some(base) if is_relative(url) => base.join(url),
         None if is_relative(url) => Err(Error::RelativeUrl(url.to_owned())),
-        _ => url.parse(),
+        _ => Target::among_words(url),
     }
 }
 
@@ -219,10 +219,10 @@ mod tests {
         );
         assert_eq!(parse_url_list(&pairs, None), Ok(vec![expected]));
         let sparse =
-            r#"{"url":"a","method":null,"headers":null,"body":null,"weight":null,"name":null}"#;
+            r#"{"url":"a/","method":null,"headers":null,"body":null,"weight":null,"name":null}"#;
         assert_eq!(
             parse_url_list(sparse, None),
-            Ok(vec![ListedRequest::new("a".parse().expect("a URL"))])
+            Ok(vec![ListedRequest::new("a/".parse().expect("a URL"))])
         );
     }
 
@@ -238,22 +238,22 @@ mod tests {
     fn refusals_carry_the_line() {
         for (text, expected) in [
             (
-                "a\n\n# x\nftp://b",
+                "a/\n\n# x\nftp://b",
                 "line 4: `ftp://b` is not a URL to load: `ftp` is not supported",
             ),
             ("{", "line 1: the JSON breaks off; a request stands whole"),
             (
-                "{\"url\":\"a\"} x",
-                "line 1: this is not JSON at column 13. Write an object",
+                "{\"url\":\"a/\"} x",
+                "line 1: this is not JSON at column 14. Write an object",
             ),
             ("{url:1}", "line 1: this is not JSON at column 2."),
             ("{}", "line 1: `url` is missing; it says"),
             (
-                "a\n{\"url\":\"a\",\"verb\":\"a\"}",
+                "a/\n{\"url\":\"a/\",\"verb\":\"a\"}",
                 "line 2: there is no key `verb`; the keys are url, method,",
             ),
             (
-                "{\"url\":\"a\",\"url\":\"b\"}",
+                "{\"url\":\"a/\",\"url\":\"b/\"}",
                 "line 1: `url` is given twice.",
             ),
         ] {
@@ -269,28 +269,28 @@ mod tests {
                 "line 1: `url` is 5, and has to be a text in quotes.",
             ),
             (
-                "{\"url\":\"a\",\"weight\":0}",
+                "{\"url\":\"a/\",\"weight\":0}",
                 "line 1: `weight` is 0, and has to be a whole number from 1",
             ),
             (
-                "{\"url\":\"a\",\"weight\":1.5}",
+                "{\"url\":\"a/\",\"weight\":1.5}",
                 "line 1: `weight` is 1.5, and has to be a whole number from 1",
             ),
             (
-                "a\n{\"url\":\"a\",\"weight\":5000000000}",
+                "a/\n{\"url\":\"a/\",\"weight\":5000000000}",
                 "line 2: `weight` is 5000000000, and has to be a whole number from 1 to \
                  4294967295.",
             ),
             (
-                "{\"url\":\"a\",\"weight\":-3}",
+                "{\"url\":\"a/\",\"weight\":-3}",
                 "line 1: `weight` is -3, and has to be",
             ),
             (
-                "{\"url\":\"a\",\"weight\":1e300}",
+                "{\"url\":\"a/\",\"weight\":1e300}",
                 "line 1: `weight` is 1e300, and has to be",
             ),
             (
-                "a\n[\"x\", \"y\"]",
+                "a/\n[\"x\", \"y\"]",
                 "line 2: `[\"x\", \"y\"]` is an array, and a request is an object such as",
             ),
             (
@@ -298,19 +298,19 @@ mod tests {
                 "line 1: `\"http://a/\"` is a text, and a request is an object such as",
             ),
             (
-                "{\"url\":\"a\",\"body\":{}}",
+                "{\"url\":\"a/\",\"body\":{}}",
                 "line 1: `body` is an object, and has to be a text in quotes.",
             ),
             (
-                "{\"url\":\"a\",\"headers\":\"X: y\"}",
+                "{\"url\":\"a/\",\"headers\":\"X: y\"}",
                 "line 1: `headers` is a text, and has to be an object such as",
             ),
             (
-                "{\"url\":\"a\",\"headers\":[[\"X\"]]}",
+                "{\"url\":\"a/\",\"headers\":[[\"X\"]]}",
                 "line 1: `headers` is an array of something else, and has to be",
             ),
             (
-                "{\"url\":\"a\",\"headers\":{\"X\":true}}",
+                "{\"url\":\"a/\",\"headers\":{\"X\":true}}",
                 "line 1: `headers` is an object with a value that is no text, and",
             ),
         ] {
@@ -322,7 +322,7 @@ mod tests {
     fn what_cannot_be_sent_is_refused() {
         for (text, expected) in [
             (
-                "a\nhttp://b/ POST",
+                "a/\nhttp://b/ POST",
                 "line 2: there is a space in `http://b/ POST`, and a line holds one URL",
             ),
             (
@@ -330,19 +330,19 @@ mod tests {
                 "line 1: there is a space in `http://b/a\tb`, and",
             ),
             (
-                "{\"url\":\"a\",\"headers\":{\"X Y\":\"z\"}}",
+                "{\"url\":\"a/\",\"headers\":{\"X Y\":\"z\"}}",
                 "line 1: `X Y: z` is not a header",
             ),
             (
-                "{\"url\":\"a\",\"name\":\"x\\u001b[2J\"}",
+                "{\"url\":\"a/\",\"name\":\"x\\u001b[2J\"}",
                 "line 1: `\"x\\u{1b}[2J\"` is not a name",
             ),
             (
-                "a\n{\"url\":\"a\",\"name\":\"\"}",
+                "a/\n{\"url\":\"a/\",\"name\":\"\"}",
                 "line 2: `\"\"` is not a name; write 1 to 2048 bytes",
             ),
             (
-                "{\"url\":\"a\",\"method\":\"G T\"}",
+                "{\"url\":\"a/\",\"method\":\"G T\"}",
                 "line 1: `G T` is not a method",
             ),
         ] {

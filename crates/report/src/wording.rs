@@ -14,7 +14,7 @@ use url::Position;
 const MOST_NAMED: usize = 3;
 
 /// What was sent: `GET http://127.0.0.1:8080/`, `script login.lua at http://127.0.0.1:8080/`, or
-/// `12 requests, 2 names (GET, POST) to 3 hosts: /a, /b, /c, …`.
+/// `12 requests, 2 names (GET, POST) to http://a and http://b: /a, /b, /c, …`.
 pub(crate) fn target(plan: &Plan) -> String {
     let target = match (plan.requests.as_slice(), plan.scripts().next()) {
         ([one], Some(script)) => format!("script {} at {}", script.path.display(), one.url),
@@ -32,10 +32,7 @@ fn several_requests(requests: &[Request]) -> String {
     let methods: BTreeSet<&str> = requests.iter().map(|r| r.method.as_str()).collect();
     let hosts: BTreeSet<&str> = requests.iter().map(origin).collect();
     let methods = methods.into_iter().collect::<Vec<_>>().join(", ");
-    let hosts = match hosts.first() {
-        Some(host) if hosts.len() == 1 => (*host).to_owned(),
-        _ => format!("{} hosts", units::count(hosts.len() as u64)),
-    };
+    let hosts = listed(&hosts.into_iter().collect::<Vec<_>>());
     let named = requests.iter().take(MOST_NAMED);
     let mut paths: Vec<&str> = named
         .map(|request| &request.url[Position::BeforePath..])
@@ -49,6 +46,24 @@ fn several_requests(requests: &[Request]) -> String {
         names(requests).map_or_else(String::new, |names| format!(", {names}")),
         paths.join(", ")
     )
+}
+
+/// The first hosts by name, so that nobody loads one without seeing it: `http://a and http://b`,
+/// `http://a, http://b, http://c and 2 more`.
+fn listed(hosts: &[&str]) -> String {
+    let rest = hosts.len().saturating_sub(MOST_NAMED);
+    let named = &hosts[..hosts.len() - rest];
+    match (named, rest) {
+        (named, 1..) => format!(
+            "{} and {} more",
+            named.join(", "),
+            units::count(rest as u64)
+        ),
+        ([first @ .., last], 0) if !first.is_empty() => {
+            format!("{} and {last}", first.join(", "))
+        }
+        (named, 0) => named.join(", "),
+    }
 }
 
 /// How many names there are, if any request has one of its own: `2 names`.

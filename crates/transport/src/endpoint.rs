@@ -5,7 +5,7 @@ use crate::tunnel::Tunnel;
 use loadline_plan::{AddressPolicy, ConnectTo, Connection, IpVersion, Naming};
 use loadline_reactor::{Address, Host as Reactor};
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::time::{Duration, Instant};
 use url::{Host, Url};
 
@@ -142,12 +142,35 @@ impl Named {
             Some(naming) => found.map(|all| allowed(all, naming.policy)),
             None => found,
         };
+        let found = found.map(|found| with_loopback(&host, port, found, connection.ip_version));
         endpoint.addresses = usable(&host, found, connection.ip_version)?;
         if host.parse::<IpAddr>().is_err() {
             endpoint.resolve_time = Some(start.elapsed());
         }
         Ok(endpoint)
     }
+}
+
+/// The addresses of `localhost`, which are loopback of either version whatever the system's list of
+/// hosts says (RFC 6761, section 6.3); those of other names as they are.
+fn with_loopback(
+    host: &str,
+    port: u16,
+    mut found: Vec<SocketAddr>,
+    version: IpVersion,
+) -> Vec<SocketAddr> {
+    let loopback = match version {
+        IpVersion::Any => return found,
+        IpVersion::V4 => IpAddr::from(Ipv4Addr::LOCALHOST),
+        IpVersion::V6 => IpAddr::from(Ipv6Addr::LOCALHOST),
+    };
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let is_localhost = host == "localhost" || host.ends_with(".localhost");
+    let is_wanted = |address: &SocketAddr| address.is_ipv6() == loopback.is_ipv6();
+    if is_localhost && !found.iter().any(is_wanted) {
+        found.push(SocketAddr::new(loopback, port));
+    }
+    found
 }
 
 /// Only TLS goes through a tunnel: plain requests are asked of the proxy itself.

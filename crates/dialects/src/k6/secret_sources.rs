@@ -1,6 +1,6 @@
 //! The sources of `k6/secrets`: files and values that a command line names.
 //!
-//! What a script has asked for is kept out of the log.
+//! What a script has asked for is kept out of the log, and out of the URLs in what is measured.
 
 use super::origin::Place;
 use super::{FAILED, Refused, go_words};
@@ -29,7 +29,7 @@ pub(super) struct SecretSources {
 pub(super) struct Revealed(Mutex<BTreeSet<String>>);
 
 impl Revealed {
-    /// A text of the log without them.
+    /// A text without them.
     pub(super) fn redacted(&self, text: &str) -> String {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let secrets = known.iter().rev();
@@ -41,9 +41,22 @@ impl Revealed {
     fn add(&self, secret: &str) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !secret.is_empty() {
+            known.insert(in_url(secret));
             known.insert(secret.to_owned());
         }
     }
+}
+
+/// A secret as `encodeURIComponent` writes it into a URL.
+fn in_url(secret: &str) -> String {
+    let mut text = String::new();
+    for byte in secret.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
+            true => text.push(char::from(byte)),
+            false => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
 }
 
 impl SecretSources {
@@ -149,6 +162,10 @@ impl Secrets for SecretSources {
         self.revealed.add(value);
         Ok(value.clone())
     }
+
+    fn redacted(&self, text: &str) -> Option<String> {
+        Some(self.revealed.redacted(text)).filter(|redacted| redacted != text)
+    }
 }
 
 #[cfg(test)]
@@ -174,6 +191,15 @@ mod tests {
         assert_eq!(
             sources.revealed.redacted("one two three"),
             format!("one {REDACTED} {REDACTED}")
+        );
+        assert_eq!(Secrets::redacted(&sources, "http://a/?b"), None);
+        sources
+            .add("mock=name=y,k=a b/c", &place)
+            .expect("a third one");
+        assert_eq!(sources.value(Some("y"), "k"), Ok("a b/c".to_owned()));
+        assert_eq!(
+            Secrets::redacted(&sources, "http://a/?key=a%20b%2Fc"),
+            Some(format!("http://a/?key={REDACTED}"))
         );
         assert!(sources.add("nope", &place).is_err());
         assert!(

@@ -4,12 +4,16 @@ use super::arguments::Arguments;
 use super::outcome::Output;
 use rand::Rng;
 use rand_regex::Regex;
+use regex_syntax::hir::{Hir, HirKind};
 use std::borrow::Cow;
 use std::fs;
 use url::Url;
 
 /// How often a pattern is asked again where its match is no URL.
 const ATTEMPTS: usize = 100;
+
+/// The longest match that a pattern may have: servers take URLs of a few thousand.
+const MOST_BYTES: u64 = 1 << 16;
 
 /// The URLs of a run's requests.
 #[derive(Clone, Debug)]
@@ -92,8 +96,41 @@ fn from_file(path: &str) -> Result<Urls, Output> {
 /// As in oha, a dot stands for itself.
 fn pattern(text: &str, max_repeat: u32) -> Result<Urls, Output> {
     let escaped = text.replace('.', "\\.");
+    if let Ok(parsed) = regex_syntax::parse(&escaped)
+        && longest(&parsed, max_repeat) > MOST_BYTES
+    {
+        return Err(Output::error(format!(
+            "the pattern has matches of more than {MOST_BYTES} bytes, which no URL has; repeat \
+             less, or lower --max-repeat"
+        )));
+    }
     let pattern = Regex::compile(&escaped, max_repeat).map_err(Output::error)?;
     Ok(Urls::Pattern(pattern))
+}
+
+/// The length of the longest match in bytes, as long as a number can say it; what is repeated
+/// without a limit is repeated so often.
+fn longest(pattern: &Hir, max_repeat: u32) -> u64 {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Class(class) => class.maximum_len().unwrap_or(0) as u64,
+        HirKind::Capture(capture) => longest(&capture.sub, max_repeat),
+        HirKind::Repetition(part) => {
+            let unlimited = u64::from(part.min) + u64::from(max_repeat);
+            let most = part.max.map_or(unlimited, u64::from);
+            longest(&part.sub, max_repeat).saturating_mul(most)
+        }
+        HirKind::Concat(parts) => parts
+            .iter()
+            .map(|part| longest(part, max_repeat))
+            .fold(0, u64::saturating_add),
+        HirKind::Alternation(parts) => parts
+            .iter()
+            .map(|part| longest(part, max_repeat))
+            .max()
+            .unwrap_or(0),
+    }
 }
 
 /// Reads an absolute URL. TLS is spoken to `https` alone; any other scheme means plain HTTP, as
@@ -191,6 +228,33 @@ mod tests {
             5,
         );
         assert!(drawn.iter().all(|url| url == "http://a/yzz"));
+    }
+
+    #[test]
+    fn a_pattern_without_bound_is_refused() {
+        for pattern in [
+            "http://a/((((a{1000}){1000}){1000}){1000})",
+            "http://a/(((((((((a{1000}){1000}){1000}){1000}){1000}){1000}){1000}){1000}){1000})",
+            "http://a/[a-z]{65537}",
+        ] {
+            let output = urls(&["--rand-regex-url", pattern]).expect_err("a refusal");
+            assert!(
+                output
+                    .stderr
+                    .starts_with("Error: the pattern has matches of more than 65536 bytes"),
+                "{}",
+                output.stderr
+            );
+        }
+        let endless = [
+            "--rand-regex-url",
+            "--max-repeat",
+            "4294967295",
+            "http://a/x*",
+        ];
+        assert!(urls(&endless).is_err());
+        let uuids = "http://a/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{12}/){9}(x|yy)?";
+        assert!(urls(&["--rand-regex-url", uuids]).is_ok());
     }
 
     #[test]

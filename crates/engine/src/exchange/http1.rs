@@ -381,16 +381,24 @@ fn put_back<H: Host>(
     }
 }
 
-/// Gives up a connection that serves nothing more, and leaves its close to the server.
+/// Gives up a connection that serves nothing more, and leaves its close to the server, as long as
+/// there are descriptors for it.
 #[inline(never)]
 fn let_close<H: Host>(user: &User<H>, endpoint: usize, open: Box<OpenConnection<H>>) {
     if user.worker.keepalive {
         user.pool().lose(endpoint);
     }
-    if !open.connection.peer_closed() {
+    if open.connection.peer_closed() {
+        return;
+    }
+    if let Some(lingers) = user.worker.lingering.begin() {
         let host = &user.worker.host;
         open.connection.set_deadline(host.now_ns() + CLOSE_WAIT_NS);
-        host.spawn(async move { open.connection.closed_by_peer().await })
-            .detach();
+        let left = async move {
+            open.connection.closed_by_peer().await;
+            drop(open);
+            drop(lingers);
+        };
+        host.spawn(left).detach();
     }
 }

@@ -280,6 +280,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         },
         interval_ns,
         most_kept: usize::MAX,
+        most_lingering: u32::MAX,
         endpoints,
         left_out: Vec::new(),
         scenario: 0,

@@ -6,6 +6,7 @@ use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
 use crate::exchange::{Http2Pool, establish_ahead};
+use crate::lingering::Lingering;
 use crate::pacer::{Pacer, most_users, nanoseconds, share, starts_of};
 use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
@@ -179,6 +180,7 @@ fn new_worker<H: Host>(
         negotiates: plan.connection.negotiates_http,
         http1_endpoints: RefCell::default(),
         most_kept: prepared.most_kept,
+        lingering: Lingering::at_most(prepared.most_lingering),
         backs_off: true,
         timeout_ns: nanoseconds(plan.connection.timeout),
         drain_ns: nanoseconds(plan.connection.drain),

@@ -97,6 +97,7 @@ fn status_advice(status: u16) -> &'static str {
         401 | 403 | 407 => "Give credentials with -u or -H.",
         404 | 410 => "Check the URL's path.",
         405 => "Check the method (-X).",
+        415 => "Say what the body is, as in -H 'Content-Type: application/json'.",
         429 => "The server limits the rate: lower the load, or lift its limit.",
         500..=599 => "Look in the server's log, or lower the load.",
         _ => "Check the URL, the method and the headers.",

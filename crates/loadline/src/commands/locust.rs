@@ -141,8 +141,8 @@ fn sentence(tried: &[Tried]) -> String {
     let has = |fitness| tried.iter().find(|tried| tried.fitness == fitness);
     if let Some(bare) = has(Fitness::Bare) {
         return format!(
-            "locustfiles need Loadline's package for Python, and {} has none; install the wheel that \
-             `make wheel` builds with pip, or run `make build` in a clone",
+            "locustfiles need Loadline's package for Python, and {} has none; install the wheel \
+             that `make wheel` builds with pip, or run `make build` in a clone",
             bare.program.display()
         );
     }

@@ -15,6 +15,7 @@ use loadline_report::{CapacityReport, Origin, heat_interval, run_page, search_pa
 use loadline_runner::preflight::refuse_overwriting;
 use loadline_runner::search::{SavedSearch, is_search};
 use loadline_verdict::{RunResult, is_whole};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// Prints saved runs again.
@@ -50,9 +51,26 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
             told.and(draw(flags, page))?;
         }
     }
+    tell_written(flags);
     let exit = exit_of_all(&judged, flags.trust);
     grounds(&judged, flags.trust).tell(exit);
     Ok(exit)
+}
+
+/// Says which files there are now, to who sits at a terminal and was shown nothing else.
+fn tell_written(flags: &ReportFlags) {
+    let outputs = &flags.style.output;
+    if !io::stderr().is_terminal() || outputs.iter().any(|output| output.to == Sink::Stdout) {
+        return;
+    }
+    let files = outputs.iter().filter_map(Output::file);
+    let files = files
+        .chain(flags.html.as_deref())
+        .chain(flags.plots.as_deref());
+    let files: Vec<String> = files.map(|path| path.display().to_string()).collect();
+    if !files.is_empty() {
+        say_line(&format!("Written: {}.", files.join(", ")));
+    }
 }
 
 /// Whether one run was asked for, or one that is put together.
@@ -114,6 +132,7 @@ fn report_search(
     let trials: Vec<RunResult> = runs.into_iter().map(judged).collect();
     let listed = with(rows).publish_series(&trials, &[]);
     told.and(listed).and(drawn)?;
+    tell_written(flags);
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.
         true => Exit::Good,

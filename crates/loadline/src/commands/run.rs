@@ -1,13 +1,14 @@
 //! `loadline run`, and `loadline` alone.
 
-use crate::closing::{end_of_run, end_of_series, tell_trouble_before};
+use crate::closing::{end_of_run, end_of_series, tell_failures, tell_trouble_before};
 use crate::exit::{Exit, exit_of_series};
 use crate::flags::run::judgement::Trust;
 use crate::invocation::Invocation;
+use crate::live::say_line;
 use crate::publish::Reports;
 use crate::session::{Ran, Session};
 use anyhow::Result;
-use loadline_plan::Plan;
+use loadline_plan::{Body, Plan};
 use loadline_runner::{Conducted, repeats};
 
 /// Runs a plan, once or several times, and reports its result.
@@ -20,6 +21,12 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
         trust,
     } = invocation;
     reports.prepare()?;
+    if session.progress && has_untold_json(&plan) {
+        say_line(
+            "The body looks like JSON, and no Content-Type says so: add -H 'Content-Type: \
+             application/json' if the server needs it.",
+        );
+    }
     match repeat {
         None | Some(1) => run_once(&plan, &session, &reports, trust),
         Some(count) => run_repeatedly(&plan, count, &session, &reports, trust),
@@ -35,7 +42,21 @@ fn run_once(plan: &Plan, session: &Session, reports: &Reports, trust: Trust) -> 
     let published = reports.publish(&result, &heat);
     let concluded = published.and_then(|()| Ok(workload.conclude(&result.summary)?));
     let trouble = tell_trouble_before(concluded, trouble)?;
-    end_of_run(&result, trouble, trust)
+    let exit = end_of_run(&result, trouble, trust)?;
+    if exit == Exit::Good && !reports.tells() {
+        tell_failures(&result);
+    }
+    Ok(exit)
+}
+
+/// Whether a request has JSON for its body, and no header that says what it is.
+fn has_untold_json(plan: &Plan) -> bool {
+    plan.requests.iter().any(|request| match &request.body {
+        Body::Bytes(bytes) => {
+            bytes.starts_with(b"{") && !request.headers.iter().any(|one| one.is("Content-Type"))
+        }
+        Body::None => false,
+    })
 }
 
 fn run_repeatedly(
@@ -50,4 +71,33 @@ fn run_repeatedly(
     series.trouble = tell_trouble_before(published, series.trouble.take())?;
     let exit = exit_of_series(&series.runs, trust);
     end_of_series(series, exit, trust)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_plan::{ListedRequest, RequestDefaults};
+
+    #[test]
+    fn json_without_a_content_type_is_noticed() {
+        let plan = |body: &str, headers: &[&str]| {
+            let headers = headers.iter().map(|line| line.parse().expect("a header"));
+            let defaults = RequestDefaults {
+                headers: headers.collect(),
+                body: Body::Bytes(body.into()),
+                ..RequestDefaults::default()
+            };
+            let listed = ListedRequest::new("http://a/".parse().expect("a URL"));
+            Plan {
+                requests: vec![defaults.complete(listed)],
+                ..Plan::default()
+            }
+        };
+        assert!(has_untold_json(&plan("{\"a\":1}", &["Accept: a/b"])));
+        assert!(!has_untold_json(&plan(
+            "{}",
+            &["content-type: application/json"]
+        )));
+        assert!(!has_untold_json(&plan("a=1", &[])));
+    }
 }

@@ -81,7 +81,11 @@ const LOAD: [Same; 9] = [
 ];
 
 /// Flags of requests.
-const REQUEST: [Same; 17] = [
+const REQUEST: [Same; 18] = [
+    (
+        &["bearer", "token", "oauth2-bearer"],
+        "-H 'Authorization: Bearer TOKEN'",
+    ),
     (
         &[
             "data",
@@ -218,7 +222,55 @@ const RESULT: [Same; 9] = [
 ];
 
 /// Flags of others without a counterpart, and what to do.
-const OTHERWISE: [Same; 9] = [
+const OTHERWISE: [Same; 16] = [
+    (
+        &["L"],
+        "use --follow-redirects N for curl's -L; wrk2's is left out, as the report always has all \
+         latencies.",
+    ),
+    (
+        &["junit", "junit-xml", "xml"],
+        "JUnit files are not written; -o json=FILE has the result of each --check, and the exit \
+         code says whether they passed.",
+    ),
+    (
+        &[
+            "prometheus",
+            "prometheus-rw",
+            "influxdb",
+            "statsd",
+            "otel",
+            "opentelemetry",
+            "grafana",
+        ],
+        "figures are not sent to other programs; -o csv=FILE has them second by second, and -o \
+         sqlite=FILE in a database.",
+    ),
+    (
+        &["fail-on"],
+        "a run fails by its --check; `loadline compare` and `loadline versus` have such a flag.",
+    ),
+    (
+        &[
+            "tls-min",
+            "tls-max",
+            "tls-version",
+            "tls-min-version",
+            "tlsv1.2",
+            "tlsv1.3",
+        ],
+        "TLS 1.2 and 1.3 are both offered, and the server chooses; leave it out.",
+    ),
+    (
+        &["feed", "feeder", "data-file", "csv-data", "dataset"],
+        "rows of data are written as requests: --urls reads JSON Lines, each with its url, headers \
+         and body. A k6 script or a locustfile reads files by itself.",
+    ),
+    (
+        &["rand-regex-url"],
+        "URLs by a pattern are among oha's words, `loadline oha …`; a list of URLs is read with \
+         --urls.",
+    ),
     (
         &["json", "j"],
         "write -o json to report as JSON, or --body and -H 'Content-Type: application/json' to \
@@ -231,6 +283,7 @@ const OTHERWISE: [Same; 9] = [
             "h2",
             "h2c",
             "http-version",
+            "2",
         ],
         "use --http 2, and --streams for several requests at once on a connection.",
     ),
@@ -248,7 +301,6 @@ const OTHERWISE: [Same; 9] = [
             "latencies",
             "print-latency",
             "latency-correction",
-            "L",
             "u_latency",
             "U",
         ],
@@ -347,6 +399,21 @@ mod tests {
         assert!(instead("--http2").is_some_and(|text| text.starts_with("use --http 2")));
         assert!(instead("--http3").is_some_and(|text| text.contains("not supported")));
         assert!(instead("--json").is_some_and(|text| text.contains("-o json")));
+        for (foreign, part) in [
+            ("-L", "--follow-redirects N"),
+            ("-2", "--http 2"),
+            ("--junit", "-o json=FILE"),
+            ("--prometheus", "-o csv=FILE"),
+            ("--fail-on", "--check"),
+            ("--tls-min", "TLS 1.2 and 1.3"),
+            ("--feed", "--urls"),
+            ("--data-file", "JSON Lines"),
+            ("--bearer", "Authorization: Bearer"),
+            ("--rand-regex-url", "loadline oha"),
+        ] {
+            let said = instead(foreign).expect(foreign);
+            assert!(said.contains(part), "{foreign}: {said}");
+        }
         for unknown in ["--durtion", "-R2", "--z", "-rps", "z"] {
             assert_eq!(instead(unknown), None, "{unknown}");
         }

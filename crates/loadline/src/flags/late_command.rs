@@ -1,12 +1,10 @@
 //! A command behind flags: it would be taken for the name of a host, and must come first.
 
-use super::run::request::Place;
 use std::ffi::OsString;
 
-/// The sentence where one of the places of a run is the name of a command.
-pub(super) fn among_places(words: &[OsString], places: &[Place]) -> Option<String> {
-    let is_place = |name: &str| name.parse().is_ok_and(|place| places.contains(&place));
-    let (at, command) = late(words, |command| is_place(command.get_name()))?;
+/// The sentence where this word, taken for what is loaded, is the name of a command.
+pub(super) fn called(words: &[OsString], word: &str) -> Option<String> {
+    let (at, command) = late(words, |command| command.get_name() == word)?;
     let name = command.get_name();
     Some(format!(
         "put the command first: `{}`. (A host of that name is written http://{name}/.)",

@@ -1,6 +1,6 @@
 //! One clear sentence for whatever is wrong with a command line.
 
-use super::{foreign, help, late_command};
+use super::{foreign, help, late_command, stray};
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error as _;
@@ -30,14 +30,68 @@ impl Refusal {
 
 /// What is wrong, and where to look.
 fn told(error: &Error, words: &[OsString]) -> String {
-    if let Some(sentence) = of_another_tool(error, words) {
-        return sentence;
+    let sentence = of_place(error, words).or_else(|| of_another_tool(error, words));
+    let sentence = sentence.or_else(|| quiet_with_a_number(error, words));
+    if let Some(said) = sentence.or_else(|| one_dash(error, words)) {
+        return said;
     }
     format!(
-        "{}{}",
-        negative(error, words).unwrap_or_else(|| sentence(error)),
+        "{}{}{}",
+        negative(error, words).unwrap_or_else(|| self::sentence(error)),
+        of_body(error),
         where_to_look(error, words)
     )
+}
+
+/// The sentence where a long flag has one dash, as in Go's programs: `-rate` is not `-r ate`.
+fn one_dash(error: &Error, words: &[OsString]) -> Option<String> {
+    if error.kind() != ErrorKind::ValueValidation {
+        return None;
+    }
+    let value = text(error, ContextKind::InvalidValue);
+    let line = super::command();
+    let is_long = |name: &str| {
+        line.get_arguments()
+            .any(|flag| flag.get_long() == Some(name))
+    };
+    let meant = words.iter().find_map(|word| {
+        let name = word.to_str()?.strip_prefix('-')?;
+        (name.get(1..) == Some(value.as_str()) && is_long(name)).then_some(name)
+    })?;
+    Some(format!("-{meant} has two dashes here: write --{meant}."))
+}
+
+/// What curl's -d was meant for, where it has no time.
+fn of_body(error: &Error) -> &'static str {
+    let value = text(error, ContextKind::InvalidValue);
+    let is_time = value.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    let is_body = value.contains(['{', '=', '&', '"', '@', '[']);
+    match error.kind() == ErrorKind::ValueValidation && flag(error) == "--duration" {
+        true if is_body && !is_time => " A body, curl's and hey's -d, is given with --body (-b).",
+        _ => "",
+    }
+}
+
+/// The sentence about a word that was taken for what is loaded, and was meant for something else.
+fn of_place(error: &Error, words: &[OsString]) -> Option<String> {
+    let is_place = text(error, ContextKind::InvalidArg).contains("URL|PLAN.toml");
+    if error.kind() != ErrorKind::ValueValidation || !is_place {
+        return None;
+    }
+    let word = text(error, ContextKind::InvalidValue);
+    late_command::called(words, &word).or_else(|| stray::sentence(words, &word))
+}
+
+/// The sentence where -q is taken for the flag of a rate, with the number as one word: `-q10`.
+fn quiet_with_a_number(error: &Error, words: &[OsString]) -> Option<String> {
+    let kinds = [ErrorKind::UnknownArgument, ErrorKind::TooManyValues];
+    let number = words.iter().find_map(|word| {
+        let number = word.to_str()?.strip_prefix("-q")?.trim_start_matches('=');
+        number.parse::<f64>().ok().map(|_| number)
+    });
+    number
+        .filter(|_| kinds.contains(&error.kind()))
+        .map(stray::quiet)
 }
 
 /// The sentence about a flag that other load testers have, where a run's flags are taken.
@@ -58,7 +112,8 @@ fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
         .get(1)
         .and_then(|word| word.to_str())
         .unwrap_or_default();
-    if error.kind() != ErrorKind::UnknownArgument || WITHOUT_A_RUN.contains(&command) {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument && negative(error, words).is_none();
+    if !is_unknown || WITHOUT_A_RUN.contains(&command) {
         return None;
     }
     let flag = flag(error);
@@ -111,6 +166,8 @@ fn negative(error: &Error, words: &[OsString]) -> Option<String> {
             .is_some_and(|word| minus_and_digit(word).is_some())
     })?;
     let (before, value) = (words.get(at.checked_sub(1)?)?, &words[at]);
+    // Behind anything else it is a flag of its own.
+    before.to_str().filter(|before| before.starts_with('-'))?;
     Some(format!(
         "{}: `{}` is negative; no flag takes a negative value.",
         before.to_string_lossy(),

@@ -4,6 +4,7 @@ pub(crate) mod connection;
 pub(crate) mod judgement;
 pub(crate) mod load;
 pub(crate) mod output;
+mod place;
 pub(crate) mod request;
 pub(crate) mod watching;
 
@@ -33,6 +34,9 @@ pub(crate) struct RunFlags {
     /// The scenarios of the plan file.
     #[arg(skip)]
     pub(crate) scenarios: Vec<ScenarioFlags>,
+    /// Values that are kept out of what is written of a run.
+    #[arg(skip)]
+    pub(crate) secrets: Vec<String>,
 }
 
 /// What a plan file says of a scenario.

@@ -1,7 +1,7 @@
 //! The scenarios of a plan file: each `[[scenario]]` has the keys of a run's load and requests, and
 //! a few of its own.
 
-use super::{Entry, PlanFileError, Problem, Reader, scalar};
+use super::{Entry, PlanFileError, Problem, Reader, Variables, scalar};
 use crate::flags;
 use crate::flags::Planned;
 use crate::flags::run::load::LoadFlags;
@@ -94,29 +94,30 @@ impl<F: Planned> Reader<'_, F> {
         value: &DeValue<'_>,
     ) -> Result<(), Problem> {
         let part = &mut scenario.part;
+        let variables = &self.variables;
         match key.replace('-', "_").as_str() {
             "name" => {
-                part.name = scalar(value)?;
+                part.name = scalar(value, variables)?;
                 let name = Key::tagged("-", part.series_tags());
                 name.map(drop).map_err(in_words)?;
             }
-            "start" => part.start = time(value)?,
-            "graceful_stop" => part.graceful_stop = time(value)?,
+            "start" => part.start = time(value, variables)?,
+            "graceful_stop" => part.graceful_stop = time(value, variables)?,
             "iterations_per_user" => {
-                let count = parse_count(&scalar(value)?);
+                let count = parse_count(&scalar(value, variables)?);
                 let count = count.map_err(|error| Problem::Value(error.to_string()))?;
                 part.iterations_per_user = Some(count);
             }
-            "tags" => part.tags = tags(value)?,
+            "tags" => part.tags = tags(value, variables)?,
             "weight" => {
-                let weight = parse_small_count(&scalar(value)?);
+                let weight = parse_small_count(&scalar(value, variables)?);
                 let weight = weight.map_err(|error| Problem::Value(error.to_string()))?;
                 scenario.weight = Some(weight);
             }
             id if !may_have(id) => return Err(self.refusal(id)),
             _ => scenario.entries.push(self.entry(key, value)?),
         }
-        Ok(())
+        self.variables.end_key(key, Ok(()))
     }
 
     /// Why a scenario can't have this key.
@@ -136,16 +137,19 @@ fn may_have(id: &str) -> bool {
     known.any(|argument| argument.get_id() == id) && !OF_WHOLE_RUN.contains(&id)
 }
 
-fn time(value: &DeValue<'_>) -> Result<Duration, Problem> {
-    let time = parse_duration(&scalar(value)?);
+fn time(value: &DeValue<'_>, variables: &Variables) -> Result<Duration, Problem> {
+    let time = parse_duration(&scalar(value, variables)?);
     time.map_err(|error| Problem::Value(error.to_string()))
 }
 
-fn tags(value: &DeValue<'_>) -> Result<BTreeMap<String, String>, Problem> {
+fn tags(value: &DeValue<'_>, variables: &Variables) -> Result<BTreeMap<String, String>, Problem> {
     let table = value.as_table().ok_or(Problem::NoTags)?;
     let mut tags = BTreeMap::new();
     for (tag, value) in table {
-        let value = scalar(value.get_ref()).map_err(|_| Problem::NoTags)?;
+        let value = scalar(value.get_ref(), variables).map_err(|problem| match problem {
+            Problem::NoValue => Problem::NoTags,
+            other => other,
+        })?;
         if tag.get_ref() == SCENARIO_TAG {
             let said = "the tag scenario is the scenario's name; give the tag another name.";
             return Err(Problem::Value(said.to_owned()));

@@ -62,9 +62,9 @@ fn keys_are_the_words_of_the_command_line() {
             "percentiles = [50, 99.9]",
             vec!["--percentiles=50", "--percentiles=99.9"],
         ),
-        ("url = ['http://a/', 'b']", vec!["http://a/", "b"]),
-        ("urls_inline = '''\na\nb'''", vec!["--urls-inline=a\nb"]),
-        ("url = '-k'", vec!["http://-k"]),
+        ("url = ['http://a/', 'b/']", vec!["http://a/", "b/"]),
+        ("urls_inline = '''\na/\nb/'''", vec!["--urls-inline=a/\nb/"]),
+        ("url = '-k/'", vec!["http://-k/"]),
         ("# nothing", vec![]),
     ] {
         assert_eq!(words_of(text), words, "{text}");
@@ -96,9 +96,9 @@ fn flags_override_the_file() {
             "p.toml --timeout=30s",
             "p.toml --timeout=30s",
         ),
-        ("url = 'a'\nrate = 5", "p.toml", "a --rate=5 p.toml"),
-        ("url = 'a'\nurls_inline = 'b'", "p.toml c", "p.toml c"),
-        ("url = 'a'", "p.toml --urls list", "p.toml --urls list"),
+        ("url = 'a/'\nrate = 5", "p.toml", "a/ --rate=5 p.toml"),
+        ("url = 'a/'\nurls_inline = 'b/'", "p.toml c/", "p.toml c/"),
+        ("url = 'a/'", "p.toml --urls list", "p.toml --urls list"),
         ("rate = 5", "p.toml --burst 1/s", "p.toml --burst 1/s"),
         ("form = ['a=b']", "p.toml -b x", "p.toml -b x"),
         ("ipv4 = true", "p.toml -6", "p.toml -6"),
@@ -113,7 +113,7 @@ fn refusals_name_file_line_and_key() {
     for (text, expected) in [
         ("url = 5", "plan.toml, line 1, url: it takes a text: a URL."),
         (
-            "rate = 5\nurl = ['a', 1.5]",
+            "rate = 5\nurl = ['a/', 1.5]",
             "plan.toml, line 2, url: it takes a text: a URL.",
         ),
         (
@@ -194,7 +194,7 @@ fn refusals_say_what_a_value_has_to_be() {
             "plan.toml, line 1, body: a plan file has no sections",
         ),
         (
-            "urls_inline = '''\na\nftp://b'''",
+            "urls_inline = '''\na/\nftp://b'''",
             "plan.toml, line 1, urls_inline: in its line 2: `ftp://b` is not",
         ),
         ("rate = -5", "plan.toml, line 1, rate: `-5` is not a rate."),

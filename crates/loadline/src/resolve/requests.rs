@@ -55,7 +55,7 @@ pub(super) fn requests(
 ) -> Result<Vec<Request>, Error> {
     refuse_contradictions(flags)?;
     let defaults = defaults(flags, seed, stdin)?;
-    Ok(listed(flags)?
+    Ok(listed(flags, stdin)?
         .into_iter()
         .map(|request| defaults.complete(request))
         .collect())
@@ -74,17 +74,21 @@ fn refuse_contradictions(flags: &RequestFlags) -> Result<(), Contradiction> {
     if flags.base_url.is_some() && !has_list {
         return Err(Contradiction::BaseUrlWithoutList);
     }
+    let list_is_stdin = flags.urls.as_deref() == Some(Path::new("-"));
+    if list_is_stdin && flags.body == Some(BodySource::Stdin) {
+        return Err(Contradiction::StdinTwice);
+    }
     if flags.user.is_some() && has_header("Authorization") {
         return Err(Contradiction::AuthorizationTwice);
     }
     Ok(())
 }
 
-fn listed(flags: &RequestFlags) -> Result<Vec<ListedRequest>, Error> {
+fn listed(flags: &RequestFlags, stdin: &mut dyn Read) -> Result<Vec<ListedRequest>, Error> {
     let base = flags.base_url.as_ref();
     let mut listed: Vec<_> = flags.places.iter().filter_map(Place::request).collect();
     if let Some(path) = &flags.urls {
-        listed.extend(read_list(path, base)?);
+        listed.extend(read_list(path, base, stdin)?);
     }
     if let Some(lines) = &flags.urls_inline {
         let lines = lines.requests(base);
@@ -93,8 +97,16 @@ fn listed(flags: &RequestFlags) -> Result<Vec<ListedRequest>, Error> {
     Ok(listed)
 }
 
-fn read_list(path: &Path, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, Error> {
-    let text = read_text("--urls", path)?;
+/// The requests of a file; of stdin where its name is `-`.
+fn read_list(
+    path: &Path,
+    base: Option<&BaseUrl>,
+    stdin: &mut dyn Read,
+) -> Result<Vec<ListedRequest>, Error> {
+    let text = match path == Path::new("-") {
+        true => io::read_to_string(stdin).map_err(unreadable("--urls", path))?,
+        false => read_text("--urls", path)?,
+    };
     parse_url_list(&text, base).map_err(|error| Error::UrlList {
         path: path.to_owned(),
         error,

@@ -38,6 +38,14 @@ pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
                     lasts; leave it out, or out of a [[scenario]] in the file.";
         return Err(Error::Flags(said.to_owned()));
     }
+    let of_scenarios = flags.scenarios.iter().map(|own| &own.request);
+    let mut lists = of_scenarios
+        .chain([&flags.request])
+        .filter_map(|own| own.urls.as_ref());
+    if lists.any(|path| path.as_os_str() == "-") {
+        let said = "--urls - reads stdin, which several scenarios can't; give a file.";
+        return Err(Error::Flags(said.to_owned()));
+    }
     refuse_unused_url(flags)
 }
 
@@ -154,7 +162,7 @@ fn scenario(
         duration = options.duration;
     }
     if own.load.max_connections.is_none() {
-        limit_connections(&mut load, surroundings.open_files);
+        limit_connections(&mut load, surroundings.open_files, whole.load.processes);
     }
     let request = completed(&own.request, &whole.request);
     Ok(Scenario {

@@ -115,16 +115,16 @@ fn a_drain_that_checks_need_ends_when_none_can_change() {
 
 #[test]
 fn threads_are_never_more_than_connections() {
-    assert_eq!(invocation(&["-c", "3", "a"]).plan.threads, 3);
-    assert_eq!(invocation(&["-c", "100", "a"]).plan.threads, 8);
-    assert_eq!(invocation(&["--stages", "1s:2", "a"]).plan.threads, 2);
-    assert_eq!(invocation(&["-t", "1", "a"]).plan.threads, 1);
-    assert!(refusal(&["-t", "9", "-c", "8", "a"]).starts_with("--threads 9 is more than"));
+    assert_eq!(invocation(&["-c", "3", "a/"]).plan.threads, 3);
+    assert_eq!(invocation(&["-c", "100", "a/"]).plan.threads, 8);
+    assert_eq!(invocation(&["--stages", "1s:2", "a/"]).plan.threads, 2);
+    assert_eq!(invocation(&["-t", "1", "a/"]).plan.threads, 1);
+    assert!(refusal(&["-t", "9", "-c", "8", "a/"]).starts_with("--threads 9 is more than"));
 }
 
 #[test]
 fn each_stream_of_http2_has_a_user_and_workers_have_whole_connections() {
-    let plan = |words: &[&str]| invocation(&[&["--http", "2", "a"], words].concat()).plan;
+    let plan = |words: &[&str]| invocation(&[&["--http", "2", "a/"], words].concat()).plan;
     let ten = plan(&["-c", "12", "--streams", "10"]);
     assert_eq!((ten.load.users, ten.load.max_users), (120, 120));
     assert_eq!((ten.connection.streams, ten.threads), (10, 6));
@@ -140,7 +140,7 @@ fn each_stream_of_http2_has_a_user_and_workers_have_whole_connections() {
         "16",
     ]);
     assert_eq!((open.load.users, open.load.max_users), (40, 80));
-    let refused = refusal(&["-t", "2", "-c", "1", "--http", "2", "--streams", "9", "a"]);
+    let refused = refusal(&["-t", "2", "-c", "1", "--http", "2", "--streams", "9", "a/"]);
     assert!(
         refused.starts_with("--threads 2 is more than --connections 1"),
         "{refused}"
@@ -185,17 +185,19 @@ fn the_limit_of_connections_that_nobody_asked_for_fits_the_open_files() {
         let plan = resolve(flags, surroundings).expect("a plan").plan;
         (plan.load.users, plan.load.max_users)
     };
-    assert_eq!(most(&["-r", "10", "a"], 4_096), (50, 1_000));
-    assert_eq!(most(&["-r", "10", "a"], 256), (50, 240));
-    assert_eq!(most(&["-r", "10", "-c", "500", "a"], 256), (500, 500));
-    let asked = ["-r", "10", "--max-connections", "900", "a"];
+    assert_eq!(most(&["-r", "10", "a/"], 4_096), (50, 1_000));
+    assert_eq!(most(&["-r", "10", "a/"], 256), (50, 240));
+    let four = ["-r", "10", "-t", "4", "--processes", "4", "a/"];
+    assert_eq!(most(&four, 256), (50, 960));
+    assert_eq!(most(&["-r", "10", "-c", "500", "a/"], 256), (500, 500));
+    let asked = ["-r", "10", "--max-connections", "900", "a/"];
     assert_eq!(most(&asked, 256), (50, 900));
 }
 
 #[test]
 fn what_is_said_arrives_in_the_plan() {
     let words = "-r 2.5k --arrivals poisson -n 1k -d 1m --warmup 2s --seed 7 --check p99<50ms \
-                 --abort-on errors<5% --max-connections 80 --urls-order random --pipeline 4 a";
+                 --abort-on errors<5% --max-connections 80 --urls-order random --pipeline 4 a/";
     let plan = invocation(&words.split_whitespace().collect::<Vec<_>>()).plan;
     let shape = Shape::Rate {
         rate: Rate::each_second(2_500),
@@ -223,9 +225,9 @@ fn what_is_said_arrives_in_the_plan() {
 fn users_think_as_long_as_is_said_above_or_in_their_scenario() {
     let think = |words: &[&str]| invocation(words).plan.think;
     let exponential = Think::Exponential(Duration::from_millis(250));
-    assert_eq!(think(&["--think", "exp:250ms", "a"]), Some(exponential));
-    assert_eq!(think(&["a"]), None);
-    let text = "think = '1s'\nurl = 'a'\n[[scenario]]\nname = 'x'\n\
+    assert_eq!(think(&["--think", "exp:250ms", "a/"]), Some(exponential));
+    assert_eq!(think(&["a/"]), None);
+    let text = "think = '1s'\nurl = 'a/'\n[[scenario]]\nname = 'x'\n\
                 [[scenario]]\nname = 'y'\nthink = 'exp:250ms'\n";
     let (_folder, path) = file("plan.toml", text);
     let plan = invocation(&[&path]).plan;
@@ -236,7 +238,7 @@ fn users_think_as_long_as_is_said_above_or_in_their_scenario() {
 
 #[test]
 fn classes_of_users_share_the_stages_of_the_run() {
-    let text = "url = 'a'\nstages = '10s:8,20s:0'\n[[scenario]]\nname = 'x'\nweight = 3\n\
+    let text = "url = 'a/'\nstages = '10s:8,20s:0'\n[[scenario]]\nname = 'x'\nweight = 3\n\
                 [[scenario]]\nname = 'y'\nweight = 1\n";
     let (_folder, path) = file("plan.toml", text);
     let plan = invocation(&[&path]).plan;
@@ -255,14 +257,14 @@ fn classes_of_users_share_the_stages_of_the_run() {
 #[test]
 fn bodies_come_from_texts_files_and_stdin() {
     let (_folder, path) = file("body.txt", "from a file");
-    let request = only_request(&["-b", "from here", "a"]);
+    let request = only_request(&["-b", "from here", "a/"]);
     assert_eq!(
         (&*request.method, request.body),
         ("POST", Body::Bytes(b"from here".to_vec()))
     );
-    let request = only_request(&["-b", &format!("@{path}"), "a"]);
+    let request = only_request(&["-b", &format!("@{path}"), "a/"]);
     assert_eq!(request.body, Body::Bytes(b"from a file".to_vec()));
-    let plan = resolve_words(&["-b", "-", "-X", "PUT", "a"], "from stdin")
+    let plan = resolve_words(&["-b", "-", "-X", "PUT", "a/"], "from stdin")
         .expect("a run")
         .plan;
     assert_eq!(plan.requests[0].body, Body::Bytes(b"from stdin".to_vec()));
@@ -279,7 +281,7 @@ fn forms_are_joined_and_named() {
         &format!("photo=@{path}"),
         "-H",
         "X: 1",
-        "a",
+        "a/",
     ]);
     assert_eq!(request.method, "POST");
     let headers = headers(&request);
@@ -318,6 +320,37 @@ fn lists_of_urls_are_completed_by_the_flags() {
 }
 
 #[test]
+fn a_list_of_urls_may_come_from_stdin() {
+    let plan = resolve_words(&["--urls", "-"], "http://a/1\n\nhttp://a/2\n")
+        .expect("a run")
+        .plan;
+    assert_eq!(plan.requests.len(), 2);
+    let said = refusal(&["--urls", "-", "-b", "-"]);
+    assert_eq!(
+        said,
+        "--body - and --urls - both read stdin; give one of them a file."
+    );
+    let scenarios = "urls = '-'\n[[scenario]]\nname = 'x'\n[[scenario]]\nname = 'y'\n";
+    let (_folder, path) = file("plan.toml", scenarios);
+    assert!(refusal(&[&path]).contains("--urls - reads stdin, which several scenarios can't"));
+}
+
+#[test]
+fn values_of_variables_are_secret_where_they_are_sent() {
+    // Cargo sets this one for tests.
+    let text = "url = 'http://a/${CARGO_PKG_NAME}'\nmethod = 'PUT'\n";
+    let (_folder, path) = file("plan.toml", text);
+    let plan = invocation(&[&path]).plan;
+    assert_eq!(plan.requests[0].url.as_str(), "http://a/loadline");
+    assert!(plan.secrets.is_empty());
+    let text = "url = 'http://a/'\nheader = ['X: ${CARGO_PKG_NAME}', 'Y: $${Z}']\n";
+    let (_folder, path) = file("plan.toml", text);
+    let plan = invocation(&[&path]).plan;
+    assert_eq!(headers(&plan.requests[0]), ["X: loadline", "Y: ${Z}"]);
+    assert_eq!(plan.secrets, ["loadline"]);
+}
+
+#[test]
 fn a_list_of_relative_urls_has_a_base() {
     let (_folder, path) = file("urls.txt", "/a\n{\"url\": \"/b?c\", \"name\": \"b\"}");
     let plan = invocation(&["--urls", &path, "--base-url", "http://me:1@a/api"]).plan;
@@ -343,7 +376,7 @@ fn plan_files_stand_under_the_flags() {
     let (_folder, path) = file(
         "soak.toml",
         "url = 'http://a/'\nrate = '100'\nduration = '1h'\ncheck = ['p99<1s']\ninsecure = true\n\
-         urls_inline = '''\n{\"url\": \"b\", \"weight\": 2}'''",
+         urls_inline = '''\n{\"url\": \"b/\", \"weight\": 2}'''",
     );
     let plan = invocation(&[&path, "-d", "5s"]).plan;
     assert_eq!(plan.duration, Some(Duration::from_secs(5)));
@@ -355,7 +388,7 @@ fn plan_files_stand_under_the_flags() {
         .map(|request| request.url.as_str())
         .collect();
     assert_eq!(urls, ["http://a/", "http://b/"]);
-    let plan = invocation(&["c", &path]).plan;
+    let plan = invocation(&["c/", &path]).plan;
     assert_eq!(plan.requests.len(), 1);
     assert_eq!(plan.requests[0].url.as_str(), "http://c/");
 }
@@ -387,20 +420,20 @@ fn reports_go_where_they_are_sent() {
             ],
         ),
     ] {
-        let words: Vec<_> = words.into_iter().chain(["a"]).collect();
+        let words: Vec<_> = words.into_iter().chain(["a/"]).collect();
         assert_eq!(invocation(&words).reports.outputs, outputs, "{words:?}");
     }
-    assert!(!invocation(&["-q", "a"]).session.progress);
-    assert!(!invocation(&["--no-progress", "a"]).session.progress);
+    assert!(!invocation(&["-q", "a/"]).session.progress);
+    assert!(!invocation(&["--no-progress", "a/"]).session.progress);
 }
 
 #[test]
 fn nothing_is_written_over_something_else() {
-    assert!(refusal(&["-o", "json", "-o", "text", "a"]).starts_with("two outputs go to stdout"));
+    assert!(refusal(&["-o", "json", "-o", "text", "a/"]).starts_with("two outputs go to stdout"));
     for words in [
-        ["-o", "json=x", "--save", "x", "a"],
-        ["--save", "x", "--log", "x", "a"],
-        ["-o", "csv=x", "-o", "text=x", "a"],
+        ["-o", "json=x", "--save", "x", "a/"],
+        ["--save", "x", "--log", "x", "a/"],
+        ["-o", "csv=x", "-o", "text=x", "a/"],
     ] {
         assert!(
             refusal(&words).starts_with("x would be written twice"),
@@ -413,34 +446,34 @@ fn nothing_is_written_over_something_else() {
 fn contradictions_are_sentences() {
     for (words, start) in [
         ("", "there is no URL to load"),
-        ("-r 5 --burst 1/s a", "--burst and --rate both say"),
-        ("-d 5s --stages 1s:1 a", "--stages and --duration both say"),
+        ("-r 5 --burst 1/s a/", "--burst and --rate both say"),
+        ("-d 5s --stages 1s:1 a/", "--stages and --duration both say"),
         (
-            "--max-connections 5 a",
+            "--max-connections 5 a/",
             "--max-connections is for an open load",
         ),
         (
-            "-r 5 -c 50 --max-connections 5 a",
+            "-r 5 -c 50 --max-connections 5 a/",
             "--max-connections 5 is below --connections 50",
         ),
-        ("-b x -F a=b a", "--body and --form both set"),
+        ("-b x -F a=b a/", "--body and --form both set"),
         (
-            "-F a=b -H content-type:x a",
+            "-F a=b -H content-type:x a/",
             "--form sets the Content-Type itself",
         ),
         (
-            "-u me -H authorization:x a",
+            "-u me -H authorization:x a/",
             "--user and the header Authorization both",
         ),
-        ("-c 0 a", "--connections 0 sends nothing"),
-        ("-d 0 a", "--duration must be more than 0"),
+        ("-c 0 a/", "--connections 0 sends nothing"),
+        ("-d 0 a/", "--duration must be more than 0"),
         (
-            "--base-url a b",
+            "--base-url a/ b/",
             "--base-url is the beginning of relative URLs",
         ),
-        ("-n 0 a", "--requests 0 sends nothing"),
-        ("-r 0 a", "--rate 0/s sends nothing"),
-        ("--stages 0s:5 a", "--stages ends at once"),
+        ("-n 0 a/", "--requests 0 sends nothing"),
+        ("-r 0 a/", "--rate 0/s sends nothing"),
+        ("--stages 0s:5 a/", "--stages ends at once"),
         ("p.toml q.toml", "p.toml and q.toml are two plan files"),
     ] {
         let refusal = refusal(&words.split_whitespace().collect::<Vec<_>>());
@@ -455,12 +488,12 @@ fn files_that_can_not_be_read_are_named_with_their_flag() {
             "--urls none.txt",
             "--urls none.txt can't be read: No such file",
         ),
-        ("-b @none.txt a", "--body none.txt can't be read: "),
-        ("-F a=@none.txt a", "--form none.txt can't be read: "),
-        ("--cacert none.pem a", "--cacert none.pem can't be read: "),
-        ("--cert none.pem a", "--cert none.pem can't be read: "),
+        ("-b @none.txt a/", "--body none.txt can't be read: "),
+        ("-F a=@none.txt a/", "--form none.txt can't be read: "),
+        ("--cacert none.pem a/", "--cacert none.pem can't be read: "),
+        ("--cert none.pem a/", "--cert none.pem can't be read: "),
         ("none.toml", "plan file none.toml can't be read: "),
-        ("--urls / a", "--urls / can't be read: "),
+        ("--urls / a/", "--urls / can't be read: "),
     ] {
         let refusal = refusal(&words.split_whitespace().collect::<Vec<_>>());
         assert!(refusal.starts_with(start), "{words}: {refusal}");
@@ -469,7 +502,7 @@ fn files_that_can_not_be_read_are_named_with_their_flag() {
 
 #[test]
 fn lists_of_urls_are_refused_with_their_line() {
-    let (_folder, path) = file("urls.txt", "a\n\nftp://b");
+    let (_folder, path) = file("urls.txt", "a/\n\nftp://b");
     let start = format!("--urls {path}: line 3: `ftp://b` is not a URL to load: ");
     assert!(refusal(&["--urls", &path]).starts_with(&start));
     let (_folder, path) = file("empty.txt", "# nothing\n");

@@ -16,6 +16,10 @@ use std::time::Instant;
 
 /// Where the size of the terminal is not known.
 const USUAL_SIZE: (u16, u16) = (80, 24);
+/// What of a larger terminal is used.
+const MOST_COLUMNS: u16 = 1_000;
+/// As [`MOST_COLUMNS`].
+const MOST_LINES: u16 = 500;
 
 /// The screen while it is shown.
 static SCREEN: Mutex<Shown> = Mutex::new(Shown {
@@ -151,10 +155,29 @@ impl Screen {
 /// The size of a terminal in columns and lines, where it knows it.
 pub(super) fn size_of(terminal: &impl AsFd) -> Option<(u16, u16)> {
     let size = tcgetwinsize(terminal).ok()?;
-    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
+    bounded(size.ws_col, size.ws_row)
+}
+
+/// A size of which a picture fits in memory: who sets it may set any.
+fn bounded(columns: u16, lines: u16) -> Option<(u16, u16)> {
+    let is_known = columns > 0 && lines > 0;
+    is_known.then_some((columns.min(MOST_COLUMNS), lines.min(MOST_LINES)))
 }
 
 /// Whether this process is in the foreground of a terminal.
 pub(crate) fn is_ours(terminal: &impl AsFd) -> bool {
     tcgetpgrp(terminal).ok() == Some(rustix::process::getpgrp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_has_a_bounded_size() {
+        assert_eq!(bounded(80, 24), Some((80, 24)));
+        assert_eq!(bounded(65_535, 65_535), Some((1_000, 500)));
+        assert_eq!(bounded(30_000, 1), Some((1_000, 1)));
+        assert_eq!(bounded(0, 24), None);
+    }
 }

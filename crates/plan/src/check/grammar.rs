@@ -38,6 +38,9 @@ pub enum CheckProblem {
     /// The bound of a custom metric is none.
     #[error("`{0}` is not a number, a percentage up to 100%, or a time such as 50ms.")]
     NumberBound(String),
+    /// A threshold in k6's words.
+    #[error("it is written as in k6; write {0} here.")]
+    K6(String),
     /// The metric is not known.
     #[error(
         "`{0}` is not a metric. Write p50, p99.9 or any percentile, mean, min, max or stdev (of \
@@ -83,7 +86,7 @@ impl FromStr for Check {
     fn from_str(text: &str) -> Result<Self, Error> {
         parse(text).map_err(|problem| Error::Check {
             text: text.to_owned(),
-            problem,
+            problem: of_k6(text).map_or(problem, CheckProblem::K6),
         })
     }
 }
@@ -118,6 +121,42 @@ fn parse(text: &str) -> Result<Check, CheckProblem> {
         comparison,
         bound,
     })
+}
+
+/// What a threshold in k6's words is called here: `p95<200ms` for `http_req_duration{p(95)}<200` or
+/// `p(95)<200`; `None` if the text is none.
+fn of_k6(text: &str) -> Option<String> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let at = text.find(['<', '>'])?;
+    let (figure, bound) = text.split_at(at);
+    let sign = bound.len() - bound.trim_start_matches(['<', '>', '=']).len();
+    let (sign, bound) = bound.split_at(sign);
+    let metric = ["http_req_duration", "http_req_failed", "http_reqs"]
+        .into_iter()
+        .find(|metric| figure.starts_with(metric));
+    let rest = figure.strip_prefix(metric.unwrap_or_default())?;
+    let statistic = rest.trim_matches([':', '{', '}', '.']);
+    let number: f64 = bound.parse().ok()?;
+    match (metric, statistic) {
+        (Some("http_req_failed"), "rate" | "") => {
+            Some(format!("errors{sign}{}%", (number * 1e8).round() / 1e6))
+        }
+        (Some("http_reqs"), "rate" | "") => Some(format!("rate{sign}{bound}")),
+        (Some("http_req_duration") | None, _) => {
+            let percentile = statistic
+                .strip_prefix("p(")
+                .and_then(|p| p.strip_suffix(')'));
+            let ours = match (percentile, statistic) {
+                (Some(percentile), _) => format!("p{percentile}"),
+                (None, "avg") => "mean".to_owned(),
+                (None, "med") => "p50".to_owned(),
+                (None, "min" | "max") if metric.is_some() => statistic.to_owned(),
+                _ => return None,
+            };
+            Some(format!("{ours}{sign}{bound}ms"))
+        }
+        _ => None,
+    }
 }
 
 fn custom_check(

@@ -3,7 +3,9 @@
 use super::ConnectTo;
 use crate::Error;
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::str::FromStr;
+use url::Host;
 
 impl FromStr for ConnectTo {
     type Err = Error;
@@ -17,6 +19,9 @@ fn parse(text: &str) -> Option<ConnectTo> {
     let (host, rest) = split_host(text)?;
     let (port, rest) = rest.split_once(':')?;
     let (to_host, to_port) = split_host(rest)?;
+    if is_short_address(to_host) {
+        return None;
+    }
     Some(ConnectTo {
         host: host.to_owned(),
         port: parse_port(port)?,
@@ -33,6 +38,12 @@ fn split_host(text: &str) -> Option<(&str, &str)> {
     };
     let allowed = |c: char| !c.is_whitespace() && !matches!(c, '[' | ']' | '/' | '@');
     host.chars().all(allowed).then_some((host, rest))
+}
+
+/// Whether a host is a number that resolvers take for an address of IPv4, as 100 for 0.0.0.100.
+fn is_short_address(host: &str) -> bool {
+    let whole = host.parse::<Ipv4Addr>().is_ok();
+    !whole && matches!(Host::parse(host), Ok(Host::Ipv4(_)))
 }
 
 /// Reads a port; `Some(None)` where none is written.
@@ -124,5 +135,14 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_number_is_no_place_to_connect_to() {
+        for text in ["a:1:100:2", "::0x7f.1:", "::127.1:80"] {
+            assert!(text.parse::<ConnectTo>().is_err(), "{text}");
+        }
+        assert!("::127.0.0.1:".parse::<ConnectTo>().is_ok());
+        assert!("a:1:b:2".parse::<ConnectTo>().is_ok());
     }
 }

@@ -29,7 +29,8 @@ pub struct Header {
     /// What this run is among those of its file, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// What was run, after defaults. Bodies of more than [`LONGEST_KEPT_BODY`] bytes are left out.
+    /// What was run, after defaults, its secrets masked. Bodies of more than
+    /// [`LONGEST_KEPT_BODY`] bytes are left out.
     #[serde(with = "loadline_plan::json")]
     pub plan: Plan,
     /// What was left out of the plan.
@@ -58,6 +59,7 @@ impl Header {
     /// The header of a run of this plan by this program, alone in its file.
     pub fn new(plan: &Plan, environment: Environment, started_at: SystemTime) -> Header {
         let mut plan = plan.clone();
+        plan.mask_secrets();
         let long_bodies = take_long_bodies(&mut plan);
         Header {
             version: env!("CARGO_PKG_VERSION").to_owned(),

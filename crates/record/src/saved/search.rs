@@ -22,16 +22,13 @@ pub struct Searched {
 }
 
 impl Searched {
-    /// As its trials keep it: each of them has the requests in its own plan.
+    /// As its trials keep it: each of them has the requests in its own plan, and secrets are
+    /// masked.
     #[must_use]
-    pub fn without_requests(self) -> Searched {
-        Searched {
-            plan: Plan {
-                requests: Vec::new(),
-                ..self.plan
-            },
-            ..self
-        }
+    pub fn without_requests(mut self) -> Searched {
+        self.plan.requests.clear();
+        self.plan.mask_secrets();
+        self
     }
 }
 

@@ -1,4 +1,5 @@
-//! The short report: five lines that fit into the log of a job.
+//! The short report: five lines for the log of a job. None of them is cut: a job has nothing else
+//! to tell its reader why a result is doubtful.
 
 use super::Canvas;
 use super::head::MISSING;
@@ -17,12 +18,7 @@ const PERCENTILES: [f64; 2] = [50.0, 99.0];
 /// Rate, response time, failures and statuses, validity, checks: one line each.
 pub(super) fn lines(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let (summary, checks) = (&run.summary, &run.checks);
-    let line = |name: &str, text: String| {
-        layout::cut(
-            &(layout::left(name, NAMES) + &layout::harmless(&text)),
-            canvas.width,
-        )
-    };
+    let line = |name: &str, text: String| layout::left(name, NAMES) + &layout::harmless(&text);
     if summary.lacks_figures() {
         return vec![line("figures", MISSING.to_owned())];
     }

@@ -94,7 +94,22 @@ fn one_request_is_named_and_many_are_counted() {
         .push(samples::request("GET", "https://localhost/"));
     assert_eq!(
         target(&plan),
-        "3 requests (GET, POST) to 2 hosts: /, /login, /"
+        "3 requests (GET, POST) to http://127.0.0.1:8080 and https://localhost: /, /login, /"
+    );
+    let mut many = plan.clone();
+    for host in [
+        "http://c.example/",
+        "http://d.example/",
+        "http://e.example/",
+    ] {
+        many.requests.push(samples::request("GET", host));
+    }
+    assert!(
+        target(&many).contains(
+            " to http://127.0.0.1:8080, http://c.example, http://d.example and 2 more: /"
+        ),
+        "{}",
+        target(&many)
     );
     plan.requests
         .push(samples::request("GET", "https://localhost/last"));

@@ -86,6 +86,10 @@ impl Secrets for OfProgram {
     fn value(&self, source: Option<&str>, name: &str) -> std::result::Result<String, String> {
         self.0.value(source, name)
     }
+
+    fn redacted(&self, text: &str) -> Option<String> {
+        self.0.redacted(text)
+    }
 }
 
 /// No secrets at all.

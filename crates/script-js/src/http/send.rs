@@ -338,10 +338,11 @@ impl Chain {
             self.drop_fields(|name| name.eq_ignore_ascii_case("host"));
         }
         self.refer_to(&next.url);
-        self.target = Rc::new(match is_relative {
+        let target = match is_relative {
             true => self.target.beside(next.url),
             false => Target::of(next.url),
-        });
+        };
+        self.target = Rc::new(target.hiding(&*self.vu.program.secrets));
         true
     }
 

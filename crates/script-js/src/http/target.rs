@@ -3,6 +3,7 @@
 use super::expectation::Expectation;
 use super::jar::Jar;
 use loadline_engine::WrittenComposed;
+use loadline_k6_modules::Secrets;
 use loadline_metrics::SeriesId;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ pub(crate) struct Target {
     pub(crate) url: Url,
     /// The URL as the response has it: with them.
     pub(crate) whole: String,
-    /// As it is shown: credentials masked.
+    /// As it is shown: credentials and secrets masked.
     pub(crate) shown: String,
     /// The user and the password in it.
     pub(crate) credentials: Option<(String, String)>,
@@ -94,15 +95,19 @@ impl Default for HttpState {
 }
 
 impl Targets {
-    /// The target of this URL.
+    /// The target of this URL, in which these secrets are not shown.
     ///
     /// # Errors
     /// If it is no URL that can be asked, in k6's words.
-    pub(crate) fn of(&self, text: &str) -> Result<Rc<Target>, InvalidTarget> {
+    pub(crate) fn of(
+        &self,
+        text: &str,
+        secrets: &dyn Secrets,
+    ) -> Result<Rc<Target>, InvalidTarget> {
         if let Some(known) = self.0.borrow().get(text) {
             return Ok(Rc::clone(known));
         }
-        let target = Rc::new(Target::read(text)?);
+        let target = Rc::new(Target::read(text)?.hiding(secrets));
         let mut targets = self.0.borrow_mut();
         if targets.len() >= MOST_TARGETS {
             targets.clear();
@@ -152,6 +157,14 @@ impl Target {
         }
     }
 
+    /// The same, with these secrets not shown.
+    pub(crate) fn hiding(self, secrets: &dyn Secrets) -> Target {
+        match secrets.redacted(&self.shown) {
+            Some(shown) => Target { shown, ..self },
+            None => self,
+        }
+    }
+
     /// The target of a URL that a relative one led to from this: it has the same credentials.
     pub(crate) fn beside(&self, mut url: Url) -> Target {
         if let Some((user, password)) = &self.credentials {
@@ -187,19 +200,22 @@ fn credentials(url: &Url) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::offline::NoSecrets;
 
     #[test]
     fn urls_without_end_are_forgotten() {
         let targets = Targets::default();
         for number in 0..100_000 {
-            let target = targets.of(&format!("http://host/{number}")).unwrap();
+            let target = targets
+                .of(&format!("http://host/{number}"), &NoSecrets)
+                .unwrap();
             assert_eq!(target.url.path(), format!("/{number}"));
             assert!(targets.0.borrow().len() <= MOST_TARGETS);
         }
-        let known = targets.of("http://host/99999").unwrap();
+        let known = targets.of("http://host/99999", &NoSecrets).unwrap();
         assert!(Rc::ptr_eq(
             &known,
-            &targets.of("http://host/99999").unwrap()
+            &targets.of("http://host/99999", &NoSecrets).unwrap()
         ));
     }
 

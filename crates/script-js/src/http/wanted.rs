@@ -96,7 +96,7 @@ impl Wanted {
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
     ) -> Result<std::result::Result<Box<Wanted>, Unmade>> {
         let read = url_of(call, url)?.and_then(|(text, name)| {
-            let target = vu.worker.targets.of(&text)?;
+            let target = vu.worker.targets.of(&text, &*vu.program.secrets)?;
             Ok((target, name))
         });
         let (target, name) = match read {

@@ -99,14 +99,17 @@ fn names_have_only_addresses_of_the_version_wanted() {
             Address::Ip(address) => is_wanted(&address.ip()),
             Address::Unix(_) => false,
         };
-        let expected: Vec<_> = all.iter().filter(wanted).cloned().collect();
-        match Endpoint::resolve(&name, &only(version)) {
-            Ok(endpoint) => assert_eq!(endpoint.addresses, expected),
-            Err(ResolveError::NoneOfVersion { host, version }) => {
-                assert_eq!((host.as_str(), version), ("localhost", told));
-                assert!(expected.is_empty());
-            }
-            Err(error) => panic!("{error}"),
+        let mut expected: Vec<_> = all.iter().filter(wanted).cloned().collect();
+        if expected.is_empty() {
+            let loopback = ["127.0.0.1:80", "[::1]:80"][usize::from(version == IpVersion::V6)];
+            expected = at(loopback);
+        }
+        let endpoint = Endpoint::resolve(&name, &only(version)).expect("an address");
+        assert_eq!(endpoint.addresses, expected);
+        let other = ["http://[::1]/", "http://127.0.0.1/"][usize::from(version == IpVersion::V6)];
+        match Endpoint::resolve(&url(other), &only(version)) {
+            Err(ResolveError::NoneOfVersion { version, .. }) => assert_eq!(version, told),
+            other => panic!("{other:?}"),
         }
     }
 }
@@ -270,4 +273,35 @@ fn a_policy_leaves_addresses_of_one_version_or_the_other() {
         assert_eq!(allowed(vec![v6, v4], policy), of_both, "{policy:?}");
         assert_eq!(allowed(vec![v6], policy), of_v6, "{policy:?}");
     }
+}
+
+#[test]
+fn localhost_is_loopback_of_either_version() {
+    let v4: SocketAddr = "127.0.0.1:80".parse().expect("an address");
+    let v6: SocketAddr = "[::1]:80".parse().expect("an address");
+    for (host, found, version, expected) in [
+        ("localhost", vec![v4], IpVersion::V6, vec![v4, v6]),
+        ("app.LOCALHOST.", vec![v6], IpVersion::V4, vec![v6, v4]),
+        ("localhost", vec![v4, v6], IpVersion::V6, vec![v4, v6]),
+        ("localhost", vec![v4], IpVersion::Any, vec![v4]),
+        ("a.example", vec![v4], IpVersion::V6, vec![v4]),
+    ] {
+        assert_eq!(with_loopback(host, 80, found, version), expected, "{host}");
+    }
+    let endpoint = resolved("http://localhost/", &only(IpVersion::V6));
+    assert_eq!(endpoint.addresses, at("[::1]:80"));
+}
+
+#[test]
+fn an_address_with_a_zone_is_connected_to_by_a_rule() {
+    let rule = redirected(&["::[fe80::1%lo]:"]);
+    let endpoint = resolved("http://name:81/", &rule);
+    let [Address::Ip(SocketAddr::V6(address))] = endpoint.addresses[..] else {
+        panic!("{endpoint:?}");
+    };
+    assert_eq!(
+        (address.ip().to_string().as_str(), address.port()),
+        ("fe80::1", 81)
+    );
+    assert!(address.scope_id() > 0, "{address}");
 }

@@ -4,6 +4,7 @@ It stands in for Loadline's own page where there is none: for programs that ask 
 the native command is missing or the test has no host.
 """
 
+import re
 from html import escape
 
 from . import stats as stats_module
@@ -90,10 +91,10 @@ def _facts(environment):
 
 
 def _host(environment):
-    if environment.host:
-        return environment.host
+    """Where the requests go, without a user and a password: pages are passed on."""
     hosts = {kind.host for kind in environment.user_classes if kind.host}
-    return ", ".join(sorted(hosts))
+    hosts = [environment.host] if environment.host else sorted(hosts)
+    return re.sub(r"://[^/?#,]*@", "://****:****@", ", ".join(hosts))
 
 
 def _section(title, body):

@@ -21,9 +21,9 @@ pub(crate) struct LoadFlags {
     #[arg(short, long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) connections: Option<u32>,
 
-    /// Worker threads [default: one per core, at most one per connection]
+    /// Worker threads [default: one per core, but for one where the target runs on this host]
     ///
-    /// If the target runs on this host, the default leaves one core to it.
+    /// There is at most one per connection.
     #[arg(short, long, value_name = "N", value_parser = parse_small_count)]
     pub(crate) threads: Option<u32>,
 

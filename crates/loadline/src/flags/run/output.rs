@@ -22,6 +22,9 @@ pub(crate) struct OutputFlags {
     pub(crate) log: Option<PathBuf>,
 
     /// Print only errors and the reports of --output
+    ///
+    /// A run without a report on stdout of which more than 1 % failed, or had a status other than
+    /// 2xx, says so in one line on stderr.
     #[arg(short, long)]
     pub(crate) quiet: bool,
 

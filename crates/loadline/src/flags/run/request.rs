@@ -1,9 +1,11 @@
 //! What is sent, and where to.
 
+pub(crate) use super::place::Place;
+
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
 use loadline_plan::{
-    BaseUrl, Credentials, Error, FormField, Header, ListedRequest, Order, Target, parse_method,
+    BaseUrl, Credentials, Error, FormField, Header, ListedRequest, Order, parse_method,
     parse_small_count, parse_url_list,
 };
 use std::convert::Infallible;
@@ -68,7 +70,7 @@ pub(crate) struct RequestFlags {
     #[arg(long)]
     pub(crate) compressed: bool,
 
-    /// Read the URLs from a file: one per line, or JSON Lines
+    /// Read the URLs from a file, or from stdin (-): one per line, or JSON Lines
     ///
     /// A line of JSON has the key url, and optionally method, headers, body, weight and name. A
     /// plan file can hold such lines itself, under the key `urls_inline`.
@@ -110,26 +112,6 @@ pub(crate) struct RequestFlags {
     /// number are counted together, as (other).
     #[arg(long, value_name = "N", default_value = "2000", value_parser = parse_small_count)]
     pub(crate) max_series: u32,
-}
-
-/// A word of the command line that says what is loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A plan file with the whole run.
-    Plan(PathBuf),
-    /// A URL.
-    Url(Target),
-}
-
-impl FromStr for Place {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        if text.ends_with(".toml") && !text.contains("://") {
-            return Ok(Self::Plan(text.into()));
-        }
-        text.parse().map(Self::Url)
-    }
 }
 
 /// Where a body comes from.

@@ -313,3 +313,23 @@ proptest! {
         prop_assert_eq!(check.to_string().parse(), Ok(check));
     }
 }
+
+#[test]
+fn thresholds_in_the_words_of_k6_are_told_ours() {
+    for (text, ours) in [
+        ("http_req_duration{p(95)}<200", "p95<200ms"),
+        ("http_req_duration:p(99.9) < 500", "p99.9<500ms"),
+        ("p(95)<200", "p95<200ms"),
+        ("avg<=100", "mean<=100ms"),
+        ("http_req_duration: max<1000", "max<1000ms"),
+        ("http_req_failed: rate<0.01", "errors<1%"),
+        ("http_reqs: rate>=50", "rate>=50"),
+    ] {
+        let said = text.parse::<Check>().expect_err(text).to_string();
+        let end = format!("it is written as in k6; write {ours} here.");
+        assert!(said.ends_with(&end), "{said}");
+        assert!(ours.parse::<Check>().is_ok(), "{ours}");
+    }
+    let said = "max<200".parse::<Check>().expect_err("no unit").to_string();
+    assert!(!said.contains("k6"), "{said}");
+}
