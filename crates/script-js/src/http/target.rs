@@ -122,6 +122,11 @@ impl HttpState {
 impl Target {
     fn read(text: &str) -> Result<Target, InvalidTarget> {
         let url = Url::parse(text).map_err(|problem| InvalidTarget::of(text, problem))?;
+        // The parser takes more slashes for two.
+        let behind = text.split_once("://").map_or("", |(_, behind)| behind);
+        if behind.starts_with(['/', '\\']) {
+            return Err(InvalidTarget::NoHost);
+        }
         if !matches!(url.scheme(), "http" | "https") {
             return Err(InvalidTarget::Scheme(url.scheme().to_owned()));
         }
@@ -150,6 +155,11 @@ impl Target {
             credentials,
             known: RefCell::default(),
         }
+    }
+
+    /// The same without its credentials.
+    pub(crate) fn anonymous(&self) -> Target {
+        Target::of(self.url.clone())
     }
 
     /// The target of a URL that a relative one led to from this: it has the same credentials.
@@ -201,6 +211,18 @@ mod tests {
             &known,
             &targets.of("http://host/99999").unwrap()
         ));
+    }
+
+    #[test]
+    fn a_url_needs_a_host() {
+        for text in ["http:///nohost", "http://", "https:////a"] {
+            assert_eq!(
+                Target::read(text).unwrap_err(),
+                InvalidTarget::NoHost,
+                "{text}"
+            );
+        }
+        assert!(Target::read("http://host//a").is_ok());
     }
 
     #[test]
