@@ -81,6 +81,7 @@ fn a_run_is_judged_and_saved_with_its_names() {
     let script = "import http from 'k6/http';
         export default function () {
           http.get(`${__ENV.BASE}/?size=7`, { tags: { name: 'seven' } });
+          http[__ITER % 2 ? 'get' : 'post'](`${__ENV.BASE}/a`);
         }";
     let scripts = Scripts::new(&[("named.js", script)]);
     let base = format!("BASE=http://{}", server.addr());
@@ -92,11 +93,14 @@ fn a_run_is_judged_and_saved_with_its_names() {
         &base,
         "--out",
         "loadline=a.run",
+        "--out",
+        "web-dashboard=port=-1&export=page.html",
         "named.js",
     ]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(
-        said.stdout.contains("output: loadline (a.run)"),
+        said.stdout
+            .contains("output: loadline (a.run), html (page.html)"),
         "{}",
         said.stdout
     );
@@ -105,13 +109,25 @@ fn a_run_is_judged_and_saved_with_its_names() {
         "{}",
         said.stderr
     );
+    let page = fs::read_to_string(scripts.path().join("page.html")).unwrap();
+    assert!(page.contains("script named.js"));
     let saved = scripts.path().join("a.run");
     let report = command(&["report", text(&saved)]).output().unwrap();
     let report = String::from_utf8_lossy(&report.stdout);
     assert!(report.starts_with("script "), "{report}");
-    assert!(report.contains("seven{scenario:default}"), "{report}");
-    assert!(report.contains("20 answered, 0 failed"), "{report}");
-    assert_eq!(server.stop().requests, 20);
+    assert!(report.starts_with("script named.js"), "{report}");
+    assert!(!report.contains("{scenario"), "{report}");
+    assert!(report.contains("40 answered, 0 failed"), "{report}");
+    let rows = [
+        "seven ".to_owned(),
+        format!("http://{}/a ", server.addr()),
+        format!("POST http://{}/a", server.addr()),
+    ];
+    for row in rows {
+        let is_row = |line: &str| line.trim_start().starts_with(&row);
+        assert!(report.lines().any(is_row), "{row}: {report}");
+    }
+    assert_eq!(server.stop().requests, 40);
 }
 
 #[test]
@@ -171,4 +187,53 @@ fn late_iterations_that_wait_are_timed_from_their_intended_starts() {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("http_req_response"), "{}", said.stdout);
     assert!(said.stdout.contains("iteration_delay"), "{}", said.stdout);
+}
+
+#[test]
+fn users_are_counted_before_a_load_of_whole_seconds_ends() {
+    let script = "import { sleep } from 'k6';
+        export const options = { vus: 3, duration: '2s', thresholds: { vus: ['value==3'] } };
+        export default function () { sleep(0.05); }
+        export function handleSummary(data) {
+          const { value, min, max } = data.metrics.vus.values;
+          console.log('users', value, min, max);
+          return {};
+        }";
+    let scripts = Scripts::new(&[("vus.js", script)]);
+    let said = scripts.say(&["run", "-q", "--log-format", "raw", "vus.js"]);
+    assert!(said.stderr.contains("users 3 3 3"), "{}", said.stderr);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+}
+
+#[test]
+fn an_arrival_rate_begins_all_that_users_are_free_for() {
+    let script = "export const options = { scenarios: { c: {
+          executor: 'constant-arrival-rate', duration: '1s', rate: 50,
+          preAllocatedVUs: 1, maxVUs: 40 } },
+          thresholds: { dropped_iterations: ['count<1'] } };
+        export default function () {}
+        export function handleSummary(data) {
+          console.log('begun', data.metrics.iterations.values.count);
+          return {};
+        }";
+    let scripts = Scripts::new(&[("rate.js", script)]);
+    let run = |more: &[&str]| {
+        let words = ["run", "-q", "--log-format", "raw"];
+        scripts.say(&[&words, more, &["rate.js"]].concat())
+    };
+    let said = run(&[]);
+    assert!(said.stderr.contains("begun 50"), "{}", said.stderr);
+    assert!(!said.stderr.contains("Insufficient VUs"), "{}", said.stderr);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let sequence = ["--execution-segment-sequence", "0,1/3,2/3,1"];
+    let begun: u32 = ["0:1/3", "1/3:2/3", "2/3:1"]
+        .into_iter()
+        .map(|segment| {
+            let said = run(&[&sequence[..], &["--execution-segment", segment]].concat());
+            assert_eq!(said.code, Some(0), "{}", said.stderr);
+            let begun = said.stderr.split("begun ").nth(1).unwrap();
+            begun.lines().next().unwrap().trim().parse::<u32>().unwrap()
+        })
+        .sum();
+    assert_eq!(begun, 50);
 }

@@ -200,3 +200,126 @@ fn flags_and_variables_that_mean_nothing_end_as_in_k6() {
         }
     }
 }
+
+#[test]
+fn what_is_not_there_ends_the_test() {
+    let sentences = [
+        (
+            "check(crypto.subtle, { ok: () => true })",
+            "crypto.subtle is not supported yet: use k6/crypto",
+        ),
+        (
+            "http.get('http://127.0.0.1:1', { auth: 'ntlm' })",
+            "NTLM is not supported: use basic or digest authentication",
+        ),
+    ];
+    for (call, sentence) in sentences {
+        let script = format!(
+            "import http from 'k6/http'; import {{ check }} from 'k6';
+            export const options = {{ iterations: 5, thresholds: {{ checks: ['rate==1'] }} }};
+            export default function () {{
+              try {{ {call}; }} catch (e) {{ console.log('caught'); }}
+            }}"
+        );
+        let scripts = Scripts::new(&[("absent.js", &script)]);
+        let said = scripts.say(&["run", "-q", "--log-format", "raw", "absent.js"]);
+        assert_eq!(said.code, Some(107), "{call}: {}", said.stderr);
+        assert_eq!(said.stderr.matches(sentence).count(), 1, "{}", said.stderr);
+        assert!(!said.stderr.contains("caught"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn a_module_that_is_being_loaded_is_not_required() {
+    let good = "export default function () {}";
+    let cycles: [&[(&str, &str)]; 4] = [
+        &[("a.js", "require('./a.js'); export default function () {}")],
+        &[
+            (
+                "a.js",
+                "const b = require('./b.js'); export default function () {}",
+            ),
+            ("b.js", "import * as a from './a.js'; export const x = 1;"),
+        ],
+        &[
+            (
+                "a.js",
+                "import b from './b.js'; export default function () {}",
+            ),
+            ("b.js", "const a = require('./a.js'); module.exports = 5;"),
+        ],
+        &[
+            (
+                "a.js",
+                "try { require('./b.js'); } catch (e) {} require('./b.js'); export let x;",
+            ),
+            ("b.js", "import './c.js';"),
+            ("c.js", "import './a.js'; export default 1;"),
+        ],
+    ];
+    for files in cycles {
+        let scripts = Scripts::new(files);
+        for command in ["run", "inspect"] {
+            let said = scripts.say(&[command, "a.js"]);
+            assert_eq!(said.code, Some(107), "{files:?}: {}", said.stderr);
+            let sentence = "can't be required while it is being loaded";
+            assert!(said.stderr.contains(sentence), "{files:?}: {}", said.stderr);
+        }
+    }
+    let again =
+        "import { a } from './b.js'; const b = require('./b.js'); const c = require('./c.js');
+        if (a !== b.a || c.a !== a) throw new Error('another');
+        export default function () { require('./c.js'); }";
+    let scripts = Scripts::new(&[
+        ("a.js", again),
+        ("b.js", "export const a = {};"),
+        ("c.js", "import { a } from './b.js'; export { a };"),
+        ("good.js", good),
+    ]);
+    let said = scripts.say(&["run", "-q", "a.js"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+}
+
+#[test]
+fn source_that_is_nested_too_deep_is_refused_with_a_sentence() {
+    let nested = |open: &str, close: &str, depth: usize| open.repeat(depth) + &close.repeat(depth);
+    for (name, depth) in [("deep.js", 3_000), ("deeper.js", 50_000)] {
+        for (open, close) in [("[", "]"), ("(", ")"), ("()=>{", "}")] {
+            let inner = nested(open, close, depth);
+            let script = format!("export const x = {inner};\nexport default function () {{}}");
+            let scripts = Scripts::new(&[(name, &script)]);
+            let said = scripts.say(&["run", "-q", name]);
+            assert!(
+                matches!(said.code, Some(0 | 107)),
+                "{open} {depth}: {}",
+                said.stderr
+            );
+            if depth == 50_000 {
+                assert!(said.stderr.contains("nested too deep"), "{}", said.stderr);
+            }
+        }
+    }
+    let chain = format!(
+        "export const x = {}1;\nexport default () => 1",
+        "a=>".repeat(5_000)
+    );
+    let scripts = Scripts::new(&[
+        ("chain.js", &chain),
+        (
+            "types.ts",
+            &format!(
+                "type T = {}number{};\nexport default () => 1",
+                "Array<".repeat(1_500),
+                ">".repeat(1_500)
+            ),
+        ),
+    ]);
+    for name in ["chain.js", "types.ts"] {
+        let said = scripts.say(&["inspect", name]);
+        assert!(
+            matches!(said.code, Some(0 | 107)),
+            "{name}: {}",
+            said.stderr
+        );
+    }
+}

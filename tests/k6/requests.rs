@@ -1,7 +1,7 @@
 //! What options say of requests: where they go, how many, from where.
 
 use crate::k6::Scripts;
-use crate::rig::serve;
+use crate::rig::{beside_others, command, serve, serve_with};
 use std::thread;
 
 #[test]
@@ -136,4 +136,97 @@ fn exchanges_are_logged_with_their_bodies() {
     let whole = said("--http-debug=full");
     let sent = "\nContent-Length: 4\nX-A: b\n\nsent\n";
     assert!(whole.contains(sent), "{whole}");
+}
+
+#[test]
+fn bytes_are_those_on_sockets_and_statuses_have_words_over_http2() {
+    let server = serve_with(|config| config.tls = true);
+    let script = "import http from 'k6/http';
+        export const options = { insecureSkipTLSVerify: true };
+        export default function () {
+          const r = http.get(`https://${__ENV.HOST}/?size=10000`);
+          console.log(r.proto, r.status_text, r.ocsp.status);
+          console.log(http.get(`https://${__ENV.HOST}/?status=404`).status_text);
+        }
+        export function handleSummary(data) {
+          const of = (name) => data.metrics[name].values.count;
+          const [sent, received] = [of('data_sent'), of('data_received')];
+          console.log(sent > 400 && sent < 5000, received > 10500 && received < 20000);
+          return {};
+        }";
+    let scripts = Scripts::new(&[("tls.js", script)]);
+    let host = format!("HOST={}", server.addr());
+    let words = [
+        "k6",
+        "run",
+        "-q",
+        "--log-format",
+        "raw",
+        "-e",
+        &host,
+        "tls.js",
+    ];
+    for (variable, proto) in [("", "HTTP/2.0"), ("a=1,http2client=0", "HTTP/1.1")] {
+        let _beside_others = beside_others();
+        let output = command(&words)
+            .current_dir(scripts.path())
+            .env("GODEBUG", variable)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let expected = format!("{proto} 200 OK unknown\n404 Not Found\n");
+        assert!(stderr.starts_with(&expected), "{stderr}");
+        assert!(stderr.contains("true true"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_401_is_what_digest_authentication_expects_first() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        const url = `http://${__ENV.HOST}/?status=401`;
+        export const options = { thresholds: {
+          http_req_failed: ['rate==0'], [`http_reqs{name:${url},url:${url}}`]: ['count==1'],
+        } };
+        export default function () {
+          const r = http.get(url.replace('://', '://u:p@'), { auth: 'digest' });
+          console.log(r.status, r.url === url, r.request.url.includes('u:p@'));
+        }";
+    let scripts = Scripts::new(&[("digest.js", script)]);
+    let host = format!("HOST={}", server.addr());
+    let said = scripts.say(&["run", "-q", "--log-format", "raw", "-e", &host, "digest.js"]);
+    assert!(said.stderr.contains("401 true true"), "{}", said.stderr);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+}
+
+#[test]
+fn half_of_a_pair_of_surrogates_goes_anywhere() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        import { group, check } from 'k6';
+        import { Counter } from 'k6/metrics';
+        const half = 'Hello 😀 world'.slice(0, 7), whole = 'Hello \\ufffd';
+        const seen = new Counter('seen');
+        export default function () {
+          seen.add(1, { tag: half, [half]: 'x' });
+          group(half, () => check(half, { [half]: () => true }));
+          const params = { headers: { 'X-Half': half }, tags: { name: half }, cookies: { half } };
+          const r = http.post(`http://${__ENV.HOST}/echo?${half}`, half, params);
+          console.log(r.status, r.body.endsWith(whole));
+          console.log(http.post(`http://${__ENV.HOST}/echo`, { [half]: half }).status);
+          console.log(Object.keys(http.batch({ [half]: `http://${__ENV.HOST}/` })).length);
+        }
+        export function handleSummary() { return { 'a\\0b.txt': 'x', 'b.txt': half }; }";
+    let scripts = Scripts::new(&[("half.js", script)]);
+    let host = format!("HOST={}", server.addr());
+    let said = scripts.say(&["run", "-q", "--log-format", "raw", "-e", &host, "half.js"]);
+    assert!(
+        said.stderr.contains("200 true\n200\n1\n"),
+        "{}",
+        said.stderr
+    );
+    let written = std::fs::read_to_string(scripts.path().join("b.txt")).unwrap();
+    assert_eq!(written, "Hello \u{FFFD}");
+    // What names no file is told by its whole name.
+    assert!(!said.stderr.contains("invalid type"), "{}", said.stderr);
 }

@@ -79,7 +79,7 @@ impl<'a> Running<'a> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
              Content-Length: {length}\r\n\r\n"
         );
         stream.write_all((head + body).as_bytes()).unwrap();

@@ -136,6 +136,7 @@ pub(crate) async fn run<H: Host, B: Behaviour<H>>(
             }
             iterations_left -= 1;
             user.activity.iterating.set(true);
+            worker.one_is_busy();
             user.is_prompt.set(behaviour.is_prompt());
             worker.iterations.set(worker.iterations.get() + 1);
             let has_slot = worker.take_closed_loop_slot();
@@ -157,6 +158,7 @@ pub(crate) async fn run<H: Host, B: Behaviour<H>>(
             }
             user.activity.iterating.set(false);
             user.activity.since_ns.set(None);
+            worker.one_is_free();
             if let Some(times) = &mut think_times
                 && iterations_left > 0
             {

@@ -89,7 +89,7 @@ pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
 pub use iteration::Iteration;
 pub use launch::Launch;
-pub use loadline_transport::{Agreed, Blocked};
+pub use loadline_transport::{Agreed, Blocked, Traffic};
 pub use lost::WorkerFailure;
 pub use own_starts::Wait;
 pub use prepare::{OTHER_FILES, open_files_at};

@@ -31,7 +31,7 @@ pub enum WorkerFailure {
     /// It did not answer when the run was to end.
     #[error(
         "worker {worker} did not respond for {} s at the end of the run, so the report lacks its \
-         last results; look for an endless loop in the script's request(), response() or delay().",
+         last results; look for a function of the script that does not return.",
         MOST_SILENCE.as_secs()
     )]
     Stuck {

@@ -11,6 +11,7 @@ use loadline_plan::{Level, Load, Plan, Shape, Stage, Think};
 use loadline_schedule as schedule;
 use schedule::{Stripe, ThinkTimes, Users, Window};
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// When a worker's users start. Times are nanoseconds from the begin of the load (the warm-up, if
@@ -28,6 +29,9 @@ pub(crate) struct Pacer {
     pub(crate) drops_late: bool,
     /// Those of the measured part that were, and that nobody was told of.
     dropped: Cell<u64>,
+    /// Arrivals that fell due when a user was free, and that nobody has taken: instants, and how
+    /// many fell due at each. They are paid for.
+    late: RefCell<VecDeque<(u64, u64)>>,
     /// How many iterations each user begins, at most.
     pub(crate) iterations_per_user: Option<u64>,
     /// How long users wait between two iterations, and the seed of what is drawn.
@@ -102,6 +106,7 @@ impl Pacer {
             ramp_down_ns: ramp_down_ns(plan),
             drops_late: drops_late(plan),
             dropped: Cell::new(0),
+            late: RefCell::default(),
             iterations_per_user: plan.part.as_ref().and_then(|part| part.iterations_per_user),
             think: plan.think.map(|think| (think, plan.seed)),
             lead_ns: lead_ns(plan),
@@ -224,8 +229,10 @@ impl Pacer {
         let next = match &self.kind {
             Kind::Closed(_) => Some((now_ns, Next::Now)),
             Kind::Open { arrivals, .. } => {
-                if self.drops_late {
-                    self.drop_before(now_ns.saturating_sub(LATE_START_NS));
+                if self.drops_late
+                    && let Some(at_ns) = self.take_late()
+                {
+                    return Next::At(at_ns);
                 }
                 let arrival = arrivals.borrow_mut().next();
                 arrival.map(|arrival| (arrival.at_ns, Next::At(arrival.at_ns)))
@@ -256,6 +263,14 @@ impl Pacer {
     /// due at it; and takes them. Where there are more than can be walked in no time, those behind
     /// are told in some thousand slices of time, each with the instant of its end.
     pub(crate) fn each_untaken(&self, until_ns: u64, tell: &mut dyn FnMut(u64, u64)) {
+        let late = self.late.take();
+        late.into_iter()
+            .for_each(|(at_ns, count)| tell(at_ns, count));
+        self.each_unjudged(until_ns, tell);
+    }
+
+    /// The same without those that are known to be late.
+    fn each_unjudged(&self, until_ns: u64, tell: &mut dyn FnMut(u64, u64)) {
         let Kind::Open {
             arrivals, counted, ..
         } = &self.kind
@@ -278,13 +293,28 @@ impl Pacer {
         }
     }
 
-    /// Drops the arrivals before this instant that nobody has taken.
-    pub(crate) fn drop_before(&self, before_ns: u64) {
-        self.each_untaken(before_ns, &mut |at_ns, count| {
-            if at_ns >= self.warmup_ns {
+    /// Judges the arrivals before this instant that nobody has taken, each by its own instant: it
+    /// is dropped, or late.
+    pub(crate) fn judge_before(&self, before_ns: u64, is_dropped: &dyn Fn(u64) -> bool) {
+        self.each_unjudged(before_ns, &mut |at_ns, count| {
+            if !is_dropped(at_ns) {
+                self.late.borrow_mut().push_back((at_ns, count));
+            } else if at_ns >= self.warmup_ns {
                 self.dropped.set(self.dropped.get() + count);
             }
         });
+    }
+
+    /// The first of the late arrivals; taken by this call.
+    fn take_late(&self) -> Option<u64> {
+        let mut late = self.late.borrow_mut();
+        let (at_ns, count) = late.front_mut()?;
+        let at_ns = *at_ns;
+        *count -= 1;
+        if *count == 0 {
+            late.pop_front();
+        }
+        Some(at_ns)
     }
 
     /// How many arrivals of the measured part were dropped since this was asked last.
@@ -294,6 +324,12 @@ impl Pacer {
 
     /// The first arrival that nobody has taken.
     pub(crate) fn first_untaken_ns(&self) -> Option<u64> {
+        let late_ns = self.late.borrow().front().map(|(at_ns, _)| *at_ns);
+        late_ns.or_else(|| self.first_unjudged_ns())
+    }
+
+    /// The same without those that are known to be late.
+    pub(crate) fn first_unjudged_ns(&self) -> Option<u64> {
         let Kind::Open { arrivals, .. } = &self.kind else {
             return None;
         };
@@ -306,10 +342,6 @@ impl Pacer {
 
 /// Arrivals that are walked one by one at most, in a fraction of a second.
 const MOST_WALKED: u64 = 1_000_000;
-
-/// Where late arrivals are dropped, a user that has become free still begins one that is late by so
-/// much: the loop may have been busy with another one.
-const LATE_START_NS: u64 = 1_000_000;
 
 /// When a load's own time begins: that of a scenario which begins later than the others, at its
 /// start. Otherwise a warm-up belongs to it.

@@ -8,6 +8,7 @@ use loadline_metrics::{InvalidName, Key, SeriesId};
 use loadline_plan::Connection;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
+use loadline_transport::Traffic;
 use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
@@ -58,6 +59,12 @@ impl<H: Host> Requester<H> {
     /// The host of its worker: its clock and timers.
     pub fn host(&self) -> &H {
         &self.0.worker.host
+    }
+
+    /// The bytes on the sockets of the connections over TLS that the user dials from the first call
+    /// on.
+    pub fn encrypted_traffic(&self) -> &Traffic {
+        self.0.encrypted.get_or_init(Rc::default)
     }
 
     /// Closes the idle connections that the user has to itself: its next requests dial. They do not

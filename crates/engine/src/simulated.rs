@@ -24,6 +24,7 @@ mod http2;
 mod http2_faults;
 pub(crate) mod http2_server;
 mod interrupted;
+mod late;
 mod open;
 mod order;
 mod parallel;

@@ -7,6 +7,7 @@ use crate::pool::Pool;
 use crate::shared_pool::Place;
 use crate::worker::Worker;
 use loadline_reactor::Host;
+use loadline_transport::Traffic;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -22,6 +23,8 @@ pub(crate) struct User<H: Host> {
     pub(crate) local: Cell<Option<IpAddr>>,
     /// Whether its new connections take any certificate.
     pub(crate) trusts_anyone: Cell<bool>,
+    /// Where its bytes of TLS are counted, if somebody asks.
+    pub(crate) encrypted: OnceCell<Rc<Traffic>>,
     /// The connection of HTTP/2 that carried its last request.
     http2: RefCell<Option<Rc<Http2Connection>>>,
     /// Its own connections of HTTP/2, where servers choose the version.
@@ -68,6 +71,7 @@ impl<H: Host> User<H> {
             own: Pool::new(),
             local: Cell::new(None),
             trusts_anyone: Cell::new(false),
+            encrypted: OnceCell::new(),
             http2: RefCell::new(None),
             negotiation: OnceCell::new(),
             starts: RefCell::default(),

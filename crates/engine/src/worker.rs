@@ -1,6 +1,7 @@
 //! A worker: one event loop, its users, and the supervisor that takes snapshots and ends the run.
 
 mod backlog;
+mod free_users;
 mod guests;
 mod leaving;
 mod ready;
@@ -10,6 +11,7 @@ mod user_pool;
 pub(crate) use self::ready::{Ready, prepare};
 
 use self::backlog::Backlog;
+use self::free_users::FreeUsers;
 use self::guests::Guests;
 use self::supervisor::Supervisor;
 use self::user_pool::UserPool;
@@ -129,6 +131,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) iterations: Cell<u64>,
     /// Arrivals of an open load that were due and not sent at once.
     pub(crate) backlog: Backlog,
+    /// When one of its users was free, where arrivals that find none are dropped.
+    free_users: FreeUsers,
     /// Users beside those of the load.
     pub(crate) guests: Guests<H>,
     /// Users that have not ended, and the most there may be.
@@ -242,12 +246,48 @@ impl<H: Host> Worker<H> {
     /// When an arrival will find no user free, should none become so until then; `None` if nothing
     /// is to be done then: there may be no more users, and it is not dropped. A free user takes the
     /// next arrival at once and waits for it, so one that nobody has taken is one for which nobody
-    /// is free.
+    /// is free, unless the worker is late.
     fn next_shortage_ns(&self) -> Option<u64> {
         let is_heeded = self.may_grow() || self.pacer.drops_late;
         let is_awaited = is_heeded && !self.stopping.get();
-        let untaken_ns = is_awaited.then(|| self.pacer.first_untaken_ns())??;
+        let untaken_ns = is_awaited.then(|| self.pacer.first_unjudged_ns())??;
         Some(self.begin_ns.get().saturating_add(untaken_ns))
+    }
+
+    /// A user begins an iteration.
+    #[inline]
+    pub(crate) fn one_is_busy(&self) {
+        if self.pacer.drops_late {
+            self.free_users.one_less(self.host.now_ns());
+        }
+    }
+
+    /// A user is free: it is new, or its iteration has ended.
+    #[inline]
+    pub(crate) fn one_is_free(&self) {
+        if self.pacer.drops_late {
+            let now_ns = self.host.now_ns();
+            let first_ns = self.next_shortage_ns();
+            self.free_users
+                .one_more(now_ns, first_ns.is_some_and(|at_ns| at_ns < now_ns));
+        }
+    }
+
+    /// Drops the arrivals up to this instant that found no user free, where that is asked for;
+    /// those that found one, which the worker did not get to in time, stay. Where the worker
+    /// `was_stalled`, nobody knows when a user became free that is so behind the stall.
+    fn drop_late(&self, now_ns: u64, was_stalled: bool) {
+        if !self.pacer.drops_late || self.stopping.get() {
+            return;
+        }
+        let begin_ns = self.begin_ns.get();
+        let users = &self.free_users;
+        let is_in_doubt = was_stalled && users.had_any();
+        let load_ns = (now_ns + 1).saturating_sub(begin_ns);
+        self.pacer.judge_before(load_ns, &|at_ns| {
+            !is_in_doubt && users.had_none_at(begin_ns.saturating_add(at_ns))
+        });
+        users.forget();
     }
 
     /// Whether there may be one more user.

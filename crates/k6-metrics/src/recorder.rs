@@ -75,6 +75,12 @@ impl Recorder {
         {
             self.portion.tally.enter(&path);
         }
+        // Of a metric of this name that a script has made as well.
+        if metric == builtin::CHECKS
+            && let Some(name) = tags.get("check")
+        {
+            self.count_check(&name, value != 0.0, tags);
+        }
         if self.setup.by_group_and_scenario {
             self.by_place(&[(metric, value)], at_ns, tags);
         }
@@ -108,6 +114,9 @@ impl Recorder {
             at_ns,
             &tags,
         );
+    }
+
+    fn count_check(&mut self, name: &str, has_passed: bool, tags: &impl Tags) {
         let scenario = tags.get("scenario").unwrap_or_default();
         let group = tags.get("group").unwrap_or_default();
         let (passes, fails) = (u64::from(has_passed), u64::from(!has_passed));
@@ -333,6 +342,20 @@ mod tests {
         assert_eq!((&*check.group, &*check.scenario), ("::a", "s"));
         assert_eq!(portion.samples[1].tags.tag("check"), Some("ok"));
         assert_eq!(portion.samples[1].value, 0.0);
+    }
+
+    #[test]
+    fn a_value_of_checks_that_names_one_is_a_check() {
+        let mut recorder = Recorder::new(Arc::new(RecorderSetup::default()));
+        let named = Own(&[("check", "mine"), ("group", "")]);
+        recorder.add(builtin::CHECKS, 1.0, 1, &named);
+        recorder.check("mine", false, 1, &Own(&[("group", "")]));
+        recorder.add(builtin::CHECKS, 1.0, 1, &Own(&[]));
+        let tally = recorder.take().tally;
+        let [check] = tally.checks() else {
+            panic!("{:?}", tally.checks());
+        };
+        assert_eq!((&*check.name, check.passes, check.fails), ("mine", 1, 1));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! the tags that some submetric of its metric needs.
 
 use crate::{MetricId, Registry, Tags, builtin};
+use std::collections::BTreeSet;
 
 /// Why the name of a submetric cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +50,8 @@ pub struct SubmetricSet {
     all: Vec<Submetric>,
     /// The indices of each metric's own.
     by_parent: Vec<Vec<usize>>,
+    /// The names of metrics and submetrics that were asked for.
+    asked: BTreeSet<String>,
 }
 
 impl Default for SubmetricSet {
@@ -56,6 +59,7 @@ impl Default for SubmetricSet {
         let mut set = SubmetricSet {
             all: Vec::new(),
             by_parent: Vec::new(),
+            asked: BTreeSet::new(),
         };
         set.push(Submetric {
             parent: builtin::HTTP_REQ_DURATION,
@@ -79,19 +83,30 @@ impl SubmetricSet {
         let mut set = SubmetricSet::default();
         for name in names {
             let (metric, suffix) = split(name)?;
-            let Some(suffix) = suffix else { continue };
+            let Some(suffix) = suffix else {
+                set.asked.insert(metric.to_owned());
+                continue;
+            };
             let tags = tags_of(suffix)?;
             let unknown = || SubmetricError::Unknown(name.to_owned());
             let parent = registry.by_name(metric).ok_or_else(unknown)?;
             let suffix = suffix.trim().to_owned();
+            let name = format!("{metric}{{{suffix}}}");
+            set.asked.insert(name.clone());
             set.push(Submetric {
                 parent,
-                name: format!("{metric}{{{suffix}}}"),
+                name,
                 suffix,
                 tags,
             });
         }
         Ok(set)
+    }
+
+    /// Whether a metric or submetric of this name was asked for: the summary shows it even without
+    /// a value.
+    pub fn is_asked_for(&self, name: &str) -> bool {
+        self.asked.contains(name)
     }
 
     /// All of them, in the order of their indices.

@@ -57,7 +57,7 @@ impl Shown {
 
 impl Ended<'_> {
     /// What is shown, by name, submetrics behind their metric: all that has values, all that has
-    /// thresholds, and the metrics of such submetrics.
+    /// thresholds or an empty list of them, and the metrics of such submetrics.
     pub(crate) fn shown(&self) -> Vec<Shown> {
         let mut shown = Vec::new();
         for (index, metric) in self.totals.setup.registry.all().into_iter().enumerate() {
@@ -79,14 +79,18 @@ impl Ended<'_> {
         for index in self.totals.setup.submetrics.of(id) {
             let submetric = &self.totals.setup.submetrics.all()[*index];
             let sink = self.totals.tally.submetric(*index);
-            if sink.is_some() || self.has_thresholds(&submetric.name) {
+            if sink.is_some() || self.is_asked_for(&submetric.name) {
                 shown.push(entry(Some(&submetric.suffix), sink));
             }
         }
         let sink = self.totals.sink(id);
-        if sink.is_some() || shown.len() > before || self.has_thresholds(&metric.name) {
+        if sink.is_some() || shown.len() > before || self.is_asked_for(&metric.name) {
             shown.push(entry(None, sink));
         }
+    }
+
+    fn is_asked_for(&self, name: &str) -> bool {
+        self.totals.setup.submetrics.is_asked_for(name) || self.has_thresholds(name)
     }
 
     pub(crate) fn has_thresholds(&self, name: &str) -> bool {

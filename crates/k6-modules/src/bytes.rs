@@ -1,8 +1,9 @@
 //! Bytes that scripts hand over: texts, buffers, and views of them.
 
 use crate::error::go_error;
+use crate::text::{lossy, text_of};
 use rquickjs::function::Opt;
-use rquickjs::{ArrayBuffer, Coerced, Ctx, Object, Result, Type, Value};
+use rquickjs::{ArrayBuffer, Ctx, Object, Result, Type, Value};
 
 /// A copy of the bytes of an `ArrayBuffer`, or of a view of one; `None` of anything else.
 pub fn bytes_of_buffer(value: &Value<'_>) -> Option<Vec<u8>> {
@@ -31,7 +32,7 @@ fn copy(buffer: &ArrayBuffer<'_>) -> Option<Vec<u8>> {
 /// The bytes of a text or a buffer; throws for anything else.
 pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>> {
     if let Some(text) = value.as_string() {
-        return Ok(text.to_string()?.into_bytes());
+        return Ok(lossy(text)?.into_bytes());
     }
     match bytes_of_buffer(value) {
         Some(bytes) => Ok(bytes),
@@ -84,9 +85,7 @@ pub(crate) fn text<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
 /// `undefined` or `null`.
 pub(crate) fn word<'js>(value: Option<Value<'js>>) -> Result<Option<String>> {
     match value {
-        Some(value) if !value.is_undefined() && !value.is_null() => {
-            value.get::<Coerced<String>>().map(|text| Some(text.0))
-        }
+        Some(value) if !value.is_undefined() && !value.is_null() => text_of(&value).map(Some),
         _ => Ok(None),
     }
 }

@@ -6,6 +6,7 @@
 use crate::error::go_error;
 use crate::native::function;
 use crate::source;
+use crate::text::Text;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +42,7 @@ pub fn data<'js>(
 ) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     let store = arrays.clone();
-    let find = move |ctx: Ctx<'js>, name: String, build: Function<'js>| {
+    let find = move |ctx: Ctx<'js>, Text(name): Text, build: Function<'js>| {
         may_declare(&ctx)?;
         let elements = match store.named(&name) {
             Some(elements) => elements,

@@ -9,6 +9,7 @@ use crate::error::go_error;
 use crate::native::function;
 use crate::source;
 use crate::table::{Layout, Table};
+use crate::text::Text;
 use rquickjs::{Array, Ctx, Function, IntoJs, Object, Result, Value};
 use std::cell::RefCell;
 use std::fmt;
@@ -89,14 +90,15 @@ pub fn experimental_fs<'js>(ctx: &Ctx<'js>, files: Rc<dyn Files>) -> Result<Obje
     let natives = Object::new(ctx.clone())?;
     natives.set("known", known(ctx)?)?;
     natives.set("isInit", is_init(ctx, &files)?)?;
-    let open =
-        move |ctx: Ctx<'js>, path: String, refuse: Function<'js>| match files.open(&ctx, &path) {
-            Ok(opened) => file(&ctx, opened),
-            Err(error) => match error.name() {
-                Some(name) => refuse.call((name, error.to_string())),
-                None => Err(go_error(&ctx, error.to_string())),
-            },
-        };
+    let open = move |ctx: Ctx<'js>, Text(path): Text, refuse: Function<'js>| match files
+        .open(&ctx, &path)
+    {
+        Ok(opened) => file(&ctx, opened),
+        Err(error) => match error.name() {
+            Some(name) => refuse.call((name, error.to_string())),
+            None => Err(go_error(&ctx, error.to_string())),
+        },
+    };
     natives.set("open", function(ctx, open)?)?;
     source::run(ctx, include_str!("js/fs.js"), natives)?.get()
 }
@@ -133,7 +135,7 @@ pub fn experimental_csv<'js>(
     natives.set("known", known(ctx)?)?;
     natives.set("isInit", is_init(ctx, &files)?)?;
     let (of_table, store) = (Rc::clone(&files), arrays.clone());
-    let rows = move |ctx: Ctx<'js>, path: String, at: usize, layout: Array<'js>| {
+    let rows = move |ctx: Ctx<'js>, Text(path): Text, at: usize, layout: Array<'js>| {
         let layout = Layout::of(&layout)?;
         let key = format!("csv {at} {layout:?} {path}");
         let elements = match store.named(&key) {
@@ -143,7 +145,7 @@ pub fn experimental_csv<'js>(
         access(&ctx, elements)
     };
     natives.set("rows", function(ctx, rows)?)?;
-    let begin = move |ctx: Ctx<'js>, path: String, at: usize, layout: Array<'js>| {
+    let begin = move |ctx: Ctx<'js>, Text(path): Text, at: usize, layout: Array<'js>| {
         let table = table(&ctx, &*of_table, &path, at, Layout::of(&layout)?)?;
         stepping(&ctx, table)
     };

@@ -1,6 +1,7 @@
 //! Forms: their bodies, and what submitting one of a page sends.
 
 use crate::error::go_error;
+use crate::text::{Text, text_of};
 use rquickjs::function::This;
 use rquickjs::{Ctx, FromJs, Function, Object, Result, Value};
 use url::Url;
@@ -84,7 +85,9 @@ pub fn link_of<'js>(ctx: &Ctx<'js>, page: &Object<'js>, css: &str) -> Result<Str
 }
 
 fn missing<'js>(ctx: &Ctx<'js>, page: &Object<'js>, what: &str, css: &str) -> rquickjs::Error {
-    let url: String = page.get("url").unwrap_or_default();
+    let url = page
+        .get("url")
+        .map_or_else(|_| String::new(), |Text(url)| url);
     go_error(ctx, format!("{what} '{css}' in response '{url}'"))
 }
 
@@ -96,16 +99,16 @@ fn is_empty(selection: &Object<'_>) -> Result<bool> {
 fn own_fields(form: &Object<'_>) -> Result<Vec<(String, String)>> {
     let values: Object<'_> = call_plain(form, "serializeObject")?;
     let mut fields = Vec::new();
-    for entry in values.props::<String, Value<'_>>() {
-        let (name, value) = entry?;
+    for entry in values.props::<Text, Value<'_>>() {
+        let (Text(name), value) = entry?;
         match value.as_array() {
             Some(list) => {
                 for value in list.iter() {
-                    fields.push((name.clone(), value?));
+                    fields.push((name.clone(), text_of(&value?)?));
                 }
             }
             None if value.is_undefined() => {}
-            None => fields.push((name, value.get()?)),
+            None => fields.push((name, text_of(&value)?)),
         }
     }
     Ok(fields)
@@ -117,7 +120,7 @@ fn button(button: &Object<'_>) -> Result<Option<(String, String)>> {
 }
 
 fn resolved(page: &Object<'_>, link: Option<&str>) -> Result<String> {
-    let base: String = page.get("url")?;
+    let Text(base) = page.get("url")?;
     let link = link.unwrap_or_default();
     let joined = Url::parse(&base).and_then(|base| base.join(link));
     Ok(joined.map_or_else(|_| link.to_owned(), String::from))
@@ -125,7 +128,8 @@ fn resolved(page: &Object<'_>, link: Option<&str>) -> Result<String> {
 
 fn attribute(selection: &Object<'_>, name: &str) -> Result<Option<String>> {
     let method: Function<'_> = selection.get("attr")?;
-    method.call((This(selection.clone()), name))
+    let value: Option<Text> = method.call((This(selection.clone()), name))?;
+    Ok(value.map(|value| value.0))
 }
 
 fn call<'js>(selection: &Object<'js>, name: &str, css: &str) -> Result<Object<'js>> {

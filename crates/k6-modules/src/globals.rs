@@ -5,13 +5,16 @@
 //! bytes and numbers among them, are made when a script first does.
 
 use crate::native::function;
+use crate::text::Text;
 use crate::{bytes, crypto, error, source};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rquickjs::context::{Intrinsic, intrinsic};
 use rquickjs::function::Opt;
 use rquickjs::object::Property;
-use rquickjs::{Context, Ctx, Exception, Function, Object, Result, Runtime, Value, qjs};
+use rquickjs::{
+    Context, Ctx, Error, Exception, Function, JsLifetime, Object, Result, Runtime, Value, qjs,
+};
 use std::time::Instant;
 use url::Url;
 
@@ -76,8 +79,28 @@ pub fn realm(runtime: &Runtime) -> Result<Context> {
     }
 }
 
+/// What is thrown where a script needs what is not there; the text says so.
+pub type Missing = fn(&Ctx<'_>, &str) -> Error;
+
+/// What a realm throws there.
+struct OfRealm(Missing);
+
+#[expect(
+    unsafe_code,
+    reason = "a derived one would ask it of the function as well"
+)]
+// SAFETY: a function holds nothing of a realm.
+unsafe impl JsLifetime<'_> for OfRealm {
+    type Changed<'to> = OfRealm;
+}
+
 /// Gives a realm the globals.
-pub fn install_globals(ctx: &Ctx<'_>) -> Result<()> {
+///
+/// # Errors
+/// If there is no memory for them.
+pub fn install_globals(ctx: &Ctx<'_>, missing: Missing) -> Result<()> {
+    // One that is there already says the same.
+    let _ = ctx.store_userdata(OfRealm(missing));
     let natives = Object::new(ctx.clone())?;
     natives.set("load", function(ctx, load)?)?;
     let fixed: Vec<&str> = TYPED_ARRAYS.into_iter().chain(["GoError"]).collect();
@@ -86,7 +109,7 @@ pub fn install_globals(ctx: &Ctx<'_>) -> Result<()> {
 }
 
 /// The global of this name, which is there from now on.
-fn load<'js>(ctx: Ctx<'js>, name: String) -> Result<Value<'js>> {
+fn load<'js>(ctx: Ctx<'js>, Text(name): Text) -> Result<Value<'js>> {
     if TYPED_ARRAYS.contains(&name.as_str()) {
         return typed_array(&ctx, &name);
     }
@@ -131,6 +154,7 @@ fn made<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
         "structuredClone" => include_str!("js/structured_clone.js"),
         "crypto" => {
             natives.set("randomBytes", function(ctx, random_bytes)?)?;
+            natives.set("missing", function(ctx, missing)?)?;
             include_str!("js/web_crypto.js")
         }
         "performance" => {
@@ -151,6 +175,12 @@ fn made<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
     source::run(ctx, source, natives)
 }
 
+fn missing(ctx: Ctx<'_>, Text(sentence): Text) -> Result<()> {
+    let throw = ctx.userdata::<OfRealm>().map(|of_realm| of_realm.0);
+    let throw = throw.unwrap_or(|ctx, text| error::go_error(ctx, text));
+    Err(throw(&ctx, &sentence))
+}
+
 fn random_bytes<'js>(ctx: Ctx<'js>, size: usize) -> Result<Value<'js>> {
     let bytes = crypto::random(&ctx, size)?;
     bytes::buffer(&ctx, bytes)
@@ -159,7 +189,7 @@ fn random_bytes<'js>(ctx: Ctx<'js>, size: usize) -> Result<Value<'js>> {
 /// The parts of a URL; `null` if it is none.
 fn parse_url<'js>(
     ctx: Ctx<'js>,
-    href: String,
+    Text(href): Text,
     base: Opt<Value<'js>>,
 ) -> Result<Option<Object<'js>>> {
     let base = bytes::word(base.0)?;
@@ -188,7 +218,12 @@ fn parts<'js>(ctx: &Ctx<'js>, url: &Url) -> Result<Object<'js>> {
 }
 
 /// The parts of a URL of which one is set to another value; a bad value changes nothing.
-fn change_url(ctx: Ctx<'_>, href: String, part: String, value: String) -> Result<Object<'_>> {
+fn change_url(
+    ctx: Ctx<'_>,
+    Text(href): Text,
+    Text(part): Text,
+    Text(value): Text,
+) -> Result<Object<'_>> {
     let Ok(mut url) = Url::parse(&href) else {
         return Err(Exception::throw_type(&ctx, "Invalid URL"));
     };
@@ -215,7 +250,7 @@ fn change_url(ctx: Ctx<'_>, href: String, part: String, value: String) -> Result
     parts(&ctx, &url)
 }
 
-fn encode_text<'js>(ctx: Ctx<'js>, text: String) -> Result<Value<'js>> {
+fn encode_text<'js>(ctx: Ctx<'js>, Text(text): Text) -> Result<Value<'js>> {
     bytes::buffer(&ctx, text.into_bytes())
 }
 
@@ -230,7 +265,7 @@ fn decode_text<'js>(ctx: Ctx<'js>, data: Value<'js>, is_fatal: bool) -> Result<V
     }
 }
 
-fn btoa(ctx: Ctx<'_>, text: String) -> Result<String> {
+fn btoa(ctx: Ctx<'_>, Text(text): Text) -> Result<String> {
     let bytes: std::result::Result<Vec<u8>, _> = text.chars().map(u8::try_from).collect();
     match bytes {
         Ok(bytes) => Ok(STANDARD.encode(bytes)),
@@ -241,7 +276,7 @@ fn btoa(ctx: Ctx<'_>, text: String) -> Result<String> {
     }
 }
 
-fn atob(ctx: Ctx<'_>, text: String) -> Result<String> {
+fn atob(ctx: Ctx<'_>, Text(text): Text) -> Result<String> {
     let mut text: String = text.split_ascii_whitespace().collect();
     while !text.len().is_multiple_of(4) {
         text.push('=');

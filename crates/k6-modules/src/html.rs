@@ -11,6 +11,7 @@ mod render;
 use crate::error::go_error;
 use crate::native::function;
 use crate::source;
+use crate::text::Text;
 use document::{DEEPEST, Document};
 use rquickjs::function::Opt;
 use rquickjs::{Ctx, Function, Object, Result, Value};
@@ -65,10 +66,10 @@ fn classes<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
 fn natives<'js>(ctx: &Ctx<'js>, document: &Rc<Document>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     let doc = document.clone();
-    let find = move |from: usize, css: String| doc.find(from, &css);
+    let find = move |from: usize, Text(css): Text| doc.find(from, &css);
     natives.set("find", function(ctx, find)?)?;
     let doc = document.clone();
-    let matches = move |node: usize, css: String| doc.matches(node, &css);
+    let matches = move |node: usize, Text(css): Text| doc.matches(node, &css);
     natives.set("matches", function(ctx, matches)?)?;
     let doc = document.clone();
     let parent = move |node: usize| doc.parent(node);
@@ -92,7 +93,7 @@ fn natives<'js>(ctx: &Ctx<'js>, document: &Rc<Document>) -> Result<Object<'js>> 
     let inner = move |node: usize| doc.inner_html(node);
     natives.set("inner", function(ctx, inner)?)?;
     let doc = document.clone();
-    let attribute = move |node: usize, name: String| doc.attribute(node, &name);
+    let attribute = move |node: usize, Text(name): Text| doc.attribute(node, &name);
     natives.set("attribute", function(ctx, attribute)?)?;
     let doc = document.clone();
     let attributes = move |node: usize| doc.attributes(node);

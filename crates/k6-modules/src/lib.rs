@@ -21,6 +21,7 @@ mod secrets;
 mod source;
 mod streams;
 mod table;
+mod text;
 
 pub use bytes::{buffer, bytes_of_buffer, type_in_go};
 pub use crypto::crypto;
@@ -29,13 +30,14 @@ pub use encoding::{base64, encoding};
 pub use error::go_error;
 pub use files::{Files, OpenError, Opened, experimental_csv, experimental_fs};
 pub use form::{FormSubmission, form_of, link_of, urlencoded};
-pub use globals::{install_globals, realm};
+pub use globals::{Missing, install_globals, realm};
 pub use html::{html, selection_of};
 pub use json::{gjson_get, parse_json};
 pub use native::{guarded, uncatchable};
 pub use secrets::{Secrets, secrets};
 pub use source::{INTERNAL, evaluate};
 pub use streams::experimental_streams;
+pub use text::{Text, lossy, text_of};
 
 #[cfg(test)]
 mod tests;

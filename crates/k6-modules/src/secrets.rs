@@ -3,6 +3,7 @@
 use crate::error::go_error;
 use crate::native::function;
 use crate::source;
+use crate::text::Text;
 use rquickjs::{Ctx, Object, Result, Value};
 use std::rc::Rc;
 
@@ -20,7 +21,7 @@ pub trait Secrets {
 /// The module `k6/secrets`: the members of its default export.
 pub fn secrets<'js>(ctx: &Ctx<'js>, secrets: Rc<dyn Secrets>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
-    let value = move |ctx: Ctx<'js>, source: Value<'js>, name: String| {
+    let value = move |ctx: Ctx<'js>, source: Value<'js>, Text(name): Text| {
         let source = crate::bytes::word(Some(source))?;
         let value = secrets.value(source.as_deref(), &name);
         value.map_err(|message| go_error(&ctx, message))

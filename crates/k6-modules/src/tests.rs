@@ -10,7 +10,7 @@ fn said(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     let context = crate::realm(&runtime).unwrap();
     context.with(|ctx| {
-        crate::install_globals(&ctx).unwrap();
+        crate::install_globals(&ctx, |ctx, text| crate::go_error(ctx, text)).unwrap();
         ctx.globals()
             .set("html", crate::html(&ctx).unwrap())
             .unwrap();
@@ -39,7 +39,7 @@ fn a_realm_has_all_globals_of_the_language() {
     let named = |context: Context, is_ours: bool| -> Vec<String> {
         context.with(|ctx| {
             if is_ours {
-                crate::install_globals(&ctx).unwrap();
+                crate::install_globals(&ctx, |ctx, text| crate::go_error(ctx, text)).unwrap();
             }
             let names: String = ctx.eval(names).unwrap();
             names.split(',').map(str::to_owned).collect()
@@ -305,7 +305,7 @@ fn filed(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     crate::realm(&runtime).unwrap().with(|ctx| {
         let files: std::rc::Rc<dyn crate::Files> = std::rc::Rc::new(OneFile);
-        crate::install_globals(&ctx).unwrap();
+        crate::install_globals(&ctx, |ctx, text| crate::go_error(ctx, text)).unwrap();
         let arrays = crate::SharedArrays::default();
         let csv = crate::experimental_csv(&ctx, std::rc::Rc::clone(&files), &arrays).unwrap();
         ctx.globals().set("csv", csv).unwrap();
@@ -418,7 +418,7 @@ fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
 fn streamed(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     crate::realm(&runtime).unwrap().with(|ctx| {
-        crate::install_globals(&ctx).unwrap();
+        crate::install_globals(&ctx, |ctx, text| crate::go_error(ctx, text)).unwrap();
         let streams = crate::experimental_streams(&ctx).unwrap();
         ctx.globals().set("streams", streams).unwrap();
         let script = format!(

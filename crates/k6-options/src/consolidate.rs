@@ -49,8 +49,12 @@ pub fn consolidate(
         }
         tier.overlay(higher);
     }
-    let raw = derived(&tier, &mut warnings)?;
-    refuse_problems(&tier, &raw, exports)?;
+    let raw = derived(&tier, &mut warnings)
+        .and_then(|raw| refuse_problems(&tier, &raw, exports).map(|()| raw));
+    let raw = raw.map_err(|error| OptionsError {
+        warnings: warnings.clone(),
+        ..error
+    })?;
     let scenario = |(name, value): (&String, &Value)| {
         let fields = value.as_object().cloned().unwrap_or_default();
         Scenario::of(name, &Raw(&fields))

@@ -40,7 +40,18 @@ fn peak(scenarios: &[Scenario], of: fn(&Executor) -> u32) -> u32 {
 impl Scenario {
     /// When its last iteration has ended, if it has an end.
     pub fn end(&self) -> Option<Duration> {
-        Some(self.start_time + self.executor.length()? + self.graceful_stop)
+        let grace = match &self.executor {
+            // Who goes with the last stage goes before its end.
+            Executor::RampingVus {
+                stages,
+                graceful_ramp_down,
+                ..
+            } if stages.last().is_some_and(|last| last.target == 0) => {
+                self.graceful_stop.min(*graceful_ramp_down)
+            }
+            _ => self.graceful_stop,
+        };
+        Some(self.start_time + self.executor.length()? + grace)
     }
 
     /// Where its need may be highest.
@@ -79,6 +90,8 @@ impl Scenario {
 
     /// The share of it that a segment runs; nothing if that is nothing.
     pub(crate) fn share(mut self, segment: Segment) -> Option<Scenario> {
+        self.arrivals = self.executor.arrivals().map(|all| segment.share(all));
+        let arrivals = self.arrivals;
         let users = |vus: &mut u32| *vus = segment.share(u64::from(*vus)) as u32;
         match &mut self.executor {
             Executor::SharedIterations {
@@ -96,12 +109,23 @@ impl Scenario {
                 stages.iter_mut().for_each(of);
             }
             Executor::ConstantArrivalRate {
+                rate,
                 time_unit,
+                duration,
                 pre_allocated_vus,
                 max_vus,
-                ..
+            } => {
+                // The same count in a longer unit of time. Segments together have all arrivals, so
+                // that one may have more than its time alone would give it.
+                *time_unit = time_unit.div_f64(segment.size());
+                if let Some(arrivals) = arrivals.filter(|arrivals| *arrivals > 0) {
+                    let unit = duration.mul_f64(*rate as f64 / arrivals as f64);
+                    *time_unit = unit.min(*time_unit);
+                }
+                users(pre_allocated_vus);
+                users(max_vus);
             }
-            | Executor::RampingArrivalRate {
+            Executor::RampingArrivalRate {
                 time_unit,
                 pre_allocated_vus,
                 max_vus,
@@ -117,7 +141,8 @@ impl Scenario {
                 users(max_vus);
             }
         }
-        (self.executor.max_vus() > 0).then_some(self)
+        let is_any = self.executor.max_vus() > 0 && self.arrivals != Some(0);
+        is_any.then_some(self)
     }
 }
 
@@ -324,5 +349,40 @@ mod tests {
         );
         assert_eq!(one_behind_the_other.max_vus, 6);
         assert_eq!(one_behind_the_other.length, Duration::from_secs(95));
+        let down_to_nobody = needs_of(
+            r#"{"scenarios": {"a": {"executor": "ramping-vus", "gracefulRampDown": "2s", "stages": [
+                {"duration": "30s", "target": 0}]}}}"#,
+        );
+        assert_eq!(down_to_nobody.length, Duration::from_secs(32));
+    }
+
+    #[test]
+    fn segments_have_all_arrivals_together() {
+        for (rate, seconds, unit, borders) in [
+            (50, 1, 1, "0,1/3,2/3,1"),
+            (50, 1, 3, "0,1/3,2/3,1"),
+            (7, 10, 1, "0,0.1,0.25,0.9,1"),
+            (1_000, 60, 7, "0,1/7,1/2,1"),
+        ] {
+            let json = format!(
+                r#"{{"scenarios": {{"a": {{"executor": "constant-arrival-rate", "rate": {rate},
+                    "timeUnit": "{unit}s", "duration": "{seconds}s", "preAllocatedVUs": 50}}}}}}"#
+            );
+            let whole = &scenarios(&json)[0];
+            let all = whole.executor.arrivals().expect("a rate");
+            let segments = Segment::parse_sequence(borders).expect("segments");
+            let mut together = 0;
+            for segment in segments {
+                let share = whole.clone().share(segment).expect("some");
+                let arrivals = share.arrivals.expect("a share");
+                // What its own rate gives is as much, or cut off there.
+                assert!(
+                    share.executor.arrivals() >= Some(arrivals),
+                    "{json} {segment:?}"
+                );
+                together += arrivals;
+            }
+            assert_eq!(together, all, "{json}");
+        }
     }
 }

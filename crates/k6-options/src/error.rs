@@ -8,6 +8,8 @@ pub struct OptionsError {
     pub text: String,
     /// The exit code.
     pub code: u8,
+    /// What has to be told before.
+    pub warnings: Vec<String>,
 }
 
 /// The exit code where options are wrong.
@@ -21,6 +23,7 @@ impl OptionsError {
         OptionsError {
             text: text.into(),
             code: INVALID_CONFIG,
+            warnings: Vec::new(),
         }
     }
 
@@ -29,6 +32,7 @@ impl OptionsError {
         OptionsError {
             text: text.into(),
             code: REFUSED,
+            warnings: Vec::new(),
         }
     }
 }

@@ -18,6 +18,7 @@ mod meaning;
 mod scenario;
 mod segment;
 mod settings;
+mod spelling;
 mod tier;
 mod time;
 mod values;

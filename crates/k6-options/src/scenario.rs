@@ -31,6 +31,8 @@ pub struct Scenario {
     pub exec: String,
     /// Tags of its samples.
     pub tags: BTreeMap<String, String>,
+    /// How many iterations arrive at most, where a segment of the test runs a share of them.
+    pub arrivals: Option<u64>,
 }
 
 /// How a scenario starts its iterations.
@@ -145,6 +147,35 @@ impl Executor {
         }
     }
 
+    /// How many iterations arrive in all, if they arrive at a rate.
+    pub(crate) fn arrivals(&self) -> Option<u64> {
+        let ns = |time: &Duration| time.as_nanos();
+        // Twice as many units of time: the middle of two whole rates may be none.
+        let (twice, unit) = match self {
+            Executor::ConstantArrivalRate {
+                rate,
+                time_unit,
+                duration,
+                ..
+            } => (2 * u128::from(*rate) * ns(duration), time_unit),
+            Executor::RampingArrivalRate {
+                start_rate,
+                time_unit,
+                stages,
+                ..
+            } => {
+                let starts =
+                    std::iter::once(*start_rate).chain(stages.iter().map(|one| one.target));
+                let of = |(start, stage): (u64, &Stage)| {
+                    (u128::from(start) + u128::from(stage.target)) * ns(&stage.duration)
+                };
+                (starts.zip(stages).map(of).sum(), time_unit)
+            }
+            _ => return None,
+        };
+        u64::try_from(twice.div_ceil((2 * ns(unit)).max(1))).ok()
+    }
+
     /// What changes over its time, so long after its begin: the number of users, or of arrivals a
     /// second.
     pub fn level(&self, elapsed: Duration) -> f64 {
@@ -246,6 +277,7 @@ impl Scenario {
             env: raw.texts("env"),
             exec: raw.text("exec").unwrap_or("default").to_owned(),
             tags: raw.texts("tags"),
+            arrivals: None,
         }
     }
 }

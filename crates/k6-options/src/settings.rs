@@ -52,8 +52,8 @@ pub struct Settings {
     pub rps: Option<u64>,
     /// How names are resolved.
     pub dns: Dns,
-    /// How many redirects are followed.
-    pub max_redirects: u32,
+    /// How many redirects are followed, if it is said.
+    pub max_redirects: Option<u32>,
     /// The field `User-Agent`, if it is said.
     pub user_agent: Option<String>,
     /// Requests of a batch at a time, in all and to a host.
@@ -138,7 +138,7 @@ impl Settings {
             teardown_timeout: read.time("teardownTimeout", LIFECYCLE_TIMEOUT),
             rps: read.int("rps").filter(|rps| *rps > 0).map(|rps| rps as u64),
             dns: read.dns(),
-            max_redirects: read.int("maxRedirects").unwrap_or(10).max(0) as u32,
+            max_redirects: read.int("maxRedirects").map(|most| most.max(0) as u32),
             user_agent: read.text("userAgent"),
             batch: (read.count("batch", 20), read.count("batchPerHost", 6)),
             http_debug: read.text("httpDebug").filter(|debug| !debug.is_empty()),

@@ -3,6 +3,7 @@
 use crate::error::OptionsError;
 use crate::keys;
 use crate::meaning;
+use crate::spelling::spelled;
 use crate::values;
 use serde_json::{Map, Value};
 
@@ -35,7 +36,8 @@ impl Tier {
 
     fn from_fields(fields: &Map<String, Value>) -> Result<Tier, OptionsError> {
         let mut tier = Tier::default();
-        for (name, value) in fields {
+        let known = keys::KEYS.iter().filter(|key| key.is_in_script);
+        for (name, value) in &spelled(fields, known.map(|key| key.name)) {
             match keys::of(name).filter(|key| key.is_in_script) {
                 _ if value.is_null() => {}
                 Some(key) => {

@@ -5,6 +5,7 @@ use crate::keys::{Key, Kind};
 use crate::local_ips::LocalIps;
 use crate::scenario::raw;
 use crate::segment::Segment;
+use crate::spelling::{field, spelled};
 use crate::time::GoDuration;
 use serde_json::{Map, Number, Value, json};
 
@@ -42,7 +43,7 @@ pub(crate) fn from_script(key: &Key, value: &Value) -> Result<Value, OptionsErro
             (None, Some(version)) => Err(named(format!("unknown TLS version '{version}'"))),
             (None, None) => Err(mismatch("lib.tlsVersionsFields")),
         },
-        Kind::TlsAuth => list(value).ok_or_else(|| mismatch("[]*lib.TLSAuth")),
+        Kind::TlsAuth => tls_auth(value).ok_or_else(|| mismatch("[]*lib.TLSAuth")),
         Kind::Thresholds => thresholds(value).ok_or_else(|| mismatch("[]metrics.thresholdConfig")),
         Kind::Hosts => tags(value).ok_or_else(|| mismatch("string")),
         Kind::TrendStats => texts(value).ok_or_else(|| mismatch("[]string")),
@@ -199,7 +200,30 @@ fn thresholds(value: &Value) -> Option<Value> {
     let mut of_metrics = value.as_object()?.values();
     let is_one = |one: &Value| one.is_string() || one.is_object();
     let all = of_metrics.all(|of| of.as_array().is_some_and(|of| of.iter().all(is_one)));
-    all.then(|| value.clone())
+    let mut value = all.then(|| value.clone())?;
+    let of_metrics = value.as_object_mut()?.values_mut();
+    let lists = of_metrics.filter_map(Value::as_array_mut);
+    lists.flatten().for_each(|one| spell(one, &THRESHOLD));
+    Some(value)
+}
+
+/// The fields of a threshold, and of a client's certificate.
+const THRESHOLD: [&str; 3] = ["threshold", "abortOnFail", "delayAbortEval"];
+const TLS_AUTH: [&str; 4] = ["cert", "key", "password", "domains"];
+
+/// Gives the fields of an object their own names.
+fn spell(value: &mut Value, known: &[&str]) {
+    if let Value::Object(fields) = value {
+        *fields = spelled(fields, known.iter().copied());
+    }
+}
+
+/// Certificates of the client.
+fn tls_auth(value: &Value) -> Option<Value> {
+    let mut value = list(value)?;
+    let all = value.as_array_mut()?;
+    all.iter_mut().for_each(|one| spell(one, &TLS_AUTH));
+    Some(value)
 }
 
 /// Stages, from objects with `duration` and `target`; those without a duration are left out.
@@ -207,7 +231,11 @@ pub(crate) fn stages(value: &Value) -> Result<Value, Problem> {
     let list = value.as_array().ok_or("stages should be an array")?;
     let mut stages = Vec::new();
     for stage in list {
-        let of = |key: &str| stage.get(key).filter(|value| !value.is_null());
+        let fields = stage.as_object();
+        let of = |key: &str| {
+            let value = fields.and_then(|fields| field(fields, key));
+            value.filter(|value| !value.is_null())
+        };
         let Some(time) = of("duration") else {
             continue;
         };
@@ -268,8 +296,11 @@ fn tls_versions(value: &Value) -> Option<Value> {
     match value {
         Value::String(version) if known(version) => Some(json!({ "min": version, "max": version })),
         Value::Object(range) => {
+            let mut range = spelled(range, ["min", "max"].into_iter());
+            // What a script does not know, such as `http.SSL_3_0`, is not said.
+            range.retain(|_, bound| !bound.is_null());
             let all = range.values().all(|one| one.as_str().is_some_and(known));
-            all.then(|| value.clone())
+            all.then(|| Value::Object(range))
         }
         _ => None,
     }
@@ -282,7 +313,7 @@ const DNS_POLICIES: [&str; 5] = ["preferIPv4", "preferIPv6", "onlyIPv4", "onlyIP
 fn dns(value: &Value) -> Result<Value, OptionsError> {
     let fields = value.as_object();
     let fields = fields.ok_or_else(|| OptionsError::invalid("dns should be an object"))?;
-    let text = |name: &str| match fields.get(name) {
+    let text = |name: &str| match field(fields, name) {
         Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Number(number)) => Some(number.to_string()),
         _ => None,

@@ -8,6 +8,9 @@ mod metrics;
 pub(crate) mod offline;
 mod timers;
 
+use crate::modules::loader::refuse;
+use crate::native::uncatchable;
+use crate::program::Failure;
 use crate::vu::Vu;
 use rquickjs::{Ctx, Error, Object, Result};
 
@@ -53,9 +56,43 @@ fn missing(name: &str) -> String {
     if later.contains(&name) {
         return format!("the module \"{name}\" is not supported yet: remove its import");
     }
-    match name.starts_with("k6/x/") {
-        true => format!("unknown modules [\"{name}\"]: extensions are not supported"),
-        false => format!("unknown modules [\"{name}\"]"),
+    let instead = match name {
+        "k6/experimental/webcrypto" => {
+            "has been graduated and it's now globally available as defined by standard WebAPIs. \
+             You just need to remove the import."
+        }
+        "k6/experimental/tracing" => {
+            "has been removed. All of it functionality is available as pure JavaScript module. \
+             More info available at the docs: \
+             https://grafana.com/docs/k6/latest/javascript-api/jslib/http-instrumentation-tempo"
+        }
+        "k6/experimental/grpc" => {
+            "has been graduated, please use k6/net/grpc instead. See \
+             https://grafana.com/docs/k6/latest/javascript-api/k6-net-grpc/ for more information."
+        }
+        "k6/experimental/browser" => {
+            "has been graduated, please use k6/browser instead, which Loadline does not support \
+             yet."
+        }
+        _ if name.starts_with("k6/x/") => {
+            return format!("unknown modules [\"{name}\"]: extensions are not supported");
+        }
+        _ => return format!("unknown modules [\"{name}\"]"),
+    };
+    format!("{name} {instead}")
+}
+
+/// Ends the test, because a script needs what is not there: return the error from the native
+/// function.
+pub(crate) fn not_supported(ctx: &Ctx<'_>, sentence: &str) -> Error {
+    let vu = Vu::of(ctx);
+    match &vu.run {
+        Some(run) if !vu.is_init() => {
+            run.fail(Failure::NotLoaded(sentence.to_owned()));
+            vu.control.cancel(true);
+            uncatchable(ctx, sentence)
+        }
+        _ => refuse(ctx, sentence),
     }
 }
 
@@ -69,8 +106,9 @@ pub(crate) fn install(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     let globals = ctx.globals();
     globals.set("global", globals.clone())?;
     globals::install_numbers(ctx, vu)?;
-    loadline_k6_modules::install_globals(ctx)?;
+    loadline_k6_modules::install_globals(ctx, not_supported)?;
     globals::install(ctx)?;
+    crate::exception::install_stacks(ctx, vu)?;
     console::install(ctx)?;
     timers::install(ctx)
 }

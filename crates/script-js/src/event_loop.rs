@@ -7,22 +7,29 @@
 use crate::vu::Vu;
 use rquickjs::{Ctx, Promise, Result};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::poll_fn;
 use std::mem;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
 
 /// What an operation leads to, when it has ended: run in the user's event loop.
 pub(crate) type Completion = Box<dyn for<'js> FnOnce(&Ctx<'js>) -> Result<()>>;
 
-/// An operation that goes on.
-type Running = Pin<Box<dyn Future<Output = Completion>>>;
+/// An operation that goes on, and whom it wakes.
+struct Running {
+    future: Pin<Box<dyn Future<Output = Completion>>>,
+    alarm: Arc<Alarm>,
+    waker: Waker,
+}
 
 /// The operations of a virtual user.
 #[derive(Default)]
 pub(crate) struct Operations {
-    running: RefCell<Vec<(u64, Running)>>,
+    running: RefCell<BTreeMap<u64, Running>>,
+    woken: Arc<Woken>,
     /// Those of them that are timers, with the functions that began them.
     timers: RefCell<BTreeMap<u64, &'static str>>,
     ended: RefCell<VecDeque<(u64, Completion)>>,
@@ -36,9 +43,26 @@ impl Operations {
     pub(crate) fn begin(&self, operation: impl Future<Output = Completion> + 'static) -> u64 {
         self.begun.set(self.begun.get() + 1);
         let number = self.begun.get();
-        let operation: Running = Box::pin(operation);
-        self.running.borrow_mut().push((number, operation));
+        self.run(number, operation);
         number
+    }
+
+    fn run(&self, number: u64, operation: impl Future<Output = Completion> + 'static) {
+        let alarm = Arc::new(Alarm {
+            number,
+            is_woken: AtomicBool::new(true),
+            woken: Arc::clone(&self.woken),
+        });
+        let waker = Waker::from(Arc::clone(&alarm));
+        // It is polled for the first time when the user waits next.
+        self.woken.add(number);
+        let future = Box::pin(operation);
+        let running = Running {
+            future,
+            alarm,
+            waker,
+        };
+        self.running.borrow_mut().insert(number, running);
     }
 
     /// One is a timer, which this function began.
@@ -50,24 +74,21 @@ impl Operations {
     pub(crate) fn take_timers(&self) -> BTreeMap<u64, &'static str> {
         let mut timers = mem::take(&mut *self.timers.borrow_mut());
         let (running, ended) = (self.running.borrow(), self.ended.borrow());
-        timers.retain(|timer, _| {
-            let is_running = running.iter().any(|(number, _)| number == timer);
-            is_running || ended.iter().any(|(number, _)| number == timer)
-        });
+        let ended: BTreeSet<u64> = ended.iter().map(|(number, _)| *number).collect();
+        timers.retain(|timer, _| running.contains_key(timer) || ended.contains(timer));
         timers
     }
 
     /// Begins one in place of the one whose completion runs, under its number.
     pub(crate) fn begin_again(&self, operation: impl Future<Output = Completion> + 'static) {
-        let operation: Running = Box::pin(operation);
-        let number = self.completing.get();
-        self.running.borrow_mut().push((number, operation));
+        self.run(self.completing.get(), operation);
     }
 
     /// Gives one up, and what it would lead to.
     pub(crate) fn give_up(&self, number: u64) {
-        self.running.borrow_mut().retain(|(one, _)| *one != number);
-        self.ended.borrow_mut().retain(|(one, _)| *one != number);
+        if self.running.borrow_mut().remove(&number).is_none() {
+            self.ended.borrow_mut().retain(|(one, _)| *one != number);
+        }
     }
 
     /// Gives all of them up; their number.
@@ -77,21 +98,29 @@ impl Operations {
         running.len() + ended.len()
     }
 
-    /// Lets all go on.
+    /// Lets those go on that were woken.
     pub(crate) fn poll(&self, cx: &mut Context<'_>) {
         if self.running.borrow().is_empty() {
             return;
         }
-        // They are away meanwhile: one may begin another.
-        let mut running = mem::take(&mut *self.running.borrow_mut());
-        running.retain_mut(|(number, operation)| match operation.as_mut().poll(cx) {
-            Poll::Pending => true,
-            Poll::Ready(completion) => {
-                self.ended.borrow_mut().push_back((*number, completion));
-                false
+        for number in self.woken.take(cx.waker()) {
+            // It is away meanwhile: it may begin another.
+            let Some(mut operation) = self.running.borrow_mut().remove(&number) else {
+                continue;
+            };
+            operation.alarm.is_woken.store(false, Ordering::Relaxed);
+            let waker = operation.waker.clone();
+            match operation
+                .future
+                .as_mut()
+                .poll(&mut Context::from_waker(&waker))
+            {
+                Poll::Pending => drop(self.running.borrow_mut().insert(number, operation)),
+                Poll::Ready(completion) => {
+                    self.ended.borrow_mut().push_back((number, completion));
+                }
             }
-        });
-        self.running.borrow_mut().splice(0..0, running);
+        }
     }
 
     fn next(&self) -> Option<Completion> {
@@ -102,6 +131,50 @@ impl Operations {
 
     fn is_idle(&self) -> bool {
         self.running.borrow().is_empty() && self.ended.borrow().is_empty()
+    }
+}
+
+/// The operations that can go on, and whom to tell.
+#[derive(Default)]
+struct Woken(Mutex<(Vec<u64>, Option<Waker>)>);
+
+impl Woken {
+    /// One can go on; whom to tell.
+    fn add(&self, number: u64) -> Option<Waker> {
+        let mut woken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        woken.0.push(number);
+        woken.1.clone()
+    }
+
+    /// Those that were woken since the last time, in this order; who asks is told of the next.
+    fn take(&self, waker: &Waker) -> Vec<u64> {
+        let mut woken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !woken.1.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            woken.1 = Some(waker.clone());
+        }
+        mem::take(&mut woken.0)
+    }
+}
+
+/// Wakes one operation: what wakes one of many must not poll all of them.
+struct Alarm {
+    number: u64,
+    is_woken: AtomicBool,
+    woken: Arc<Woken>,
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.is_woken.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Some(waker) = self.woken.add(self.number) {
+            waker.wake();
+        }
     }
 }
 
@@ -119,6 +192,8 @@ pub(crate) fn drain(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
         }
         if let Some(completion) = vu.operations.next() {
             completion(ctx)?;
+            // Many that are over at once leave others no turn.
+            vu.take_turns();
             continue;
         }
         if vu.operations.is_idle() {
@@ -157,5 +232,36 @@ impl std::fmt::Debug for Operations {
         f.debug_struct("Operations")
             .field("running", &self.running.borrow().len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+
+    #[test]
+    fn only_what_was_woken_is_polled() {
+        let operations = Operations::default();
+        let (polls, wakers) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())));
+        for _ in 0..100 {
+            let (polls, wakers) = (Rc::clone(&polls), Rc::clone(&wakers));
+            operations.begin(poll_fn(move |cx| {
+                polls.set(polls.get() + 1);
+                wakers.borrow_mut().push(cx.waker().clone());
+                Poll::<Completion>::Pending
+            }));
+        }
+        let poll = || operations.poll(&mut Context::from_waker(Waker::noop()));
+        poll();
+        poll();
+        assert_eq!(polls.get(), 100);
+        let waker: Waker = wakers.borrow()[7].clone();
+        waker.wake_by_ref();
+        waker.wake();
+        poll();
+        assert_eq!(polls.get(), 101);
+        operations.give_up(8);
+        assert_eq!(operations.clear(), 99);
     }
 }

@@ -1,49 +1,121 @@
 //! Exceptions as text, as k6 logs them: what was thrown, and where, in the lines of the files.
 
 use crate::modules::store::Store;
+use crate::native::{Text, function, text_of};
+use crate::vu::Vu;
 use loadline_k6_modules::INTERNAL;
-use rquickjs::{CaughtError, Ctx, Error, Exception, FromJs, Object, Value};
+use rquickjs::function::This;
+use rquickjs::{CaughtError, Ctx, Error, Exception, Function, IntoJs, Object, Value};
 
 /// The file of what is below all frames of a user that shares its runtime.
 pub(crate) const BASE_FILE: &str = "loadline-base";
+
+/// Puts what `stack` of errors is in k6 in place of QuickJS's, which lacks what happened. It gives
+/// the latter back.
+const STACK: &str = "(function (shown) {
+    const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, 'stack');
+    const stack = {
+        get stack() {
+            const frames = get.call(this);
+            return typeof frames === 'string' ? shown(this, frames) : frames;
+        },
+    };
+    const own = Object.getOwnPropertyDescriptor(stack, 'stack');
+    Object.defineProperty(Error.prototype, 'stack', { ...own, set, enumerable: false });
+    return get;
+})";
+
+/// What keeps QuickJS's own getter out of scripts' sight.
+const STACK_OF: &str = "stackOf";
+
+/// Gives the errors of a realm k6's stacks.
+pub(crate) fn install_stacks<'js>(ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<()> {
+    let shown = function(ctx, "shown", |call| {
+        let (error, frames) = (call.arg(0), call.text(&call.arg(1))?);
+        let error = error.into_object().ok_or(Error::Unknown)?;
+        let text = with_frames(&call.vu().program.store, &error, &frames) + "\n";
+        text.into_js(&call.ctx)
+    })?;
+    let install: Function<'js> = loadline_k6_modules::evaluate(ctx, STACK)?;
+    let stack_of: Value<'js> = install.call((shown,))?;
+    vu.common(ctx)?.set(STACK_OF, stack_of)
+}
+
+/// The frames of an error, as QuickJS has them.
+fn frames_of(error: &Object<'_>) -> Option<String> {
+    let ctx = error.ctx();
+    let common = Vu::of(ctx).common(ctx).ok()?;
+    let stack_of: Option<Function<'_>> = common.get(STACK_OF).ok()?;
+    let frames: Option<Text> = match stack_of {
+        Some(stack_of) => stack_of.call((This(error.clone()),)).ok()?,
+        None => error.get("stack").ok()?,
+    };
+    frames.map(|frames| frames.0)
+}
 
 /// What was thrown, with its stack.
 pub(crate) fn described(ctx: &Ctx<'_>, store: &Store, error: Error) -> String {
     match CaughtError::from_error(ctx, error) {
         CaughtError::Error(error) => error.to_string(),
         CaughtError::Exception(exception) => of_exception(store, &exception),
-        CaughtError::Value(value) => of_value(ctx, store, value),
+        CaughtError::Value(value) => of_value(store, value),
     }
 }
 
 /// A value that was thrown, or that a promise was rejected with.
-pub(crate) fn of_value<'js>(ctx: &Ctx<'js>, store: &Store, value: Value<'js>) -> String {
+pub(crate) fn of_value(store: &Store, value: Value<'_>) -> String {
     let object = value.as_object().cloned();
     match object.and_then(Exception::from_object) {
         Some(exception) => of_exception(store, &exception),
-        None => {
-            let text = rquickjs::Coerced::<String>::from_js(ctx, value);
-            text.map_or_else(|_| "an unknown error".to_owned(), |text| text.0)
-        }
+        None => text_of(&value).unwrap_or_else(|_| "an unknown error".to_owned()),
     }
 }
 
 fn of_exception(store: &Store, exception: &Exception<'_>) -> String {
-    let object: &Object<'_> = exception.as_object();
-    let name: String = object.get("name").unwrap_or_else(|_| "Error".to_owned());
-    let message = exception.message().unwrap_or_default();
+    let frames = frames_of(exception.as_object());
+    with_frames(store, exception.as_object(), &frames.unwrap_or_default())
+}
+
+/// An error as a text, with these frames of QuickJS's.
+fn with_frames(store: &Store, error: &Object<'_>, frames: &str) -> String {
+    let text = |name: &str| error.get::<_, Text>(name).ok().map(|text| text.0);
+    let name = text("name").unwrap_or_else(|| "Error".to_owned());
+    let message = text("message").unwrap_or_default();
+    let message = match message == NOT_CALLABLE {
+        true => missing_member(store, frames).unwrap_or(message),
+        false => message,
+    };
     let mut text = match message.is_empty() {
         true => name,
         false => format!("{name}: {message}"),
     };
-    let stack = exception.stack().unwrap_or_default();
-    for frame in own(&stack) {
+    for frame in own(frames) {
         if let Some(frame) = frame_of(store, frame) {
             text += "\n\tat ";
             text += &frame;
         }
     }
     text
+}
+
+/// What QuickJS says of a call of what is no function, whatever that was called.
+const NOT_CALLABLE: &str = "not a function";
+
+/// What k6 says of the call of a member that is not there, which is read off the source: the place
+/// of the innermost frame is the member's name.
+fn missing_member(store: &Store, frames: &str) -> Option<String> {
+    let (_, place) = own(frames).next()?.rsplit_once(" (")?;
+    let mut parts = place.strip_suffix(')')?.rsplitn(3, ':');
+    let column: usize = parts.next()?.parse().ok()?;
+    let line: usize = parts.next()?.parse().ok()?;
+    let unit = store.code(parts.next()?)?;
+    let line = unit.code.lines().nth(line.checked_sub(1)?)?;
+    let before = line.chars().take(column.checked_sub(1)?);
+    let behind = line.chars().skip(column - 1);
+    let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let name: String = behind.take_while(is_of_name).collect();
+    let is_member = before.last() == Some('.') && !name.is_empty();
+    is_member.then(|| format!("Object has no member '{name}'"))
 }
 
 /// The frames of the script itself.
@@ -57,7 +129,7 @@ fn own(stack: &str) -> impl Iterator<Item = &str> {
 /// Where the script is: its innermost frame.
 pub(crate) fn place(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
     let here = Exception::from_message(ctx.clone(), "").ok()?;
-    let stack = here.stack()?;
+    let stack = frames_of(here.as_object())?;
     let mut frames = own(&stack).filter(|frame| !frame.contains("(native)"));
     frames.find_map(|frame| frame_of(store, frame))
 }

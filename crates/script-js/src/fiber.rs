@@ -74,6 +74,8 @@ pub(crate) struct Control {
     /// Whom to wake when the fiber can go on.
     waker: RefCell<Option<Waker>>,
     is_cancelled: Cell<bool>,
+    /// How often the fiber was resumed.
+    turns: Cell<u64>,
     /// The lowest address of the stack.
     stack_end: Cell<usize>,
     crossing: RefCell<Option<Rc<dyn Crossing>>>,
@@ -120,6 +122,7 @@ impl Fiber {
             return true;
         };
         let _inside = Inside(LOCAL.replace(Some(Rc::clone(&self.local))));
+        self.control.turns.set(self.control.turns.get() + 1);
         loop {
             if self.control.is_awaiting(waker) {
                 return false;
@@ -165,6 +168,11 @@ impl Control {
     /// Ends all waits, now and from now on; or lets the code wait again.
     pub(crate) fn cancel(&self, is_cancelled: bool) {
         self.is_cancelled.set(is_cancelled);
+    }
+
+    /// How often the fiber was resumed: others had their turn between two of them.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns.get()
     }
 
     /// Waits for a future, from the fiber's own code.

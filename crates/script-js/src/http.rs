@@ -19,6 +19,7 @@ mod rate;
 mod record;
 mod response;
 mod send;
+mod status_text;
 mod target;
 mod wanted;
 
@@ -33,7 +34,7 @@ use crate::event_loop::Completion;
 use crate::native::{Call, set};
 use crate::run::Level;
 use crate::vu::Vu;
-use answer::Answer;
+use answer::{Answer, Body};
 use errors::unmade;
 use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
 use send::{Fetched, fetch};
@@ -124,9 +125,21 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
+/// k6's number of a URL that is none.
+const INVALID_URL: u16 = 1020;
+
 /// `get(url, params)`, `post(url, body, params)`.
 fn verb<'js>(call: &Call<'js>, method: &'static str, has_body: bool) -> Result<Value<'js>> {
     let nothing = Value::new_undefined(call.ctx.clone());
+    let count = call.args.len();
+    if !has_body && count > 2 {
+        let name = method.to_ascii_lowercase();
+        let sentence = format!(
+            "http.{name} only accepts a url and a params argument (2 arguments), but {count} were \
+             given"
+        );
+        call.vu().program.log(Level::Warning, &sentence, &[]);
+    }
     let given = match has_body {
         true => (call.arg(0), call.arg(1), call.arg(2)),
         false => (call.arg(0), nothing, call.arg(1)),
@@ -166,6 +179,10 @@ fn unmade_answer(vu: &Vu, problem: &Unmade) -> Fetched {
     let wrong = unmade(problem.code, &problem.text);
     Fetched {
         answer: Rc::new(Answer {
+            body: match wrong.code {
+                INVALID_URL => Body::Empty,
+                _ => Body::None,
+            },
             error: (wrong.short.clone(), wrong.code),
             ..Answer::default()
         }),

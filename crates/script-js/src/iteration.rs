@@ -114,6 +114,8 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, exports: &mut Exports<'_, 'js>, job: Job) {
     if let Some(local) = local_ips.and_then(|ips| ips.of_user(vu.id)) {
         job.requester.leave_from(Some(local));
     }
+    // Its connections are counted from the first on.
+    job.requester.encrypted_traffic();
     vu.send_through(Some(job.requester));
     begin(ctx, vu, &job.stage);
     vu.activity.borrow_mut().bytes = (0, 0);
@@ -341,7 +343,12 @@ fn note_data(vu: &Vu) {
 
 /// The bytes that were sent and received.
 fn data_of(vu: &Vu) -> [(MetricId, f64); 2] {
-    let (sent, received) = vu.activity.borrow().bytes;
+    let (mut sent, mut received) = vu.activity.borrow().bytes;
+    if let Some(requester) = vu.requester() {
+        let encrypted = requester.encrypted_traffic().take();
+        sent += encrypted.0;
+        received += encrypted.1;
+    }
     let sent = (builtin::DATA_SENT, sent as f64);
     [sent, (builtin::DATA_RECEIVED, received as f64)]
 }

@@ -1,5 +1,7 @@
 //! The modules of a script: from specifiers to compiled code.
 
+pub(crate) mod cycles;
+mod depth;
 pub(crate) mod factory;
 pub(crate) mod lines;
 pub(crate) mod linking;

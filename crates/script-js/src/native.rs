@@ -9,7 +9,7 @@ use rquickjs::function::{IntoJsFunc, ParamRequirement, Params};
 use rquickjs::{Coerced, Ctx, FromJs, Function, Object, Result, Value};
 use smallvec::SmallVec;
 
-pub(crate) use loadline_k6_modules::{guarded, uncatchable};
+pub(crate) use loadline_k6_modules::{Text, guarded, lossy, text_of, uncatchable};
 
 /// As many arguments take no memory of their own.
 const USUAL_ARGUMENTS: usize = 3;
@@ -42,8 +42,7 @@ impl<'js> Call<'js> {
 
     /// A value as a text, as JavaScript makes one of it.
     pub(crate) fn text(&self, value: &Value<'js>) -> Result<String> {
-        let text = Coerced::<String>::from_js(&self.ctx, value.clone());
-        text.map(|text| text.0)
+        text_of(value)
     }
 
     /// Whether a value counts as true.

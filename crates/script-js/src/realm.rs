@@ -10,6 +10,7 @@ use crate::fiber::{self, Fiber, SCRIPT_STACK_BYTES};
 use crate::memory::{grow_heap, usual_limit_bytes};
 use crate::modules::linking::{namespace, never_settled};
 use crate::modules::loader::{Modules, Names, main_of_common_js};
+use crate::native::Text;
 use crate::program::{Failure, Found};
 use crate::shared::{self, Shared};
 use crate::vu::Vu;
@@ -103,7 +104,7 @@ pub(crate) fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
             let (key, vu) = (key(&promise), Vu::of(&ctx));
             match is_handled {
                 true => vu.forgive(key),
-                false => vu.reject(&ctx, key, reason),
+                false => vu.reject(key, reason),
             }
         },
     )));
@@ -121,8 +122,10 @@ fn key(promise: &Value<'_>) -> u64 {
 fn load<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
     vu.own(ctx)?;
     api::install(ctx, vu)?;
-    let promise: Promise<'js> = Module::import(ctx, vu.program.main.as_str())?;
-    let namespace = settle(ctx, vu, &promise)?;
+    vu.loading.begin();
+    let imported = import_main(ctx, vu);
+    vu.loading.end(imported.is_ok());
+    let namespace = imported?;
     let namespace = match main_of_common_js(ctx, vu.program.main.as_str())? {
         Some(exports) => Some(exports),
         None => namespace.and_then(Value::into_object),
@@ -132,6 +135,11 @@ fn load<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
         (Some(namespace), None) => Ok(namespace),
         (None, None) => Err(never_settled(ctx)),
     }
+}
+
+fn import_main<'js>(ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<Option<Value<'js>>> {
+    let promise: Promise<'js> = Module::import(ctx, vu.program.main.as_str())?;
+    settle(ctx, vu, &promise)
 }
 
 /// The same where users share a runtime: its main module is made for this user.
@@ -157,7 +165,10 @@ pub(crate) fn thrown(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> Failure {
 }
 
 fn found<'js>(ctx: &Ctx<'js>, main: &Object<'js>) -> Result<Found, Failure> {
-    let names = main.keys::<String>().filter_map(Result::ok);
+    let names = main
+        .keys::<Text>()
+        .filter_map(Result::ok)
+        .map(|name| name.0);
     let is_function = |name: &String| {
         let value = main.get::<_, Value<'js>>(name.as_str());
         value.is_ok_and(|value| value.is_function())

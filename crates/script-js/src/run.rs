@@ -72,8 +72,8 @@ pub struct UserOptions {
 pub struct HttpOptions {
     /// The field `User-Agent`; empty for none.
     pub user_agent: String,
-    /// How many redirects are followed.
-    pub max_redirects: u32,
+    /// How many redirects are followed, if that is said.
+    pub max_redirects: Option<u32>,
     /// Whether failed requests throw.
     pub throws: bool,
     /// Whether bodies are dropped unless a request says otherwise.
@@ -94,7 +94,7 @@ impl Default for HttpOptions {
     fn default() -> Self {
         HttpOptions {
             user_agent: "Grafana k6/1.8.1".to_owned(),
-            max_redirects: 10,
+            max_redirects: None,
             throws: false,
             discards_bodies: false,
             keeps_cookies: false,

@@ -1,7 +1,8 @@
 //! `handleSummary()`: what was measured becomes files.
 
+use crate::native::{Text, lossy, text_of};
 use crate::program::{Failure, SummaryFiles};
-use rquickjs::{Ctx, FromJs, Value};
+use rquickjs::{Ctx, Value};
 
 /// The files that `handleSummary()` gave; `None` if it gave nothing.
 ///
@@ -19,9 +20,8 @@ pub(crate) fn files_of<'js>(
     let no_map = || Failure::SummaryFiles(no_map.to_owned());
     let files = given.into_object().filter(|_| is_map).ok_or_else(no_map)?;
     let mut written = Vec::new();
-    for name in files.keys::<String>() {
-        let content = name.and_then(|name| Ok((files.get(name.as_str())?, name)));
-        let (content, name) = content.map_err(|_| thrown_by_getter(ctx))?;
+    for file in files.props::<Text, Value<'js>>() {
+        let (Text(name), content) = file.map_err(|_| thrown_by_getter(ctx))?;
         written.push((name.clone(), bytes_of(&name, &content)?));
     }
     Ok(Some(written))
@@ -29,13 +29,12 @@ pub(crate) fn files_of<'js>(
 
 /// A property threw when it was looked at.
 fn thrown_by_getter(ctx: &Ctx<'_>) -> Failure {
-    let thrown = rquickjs::Coerced::<String>::from_js(ctx, ctx.catch());
-    let thrown = thrown.map_or_else(|_| "an unknown error".to_owned(), |text| text.0);
-    Failure::SummaryFiles(thrown)
+    let thrown = text_of(&ctx.catch());
+    Failure::SummaryFiles(thrown.unwrap_or_else(|_| "an unknown error".to_owned()))
 }
 
 fn bytes_of(name: &str, content: &Value<'_>) -> Result<Vec<u8>, Failure> {
-    let text = content.as_string().and_then(|text| text.to_string().ok());
+    let text = content.as_string().and_then(|text| lossy(text).ok());
     let bytes = text.map(String::into_bytes);
     let bytes = bytes.or_else(|| loadline_k6_modules::bytes_of_buffer(content));
     bytes.ok_or_else(|| {

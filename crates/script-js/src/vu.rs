@@ -7,6 +7,7 @@ use crate::event_loop::Operations;
 use crate::exception::of_value;
 use crate::fiber::{self, Cancelled, Control};
 use crate::http::Responses;
+use crate::modules::cycles::Loading;
 use crate::program::Program;
 use crate::run::{Abort, RunState, Stage};
 use crate::samples::{CommonTags, SampleTags, Worker};
@@ -59,6 +60,8 @@ pub(crate) struct Vu {
     rejected: RefCell<Vec<(u64, String)>>,
     /// What its samples have in common, as long as that stays.
     common: RefCell<Option<Rc<CommonTags>>>,
+    /// What it loads.
+    pub(crate) loading: Loading,
     /// Why the script can't be loaded.
     refusal: RefCell<Option<String>>,
     /// What the script said when it ended the run.
@@ -120,6 +123,7 @@ impl Vu {
             random: Cell::default(),
             rejected: RefCell::default(),
             common: RefCell::default(),
+            loading: Loading::default(),
             refusal: RefCell::default(),
             aborted: RefCell::default(),
         })
@@ -204,8 +208,9 @@ impl Vu {
             self.operations.poll(cx);
             future.as_mut().poll(cx)
         });
+        let turns = self.control.turns();
         let output = self.control.wait(both);
-        self.resumed.set(None);
+        self.go_on(turns)?;
         output
     }
 
@@ -229,9 +234,23 @@ impl Vu {
                 .as_mut()
                 .map_or(Poll::Pending, |future| future.as_mut().poll(cx))
         });
+        let turns = self.control.turns();
         let output = self.control.wait_below(both);
-        self.resumed.set(None);
+        self.go_on(turns)?;
         output
+    }
+
+    /// Goes on behind a wait that began with this number of turns. One that was over at once gave
+    /// none away, so the script has computed all along.
+    fn go_on(&self, turns: u64) -> std::result::Result<(), Cancelled> {
+        if self.control.turns() != turns {
+            self.resumed.set(None);
+        }
+        self.take_turns();
+        match self.control.is_cancelled() {
+            true => Err(Cancelled),
+            false => Ok(()),
+        }
     }
 
     /// Blocks the script for so long.
@@ -270,22 +289,30 @@ impl Vu {
         if self.control.is_crossing() {
             return false;
         }
+        self.take_turns();
+        self.control.is_cancelled()
+    }
+
+    /// Lets others have their turn, if the script has computed long enough.
+    pub(crate) fn take_turns(&self) {
         let resumed = self.resumed.get().unwrap_or_else(Instant::now);
         self.resumed.set(Some(resumed));
-        if resumed.elapsed() >= QUANTUM && self.requester.borrow().is_some() {
-            let mut has_waited = false;
-            // The loop wakes it when the others have had their turn.
-            let _ = self.wait(poll_fn(|cx| {
-                match std::mem::replace(&mut has_waited, true) {
-                    true => Poll::Ready(()),
-                    false => {
-                        cx.waker().wake_by_ref();
-                        Poll::Pending
-                    }
-                }
-            }));
+        if resumed.elapsed() < QUANTUM || self.requester.borrow().is_none() {
+            return;
         }
-        self.control.is_cancelled()
+        let mut has_waited = false;
+        // The loop wakes it when the others have had their turn; a wait that fails ends elsewhere.
+        let _ = self.control.wait(poll_fn(|cx| {
+            self.operations.poll(cx);
+            match std::mem::replace(&mut has_waited, true) {
+                true => Poll::Ready(()),
+                false => {
+                    cx.waker().wake_by_ref();
+                    Poll::Pending
+                }
+            }
+        }));
+        self.resumed.set(None);
     }
 
     /// The next number of a script that has seeded `Math.random()` (mulberry32).
@@ -299,8 +326,10 @@ impl Vu {
     }
 
     /// A promise was rejected, and nobody has caught it yet.
-    pub(crate) fn reject<'js>(&self, ctx: &Ctx<'js>, promise: u64, reason: Value<'js>) {
-        let text = of_value(ctx, &self.program.store, reason);
+    pub(crate) fn reject(&self, promise: u64, reason: Value<'_>) {
+        let text = of_value(&self.program.store, reason);
+        // What Go says has no name there.
+        let text = text.strip_prefix("GoError: ").unwrap_or(&text);
         let text = format!("Uncaught (in promise) {text}");
         self.rejected.borrow_mut().push((promise, text));
     }

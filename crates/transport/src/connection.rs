@@ -1,11 +1,13 @@
 //! A connection that carries the wire, with or without TLS.
 
 use crate::session::{Agreed, RECORD_BYTES, Session};
+use crate::traffic::Traffic;
 use loadline_reactor::{Received, Socket};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 /// The most that is read from a socket at once.
@@ -114,6 +116,13 @@ impl<S: Socket> Connection<S> {
     /// What the TLS handshake agreed on; `None` without TLS.
     pub fn agreed(&self) -> Option<Agreed> {
         self.session.as_ref().map(|session| session.agreed())
+    }
+
+    /// Has its bytes on the socket counted here, those up to now as well, if they are TLS's.
+    pub fn count_encrypted_in(&mut self, traffic: &Rc<Traffic>) {
+        if let Some(session) = &mut self.session {
+            session.count_in(traffic);
+        }
     }
 
     /// Whether the server chose HTTP/2 by ALPN; false without TLS.

@@ -12,6 +12,7 @@ mod failure;
 mod routes;
 mod session;
 mod tls;
+mod traffic;
 mod tunnel;
 
 #[cfg(test)]
@@ -24,4 +25,5 @@ pub use endpoint::{Endpoint, ResolveError};
 pub use failure::{Complaint, complaint, is_tls_error};
 pub use session::Agreed;
 pub use tls::{TlsSetup, TlsSetupError};
+pub use traffic::Traffic;
 pub use tunnel::Tunnel;

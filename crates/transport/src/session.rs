@@ -8,11 +8,13 @@
 use crate::connection::Scratch;
 use crate::failure::TlsFailure;
 use crate::tls::ALPN_HTTP2;
+use crate::traffic::Traffic;
 use loadline_reactor::{Received, Socket};
 use rustls::{ClientConnection, ProtocolVersion};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, IoSlice, Read, Write};
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 /// The longest record: a header and its fragment (RFC 5246, section 6.2.3; those of TLS 1.3 are
@@ -29,6 +31,8 @@ pub(crate) struct Session {
     end: Option<SessionEnd>,
     /// Plaintext that came with the end of the handshake: of one receive, so it fits in one.
     early: Vec<u8>,
+    /// Where its bytes on the socket are counted.
+    traffic: Rc<Traffic>,
 }
 
 /// What a TLS handshake agreed on. The names are those of the registries of TLS, as the library
@@ -62,7 +66,14 @@ impl Session {
             tls,
             end: None,
             early: Vec::new(),
+            traffic: Rc::default(),
         })
+    }
+
+    /// Has its bytes counted here, those up to now as well.
+    pub(crate) fn count_in(&mut self, traffic: &Rc<Traffic>) {
+        traffic.take_over(&self.traffic);
+        self.traffic = Rc::clone(traffic);
     }
 
     /// What the handshake agreed on.
@@ -130,6 +141,7 @@ impl Session {
         if received.bytes == 0 {
             return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
         }
+        self.traffic.received(received.bytes);
         let bytes = self.absorb(&cipher[..received.bytes], plain);
         self.early.extend_from_slice(&plain[..bytes]);
         let Some(SessionEnd::Failed(failure)) = &self.end else {
@@ -179,6 +191,7 @@ impl Session {
                 self.end = Some(SessionEnd::Cut);
                 return Poll::Ready(Ok(received));
             }
+            self.traffic.received(received.bytes);
             let bytes = self.absorb(&cipher[..received.bytes], plain);
             // An alert, perhaps. If it does not fit now it goes with the next request, and if the
             // socket is broken the next operation says so: what came counts.
@@ -232,7 +245,12 @@ impl Session {
     }
 
     fn poll_flush(&mut self, socket: &impl Socket, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut outlet = Outlet { socket, cx };
+        let traffic = &*self.traffic;
+        let mut outlet = Outlet {
+            socket,
+            cx,
+            traffic,
+        };
         while self.tls.wants_write() {
             match self.tls.write_tls(&mut outlet) {
                 Ok(_) => {}
@@ -260,12 +278,13 @@ impl SessionEnd {
 struct Outlet<'a, 'b, S> {
     socket: &'a S,
     cx: &'a mut Context<'b>,
+    traffic: &'a Traffic,
 }
 
 impl<S: Socket> Write for Outlet<'_, '_, S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.socket.poll_send(self.cx, bytes) {
-            Poll::Ready(result) => result,
+            Poll::Ready(result) => result.inspect(|bytes| self.traffic.sent(*bytes)),
             Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
         }
     }

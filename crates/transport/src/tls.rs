@@ -202,7 +202,11 @@ fn verifier(
         return Ok(Arc::new(TrustAnyone::new(provider)));
     }
     let Some((roots, named)) = authorities else {
-        return Ok(trust::roots(system_roots()?, provider));
+        let (roots, named) = system_roots()?;
+        return Ok(Arc::new(TrustNamed::new(
+            trust::roots(roots, provider),
+            named,
+        )));
     };
     let roots = trust::roots(roots, provider);
     Ok(Arc::new(TrustNamed::new(roots, named)))
@@ -226,15 +230,23 @@ fn authorities(tls: &Tls) -> Result<Option<Authorities>, TlsSetupError> {
     Ok(Some((roots, named)))
 }
 
-fn system_roots() -> Result<RootCertStore, TlsSetupError> {
+/// The variable that names a file of certificates to be believed in place of the system's.
+const NAMED_BY: &str = "SSL_CERT_FILE";
+
+/// The system's authorities; those that a variable names are named as `--cacert`'s are.
+fn system_roots() -> Result<Authorities, TlsSetupError> {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
+    let named = match std::env::var_os(NAMED_BY).is_some_and(|file| !file.is_empty()) {
+        true => found.certs.clone(),
+        false => Vec::new(),
+    };
     let (usable, _) = roots.add_parsable_certificates(found.certs);
     if usable == 0 {
         let reasons: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
         return Err(TlsSetupError::NoRoots(reasons.join("; ")));
     }
-    Ok(roots)
+    Ok((roots, named))
 }
 
 const TRUSTED: &str = "trusted certificates";

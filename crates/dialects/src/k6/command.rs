@@ -256,14 +256,19 @@ impl Asked<'_> {
         }
         let has_thresholds = !self.is_on("no-thresholds");
         let measures = test.measures(has_thresholds, report.keeps_samples(), report.is_full())?;
+        for sentence in measures.unindexed() {
+            self.console.log_plain(Level::Warning, &sentence);
+        }
         report.begin(Described {
             recording: &measures.recording,
             thresholds: &measures.thresholds,
             system_tags: &settings.system_tags,
         });
         let script = test.main.to_file_path().unwrap_or_default();
+        let directory = &self.surroundings.place.directory;
         let ground = Ground {
-            script: &script,
+            // A report names it as somebody here would.
+            script: script.strip_prefix(directory).unwrap_or(&script),
             settings,
             cores: self.surroundings.cores,
             seed: self.surroundings.seed,
@@ -271,6 +276,7 @@ impl Asked<'_> {
                 Some("wait") => LateArrivals::Wait,
                 _ => LateArrivals::Drop,
             },
+            speaks_http2: !refuses_http2(self.environment()),
         };
         let mut progress = Progress::new(self, &test, &report);
         progress.header();
@@ -389,6 +395,14 @@ impl Asked<'_> {
         let yaml = answer.map_err(|error| Refused::new(FAILED, error))?;
         self.print(&yaml)
     }
+}
+
+/// Whether a variable of Go's refuses HTTP/2, which is k6's way to have HTTP/1.1 everywhere.
+fn refuses_http2(environment: &BTreeMap<String, String>) -> bool {
+    let settings = environment.get("GODEBUG").map_or("", String::as_str);
+    settings
+        .split(',')
+        .any(|setting| setting == "http2client=0")
 }
 
 /// The help of the command that is asked for, or the list of all.

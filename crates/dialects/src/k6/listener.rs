@@ -17,6 +17,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often it is looked what there is to hear.
 pub(super) const PATIENCE: Duration = Duration::from_millis(20);
+/// How long before a second is over users are counted. k6's clock begins before the load, so that
+/// it counts the users of a load of whole seconds before they go.
+const EARLY: Duration = Duration::from_millis(60);
 /// Every how many seconds thresholds are judged.
 const JUDGED_EACH: u64 = 2;
 
@@ -70,8 +73,10 @@ pub(super) struct Clocks {
     pub(super) load_ended: Option<Instant>,
     /// When an interval of the run was heard of last.
     pub(super) heard: Option<Instant>,
-    /// Full seconds of the test that are over.
+    /// Seconds of the test that were looked at.
     pub(super) seconds: u64,
+    /// How many users were active at the last look.
+    active: u32,
 }
 
 /// Hears what comes of a run.
@@ -163,11 +168,13 @@ impl Listener<'_> {
                 load_ended: self.clocks.load_ended,
             }),
         }
-        let seconds = self.state.execution.elapsed().as_secs();
+        let active = self.state.execution.users_active.load(Ordering::Relaxed);
+        let seconds = (self.state.execution.elapsed() + EARLY).as_secs();
         if seconds > self.clocks.seconds {
             self.clocks.seconds = seconds;
-            self.second();
+            self.second(active.max(self.clocks.active));
         }
+        self.clocks.active = active;
     }
 
     fn add(&mut self, portion: Portion) {
@@ -175,23 +182,22 @@ impl Listener<'_> {
         self.running.totals().add(portion);
     }
 
-    /// A second is over.
-    fn second(&mut self) {
+    /// A second is nearly over, with so many users.
+    fn second(&mut self, active: u32) {
         self.state.collect();
-        self.gauge();
+        self.gauge(active);
         if self.clocks.seconds.is_multiple_of(JUDGED_EACH) {
             self.judge();
         }
     }
 
     /// Notes how many users there are.
-    fn gauge(&mut self) {
+    fn gauge(&mut self, active: u32) {
         let mut recorder = Recorder::new(Arc::clone(&self.state.recording));
         let execution = &self.state.execution;
         let tags = RunTags(&self.state.options.tags);
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let at_ns = now.map_or(0, |since| since.as_nanos() as u64);
-        let active = execution.users_active.load(Ordering::Relaxed);
         let ready = execution.users_ready.load(Ordering::Relaxed);
         let counts = [
             (builtin::VUS, active),

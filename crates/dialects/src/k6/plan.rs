@@ -32,6 +32,8 @@ pub(super) struct Ground<'a> {
     pub(super) seed: u64,
     /// What becomes of arrivals that find no user.
     pub(super) late: LateArrivals,
+    /// Whether HTTP/2 is spoken where a server chooses it.
+    pub(super) speaks_http2: bool,
 }
 
 impl Ground<'_> {
@@ -43,6 +45,7 @@ impl Ground<'_> {
         let scenarios: Vec<_> = scenarios.iter().map(|one| self.scenario(one)).collect();
         let mut plan = self.empty().with_scenarios(scenarios);
         plan.threads = self.threads(&plan);
+        give_each_worker_a_user(&mut plan);
         plan.validate()?;
         Ok(plan)
     }
@@ -89,7 +92,7 @@ impl Ground<'_> {
             keepalive: !self.settings.has_no_reuse,
             timeout: PATIENCE,
             connect_timeout: DIAL_PATIENCE,
-            negotiates_http: true,
+            negotiates_http: self.speaks_http2,
             naming: Some(Box::new(naming(self.settings))),
             tls: tls(self.settings),
             ahead: false,
@@ -124,7 +127,7 @@ impl Ground<'_> {
         };
         loadline_plan::Scenario {
             duration: Some(executor.length().unwrap_or(ENDLESS)),
-            request_limit: iterations,
+            request_limit: iterations.or(scenario.arrivals),
             ..self.part(self.place(scenario), load(executor))
         }
     }
@@ -222,6 +225,15 @@ fn versions((first, last): &(String, String)) -> Vec<TlsVersion> {
     };
     let within = spoken.into_iter().filter(|(name, _)| is_within(name));
     within.map(|(_, version)| version).collect()
+}
+
+/// Of a scenario with a rate each worker has a share of the arrivals, and a user from the begin on:
+/// what finds none on its worker would be dropped though others are free.
+fn give_each_worker_a_user(plan: &mut Plan) {
+    let loads = plan.scenarios.iter_mut().map(|scenario| &mut scenario.load);
+    for load in loads.filter(|load| load.shape.is_open()) {
+        load.users = load.users.max(plan.threads).min(load.max_users);
+    }
 }
 
 fn one_user() -> Load {

@@ -8,12 +8,13 @@ use super::test::Test;
 use super::version::K6;
 use super::{FAILED, Refused, go_json, go_words};
 use loadline_k6_metrics::summary::{self, Described as Machine, Ended, TimeUnit};
-use loadline_k6_metrics::{Portion, Totals, builtin};
+use loadline_k6_metrics::{Portion, Sink, Totals, builtin};
 use loadline_runner::Observer;
 use loadline_script_js::{Entry, Failure, Level, Log, SummaryFiles};
 use md5::{Digest, Md5};
 use serde_json::Value;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -63,6 +64,9 @@ impl Native {
     }
 }
 
+/// The share of requests that may fail before it is said of a valid result.
+const FEW_FAILED: f64 = 0.01;
+
 /// How much the summary says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -75,6 +79,9 @@ enum Mode {
 const LEGACY: &str = "\
 The \"legacy\" summary mode has been deprecated, and will be removed by k6 v2.0. Please, \
 migrate to either \"compact\" or \"full\" as soon as possible.";
+
+const NO_DASHBOARD: &str = "\
+Loadline shows no dashboard while a test runs; its report is a file: --out html=FILE";
 
 const NO_ITERATIONS: &str = "\
 No script iterations fully finished, consider making the test duration longer";
@@ -120,8 +127,14 @@ impl Report {
                 .filter(|output| !output.is_empty())
                 .try_for_each(|output| report.add(asked, output))?,
         }
-        if let Some(file) = environment.get("K6_WEB_DASHBOARD_EXPORT") {
+        let file = environment.get("K6_WEB_DASHBOARD_EXPORT");
+        if let Some(file) = file.filter(|file| !file.is_empty()) {
             report.add(asked, &format!("html={file}"))?;
+        }
+        let is_on = environment.get("K6_WEB_DASHBOARD");
+        let is_on = is_on.is_some_and(|value| matches!(value.as_str(), "true" | "1"));
+        if is_on && !report.has_page() {
+            asked.console.log_plain(Level::Warning, NO_DASHBOARD);
         }
         Ok(report)
     }
@@ -139,6 +152,7 @@ impl Report {
             }
             "loadline" => self.natives.push(Native::new(Kind::Saved, argument, asked)),
             "html" => self.natives.push(Native::new(Kind::Page, argument, asked)),
+            "web-dashboard" => return self.add_dashboard(asked, argument),
             "json" => {
                 let named = (!matches!(argument, "" | "-")).then_some(argument);
                 self.files
@@ -163,11 +177,10 @@ impl Report {
             | "experimental-prometheus-rw"
             | "influxdb"
             | "opentelemetry"
-            | "statsd"
-            | "web-dashboard" => {
+            | "statsd" => {
                 return refused(format!(
-                    "Loadline does not write the output '{name}' yet; use --out json=FILE, or \
-                     --out loadline=FILE, which `loadline report` reads"
+                    "Loadline does not write the output '{name}' yet; use --out html=FILE, \
+                     --out json=FILE, or --out loadline=FILE, which `loadline report` reads"
                 ));
             }
             _ => {
@@ -178,6 +191,25 @@ impl Report {
         }
         self.described.push(format!("{name} ({argument})"));
         Ok(())
+    }
+
+    /// The file that the dashboard is exported to, if it is; nothing is shown while the test runs.
+    fn add_dashboard(&mut self, asked: &Asked<'_>, argument: &str) -> Result<(), Refused> {
+        let pairs = argument.split('&').filter_map(|pair| pair.split_once('='));
+        let file = pairs.filter(|(name, _)| *name == "export").last();
+        match file.filter(|(_, file)| !file.is_empty()) {
+            Some((_, file)) => self.add(asked, &format!("html={file}")),
+            None => {
+                if !has_export(&asked.surroundings.place.environment) {
+                    asked.console.log_plain(Level::Warning, NO_DASHBOARD);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn has_page(&self) -> bool {
+        self.natives.iter().any(|native| native.kind == Kind::Page)
     }
 
     /// Whether outputs want each value.
@@ -239,8 +271,12 @@ impl Report {
             self.summarise(asked, test, ran, &totals);
         }
         // Where nothing was sent there is nothing to believe.
-        if totals.sink(builtin::HTTP_REQS).is_some() {
-            tell_verdict(asked, ran);
+        if totals.sink(builtin::HTTP_REQ_DURATION).is_some() {
+            let have_failed = matches!(
+                totals.sink(builtin::HTTP_REQ_FAILED),
+                Some(Sink::Rate(rate)) if rate.share() > FEW_FAILED
+            );
+            tell_verdict(asked, ran, have_failed);
         }
     }
 
@@ -297,17 +333,29 @@ fn machine(test: &Test) -> Machine {
 }
 
 /// Says whether the result can be believed.
-fn tell_verdict(asked: &Asked<'_>, ran: &Ran) {
-    for said in &ran.verdict {
+/// Says whether the result can be believed; a valid one may be that of requests that failed, by the
+/// script's own expectation.
+fn tell_verdict(asked: &Asked<'_>, ran: &Ran, have_failed: bool) {
+    for (index, said) in ran.verdict.iter().enumerate() {
+        let but = match index == 0 && !said.is_warning && have_failed {
+            true => ": Loadline did not distort the figures, but many requests failed",
+            false => "",
+        };
         asked.console.log(&Entry {
             level: match said.is_warning {
                 true => Level::Warning,
                 false => Level::Info,
             },
-            message: &said.text,
+            message: &format!("{}{but}", said.text),
             fields: &[("source", "loadline")],
         });
     }
+}
+
+/// Whether a variable names the file of the dashboard's report.
+fn has_export(environment: &BTreeMap<String, String>) -> bool {
+    let file = environment.get("K6_WEB_DASHBOARD_EXPORT");
+    file.is_some_and(|file| !file.is_empty())
 }
 
 /// The file of the output `csv`, and how it writes instants: from the argument, a file's name or

@@ -18,7 +18,8 @@ pub use control::{Check, Control, Group, Metric, Scale, ScaleError, Status};
 
 use super::go_words;
 use hyper::body::{Body, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HOST, HeaderValue};
+use hyper::http::uri::Authority;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -26,7 +27,7 @@ use hyper_util::rt::TokioIo;
 use routes::Answer;
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -89,12 +90,13 @@ impl Server {
     pub fn start(address: &str, control: Arc<dyn Control>) -> Result<Server, ServeError> {
         let listener = listen(address)?;
         listener.set_nonblocking(true)?;
+        let names = Arc::new(Names::of(address));
         let address = listener.local_addr()?;
         let runtime = Builder::new_current_thread().enable_io().build()?;
         let (end, ended) = oneshot::channel();
         let thread = thread::Builder::new()
             .name("rest".to_owned())
-            .spawn(move || serve(runtime, listener, control, ended))?;
+            .spawn(move || serve(runtime, listener, control, names, ended))?;
         Ok(Server {
             address,
             end: Some(end),
@@ -156,26 +158,67 @@ fn places(address: &str) -> Result<Vec<SocketAddr>, ServeError> {
     Ok(places)
 }
 
+/// The names that a request which comes over loopback may have in its field `Host`. A page in a
+/// browser of this machine can send requests there under a name of its own, which it has turned to
+/// this machine (DNS rebinding); so only names that nobody else can have are answered. Whoever
+/// serves the API to a network has let others in.
+struct Names {
+    /// The host of the address that was asked for.
+    own: String,
+}
+
+impl Names {
+    fn of(address: &str) -> Self {
+        let host = address.rsplit_once(':').map_or("", |(host, _)| host);
+        Names {
+            own: host.to_ascii_lowercase(),
+        }
+    }
+
+    fn are_those_of<B>(&self, request: &Request<B>) -> bool {
+        let field = request.headers().get(HOST);
+        let field = field.map(|field| field.to_str().unwrap_or_default());
+        let named = request.uri().authority().map(Authority::as_str).or(field);
+        named.is_none_or(|named| self.has(named))
+    }
+
+    /// Whether this is a name of this machine's loopback, with a port or without.
+    fn has(&self, named: &str) -> bool {
+        let host = match named.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => named,
+        };
+        let host = host.to_ascii_lowercase();
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let address = bare.parse::<IpAddr>();
+        bare == "localhost" || address.is_ok_and(|ip| ip.is_loopback()) || host == self.own
+    }
+}
+
 fn serve(
     runtime: Runtime,
     listener: TcpListener,
     control: Arc<dyn Control>,
+    names: Arc<Names>,
     ended: oneshot::Receiver<()>,
 ) {
-    runtime.spawn(accept(listener, control));
+    runtime.spawn(accept(listener, control, names));
     // Either way of ending is the end.
     let _ = runtime.block_on(ended);
     // A setup that is under way is not waited for.
     runtime.shutdown_background();
 }
 
-async fn accept(listener: TcpListener, control: Arc<dyn Control>) {
+async fn accept(listener: TcpListener, control: Arc<dyn Control>, names: Arc<Names>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(converse(stream, Arc::clone(&control)))),
+            Ok((stream, _)) => {
+                let names = Arc::clone(&names);
+                drop(tokio::spawn(converse(stream, Arc::clone(&control), names)));
+            }
             // Nothing else runs on this thread but the API.
             Err(_) => thread::sleep(PAUSE),
         }
@@ -183,8 +226,12 @@ async fn accept(listener: TcpListener, control: Arc<dyn Control>) {
 }
 
 /// Serves one connection to its end.
-async fn converse(stream: TcpStream, control: Arc<dyn Control>) {
-    let service = service_fn(move |request| respond(request, Arc::clone(&control)));
+async fn converse(stream: TcpStream, control: Arc<dyn Control>, names: Arc<Names>) {
+    let is_loopback = stream.local_addr().is_ok_and(|own| own.ip().is_loopback());
+    let service = service_fn(move |request| {
+        let is_meant = !is_loopback || names.are_those_of(&request);
+        respond(request, Arc::clone(&control), is_meant)
+    });
     let connection = http1::Builder::new()
         .title_case_headers(true)
         .serve_connection(TokioIo::new(stream), service);
@@ -195,7 +242,11 @@ async fn converse(stream: TcpStream, control: Arc<dyn Control>) {
 async fn respond(
     request: Request<Incoming>,
     control: Arc<dyn Control>,
+    is_meant: bool,
 ) -> Result<Response<String>, Infallible> {
+    if !is_meant {
+        return Ok(response(Answer::misdirected()));
+    }
     let (head, body) = request.into_parts();
     let Some(body) = receive(body).await else {
         return Ok(response(Answer::too_long()));

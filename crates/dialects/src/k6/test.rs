@@ -88,13 +88,18 @@ impl Test {
         let script =
             Tier::from_json(said).map_err(|error| could_not_load(error.text, error.code))?;
         warn_of_unknown(&script, console);
-        let mut options = options(invocation, script, place, &env, &program)?;
+        let options = options(invocation, script, place, &env, &program);
+        let warnings = match &options {
+            Ok(options) => &options.warnings,
+            Err((_, warnings)) => warnings,
+        };
+        for warning in warnings {
+            console.log_plain(Level::Warning, warning);
+        }
+        let mut options = options.map_err(|(refused, _)| refused)?;
         let keys = decrypted(&options.settings.tls_auth);
         options.settings.tls_auth =
             keys.map_err(|refused| could_not_load(refused.text, refused.code))?;
-        for warning in &options.warnings {
-            console.log_plain(Level::Warning, warning);
-        }
         Ok(Test {
             main,
             program,
@@ -163,6 +168,26 @@ impl Test {
             ends_with_process: true,
             memory_limit_bytes: None,
         }
+    }
+}
+
+impl Measures {
+    /// What is said of submetrics by tags that only a sample's metadata has.
+    pub(super) fn unindexed(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for submetric in self.recording.submetrics.all() {
+            let name = &submetric.name;
+            for tag in ["vu", "iter"] {
+                if submetric.tags.iter().any(|(known, _)| known == tag) {
+                    sentences.push(format!(
+                        "The high-cardinality '{tag}' metric tag was made non-indexable in k6 \
+                         v0.41.0, so thresholds like '{name}' that are based on it won't work \
+                         correctly."
+                    ));
+                }
+            }
+        }
+        sentences
     }
 }
 
@@ -266,17 +291,22 @@ fn options(
     place: &Place,
     env: &BTreeMap<String, String>,
     program: &Program,
-) -> Result<Consolidated, Refused> {
+) -> Result<Consolidated, (Refused, Vec<String>)> {
+    let unwarned = |refused: Refused| -> (Refused, Vec<String>) { (refused, Vec::new()) };
     let mut variables = place.environment.clone();
     let given = env.iter().filter(|(name, _)| name.starts_with("K6_"));
     variables.extend(given.map(|(name, value)| (name.clone(), value.clone())));
+    let of_variables = from_environment(&variables).map_err(|error| unwarned(error.into()))?;
     let tiers = vec![
-        ("file", config_file(invocation, place)?),
+        ("file", config_file(invocation, place).map_err(unwarned)?),
         ("script", script),
-        ("env", from_environment(&variables)?),
+        ("env", of_variables),
         ("cli", invocation.options.clone()),
     ];
-    Ok(consolidate(tiers, |name| program.has(name))?)
+    consolidate(tiers, |name| program.has(name)).map_err(|mut error| {
+        let warnings = std::mem::take(&mut error.warnings);
+        (error.into(), warnings)
+    })
 }
 
 /// What the configuration file says, if there is one: the one that is named, or the user's own.

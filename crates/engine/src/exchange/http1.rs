@@ -347,7 +347,10 @@ pub(super) async fn dial<H: Host, O: Observer>(
         // that dials again and again would be all that the worker does.
         let_others_run().await;
     }
-    let (connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
+    let (mut connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
+    if let Some(traffic) = user.encrypted.get() {
+        connection.count_encrypted_in(traffic);
+    }
     in_flight.resolve_ns += dial.resolve_ns.unwrap_or(0);
     in_flight.tls_ns += dial.tls_ns.unwrap_or(0);
     user.backoff.succeeded();

@@ -11,18 +11,18 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// What a user did: its number, when it began an iteration and when that ended, if it did.
-type Pass = (u32, u64, Option<u64>);
+pub(super) type Pass = (u32, u64, Option<u64>);
 
 /// Users that wait in each iteration, send nothing, and write down what they did.
 #[derive(Clone, Default)]
-struct Waiting {
+pub(super) struct Waiting {
     pause_ns: u64,
-    passes: Rc<RefCell<Vec<Pass>>>,
-    dropped: Rc<Cell<u64>>,
+    pub(super) passes: Rc<RefCell<Vec<Pass>>>,
+    pub(super) dropped: Rc<Cell<u64>>,
 }
 
 impl Waiting {
-    fn new(pause_ns: u64) -> Self {
+    pub(super) fn new(pause_ns: u64) -> Self {
         Waiting {
             pause_ns,
             ..Waiting::default()
@@ -69,7 +69,8 @@ fn run(plan: Plan, users: &Waiting) -> Ran {
     World::new(plan).run_sending_nothing(users.clone())
 }
 
-fn dropping(plan: Plan) -> Plan {
+/// The same plan, whose arrivals that find no user free are dropped.
+pub(super) fn dropping(plan: Plan) -> Plan {
     let late_arrivals = LateArrivals::Drop;
     part(
         plan,

@@ -1,6 +1,7 @@
 //! Setting up a worker: its connections are dialled before the load begins.
 
 use super::backlog::Backlog;
+use super::free_users::FreeUsers;
 use super::guests::Guests;
 use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
@@ -12,13 +13,13 @@ use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
-use loadline_plan::{Clock, HttpVersion, Plan, Shape};
+use loadline_plan::{Clock, HttpVersion, Part, Plan, Shape};
 use loadline_reactor::{Address, Host, Task};
 use loadline_record::{Model, Recorder, SharedMetrics};
 use loadline_schedule::Stripe;
 use loadline_transport::{Dial, DialError, Dialler, Endpoint};
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -115,6 +116,14 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     }
 }
 
+/// The tags of a scenario's series: its name tells nothing where there is no other one.
+fn series_tags(part: &Part, is_alone: bool) -> Option<BTreeMap<String, String>> {
+    match is_alone {
+        true => (!part.tags.is_empty()).then(|| part.tags.clone()),
+        false => Some(part.series_tags()),
+    }
+}
+
 /// How many connections the users of a worker share, if they do: at least one.
 fn shared(plan: &Plan, stripe: Stripe) -> Option<u32> {
     let all = plan.connection.shared?;
@@ -169,7 +178,10 @@ fn new_worker<H: Host>(
         dialler: Dialler::new(host.clone(), endpoints, &plan.connection, tls, first),
         host,
         recorder: RefCell::new(recorder(prepared, false, None)),
-        series_tags: plan.part.as_ref().map(|part| part.series_tags()),
+        series_tags: plan
+            .part
+            .as_deref()
+            .and_then(|part| series_tags(part, prepared.is_alone)),
         pacer: Pacer::new(plan, stripe),
         paces_itself: plan.load.shape == Shape::Paced,
         heads: RefCell::default(),
@@ -196,6 +208,7 @@ fn new_worker<H: Host>(
         is_cut_off: Cell::new(false),
         iterations: Cell::new(0),
         backlog: Backlog::default(),
+        free_users: FreeUsers::default(),
         guests: Guests::default(),
         users: Cell::new(0),
         resting: Cell::new(0),

@@ -136,9 +136,14 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.end_ns = drain_end_ns;
     }
 
+    /// How late this look is.
+    fn stalled_ns(&self, now_ns: u64) -> u64 {
+        now_ns.min(self.end_ns).saturating_sub(self.due_ns)
+    }
+
     /// If this check runs late, the loop stalled, and every request was delayed by as much.
     fn notice_stall(&self, now_ns: u64) {
-        let stalled_ns = now_ns.min(self.end_ns).saturating_sub(self.due_ns);
+        let stalled_ns = self.stalled_ns(now_ns);
         if stalled_ns > STALL_NS {
             let worker = &self.pool.worker;
             worker.backlog.stalled(stalled_ns, worker.users.get());
@@ -154,7 +159,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         if self.pool.is_short(now_ns) {
             let_others_run().await;
         }
-        self.pool.drop_late_and_grow(now_ns);
+        let was_stalled = self.stalled_ns(now_ns) > STALL_NS;
+        self.pool.drop_late_and_grow(now_ns, was_stalled);
     }
 
     /// Carries out the changes of the load that are new. One that is heard of too late begins with
@@ -312,7 +318,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.pool.worker);
-        self.pool.drop_late(now_ns);
+        self.pool.drop_late(now_ns, false);
         let followed_ns = self.window_end_ns.min(now_ns + 1);
         let flight_ns = flight_ns(&self.pool, now_ns);
         let until_ns = followed_ns.min(self.after_stop_ns());

@@ -71,6 +71,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         }
         let mut behaviour = self.scenario.user();
         worker.users.set(worker.users.get() + 1);
+        worker.one_is_free();
         let requester = Requester(Rc::clone(&user));
         let timer = worker.host.timer();
         let alarm = timer.alarm();
@@ -153,12 +154,9 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 
     /// Drops the arrivals up to this instant that found no user free, where that is asked for, and
     /// tells of all that were dropped since the last time. Returns whether there were any.
-    pub(super) fn drop_late(&mut self, now_ns: u64) -> bool {
+    pub(super) fn drop_late(&mut self, now_ns: u64, was_stalled: bool) -> bool {
         let worker = &self.worker;
-        if worker.pacer.drops_late && !worker.stopping.get() {
-            let load_ns = (now_ns + 1).saturating_sub(worker.begin_ns.get());
-            worker.pacer.drop_before(load_ns);
-        }
+        worker.drop_late(now_ns, was_stalled);
         let dropped = worker.pacer.take_dropped();
         if dropped > 0 {
             worker.recorder.borrow_mut().dropped(dropped);
@@ -168,8 +166,8 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
     }
 
     /// As [`drop_late`](Self::drop_late), and spawns a user for the arrivals behind them.
-    pub(super) fn drop_late_and_grow(&mut self, now_ns: u64) {
-        if self.drop_late(now_ns) && self.worker.may_grow() {
+    pub(super) fn drop_late_and_grow(&mut self, now_ns: u64, was_stalled: bool) {
+        if self.drop_late(now_ns, was_stalled) && self.worker.may_grow() {
             self.spawn();
         }
     }

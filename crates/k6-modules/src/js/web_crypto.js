@@ -20,6 +20,6 @@
         return cuts.map(([from, to]) => hex.slice(from, to)).join("-");
     },
     get subtle() {
-        throw new GoError("crypto.subtle is not supported yet: use k6/crypto");
+        return native.missing("crypto.subtle is not supported yet: use k6/crypto");
     },
 })

@@ -23,7 +23,7 @@ fn with_page<T>(run: impl FnOnce(&Ctx<'_>, Function<'_>) -> T) -> T {
     let runtime = Runtime::new().unwrap();
     let context = crate::realm(&runtime).unwrap();
     context.with(|ctx| {
-        crate::install_globals(&ctx).unwrap();
+        crate::install_globals(&ctx, |ctx, text| crate::go_error(ctx, text)).unwrap();
         let module = crate::html(&ctx).unwrap();
         ctx.globals().set("html", module).unwrap();
         let _: () = ctx.eval(include_str!("show.js")).unwrap();

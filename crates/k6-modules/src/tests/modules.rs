@@ -21,7 +21,7 @@ const ARRAYS: &str = "({
 fn expressions_have_the_values_that_k6_gives_them() {
     let runtime = Runtime::new().unwrap();
     let wrong = crate::realm(&runtime).unwrap().with(|ctx| {
-        crate::install_globals(&ctx).unwrap();
+        crate::install_globals(&ctx, |ctx, text| crate::go_error(ctx, text)).unwrap();
         let globals = ctx.globals();
         globals.set("enc", crate::encoding(&ctx).unwrap()).unwrap();
         globals.set("cr", crate::crypto(&ctx).unwrap()).unwrap();

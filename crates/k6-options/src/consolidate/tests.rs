@@ -31,6 +31,34 @@ fn shortcuts_make_one_scenario() {
 }
 
 #[test]
+fn names_of_fields_are_known_in_any_case() {
+    let json = r#"{
+        "InsecureSkipTLSverify": true,
+        "thresholds": {"checks": [{"Threshold": "rate>0.9", "abortonfail": true}]},
+        "tlsVersion": {"MIN": "tls1.2", "max": null},
+        "scenarios": {"a": {
+            "Executor": "ramping-vus", "startvus": 3, "gracefulrampdown": "1s",
+            "stages": [{"Duration": "2s", "TARGET": 7}]
+        }}
+    }"#;
+    let options = of_script(json).expect("options");
+    assert!(options.settings.is_insecure);
+    assert_eq!(
+        options.settings.tls_versions,
+        ("tls1.2".to_owned(), String::new())
+    );
+    let threshold = &options.settings.thresholds["checks"][0];
+    assert_eq!(threshold["abortOnFail"], true);
+    let expected = of_script(
+        r#"{"scenarios": {"a": {
+            "executor": "ramping-vus", "startVUs": 3, "gracefulRampDown": "1s",
+            "stages": [{"duration": "2s", "target": 7}]
+        }}}"#,
+    );
+    assert_eq!(options.scenarios, expected.expect("options").scenarios);
+}
+
+#[test]
 fn higher_tiers_take_the_place_of_all_that_lower_ones_say_of_the_load() {
     let script = r#"{"scenarios": {"a": {"executor": "constant-vus", "duration": "1s"}}}"#;
     let script = Tier::from_json(script).expect("options");

@@ -2,6 +2,7 @@
 
 use crate::error::OptionsError;
 use crate::keys::Kind;
+use crate::spelling;
 use crate::time::GoDuration;
 use crate::values;
 use serde_json::{Map, Value, json};
@@ -92,7 +93,7 @@ fn one(name: &str, value: &Value) -> Result<Value, OptionsError> {
     let given = value
         .as_object()
         .ok_or_else(|| mismatch("", value, "map"))?;
-    let executor = given.get("executor").and_then(Value::as_str);
+    let executor = spelling::field(given, "executor").and_then(Value::as_str);
     let executor = executor
         .filter(|executor| !executor.is_empty())
         .ok_or_else(|| {
@@ -104,9 +105,10 @@ fn one(name: &str, value: &Value) -> Result<Value, OptionsError> {
     let (_, own) =
         own.ok_or_else(|| OptionsError::invalid(format!("unknown executor type '{executor}'")))?;
     let known: Vec<&(&str, Kind)> = COMMON.iter().chain(*own).collect();
-    let is_known = |key: &str| {
-        matches!(key, "executor" | "options") || known.iter().any(|(name, _)| *name == key)
-    };
+    let names = known.iter().map(|(name, _)| *name);
+    let names = names.chain(["executor", "options"]);
+    let given = &spelling::spelled(given, names.clone());
+    let is_known = |key: &str| names.clone().any(|name| name == key);
     if let Some(unknown) = given.keys().find(|key| !is_known(key)) {
         return Err(OptionsError::invalid(format!(
             "json: unknown field {unknown:?}"

@@ -76,14 +76,7 @@ mod with_scripts {
         let grade = findings.grade();
         let is_warning = grade != Grade::Valid;
         let said = |text| Said { is_warning, text };
-        let but = match grade == Grade::Valid && end.result.many_failed() {
-            true => {
-                ": Loadline did not distort the figures, but many requests failed or had no status \
-                 of success"
-            }
-            false => "",
-        };
-        let grade = said(format!("the result is {}{but}", grade.name()));
+        let grade = said(format!("the result is {}", grade.name()));
         let sentences = findings.validity_sentences().map(said);
         std::iter::once(grade).chain(sentences).collect()
     }

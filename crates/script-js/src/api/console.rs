@@ -1,6 +1,6 @@
 //! The global `console`: entries of the log, with objects printed as k6 prints them.
 
-use crate::native::{Call, set};
+use crate::native::{Call, Text, set};
 use crate::run::Level;
 use loadline_k6_modules::bytes_of_buffer;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result, Value};
@@ -32,7 +32,7 @@ fn write<'js>(call: Call<'js>, level: Level) -> Result<Value<'js>> {
         }
         match arg.as_object() {
             Some(_) => print(&call, &mut message, arg, &mut Vec::new())?,
-            None => message.push_str(&call.text(arg)?),
+            None => message.push_str(&plain(&call, arg)?),
         }
     }
     let program = &call.vu().program;
@@ -63,12 +63,28 @@ fn print<'js>(
 fn print_plain<'js>(call: &Call<'js>, out: &mut String, value: &Value<'js>) -> Result<()> {
     if value.is_null() || value.is_undefined() {
         out.push_str("null");
+    } else if value.is_symbol() {
+        push_quoted(out, &plain(call, value)?);
     } else if value.is_string() {
         push_quoted(out, &call.text(value)?);
     } else {
-        out.push_str(&call.text(value)?);
+        out.push_str(&plain(call, value)?);
     }
     Ok(())
+}
+
+/// A value that is no object as a text; a symbol's is its description.
+fn plain<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<String> {
+    match value.as_symbol() {
+        Some(symbol) => {
+            let description = symbol.description()?;
+            match description.is_undefined() {
+                true => Ok(String::new()),
+                false => call.text(&description),
+            }
+        }
+        None => call.text(value),
+    }
 }
 
 fn push_quoted(out: &mut String, text: &str) {
@@ -108,8 +124,8 @@ fn print_object<'js>(
         push_quoted(out, &json.unwrap_or_default());
         return Ok(());
     }
-    let entries = object.props::<String, Value<'js>>();
-    let entries = entries.map(|entry| entry.map(|(name, value)| (Some(name), value)));
+    let entries = object.props::<Text, Value<'js>>();
+    let entries = entries.map(|entry| entry.map(|(name, value)| (Some(name.0), value)));
     print_list(call, out, ('{', '}'), entries, above)
 }
 
@@ -118,8 +134,9 @@ fn class_of(object: &Object<'_>) -> String {
     let name = constructor
         .ok()
         .flatten()
-        .map(|of| of.get::<_, String>("name"));
-    name.and_then(Result::ok).unwrap_or_default()
+        .map(|of| of.get::<_, Text>("name"));
+    name.and_then(Result::ok)
+        .map_or_else(String::new, |name| name.0)
 }
 
 fn is_view(class: &str) -> bool {

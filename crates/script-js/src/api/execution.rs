@@ -203,14 +203,16 @@ fn pairs<'js>(ctx: &Ctx<'js>, is_metadata: bool) -> Result<Value<'js>> {
     let names = function(ctx, "names", move |call| names_of_pairs(call, is_metadata))?;
     let make: Function<'js> = evaluate(
         ctx,
-        "(function (get, set, remove, names) { return new Proxy({}, {\n\
-         get: (_, name) => typeof name === 'string' ? get(name) : undefined,\n\
-         has: (_, name) => get(name) !== undefined,\n\
+        "(function (get, set, remove, names) {\n\
+         const own = (name) => typeof name === 'string' ? get(name) : undefined;\n\
+         return new Proxy({}, {\n\
+         get: (target, name) => own(name) ?? target[name],\n\
+         has: (target, name) => own(name) !== undefined || name in target,\n\
          set: (_, name, value) => { set(name, value); return true; },\n\
          deleteProperty: (_, name) => { remove(name); return true; },\n\
          ownKeys: () => names(),\n\
          getOwnPropertyDescriptor: (_, name) => {\n\
-           const value = get(name);\n\
+           const value = own(name);\n\
            return value === undefined ? undefined :\n\
              { value, writable: true, enumerable: true, configurable: true };\n\
          } }); })",

@@ -4,7 +4,7 @@ use super::k6_error;
 use crate::exception::BASE_FILE;
 use crate::modules::loader::{copy, require};
 use crate::modules::resolve::resolve_file;
-use crate::native::{Call, function, set};
+use crate::native::{Call, Text, function, set};
 use crate::vu::Vu;
 use rquickjs::object::{Accessor, Property};
 use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
@@ -264,8 +264,10 @@ pub(crate) fn go_json<'js>(
             let thrown = ctx.catch();
             let message = thrown
                 .as_object()
-                .map(|error| error.get::<_, String>("message"));
-            Err(message.and_then(Result::ok).unwrap_or_default())
+                .map(|error| error.get::<_, Text>("message"));
+            Err(message
+                .and_then(Result::ok)
+                .map_or_else(String::new, |text| text.0))
         }
     }
 }

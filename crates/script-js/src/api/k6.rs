@@ -2,7 +2,7 @@
 
 use super::k6_error;
 use crate::fiber::Cancelled;
-use crate::native::{Call, set, uncatchable};
+use crate::native::{Call, Text, set, uncatchable};
 use loadline_k6_metrics::builtin;
 use rquickjs::{Ctx, Error, Object, Result, Value};
 use std::time::{Duration, Instant};
@@ -92,7 +92,7 @@ fn is_async<'js>(ctx: &Ctx<'js>, function: &rquickjs::Function<'js>) -> Result<b
     )?;
     let name = constructor
         .as_object()
-        .map(|object| object.get::<_, String>("name"));
+        .map(|object| object.get::<_, Text>("name").map(|name| name.0));
     Ok(name.transpose()?.as_deref() == Some("AsyncFunction"))
 }
 
@@ -117,8 +117,8 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
         .map(|(k, v)| (k.as_str(), v.as_str()))
         .collect();
     let mut all_passed = true;
-    for entry in sets.props::<String, Value<'js>>() {
-        let (name, check) = entry?;
+    for entry in sets.props::<Text, Value<'js>>() {
+        let (Text(name), check) = entry?;
         refuse_name(ctx, &name)?;
         let passed = passed(&call, check, &value);
         let is_passed = matches!(passed, Ok(true));
@@ -173,8 +173,8 @@ pub(crate) fn read_tags<'js>(
         return Ok(Ok(Vec::new()));
     };
     let mut pairs = Vec::new();
-    for entry in tags.props::<String, Value<'js>>() {
-        let (name, value) = entry?;
+    for entry in tags.props::<Text, Value<'js>>() {
+        let (Text(name), value) = entry?;
         if value.is_object() || value.is_null() || value.is_undefined() {
             return Ok(Err(not_a_tag(&name)));
         }

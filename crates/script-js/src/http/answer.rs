@@ -39,6 +39,8 @@ pub(crate) enum Body {
     /// `null`.
     #[default]
     None,
+    /// A list of nothing: of a request whose URL is none.
+    Empty,
     /// A text.
     Text(Vec<u8>),
     /// An `ArrayBuffer`.
@@ -49,7 +51,7 @@ impl Body {
     /// Its bytes; none of one that is `null`.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
-            Body::None => None,
+            Body::None | Body::Empty => None,
             Body::Text(bytes) | Body::Binary(bytes) => Some(bytes),
         }
     }

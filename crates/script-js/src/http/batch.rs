@@ -4,19 +4,16 @@ use super::answer::Answer;
 use super::response::response;
 use super::send::{Fetched, fetch};
 use super::wanted::Wanted;
-use super::{deliver, unmade_answer};
+use super::{INVALID_URL, deliver, unmade_answer};
 use crate::api::k6::cut_off;
 use crate::api::k6_error;
-use crate::native::Call;
+use crate::native::{Call, lossy};
 use crate::run::Level;
 use crate::vu::Vu;
 use loadline_engine::{AtOnce, Requester, run_within};
 use loadline_reactor::Kernel;
-use rquickjs::{Ctx, Object, Result, Value};
+use rquickjs::{Atom, Ctx, Object, Result, Value};
 use std::rc::Rc;
-
-/// k6's number of a URL that is none.
-const INVALID_URL: u16 = 1020;
 
 /// An entry of a batch: a request, or what is said of one that can't be made.
 type Entry = std::result::Result<Box<Wanted>, Fetched>;
@@ -32,14 +29,14 @@ pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
         return Err(k6_error(&call.ctx, sentence));
     };
     let given = given(&call)?;
-    let names: Vec<String> = given.keys::<String>().collect::<Result<_>>()?;
+    let names: Vec<Atom<'js>> = given.keys().collect::<Result<_>>()?;
     let answers = match given.as_array() {
         Some(_) => rquickjs::Array::new(call.ctx.clone())?.into_object(),
         None => Object::new(call.ctx.clone())?,
     };
     let mut entries = Vec::with_capacity(names.len());
     for (index, name) in names.iter().enumerate() {
-        match entry(&call, &vu, index, given.get(name.as_str())?)? {
+        match entry(&call, &vu, index, given.get(name.clone())?)? {
             Ok(entry) => entries.push(entry),
             Err(problem) => return refuse(&call, &problem, (&names, index), answers),
         }
@@ -48,7 +45,7 @@ pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let fetched = vu.wait_below(move || send(user, requester, entries));
     let fetched = fetched.map_err(cut_off(&call.ctx))?;
     for (name, fetched) in names.iter().zip(fetched) {
-        answers.set(name.as_str(), deliver(&call.ctx, fetched)?)?;
+        answers.set(name.clone(), deliver(&call.ctx, fetched)?)?;
     }
     Ok(answers.into_value())
 }
@@ -74,23 +71,23 @@ fn given<'js>(call: &Call<'js>) -> Result<Object<'js>> {
 fn refuse<'js>(
     call: &Call<'js>,
     problem: &str,
-    (names, index): (&[String], usize),
+    (names, index): (&[Atom<'js>], usize),
     answers: Object<'js>,
 ) -> Result<Value<'js>> {
     let fields = [("error", problem)];
     let program = &call.vu().program;
     program.log(Level::Warning, "A batch request failed", &fields);
     for name in &names[..index] {
-        answers.set(name.as_str(), response(&call.ctx, Rc::default())?)?;
+        answers.set(name.clone(), response(&call.ctx, Rc::default())?)?;
     }
     let own = Answer {
         error: (problem.to_owned(), INVALID_URL),
         ..Answer::default()
     };
-    answers.set(names[index].as_str(), response(&call.ctx, Rc::new(own))?)?;
+    answers.set(names[index].clone(), response(&call.ctx, Rc::new(own))?)?;
     if answers.as_array().is_some() {
         for name in &names[index + 1..] {
-            answers.set(name.as_str(), Value::new_null(call.ctx.clone()))?;
+            answers.set(name.clone(), Value::new_null(call.ctx.clone()))?;
         }
     }
     Ok(answers.into_value())
@@ -126,7 +123,7 @@ fn said<'js>(
     }
     if let Some(list) = value.as_array() {
         let at = |index: usize| list.get::<Value<'js>>(index);
-        let method = at(0)?.as_string().map(rquickjs::String::to_string);
+        let method = at(0)?.as_string().map(lossy);
         let Some(method) = method.filter(|_| list.len() >= 2) else {
             return Ok(Err(
                 "invalid batch request: it needs a method and a URL".to_owned()

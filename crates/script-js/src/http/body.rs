@@ -2,7 +2,7 @@
 
 use super::multipart::{self, Field};
 use super::wanted::{Read, Unread};
-use crate::native::Call;
+use crate::native::{Call, Text, lossy};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use loadline_k6_modules::bytes_of_buffer;
@@ -32,7 +32,7 @@ pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<RequestBod
         content_type: None,
     };
     if let Some(text) = value.as_string() {
-        return Ok(plain(text.to_string()?.into_bytes()));
+        return Ok(plain(lossy(text)?.into_bytes()));
     }
     if let Some(bytes) = bytes_of_buffer(value) {
         return Ok(plain(bytes));
@@ -55,8 +55,8 @@ pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<RequestBod
 fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
     let mut fields = Vec::new();
     let mut has_file = false;
-    for entry in object.props::<String, Value<'js>>() {
-        let (name, value) = entry?;
+    for entry in object.props::<Text, Value<'js>>() {
+        let (Text(name), value) = entry?;
         if let Some(file) = multipart::file_of(&value) {
             has_file = true;
             fields.push((name, Field::File(file)));

@@ -2,7 +2,8 @@
 
 use loadline_engine::Blocked;
 use loadline_record::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::OnceLock;
 use url::Url;
 
 /// What went wrong.
@@ -71,7 +72,7 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
         (ErrorKind::Resolve, _) => said(
             1101,
             "lookup: no such host",
-            format!("dial tcp: lookup {host}: no such host"),
+            format!("lookup {host}{}: no such host", asked_of()),
         ),
         (ErrorKind::Connect, Some(errno::ECONNREFUSED)) => said(
             1212,
@@ -110,6 +111,21 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
     }
 }
 
+/// Which server was asked for a name, as Go says it: the system's first, if it has any.
+fn asked_of() -> &'static str {
+    static SERVER: OnceLock<String> = OnceLock::new();
+    SERVER.get_or_init(|| {
+        let lines = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+        let server = lines.lines().find_map(|line| {
+            let address = line.strip_prefix("nameserver")?.trim();
+            address.parse::<IpAddr>().ok()
+        });
+        server.map_or_else(String::new, |server| {
+            format!(" on {}", SocketAddr::new(server, 53))
+        })
+    })
+}
+
 fn of_blocked(blocked: &Blocked) -> (u16, String, String) {
     match blocked {
         Blocked::Host { host, pattern } => (
@@ -126,6 +142,7 @@ fn of_blocked(blocked: &Blocked) -> (u16, String, String) {
 }
 
 fn of_tls(reason: &str) -> (u16, String, String) {
+    let reason = &in_k6s_options(reason);
     let lower = reason.to_ascii_lowercase();
     let says = |word: &str| lower.contains(word);
     if says("unknownissuer") || says("unknown issuer") || says("not trusted") || says("issuer") {
@@ -141,6 +158,16 @@ fn of_tls(reason: &str) -> (u16, String, String) {
         );
     }
     (1300, format!("tls: {reason}"), format!("tls: {reason}"))
+}
+
+/// A reason whose advice names the ways of k6 in place of Loadline's options.
+fn in_k6s_options(reason: &str) -> String {
+    reason
+        .replace(
+            "give this one with --cacert",
+            "name this one in SSL_CERT_FILE",
+        )
+        .replace("--insecure", "--insecure-skip-tls-verify")
 }
 
 /// `Get` of `GET`, as Go writes methods.
@@ -176,6 +203,18 @@ mod tests {
         };
         let url = Url::parse("http://127.0.0.1:1/").expect("a URL");
         of_exchange(failed, "GET", &url)
+    }
+
+    #[test]
+    fn advice_about_certificates_names_what_k6_has() {
+        let (code, short, _) =
+            of_tls("not a server's (give this one with --cacert, or use --insecure)");
+        assert_eq!(code, 1300);
+        assert!(
+            short.contains("SSL_CERT_FILE, or use --insecure-skip-tls-verify)"),
+            "{short}"
+        );
+        assert!(!short.contains("--cacert"), "{short}");
     }
 
     // What k6 1.8.1 says.

@@ -2,9 +2,10 @@
 
 use super::held;
 use crate::api::k6_error;
-use crate::native::{Call, function};
+use crate::native::{Call, Text, function};
 use loadline_client::CookieJar;
 use rquickjs::{Ctx, Function, Object, Result, Value};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 use url::Url;
@@ -87,8 +88,38 @@ pub(crate) fn pairs(jar: &mut CookieJar, url: &Url) -> Vec<(String, String)> {
     let header = jar.header(url).unwrap_or_default();
     let pairs = header.split("; ").filter_map(|pair| pair.split_once('='));
     pairs
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .map(|(name, value)| (name.to_owned(), unquoted(value).to_owned()))
         .collect()
+}
+
+/// The value of a cookie as scripts see it: without quotes around it, as Go reads it.
+pub(crate) fn unquoted(value: &str) -> &str {
+    let inside = value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    inside.unwrap_or(value)
+}
+
+/// The value of a cookie as it is sent: with quotes around what needs them, as Go writes it.
+pub(crate) fn quoted(value: &str) -> Cow<'_, str> {
+    match value.contains([' ', ',']) && unquoted(value) == value {
+        true => Cow::Owned(format!("\"{value}\"")),
+        false => Cow::Borrowed(value),
+    }
+}
+
+/// The same of a whole field `Cookie`.
+pub(crate) fn all_quoted(field: &str) -> String {
+    let pairs = field.split("; ").map(|pair| match pair.split_once('=') {
+        Some((name, value)) => Cow::Owned(format!("{name}={}", quoted(value))),
+        None => Cow::Borrowed(pair),
+    });
+    pairs.collect::<Vec<_>>().join("; ")
+}
+
+/// Whether a field `Cookie` has values that need quotes.
+pub(crate) fn needs_quotes(field: &str) -> bool {
+    field.contains(',') || field.split("; ").any(|pair| pair.contains(' '))
 }
 
 fn set<'js>(call: &Call<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'js>> {
@@ -100,7 +131,7 @@ fn set<'js>(call: &Call<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'j
             ("path", "Path"),
             ("expires", "Expires"),
         ] {
-            if let Some(text) = options.get::<_, Option<String>>(key)? {
+            if let Some(Text(text)) = options.get::<_, Option<Text>>(key)? {
                 line += &format!("; {attribute}={text}");
             }
         }
@@ -121,5 +152,26 @@ fn set<'js>(call: &Call<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'j
 fn remove(jar: &mut CookieJar, url: &Url, name: &str) {
     for path in ["", "; Path=/"] {
         jar.store(url, format!("{name}=; Max-Age=0{path}").as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_gos() {
+        for (value, sent, seen) in [
+            ("a", "a", "a"),
+            ("x y", "\"x y\"", "x y"),
+            ("q,s", "\"q,s\"", "q,s"),
+            ("\"x y\"", "\"x y\"", "x y"),
+            ("\"", "\"", "\""),
+            ("", "", ""),
+        ] {
+            assert_eq!((&*quoted(value), unquoted(value)), (sent, seen), "{value}");
+        }
+        assert_eq!(all_quoted("a=b; c=d e; f"), "a=b; c=\"d e\"; f");
+        assert!(!needs_quotes("a=b; c=d") && needs_quotes("a=b; c=d e"));
     }
 }

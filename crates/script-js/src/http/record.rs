@@ -7,8 +7,8 @@ use super::wanted::Wanted;
 use crate::vu::Vu;
 use loadline_k6_metrics::{HttpTimes, builtin};
 
-/// Records one exchange of a request. One that was given up with its iteration is not recorded, as
-/// in k6.
+/// Records one exchange of a request, of which a 401 is expected if it `awaits_challenge`. One that
+/// was given up with its iteration is not recorded, as in k6.
 pub(crate) fn hop(
     vu: &Vu,
     wanted: &Wanted,
@@ -16,11 +16,13 @@ pub(crate) fn hop(
     method: &str,
     hop: &Hop,
     wrong: Option<&Wrong>,
+    awaits_challenge: bool,
 ) {
     let Some(exchange) = &hop.exchange else {
         return;
     };
-    {
+    // Those of TLS are counted where they are sent and received.
+    if !hop.is_https {
         let mut activity = vu.activity.borrow_mut();
         activity.bytes.0 += exchange.bytes_out;
         activity.bytes.1 += exchange.bytes_in;
@@ -29,7 +31,10 @@ pub(crate) fn hop(
     let failed = wanted
         .expectation
         .as_ref()
-        .map(|expectation| !expectation.is_met(status));
+        .map(|expectation| match awaits_challenge {
+            true => status != 401,
+            false => !expectation.is_met(status),
+        });
     let mut number = itoa::Buffer::new();
     let mut code = itoa::Buffer::new();
     let name = wanted.name.as_deref().unwrap_or(&target.shown);

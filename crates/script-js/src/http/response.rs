@@ -5,12 +5,13 @@
 
 use super::answer::{Answer, Body, Timings};
 use super::fields::canonical;
+use super::jar::unquoted;
 use super::lazy::{self, Kind, Source};
 use crate::api::k6_error;
-use crate::native::{Call, function};
+use crate::native::{Call, Text, function};
 use crate::vu::Vu;
 use loadline_k6_modules::{buffer, form_of, gjson_get, link_of, parse_json, selection_of};
-use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
+use rquickjs::{Array, Ctx, Function, IntoJs, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -162,7 +163,7 @@ fn read<'js>(ctx: &Ctx<'js>, answer: &Answer, name: &str) -> Result<Value<'js>> 
         "cookies" => cookies(ctx, answer),
         "timings" => Timings::kind(ctx)?.object(ctx, Rc::new(answer.timings)),
         "request" => request(ctx, answer),
-        "ocsp" => ocsp(ctx),
+        "ocsp" => ocsp(ctx, answer),
         "remote_ip" => {
             let ip = answer.remote.map(|remote| remote.ip().to_string());
             ip.unwrap_or_default().into_js(ctx)
@@ -185,6 +186,7 @@ fn read<'js>(ctx: &Ctx<'js>, answer: &Answer, name: &str) -> Result<Value<'js>> 
 fn body<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     match &answer.body {
         Body::None => Ok(Value::new_null(ctx.clone())),
+        Body::Empty => Array::new(ctx.clone()).map(Array::into_value),
         Body::Text(bytes) => String::from_utf8_lossy(bytes).as_ref().into_js(ctx),
         Body::Binary(bytes) => buffer(ctx, bytes.clone()),
     }
@@ -230,7 +232,7 @@ fn cookie<'a, 'js>(ctx: &Ctx<'js>, text: &'a str) -> Result<Option<(&'a str, Obj
     let cookie = Object::new(ctx.clone())?;
     for (key, empty) in [
         ("name", name),
-        ("value", value),
+        ("value", unquoted(value)),
         ("domain", ""),
         ("path", ""),
     ] {
@@ -278,7 +280,7 @@ fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
             for (name, value) in value.split("; ").filter_map(|pair| pair.split_once('=')) {
                 let cookie = Object::new(ctx.clone())?;
                 cookie.set("name", name)?;
-                cookie.set("value", value)?;
+                cookie.set("value", unquoted(value))?;
                 cookie.set("replace", false)?;
                 cookies.set(name, vec![cookie])?;
             }
@@ -291,13 +293,14 @@ fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
 }
 
 /// Nothing is asked of certificates' states.
-fn ocsp<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+fn ocsp<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let object = Object::new(ctx.clone())?;
     for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
         object.set(name, 0)?;
     }
     object.set("revocation_reason", "")?;
-    object.set("status", "")?;
+    let is_encrypted = !answer.tls.0.is_empty();
+    object.set("status", if is_encrypted { "unknown" } else { "" })?;
     Ok(object.into_value())
 }
 
@@ -346,8 +349,8 @@ fn submit<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let button = option(&options, "submitSelector", "[type=\"submit\"]")?;
     let mut given = Vec::new();
     if let Some(fields) = options.get::<_, Option<Object<'js>>>("fields")? {
-        for entry in fields.props::<String, Value<'js>>() {
-            let (name, value) = entry?;
+        for entry in fields.props::<Text, Value<'js>>() {
+            let (Text(name), value) = entry?;
             given.push((name, call.text(&value)?));
         }
     }

@@ -5,7 +5,9 @@ use super::debug::{HttpLog, is_full};
 use super::errors::{Failed, Wrong, of_exchange, unmade};
 use super::fields::{Fields, arrange};
 use super::hop::Hop;
+use super::jar::{all_quoted, needs_quotes, quoted};
 use super::record;
+use super::status_text::status_text;
 use super::target::Target;
 use super::wanted::{ResponseType, Wanted};
 use crate::run::Level;
@@ -51,7 +53,10 @@ pub(crate) async fn fetch(
     // Memory of more than a kilobyte in one piece is slow to get: malloc keeps none of it at hand.
     let chain = Box::new(Chain {
         digest: wanted.is_digest.then(|| digest(&wanted)).flatten(),
-        target: Rc::clone(&wanted.target),
+        target: match wanted.is_digest {
+            true => Rc::new(wanted.target.anonymous()),
+            false => Rc::clone(&wanted.target),
+        },
         method: mem::take(&mut wanted.method),
         headers: Rc::clone(&wanted.headers),
         body: wanted.body.take(),
@@ -104,6 +109,8 @@ struct Chain {
 impl Chain {
     async fn run(mut self: Box<Self>) -> (Rc<Answer>, Option<Wrong>) {
         let mut signature = None;
+        // Whatever is expected of the others, as in k6.
+        let mut awaits_challenge = self.wanted.is_digest;
         loop {
             let headers = self.fields();
             let keeps_body = self.wanted.response != ResponseType::None;
@@ -119,6 +126,7 @@ impl Chain {
                 &self.method,
                 &hop,
                 wrong.as_ref(),
+                mem::take(&mut awaits_challenge),
             );
             self.keep_cookies(&hop);
             if wrong.is_none() {
@@ -203,10 +211,12 @@ impl Chain {
         let series = |name| self.requester.series(name).unwrap_or_default();
         match &self.wanted.name {
             Some(name) => series(name),
-            None => {
+            None if self.method == "GET" => {
                 let known = self.target.known(stage_of(&self.vu));
                 *known.series.get_or_init(|| series(&self.target.shown))
             }
+            // As a native run names what has no name of its own.
+            None => series(&format!("{} {}", self.method, self.target.shown)),
         }
     }
 
@@ -267,7 +277,10 @@ impl Chain {
         let mut jar = self.wanted.jar.borrow_mut();
         let of_jar = jar.header(&self.target.url);
         if self.wanted.cookies.is_empty() {
-            return of_jar.map(str::to_owned);
+            return of_jar.map(|field| match needs_quotes(field) {
+                true => all_quoted(field),
+                false => field.to_owned(),
+            });
         }
         let replaced = |pair: &&str| {
             let mut own = self.wanted.cookies.iter();
@@ -278,8 +291,8 @@ impl Chain {
         let of_jar = of_jar.unwrap_or_default().split("; ");
         let of_jar = of_jar.filter(|pair| !pair.is_empty() && !replaced(pair));
         let own = self.wanted.cookies.iter();
-        let own = own.map(|(name, value, _)| format!("{name}={value}"));
-        let all: Vec<String> = own.chain(of_jar.map(str::to_owned)).collect();
+        let own = own.map(|(name, value, _)| format!("{name}={}", quoted(value)));
+        let all: Vec<String> = own.chain(of_jar.map(all_quoted)).collect();
         Some(all.join("; "))
     }
 
@@ -350,10 +363,20 @@ impl Chain {
     fn sent(&self, headers: &Fields) -> Sent {
         Sent {
             method: self.method.clone(),
-            target: Some(Rc::clone(&self.target)),
+            target: Some(self.asked()),
             headers: Rc::clone(headers),
             body: self.body.clone().unwrap_or_default(),
         }
+    }
+
+    /// Where the script asked the request to go: digests leave credentials out of the URL.
+    fn asked(&self) -> Rc<Target> {
+        let is_first = self.target.url == self.wanted.target.url;
+        Rc::clone(if is_first {
+            &self.wanted.target
+        } else {
+            &self.target
+        })
     }
 
     fn drop_fields(&mut self, is_dropped: impl Fn(&str) -> bool) {
@@ -385,7 +408,8 @@ impl Chain {
                                to silence this",
             self.wanted.redirects
         );
-        let url = self.target.shown.as_str();
+        let first = self.first.as_ref().and_then(|sent| sent.target.as_ref());
+        let url = first.unwrap_or(&self.target).shown.as_str();
         self.vu
             .program
             .log(Level::Warning, &message, &[("url", url)]);
@@ -427,7 +451,10 @@ impl Chain {
         let proto = record::proto(&hop, wrong.as_ref());
         let answer = Answer {
             status: if wrong.is_some() { 0 } else { hop.status },
-            reason: mem::take(&mut hop.reason),
+            reason: match hop.is_http2 {
+                true => status_text(hop.status).to_owned(),
+                false => mem::take(&mut hop.reason),
+            },
             proto,
             timings: hop.timings(),
             fields: match wrong.is_some() {
@@ -440,8 +467,8 @@ impl Chain {
             tls: hop.tls.take().map(record::tls).unwrap_or_default(),
             target: Some(Rc::clone(&self.target)),
             request: self.first.take().unwrap_or_else(|| Sent {
+                target: Some(self.asked()),
                 method: self.method,
-                target: Some(Rc::clone(&self.target)),
                 headers,
                 body: self.body.unwrap_or_default(),
             }),

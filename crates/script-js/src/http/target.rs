@@ -127,6 +127,11 @@ impl HttpState {
 impl Target {
     fn read(text: &str) -> Result<Target, InvalidTarget> {
         let url = Url::parse(text).map_err(|problem| InvalidTarget::of(text, problem))?;
+        // The parser takes more slashes for two.
+        let behind = text.split_once("://").map_or("", |(_, behind)| behind);
+        if behind.starts_with(['/', '\\']) {
+            return Err(InvalidTarget::NoHost);
+        }
         if !matches!(url.scheme(), "http" | "https") {
             return Err(InvalidTarget::Scheme(url.scheme().to_owned()));
         }
@@ -163,6 +168,11 @@ impl Target {
             Some(shown) => Target { shown, ..self },
             None => self,
         }
+    }
+
+    /// The same without its credentials.
+    pub(crate) fn anonymous(&self) -> Target {
+        Target::of(self.url.clone())
     }
 
     /// The target of a URL that a relative one led to from this: it has the same credentials.
@@ -217,6 +227,18 @@ mod tests {
             &known,
             &targets.of("http://host/99999", &NoSecrets).unwrap()
         ));
+    }
+
+    #[test]
+    fn a_url_needs_a_host() {
+        for text in ["http:///nohost", "http://", "https:////a"] {
+            assert_eq!(
+                Target::read(text).unwrap_err(),
+                InvalidTarget::NoHost,
+                "{text}"
+            );
+        }
+        assert!(Target::read("http://host//a").is_ok());
     }
 
     #[test]

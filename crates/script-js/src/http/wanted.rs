@@ -7,8 +7,8 @@ use super::held;
 use super::jar::Jar;
 use super::target::{InvalidTarget, Target};
 use crate::api::k6::read_tags;
-use crate::api::k6_error;
-use crate::native::Call;
+use crate::api::not_supported;
+use crate::native::{Call, Text, lossy};
 use crate::run::{HttpOptions, Level};
 use crate::vu::Vu;
 use rquickjs::{Coerced, FromJs, Object, Result, Value};
@@ -87,6 +87,9 @@ impl From<rquickjs::Error> for Unread {
 /// What is read of params or a body.
 pub(crate) type Read<T> = std::result::Result<T, Unread>;
 
+/// How many redirects are followed where nobody says it.
+const USUAL_REDIRECTS: u32 = 10;
+
 impl Wanted {
     /// Reads a request: its URL, its body, its params.
     pub(crate) fn read<'js>(
@@ -114,8 +117,8 @@ impl Wanted {
             headers: Rc::clone(vu.worker.usual_fields(options)),
             body: None,
             timeout: TIMEOUT,
-            redirects: options.max_redirects,
-            is_redirects_own: false,
+            redirects: options.max_redirects.unwrap_or(USUAL_REDIRECTS),
+            is_redirects_own: options.max_redirects.is_some(),
             cookies: Vec::new(),
             jar: Rc::clone(&vu.http.jar),
             is_digest: false,
@@ -211,8 +214,8 @@ impl Wanted {
     /// Reads the params; the compression that they ask for.
     fn read_params<'js>(&mut self, call: &Call<'js>, params: &Object<'js>) -> Read<Option<String>> {
         let mut compression = None;
-        for entry in params.props::<String, Value<'js>>() {
-            let (key, value) = entry?;
+        for entry in params.props::<Text, Value<'js>>() {
+            let (Text(key), value) = entry?;
             let means_something = matches!(key.as_str(), "responseCallback" | "redirects");
             if value.is_undefined() || value.is_null() && !means_something {
                 continue;
@@ -253,8 +256,8 @@ impl Wanted {
         let Some(headers) = value.as_object() else {
             return Ok(());
         };
-        for entry in headers.props::<String, Value<'js>>() {
-            let (name, value) = entry?;
+        for entry in headers.props::<Text, Value<'js>>() {
+            let (Text(name), value) = entry?;
             let name = canonical(name.as_bytes());
             let value = call.text(&value)?;
             match name.as_str() {
@@ -295,8 +298,8 @@ impl Wanted {
         let Some(cookies) = value.as_object() else {
             return Ok(());
         };
-        for entry in cookies.props::<String, Value<'js>>() {
-            let (name, value) = entry?;
+        for entry in cookies.props::<Text, Value<'js>>() {
+            let (Text(name), value) = entry?;
             let cookie = match value.as_object() {
                 None => (call.text(&value)?, false),
                 Some(object) => {
@@ -317,7 +320,7 @@ impl Wanted {
             "digest" => self.is_digest = true,
             "ntlm" => {
                 let sentence = "NTLM is not supported: use basic or digest authentication";
-                return Err(k6_error(&call.ctx, sentence));
+                return Err(not_supported(&call.ctx, sentence));
             }
             _ => {}
         }
@@ -353,13 +356,14 @@ fn url_of<'js>(
     value: &Value<'js>,
 ) -> Result<std::result::Result<(String, Option<String>), InvalidTarget>> {
     if let Some(text) = value.as_string() {
-        return Ok(Ok((text.to_string()?, None)));
+        return Ok(Ok((lossy(text)?, None)));
     }
     if let Some(object) = value.as_object()
-        && let Some(url) = object.get::<_, Option<String>>("url").ok().flatten()
+        && let Some(Text(url)) = object.get::<_, Option<Text>>("url").ok().flatten()
     {
-        let name: Option<String> = object.get("name").ok().flatten();
-        return Ok(Ok((url.clone(), name.filter(|name| *name != url))));
+        let name: Option<Text> = object.get("name").ok().flatten();
+        let name = name.map(|name| name.0).filter(|name| *name != url);
+        return Ok(Ok((url, name)));
     }
     let shown = match value.is_undefined() || value.is_null() {
         true => "<nil>".to_owned(),

@@ -21,6 +21,7 @@ mod edits;
 mod exports;
 mod imports;
 
+use super::depth::deep_enough;
 use edits::Edits;
 use oxc::allocator::Allocator;
 use oxc::ast::AstKind;
@@ -30,7 +31,7 @@ use oxc::semantic::{Semantic, SemanticBuilder};
 use oxc::span::SourceType;
 
 /// A module as a function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Factory {
     /// An expression, whose value is the function.
     pub(crate) code: String,
@@ -52,6 +53,11 @@ struct Module<'a> {
 
 /// The factory of a module that has been found to be one.
 pub(crate) fn factory(text: &str) -> Factory {
+    // What is too deep was refused when it was found to be a module.
+    deep_enough(text, || made(text)).unwrap_or_default()
+}
+
+fn made(text: &str) -> Factory {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, text, SourceType::mjs()).parse();
     let built = SemanticBuilder::new()

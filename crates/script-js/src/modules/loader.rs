@@ -9,12 +9,12 @@ use super::store::{Store, Unit};
 use crate::api;
 use crate::api::globals::requiring;
 use crate::api::k6_error;
-use crate::native::{Call, function, guarded};
+use crate::native::{Call, Text, function, guarded};
 use crate::vu::Vu;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions};
-use rquickjs::{Atom, Ctx, Error, Function, IntoJs, Module, Object, Result, Value};
+use rquickjs::{Atom, Ctx, Error, Function, IntoJs, Module, Object, Promise, Result, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -32,9 +32,13 @@ impl Resolver for Names {
     ) -> Result<String> {
         match resolve(base, name) {
             Ok(resolved) => {
-                let resolved = resolved.into_name();
-                Vu::of(ctx).program.store.asked_for(&resolved, name);
-                Ok(resolved)
+                let (resolved, vu) = (resolved.into_name(), Vu::of(ctx));
+                let store = &vu.program.store;
+                store.asked_for(&resolved, name);
+                match vu.loading.refusal_of_import(store, &resolved) {
+                    Some(sentence) => Err(refuse(ctx, &sentence)),
+                    None => Ok(resolved),
+                }
             }
             Err(sentence) => Err(refuse(ctx, &sentence)),
         }
@@ -63,10 +67,14 @@ fn load<'js>(ctx: &Ctx<'js>, store: &Store, name: &str) -> Result<Module<'js, De
         return synthetic(ctx, store, name, &object);
     }
     let unit = store.unit(name).map_err(|error| refuse(ctx, &error))?;
+    let vu = Vu::of(ctx);
     if !unit.is_common_js {
+        vu.loading.add(name);
         return declare(ctx, name, &unit);
     }
-    let exports = common_js(ctx, name, &unit)?;
+    let exports = vu
+        .loading
+        .while_running(name, || common_js(ctx, name, &unit))?;
     synthetic(ctx, store, name, &exports)
 }
 
@@ -134,7 +142,8 @@ fn synthetic<'js>(
     name: &str,
     object: &Object<'js>,
 ) -> Result<Module<'js, Declared>> {
-    let keys: Vec<String> = object.keys().collect::<Result<_>>()?;
+    let keys: Vec<Text> = object.keys().collect::<Result<_>>()?;
+    let keys: Vec<String> = keys.into_iter().map(|key| key.0).collect();
     let unit = store.made(&format!("exports of {name}"), || exporting(&keys));
     let module = declare(ctx, name, &unit)?;
     module.meta()?.set("exports", object.clone())?;
@@ -279,6 +288,16 @@ fn wrapped<'js>(ctx: &Ctx<'js>, name: &str, unit: &Unit) -> Result<Function<'js>
     Ok(run)
 }
 
+/// How many calls may stand between a native function and the module that runs.
+const MOST_BETWEEN: isize = 64;
+
+/// The innermost module that runs: files of CommonJS stand within it.
+fn running_module(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
+    let name = |level| ctx.script_or_module_name(level)?.to_string().ok();
+    let is_module = |name: &String| store.code(name).is_some_and(|unit| !unit.is_common_js);
+    (0..=MOST_BETWEEN).filter_map(name).find(is_module)
+}
+
 /// What `require()` of a specifier gives in the module of this name.
 pub(crate) fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
     let name = match resolve(base, specifier) {
@@ -297,6 +316,13 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Resul
     if vu.shared().is_some() {
         return namespace(ctx, &name).map(Object::into_value);
     }
-    let promise = Module::import(ctx, name)?;
-    promise.finish()
+    let by = running_module(ctx, &store);
+    if let Some(sentence) = vu.loading.refusal(&store, by, &name) {
+        return Err(refuse(ctx, &sentence));
+    }
+    vu.loading.begin();
+    let promise: Result<Promise<'js>> = Module::import(ctx, name);
+    let required = promise.and_then(|promise| promise.finish());
+    vu.loading.end(required.is_ok());
+    required
 }

@@ -105,6 +105,11 @@ impl Store {
         ))
     }
 
+    /// The module of this name, if it was read.
+    pub(crate) fn code(&self, name: &str) -> Option<Arc<Unit>> {
+        locked(&self.units).get(name).cloned()
+    }
+
     /// A script asks for the module of this name by this specifier.
     pub(crate) fn asked_for(&self, name: &str, specifier: &str) {
         let mut specifiers = locked(&self.specifiers);

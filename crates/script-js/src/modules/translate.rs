@@ -4,6 +4,7 @@
 //! A file of plain JavaScript stays as it is, to the letter, so that its lines are those of its
 //! errors. A file with types is printed anew, with a table from its new lines to the old ones.
 
+use super::depth::deep_enough;
 use super::lines::Lines;
 use oxc::allocator::Allocator;
 use oxc::codegen::{Codegen, CodegenOptions};
@@ -51,15 +52,27 @@ fn more(others: usize) -> String {
 /// Makes JavaScript of a file. One whose name says so, or that has no name, may have types.
 pub(crate) fn translate(name: &str, text: &str) -> Result<Translated, SyntaxProblem> {
     let text = blank_shebang(text);
-    match as_javascript(name, &text) {
-        Ok(is_common_js) => Ok(Translated {
+    let translated = deep_enough(&text, || match as_javascript(name, &text) {
+        Ok(is_common_js) => Ok((None, is_common_js)),
+        Err(_) if may_have_types(name) => {
+            without_types(name, &text).map(|translated| (Some(translated), false))
+        }
+        Err(problem) => Err(problem),
+    });
+    let translated = translated.map_err(|problem| SyntaxProblem {
+        name: name.to_owned(),
+        message: problem.to_string(),
+        line: 1,
+        column: 1,
+        others: 0,
+    })?;
+    translated.map(|(printed, is_common_js)| {
+        printed.unwrap_or(Translated {
             code: text,
             is_common_js,
             lines: None,
-        }),
-        Err(_) if may_have_types(name) => without_types(name, &text),
-        Err(problem) => Err(problem),
-    }
+        })
+    })
 }
 
 fn may_have_types(name: &str) -> bool {

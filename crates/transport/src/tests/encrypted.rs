@@ -3,13 +3,14 @@
 use super::authority::{Authority, BOTH};
 use super::servers::{Server, TlsStream, echo_bytes, serve_tls, tls_output};
 use super::*;
-use crate::is_tls_error;
+use crate::{Traffic, is_tls_error};
 use loadline_reactor::KernelSocket;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::mpsc::{self, Sender};
 
 /// Sends a body and tells when the socket takes no more for the moment.
@@ -72,6 +73,27 @@ impl<T: Send + 'static> Pair<T> {
             client(&kernel, &mut connection, &dialler.scratch).await;
         });
         self.server.found()
+    }
+}
+
+#[test]
+fn bytes_on_the_socket_are_counted_with_those_of_the_handshake() {
+    for version in [&TLS12, &TLS13] {
+        let pair = Pair::new(&[version], |stream| {
+            let mut body = [0; 1_000];
+            stream.read_exact(&mut body).expect("a body");
+        });
+        pair.talk(async |_, connection, _| {
+            let traffic = Rc::new(Traffic::default());
+            connection.count_encrypted_in(&traffic);
+            let (sent, received) = traffic.take();
+            assert!(sent > 150 && received > 400, "{sent} {received}");
+            connection.send_all(&[7; 1_000]).await.expect("sent");
+            let (sent, _) = traffic.take();
+            // A record has a header and a tag.
+            assert!((1_001..1_100).contains(&sent), "{sent}");
+            assert_eq!(traffic.take().0, 0);
+        });
     }
 }
 

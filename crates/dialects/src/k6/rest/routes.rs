@@ -62,6 +62,15 @@ impl Answer {
         Answer::problem(400, TEXT, "Error reading request body", detail)
     }
 
+    /// To a request over loopback under a name that is not this machine's.
+    pub(super) fn misdirected() -> Self {
+        Answer::plain(
+            403,
+            "the Host field names another machine: ask localhost, or the address that --address \
+             names\n",
+        )
+    }
+
     /// To a request that made the test's own code panic.
     pub(super) fn broken() -> Self {
         let detail = "the request could not be carried out; the test goes on";
@@ -94,7 +103,13 @@ fn version_1(control: &dyn Control, method: &Method, rest: &str, body: &[u8]) ->
         Some((room, id)) => (room, Some(percent_decode_str(id).decode_utf8_lossy())),
         None => (rest, None),
     };
-    match (room, id.as_deref(), method.as_str()) {
+    // Who answers leaves the body out.
+    let method = if method == Method::HEAD {
+        "GET"
+    } else {
+        method.as_str()
+    };
+    match (room, id.as_deref(), method) {
         ("status", None, "GET") => status(control),
         ("status", None, "PATCH") => change(control, body),
         ("metrics", None, "GET") => Answer::ok(TEXT, documents::metrics(&control.metrics())),

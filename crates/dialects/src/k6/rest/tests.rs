@@ -143,10 +143,21 @@ fn serve_fake(fake: &Arc<Fake>) -> Server {
 
 /// Asks for something; the response's status, content type and body.
 fn request(server: &Server, method: &str, path: &str, body: &str) -> (u16, String, String) {
+    request_to(server, "localhost", method, path, body)
+}
+
+/// The same under this name.
+fn request_to(
+    server: &Server,
+    host: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> (u16, String, String) {
     let mut stream = std::net::TcpStream::connect(server.address()).expect("a connection");
     let length = body.len();
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
          Content-Length: {length}\r\n\r\n{body}"
     );
     stream.write_all(head.as_bytes()).expect("sent");
@@ -410,4 +421,43 @@ fn the_port_is_free_once_the_server_is_dropped() {
     drop(server);
     let again = Server::start(&address, Fake::running() as Arc<dyn Control>);
     assert_eq!(again.expect("the port").address().to_string(), address);
+}
+
+#[test]
+fn a_name_that_is_not_this_machines_is_refused_over_loopback() {
+    let server = serve_fake(&Fake::running());
+    let status = |host: &str| request_to(&server, host, "GET", "/v1/status", "").0;
+    let port = server.address().port();
+    for host in [
+        "localhost".to_owned(),
+        format!("LOCALHOST:{port}"),
+        "127.0.0.1:1".to_owned(),
+        "[::1]:80".to_owned(),
+        "127.9.9.9".to_owned(),
+    ] {
+        assert_eq!(status(&host), 200, "{host}");
+    }
+    for host in [
+        "rebound.example",
+        "rebound.example:6565",
+        "10.0.0.1",
+        "localhost.example",
+        "x",
+    ] {
+        assert_eq!(status(host), 403, "{host}");
+    }
+    let stop = r#"{"data":{"attributes":{"stopped":true}}}"#;
+    assert_eq!(
+        request_to(&server, "evil.example", "PATCH", "/v1/status", stop).0,
+        403
+    );
+}
+
+#[test]
+fn a_head_is_answered_as_a_get_without_its_body() {
+    let server = serve_fake(&Fake::running());
+    let (status, kind, body) = request(&server, "HEAD", "/v1/status", "");
+    let get = request(&server, "GET", "/v1/status", "");
+    assert_eq!((status, kind), (get.0, get.1));
+    assert_eq!(body, "");
 }

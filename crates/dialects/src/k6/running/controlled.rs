@@ -3,6 +3,9 @@
 use crate::k6::rest::{Scale, ScaleError};
 use loadline_k6_options::{Executor, Scenario};
 
+/// The most users that can be asked for.
+const MOST_USERS: i64 = 1_000_000;
+
 /// The users of a scenario that is controlled from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::k6) struct Controlled {
@@ -60,6 +63,11 @@ impl Controlled {
                  maxVUs ({max})"
             )));
         }
+        if max > MOST_USERS {
+            return Err(invalid(format!(
+                "the number of maxVUs ({max}) can't be more than {MOST_USERS}"
+            )));
+        }
         if max < i64::from(self.first.1) {
             return Err(ScaleError::Invalid(format!(
                 "the new number of max VUs cannot be lower than the starting number of max VUs \
@@ -100,6 +108,9 @@ mod tests {
         let above = "invalid configuration supplied: the number of active VUs (5) must be less \
                      than or equal to the number of maxVUs (4)";
         assert_eq!(scaled(Some(5), None), Err(above.to_owned()));
+        let many = "invalid configuration supplied: the number of maxVUs (1000000000) can't be \
+                    more than 1000000";
+        assert_eq!(scaled(None, Some(1_000_000_000)), Err(many.to_owned()));
         let below = "the new number of max VUs cannot be lower than the starting number of max \
                      VUs (4)";
         assert_eq!(scaled(None, Some(3)), Err(below.to_owned()));

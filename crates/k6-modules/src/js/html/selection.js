@@ -20,6 +20,23 @@
         }
     };
     const camel = (name) => name.replace(/-+(.)/g, (_, c) => c.toUpperCase());
+    // Words that k6 writes in capitals, as Go does.
+    const INITIALISMS = new Set(
+        (
+            "ACL API ASCII CPU CSS DNS EOF ETA GPU GUID HTML HTTP HTTPS ID IP JSON LHS OS QPS " +
+            "RAM RHS RPC SLA SMTP SQL SSH TCP TLS TTL UDP UI UID UUID URI URL UTF8 VM XML XMPP " +
+            "XSRF XSS"
+        ).split(" "),
+    );
+    const member = (name) => {
+        const [first, ...others] = name.split(/-+/);
+        const title = (word) => {
+            const capitals = word.toUpperCase();
+            if (INITIALISMS.has(capitals)) return capitals;
+            return word.charAt(0).toUpperCase() + word.slice(1);
+        };
+        return first + others.map(title).join("");
+    };
     const mustCall = (run, name) => {
         if (typeof run === "function") return;
         throw new GoError(`the argument to ${name}() must be a function`);
@@ -195,11 +212,14 @@
         }
         data(key) {
             if (!this.#nodes.length) return undefined;
-            const all = {};
+            const [all, byCamel] = [{}, {}];
             for (const [name, text] of Object.entries(this.#doc.attributes(this.#nodes[0]))) {
-                if (/^data-./.test(name)) all[camel(name.slice(5))] = typed(text);
+                if (!/^data-./.test(name)) continue;
+                const value = typed(text);
+                all[member(name.slice(5))] = value;
+                byCamel[camel(name.slice(5))] = value;
             }
-            return key === undefined ? all : all[camel(String(key))];
+            return key === undefined ? all : byCamel[camel(String(key))];
         }
         size() {
             return this.#nodes.length;
