@@ -74,7 +74,7 @@ pub(crate) fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) ->
     for number in 0..answers {
         let start_ns = index * SECOND + number * SECOND / answers;
         let end_ns = start_ns + dice.wait_ns(mean_ns);
-        recorder.begin();
+        recorder.begin(start_ns);
         recorder.end(&Exchange {
             intended_ns: start_ns,
             ready_ns: start_ns,
