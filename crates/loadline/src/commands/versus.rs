@@ -127,6 +127,7 @@ fn turns(plans: [&Plan; 2], pairs: u32) -> Vec<Planned> {
     };
     let orders = orders(pairs, plans[0].seed);
     let each = (0..pairs).zip(orders);
+            spent_s: None,
     each.flat_map(|(pair, first)| [turn(first, pair), turn(1 - first, pair)])
         .collect()
 }

@@ -104,6 +104,7 @@ fn role(kind: RoleKind, number: u32, name: Option<&str>) -> Option<Role> {
         of: Some(6),
         name: name.map(str::to_owned),
         search: None,
+        spent_s: None,
     })
 }
 

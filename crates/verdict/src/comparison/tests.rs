@@ -209,6 +209,7 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
             of: None,
             name: Some(name.to_owned()),
             search: None,
+            spent_s: None,
         };
         recorded_as(Some(role), seed, 5e6, 2, &plan(400, 50))
     };
@@ -246,6 +247,7 @@ fn turns(seed: u64, pairs: u64, slower: f64) -> Vec<Summary> {
             of: Some(pairs as u32),
             name: Some(name.to_owned()),
             search: None,
+            spent_s: None,
         });
         summary
     };
