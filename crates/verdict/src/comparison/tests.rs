@@ -96,7 +96,7 @@ pub(crate) fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) ->
 }
 
 /// A run of this many seconds with 400 exponential response times in each.
-fn recorded(seed: u64, mean_ns: f64, seconds: u64, plan: &Plan) -> SavedRun {
+pub(crate) fn recorded(seed: u64, mean_ns: f64, seconds: u64, plan: &Plan) -> SavedRun {
     recorded_as(None, seed, mean_ns, seconds, plan)
 }
 
