@@ -1,8 +1,10 @@
 /** Text whose numbers, units and options are not broken across lines. */
 
 /** An option with its value, or a number in groups with its unit. */
-const WHOLE =
-  /--?[a-z][a-z0-9-]*(?: [\d.]+[%\w]*)?|\d[\d.]*(?: \d{3})*(?: (?:ns|µs|ms|s|min|h|%|[kKMG]i?B|req\/s))?(?:\/s)?/g;
+const OPTION = "--?[a-z][a-z0-9-]*(?: [\\d.]+[%\\w]*)?";
+const UNIT = "ns|µs|ms|s|min|h|%|[kKMG]i?B|req/s";
+const NUMBER = `\\d[\\d.]*(?: \\d{3})*(?: (?:${UNIT}))?(?:/s)?`;
+const WHOLE = new RegExp(`${OPTION}|${NUMBER}`, "g");
 
 export function Words({ text }: { text: string }) {
   const parts = [];

@@ -28,8 +28,8 @@ pub trait Measure {
     /// Leaves the target alone for this many seconds, or until the user wants no more.
     fn pause(&mut self, _seconds: f64) {}
 
-    /// Seconds of the budget that are gone by a clock, asked for once after each trial; `None` where
-    /// there is no clock. Then they are reckoned from what was to be measured.
+    /// Seconds of the budget that are gone by a clock, asked for once after each trial; `None`
+    /// without a clock: then they are reckoned from what was to be measured.
     fn spent_s(&mut self) -> Option<f64> {
         None
     }
