@@ -149,15 +149,15 @@ fn a_slower_run_is_slower_in_each_percentile() {
     let found = Comparison::of(&[run(1, 5.0)], &[run(2, 7.5)]).unwrap();
     assert_eq!(found.standing(), Standing::Slower);
     let figures: Vec<Figure> = found.figures.iter().map(|f| f.figure).collect();
-    let percentiles = [50.0, 90.0, 99.0, 99.9].map(Figure::Percentile);
-    assert_eq!(figures[..4], percentiles);
-    assert_eq!(figures[4], Figure::Rate);
-    for figure in &found.figures[..3] {
+    let percentiles = [50.0, 90.0, 95.0, 99.0, 99.9].map(Figure::Percentile);
+    assert_eq!(figures[..5], percentiles);
+    assert_eq!(figures[5], Figure::Rate);
+    for figure in &found.figures[..4] {
         assert_eq!(figure.standing, Standing::Slower, "{figure:?}");
         assert_eq!(figure.more_runs, Some(0));
         assert!((figure.ratio.ratio - 1.5).abs() < 0.3, "{figure:?}");
     }
-    assert_eq!(found.figures[4].standing, Standing::CannotTell);
+    assert_eq!(found.figures[5].standing, Standing::CannotTell);
     let back = Comparison::of(&[run(2, 7.5)], &[run(1, 5.0)]).unwrap();
     assert_eq!(back.standing(), Standing::Faster);
 }
