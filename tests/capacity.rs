@@ -135,6 +135,7 @@ fn assert_kept(saved: &Path, report: &Value, code: Option<i32>) {
     assert_eq!(one.code, Some(0), "a trial may break: {}", one.stderr);
     assert!(!one.stdout.contains("load line:"), "{}", one.stdout);
     let trials = report["trials"].as_array().unwrap();
+    assert_each_is_as_by_itself(saved, trials);
     let purposes = trials.iter().map(|trial| trial["purpose"].as_str());
     let purposes: Vec<_> = purposes
         .filter(|name| *name != Some("back at 90 %"))
@@ -153,6 +154,35 @@ fn assert_kept(saved: &Path, report: &Value, code: Option<i32>) {
     );
     assert!(runs[0].header().environment.floor.is_some());
     assert!(report["floor"]["p50_ns"].as_u64().unwrap() > 0);
+}
+
+/// The times of a trial are those of its run, to the last digit: what had no response counts in
+/// both, and what is a lower bound is one in both.
+fn assert_each_is_as_by_itself(saved: &Path, trials: &[Value]) {
+    let alone =
+        |trial: &&Value| !matches!(trial["purpose"].as_str(), Some("110 %" | "back at 90 %"));
+    for trial in trials.iter().filter(alone) {
+        let number = trial["number"].to_string();
+        let words = ["report", text(saved), "--run", &number, "-o", "json"];
+        let run = json(&loadline(&words));
+        let times = &run["summary"]["response_time_us"];
+        let is_bound = |name: &str| {
+            let bounds = times["at_least"].as_array();
+            bounds.is_some_and(|bounds| bounds.iter().any(|bound| bound == name))
+        };
+        let has_any = times["count"] != 0 || times["unfinished"] != 0;
+        for name in ["p50", "p99"] {
+            let (figure, bound) = (format!("{name}_us"), format!("{name}_at_least"));
+            if has_any && !times[name].is_null() {
+                assert_eq!(trial[&figure], times[name], "{name} of {trial:#}");
+            }
+            assert_eq!(trial[&bound], is_bound(name), "{name} of {trial:#}");
+        }
+        let checks = run["summary"]["checks"].as_array().unwrap().iter();
+        for (of_trial, of_run) in trial["checks"].as_array().unwrap().iter().zip(checks) {
+            assert_eq!(of_trial["outcome"], of_run["outcome"], "{trial:#}");
+        }
+    }
 }
 
 /// The outcome stands behind the trials, and they alone give the same one.

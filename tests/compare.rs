@@ -33,6 +33,43 @@ fn a_slower_server_is_told_from_a_faster_one() {
 }
 
 #[test]
+fn a_tolerance_that_is_exceeded_for_certain_fails_and_what_is_not_known_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let fast = saved(dir.path(), "fast.run", "5ms", "50");
+    let slow = saved(dir.path(), "slow.run", "1s", "50");
+    let compared = |rules: &[&str]| {
+        let files = ["compare", "--allow-invalid", text(&fast), text(&slow)];
+        loadline(&[&files[..], rules].concat())
+    };
+    let failed = compared(&["--fail-on", "p95:+50%", "--fail-on", "rate:+900%"]);
+    assert_eq!(failed.code, Some(1), "{}{}", failed.stdout, failed.stderr);
+    assert!(failed.stdout.contains("  p95 "), "{}", failed.stdout);
+    let said = "which --fail-on p95:+50% does not allow";
+    assert!(failed.stderr.contains(said), "{}", failed.stderr);
+    let kept = compared(&["--fail-on", "p50:-50%", "--fail-on=rate:+900%"]);
+    assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);
+    assert!(kept.stdout.contains("p50:-50%"), "{}", kept.stdout);
+    let unknown = compared(&["--fail-on", "mean:+10%"]);
+    assert_eq!(unknown.code, Some(3), "{}", unknown.stdout);
+    assert!(
+        unknown
+            .stderr
+            .contains("Whether mean:+10% holds is not known")
+    );
+    let broken_too = compared(&["--fail-on", "mean:+10%", "--fail-on", "p50:+50%"]);
+    assert_eq!(broken_too.code, Some(1), "{}", broken_too.stderr);
+    let chosen = compared(&["--percentiles", "80", "-o", "json", "--fail-on", "p70:+50%"]);
+    assert_eq!(chosen.code, Some(1), "{}", chosen.stderr);
+    let json: Value = serde_json::from_str(&chosen.stdout).unwrap();
+    let figures = json["figures"].as_array().unwrap().iter();
+    let names: Vec<_> = figures
+        .map(|figure| figure["figure"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["p70", "p80", "rate"]);
+    assert_eq!(json["tolerances"][0]["outcome"], "broken");
+}
+
+#[test]
 fn sets_of_repeats_are_compared_by_their_runs() {
     let dir = tempfile::tempdir().unwrap();
     let run = |name: &str, delay: &str| saved(dir.path(), name, delay, "50");

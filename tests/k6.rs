@@ -3,6 +3,8 @@
 
 mod commands;
 mod load;
+#[cfg(feature = "html")]
+mod page;
 mod refusals;
 mod requests;
 mod rest;

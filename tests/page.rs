@@ -386,8 +386,10 @@ fn plots_are_written_without_a_browser() {
     let (saved, plots) = (folder.path().join("a.run"), folder.path().join("plots"));
     let target = url(&server, "");
     let run = loadline(&[
-        "-n",
-        "200",
+        "-r",
+        "50",
+        "-d",
+        "4s",
         "-q",
         "--allow-invalid",
         "--save",

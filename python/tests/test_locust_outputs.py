@@ -145,6 +145,13 @@ def test_the_page_has_loadlines_figures_and_locusts_tables(tmp_path, pages):
     assert int(rows["/missing"][3]) == int(rows["/missing"][2]) > 10
     assert tables["Request Statistics"]["has_total"]
     assert ["Fast", "50.0%", "50.0%"] in tables["Final ratio"]["rows"]
+    # What the locustfile counts as failed stands at the head, and nothing there says otherwise.
+    failed = {one["name"]: one for one in data["headlines"]}["Failed"]
+    total = tables["Request Statistics"]["rows"][-1]
+    assert failed["note"].startswith(f"{total[3]} of {total[2]} requests, as the locustfile counts")
+    assert "GET /missing" in failed["note"] and failed["tone"] == "bad"
+    assert data["validity"]["tone"] != "good"
+    assert not any(" failed" in fact["text"] for fact in data["facts"])
     assert ["\u2003front", "100.0%", "50.0%"] in tables["Final ratio"]["rows"]
     # What stands in a name is never markup.
     assert "<b>front" not in page and "</script>\"" not in page

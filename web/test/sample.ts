@@ -97,6 +97,12 @@ export function run(): RunPage {
     started_at: "2026-01-02T03:04:05Z",
     title: "GET http://127.0.0.1:8080/<b>",
     load: "open loop: 2 000/s constant, 50 connections, 2 threads, for 20 s",
+    headlines: [
+      { name: "Rate", figure: "1 999/s", note: "of 2 000/s asked", tone: "plain" },
+      { name: "p95 of the response time", figure: "54.0 ms", note: "52 – 56 ms", tone: "plain" },
+      { name: "Failed", figure: "2.5 %", note: "3 of 40 003 without a response", tone: "bad" },
+      { name: "Checks", figure: "1 of 3 failed", note: "p99<50ms", tone: "bad" },
+    ],
     facts: [{ name: "rate", text: "2 000/s asked, 1 999/s achieved" }],
     machine: [{ name: "cores", text: "2" }],
     validity: {
@@ -162,6 +168,7 @@ export function run(): RunPage {
     time_notes: ["Blocked is waiting for a free connection."],
     added: {
       title: "Tables of another tool",
+      verdicts: [],
       tables: [
         {
           title: "Failures",
@@ -218,6 +225,21 @@ export function series(): SeriesPage {
     started_at: "2026-01-02T03:04:05Z",
     title: page.title,
     load: page.load,
+    verdict: {
+      tone: "bad",
+      text: "B is slower (p99).",
+      ratios: [
+        { name: "p50", ratio: 1, lower: 0.98, upper: 1.02, tone: "plain", text: "1.000" },
+        {
+          name: "p99",
+          ratio: 1.1,
+          lower: 1.05,
+          upper: null,
+          tone: "bad",
+          text: "1.100 (1.050 – ?)",
+        },
+      ],
+    },
     together: {
       caption: "Across the runs",
       columns: ["median", "least", "most"],
@@ -341,7 +363,9 @@ export function search(): SearchPage {
       stretch,
       level,
       p50_us: p99_us / 9,
+      p50_at_least: false,
       p99_us,
+      p99_at_least: false,
       cells: [String(level), String(level), "1.02 ms", "5.10 ms", "0 %", "48.0 %"],
       ended: index === 8 ? "discarded" : ended,
       text: failed ? "p99<50ms failed" : "passed",
@@ -389,9 +413,8 @@ export function search(): SearchPage {
     course: "rates of an open loop, searched in 28 trials, by p99<50ms and errors<0.1%",
     answer: {
       kind: "found",
-      text:
-        "load line: 4900 req/s (4880 … 4961); p99 breaks first; target CPU 98 %; " +
-        "confirmed by a run of 10.0 s",
+      text: "load line: 4900 req/s (4880 … 4961)",
+      detail: "p99 fails first; target CPU 98 %; confirmed by a run of 10.0 s",
       notes: [],
     },
     columns: ["req/s", "answers/s", "p50", "p99", "failed", "target CPU"],

@@ -17,6 +17,8 @@ const ALL: usize = 0;
 const RETRY_RESERVE: f64 = 0.5;
 /// The part of the width by which the first level lies below one that was refuted.
 const CLOSE_BELOW: f64 = 0.9;
+/// What trials take besides their measured time is expected of the next one by this many.
+const OVERHEADS: usize = 3;
 /// Each further step down is this many times as long as the one before, on a logarithmic scale.
 const FURTHER_BELOW: i32 = 3;
 
@@ -71,6 +73,7 @@ pub fn find<M: Measure>(
         measure,
         trials: Vec::new(),
         spent_s: settings.spent_s,
+        overheads_s: Vec::new(),
         retry_left_s: settings.retry_s(),
         ladder: Ladder::default(),
         mean_at_ease_s: f64::MAX,
@@ -106,6 +109,9 @@ struct Driver<'a, M> {
     trials: Vec<Trial>,
     /// Seconds that are gone.
     spent_s: f64,
+    /// Seconds that each trial took besides those that it measured, and the wait for its last
+    /// responses; empty without a clock.
+    overheads_s: Vec<f64>,
     /// Seconds that are left for trials that are made again.
     retry_left_s: f64,
     ladder: Ladder,
@@ -136,7 +142,9 @@ impl<M: Measure> Driver<'_, M> {
             self.go_below()?;
         }
         match self.found() {
-            Some(level) if self.settings.ladder_s() <= self.left_s() => self.climb(level),
+            Some(level) if self.settings.ladder_s(self.overhead_s()) <= self.left_s() => {
+                self.climb(level)
+            }
             _ => Ok(()),
         }
     }
@@ -178,8 +186,7 @@ impl<M: Measure> Driver<'_, M> {
                 false => self.settings.length_s(level),
             };
             let confirmation_s = self.settings.confirmation_s(level);
-            let needed_s = self.settings.whole_s(seconds) + self.settings.whole_s(confirmation_s);
-            if needed_s > self.left_s() {
+            if self.whole_s(seconds) + self.whole_s(confirmation_s) > self.left_s() {
                 break;
             }
             self.counted(Purpose::Search, level, seconds)?;
@@ -199,8 +206,12 @@ impl<M: Measure> Driver<'_, M> {
     }
 
     fn has_time_to_confirm(&self, level: f64) -> bool {
-        let seconds = self.settings.confirmation_s(level);
-        self.settings.whole_s(seconds) <= self.left_s()
+        self.has_time_for(self.settings.confirmation_s(level))
+    }
+
+    /// Whether there is time for a trial that measures so many seconds.
+    fn has_time_for(&self, seconds: f64) -> bool {
+        self.whole_s(seconds) <= self.left_s()
     }
 
     /// Measures a level in one long run; whether that holds, and all answers at the level together.
@@ -253,6 +264,9 @@ impl<M: Measure> Driver<'_, M> {
 
     fn climb(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
         for part in Part::RISING {
+            if !self.has_time_for(self.settings.trial_s) {
+                return Ok(());
+            }
             let level = self.level(part, load_line);
             self.undisturbed(Purpose::Ladder(part), level, self.settings.trial_s)?;
             self.add_rung(part);
@@ -264,10 +278,10 @@ impl<M: Measure> Driver<'_, M> {
     fn descend(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
         let over = (self.level(Part::Over, load_line), self.settings.trial_s);
         let back = (self.level(Part::Back, load_line), self.settings.recovery_s);
-        loop {
+        while self.has_time_for(over.1 + back.1) {
             let descent = self.measure.descend(over, back);
-            self.spent_s += self.settings.whole_s(over.1 + back.1);
             let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
+            self.spend(over.1 + back.1, descent.back.drained_s);
             let discarded = self.is_to_be_made_again(&descent.back, over.1 + back.1);
             let recovery = Recovery::of(&descent);
             let steps = [
@@ -286,6 +300,7 @@ impl<M: Measure> Driver<'_, M> {
             }
             self.discard(over.1 + back.1);
         }
+        Ok(())
     }
 
     fn level(&self, part: Part, load_line: f64) -> f64 {
@@ -372,7 +387,7 @@ impl<M: Measure> Driver<'_, M> {
 
     fn can_spare(&self, seconds: f64) -> bool {
         let left_s = self.retry_left_s - self.retry_reserve_s();
-        seconds <= left_s && 2.0 * self.settings.whole_s(seconds) <= self.left_s()
+        seconds <= left_s && 2.0 * self.whole_s(seconds) <= self.left_s()
     }
 
     /// Seconds that are kept for the trials around the load line: what is lost far below it, where
@@ -392,10 +407,34 @@ impl<M: Measure> Driver<'_, M> {
         seconds: f64,
     ) -> Result<Observation, Stop<M::Error>> {
         let seen = self.measure.trial(purpose, level, seconds);
-        self.spent_s += self.settings.whole_s(seconds);
         let seen = seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
-        self.spent_s += seen.drained_s;
+        self.spend(seconds, seen.drained_s);
         Ok(seen)
+    }
+
+    /// Accounts for a trial that measured so many seconds, and waited so long for its last
+    /// responses: by the clock, where there is one. What it took besides is expected of the next
+    /// ones too.
+    fn spend(&mut self, seconds: f64, drained_s: f64) {
+        let reckoned_s = self.settings.whole_s(seconds) + drained_s;
+        let Some(now_s) = self.measure.spent_s() else {
+            self.spent_s += reckoned_s;
+            return;
+        };
+        let took_s = (now_s - self.spent_s).max(0.0);
+        self.overheads_s.push(took_s - seconds - drained_s);
+        self.spent_s += took_s;
+    }
+
+    /// How many seconds a trial takes in all if this many of them are measured.
+    fn whole_s(&self, seconds: f64) -> f64 {
+        seconds + self.overhead_s()
+    }
+
+    /// What a trial is expected to take besides: as much as the longest of the last ones did.
+    fn overhead_s(&self) -> f64 {
+        let last = self.overheads_s.iter().rev().take(OVERHEADS);
+        last.copied().fold(self.settings.overhead_s, f64::max)
     }
 
     /// Seconds that are left of the budget.

@@ -28,6 +28,12 @@ pub trait Measure {
     /// Leaves the target alone for this many seconds, or until the user wants no more.
     fn pause(&mut self, _seconds: f64) {}
 
+    /// Seconds of the budget that are gone by a clock, asked for once after each trial; `None`
+    /// without a clock: then they are reckoned from what was to be measured.
+    fn spent_s(&mut self) -> Option<f64> {
+        None
+    }
+
     /// A trial was added: for who shows progress, and for who keeps the answers of a level.
     fn ended(&mut self, _trial: &Trial) {}
 
@@ -111,16 +117,26 @@ impl Part {
 /// What a trial saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// For each check, in their order, whether it held.
+    /// For each check, in their order, whether it held. The estimate decides, however sure it is.
     pub checks: Vec<bool>,
+    /// For each check, in their order, whether this trial alone leaves it undecided.
+    #[serde(default)]
+    pub undecided: Vec<bool>,
     /// Answers a second that came in the trial, whenever they were asked for.
     pub answers_per_s: f64,
     /// The share of what ended that failed, 0 to 1.
     pub failed_share: f64,
-    /// The median of the response time in nanoseconds.
+    /// The median of the response time in nanoseconds. Requests without a response count with their
+    /// age.
     pub p50_ns: u64,
-    /// The 99th percentile of the response time in nanoseconds.
+    /// Whether the median is a lower bound: it lies beyond all that is known.
+    #[serde(default)]
+    pub p50_at_least: bool,
+    /// The 99th percentile of the response time in nanoseconds, with the same requests.
     pub p99_ns: u64,
+    /// Whether the 99th percentile is a lower bound.
+    #[serde(default)]
+    pub p99_at_least: bool,
     /// The mean of the response time in seconds.
     pub mean_s: f64,
     /// What fell due and had not ended when the trial did, in seconds of the load asked for; 0 in a

@@ -119,15 +119,15 @@ impl Settings {
         self.trial_s * f64::from(self.trials)
     }
 
-    /// Seconds that the ladder takes.
-    pub(crate) fn ladder_s(&self) -> f64 {
-        RUNGS * self.whole_s(self.trial_s) + self.recovery_s
+    /// Seconds that the ladder takes, if each of its trials takes so many besides what it measures.
+    pub(crate) fn ladder_s(&self, overhead_s: f64) -> f64 {
+        RUNGS * (self.trial_s + overhead_s) + self.recovery_s
     }
 
     /// Seconds that confirmation, ladder and warm-up take.
     pub fn reserved_s(&self) -> f64 {
         let confirmation_s = self.whole_s(Self::CONFIRMATION_TRIALS * self.trial_s);
-        confirmation_s + self.ladder_s() + self.warm_up_s + self.spent_s
+        confirmation_s + self.ladder_s(self.overhead_s) + self.warm_up_s + self.spent_s
     }
 
     /// The fewest seconds with which a search can find anything: those that are reserved, and two

@@ -30,6 +30,7 @@ pub mod modules_cache;
 mod natives;
 pub mod new;
 mod origin;
+mod page_tables;
 mod plan;
 mod progress;
 mod refused;
@@ -44,7 +45,7 @@ mod test;
 pub mod version;
 
 pub use command::{Surroundings, Terminals, run};
-pub use natives::{Natives, Said};
+pub use natives::{Conclude, Natives, PageOutput, Said};
 pub use origin::Place;
 pub use refused::{CANNOT_SERVE, FAILED, INTERRUPTED};
 pub use screen::{Screen, Stream};

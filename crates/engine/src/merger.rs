@@ -109,7 +109,7 @@ impl Merger {
             }
         }
         let mut merged = merged?;
-        merged.counts.in_flight += in_flight;
+        merged.add_in_flight(in_flight);
         Some(merged)
     }
 
@@ -262,7 +262,7 @@ impl ScenarioMerger {
             }
         }
         let mut merged = merged?;
-        merged.counts.in_flight += in_flight_for_good;
+        merged.add_in_flight(in_flight_for_good);
         if let Some(planned) = &mut self.planned {
             let is_gone =
                 |worker: usize| self.done[worker].is_some() && self.waiting[worker].is_empty();

@@ -1,6 +1,6 @@
 //! Two sides, compared.
 
-use crate::{Check, MetricKind, Share, Unit, Validity};
+use crate::{Check, CheckOutcome, MetricKind, Share, Unit, Validity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,10 +36,30 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<ComparedMetric>>"))]
     pub metrics: Vec<ComparedMetric>,
+    /// The tolerances of `--fail-on`, with what came of them; left out where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub tolerances: Option<Vec<ToleranceResult>>,
     /// What else differs between the runs; of saved runs only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub warnings: Option<Vec<Difference>>,
+}
+
+/// What a figure may differ by, and what the runs say of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ToleranceResult {
+    /// The tolerance as typed.
+    pub rule: String,
+    /// Whether the figure stays within it: decided only where the whole interval says so.
+    pub outcome: CheckOutcome,
+    /// The largest B / A that is allowed; of a tolerance downwards the smallest.
+    pub limit: f64,
+    /// B / A; null if the figure could not be compared.
+    pub ratio: Option<f64>,
+    /// Between which bounds the ratio lies; null as above.
+    pub interval: Option<RatioInterval>,
 }
 
 /// A metric that the scripts of both sides counted, without an interval.

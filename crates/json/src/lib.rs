@@ -29,7 +29,7 @@ mod watch;
 pub use check::{Check, CheckOutcome, Unit};
 pub use comparison::{
     ComparedFigure, ComparedFile, ComparedMetric, ComparedName, ComparedNames, Comparison,
-    Difference, RatioInterval, Side, Standing,
+    Difference, RatioInterval, Side, Standing, ToleranceResult,
 };
 pub use distribution::{
     ConfidenceInterval, ConfidenceIntervals, Distribution, End, Percentiles, Quantiles, Statistic,

@@ -28,7 +28,8 @@ pub struct Named {
     pub response_time_us: NamedTimes,
 }
 
-/// The response times of a name; null where there are none.
+/// The response times of a name; null where there are none, a percentile also where there are too
+/// few for it (p99 takes 368).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NamedTimes {

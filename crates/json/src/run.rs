@@ -86,6 +86,14 @@ pub struct Interval {
     /// What was counted in it.
     #[serde(flatten)]
     pub counts: Counts,
+    /// How many requests were in flight on average; null in a saved run of a version that did not
+    /// count it.
+    #[serde(default)]
+    pub in_flight_mean: Option<f64>,
+    /// The most that were in flight at once; of several workers the sum of what each had, an upper
+    /// bound. Null as above.
+    #[serde(default)]
+    pub in_flight_max: Option<u64>,
     /// From the intended start to the last byte, of the requests that ended in it.
     pub response_time_us: Quantiles,
     /// From the send to the last byte, of the requests that ended in it.

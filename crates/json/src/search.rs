@@ -1,6 +1,6 @@
 //! A search for the load line.
 
-use crate::{PerSecond, Seconds, Share, Us};
+use crate::{CheckOutcome, PerSecond, Seconds, Share, Us};
 use loadline_plan::Plan;
 use loadline_record::Floor;
 use schemars::JsonSchema;
@@ -293,8 +293,14 @@ pub struct Measured {
     pub failed_share: Share,
     /// The median of the response time.
     pub p50_us: Us,
+    /// Whether that is a lower bound: requests without a response are older than every response.
+    #[serde(default)]
+    pub p50_at_least: bool,
     /// The 99th percentile of the response time.
     pub p99_us: Us,
+    /// Whether that is a lower bound.
+    #[serde(default)]
+    pub p99_at_least: bool,
     /// What fell due and had not ended when it did, in seconds of the load; 0 in a closed load.
     pub outstanding_s: f64,
     /// By how many requests more was outstanding at its end than at its beginning; 0 in a closed
@@ -316,6 +322,9 @@ pub struct Measured {
 pub struct TrialCheck {
     /// The condition as typed.
     pub check: String,
-    /// Whether it passed.
+    /// Whether the search takes it for passed: by the estimate, however sure that is.
     pub held: bool,
+    /// What the trial alone says of it.
+    #[serde(default)]
+    pub outcome: Option<CheckOutcome>,
 }

@@ -5,7 +5,7 @@ use crate::output::{Color, Format, Output, Sink};
 use crate::session::Needs;
 use anyhow::{Context, Result};
 use loadline_export::sqlite;
-use loadline_page::{AddedTables, FileChart, Heat, Page, RunPage};
+use loadline_page::{AddedTables, FileChart, Heat, Page};
 use loadline_plot::FileFormat;
 use loadline_report::{CapacityReport, TextOptions};
 use loadline_runner::Prints;
@@ -94,10 +94,8 @@ impl Reports {
                 Format::Json => format!("{:#}\n", loadline_report::json(run)),
                 Format::Csv => loadline_report::csv(&run.summary),
                 Format::Html => {
-                    let page = RunPage {
-                        added: self.tables.clone(),
-                        ..loadline_report::run_page(run, heat)
-                    };
+                    let page = loadline_report::run_page(run, heat);
+                    let page = page.with_added(self.tables.clone());
                     loadline_page::html(&Page::Run(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(slice::from_ref(run))?),

@@ -4,6 +4,7 @@
 //! They come as JSON, from a program that knows nothing of pages. What stands in a cell is text,
 //! and the page shows it as text whatever is in it.
 
+use crate::{Headline, RunPage, Tone};
 use serde::{Deserialize, Serialize};
 
 /// Tables under a heading of their own.
@@ -13,8 +14,28 @@ use serde::{Deserialize, Serialize};
 pub struct AddedTables {
     /// The heading.
     pub title: String,
+    /// What the program says of the test by its own rules; none if it does not judge it.
+    #[serde(default)]
+    pub verdicts: Vec<AddedVerdict>,
     /// The tables, in order.
     pub tables: Vec<AddedTable>,
+}
+
+/// What a program says of a test by its own rules, in few words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct AddedVerdict {
+    /// What is judged: `Thresholds`, `Failed`.
+    pub name: String,
+    /// What came of it: `2 of 3 crossed`.
+    pub figure: String,
+    /// What there is to know about it: the names of those that were crossed.
+    #[serde(default)]
+    pub note: String,
+    /// Whether it is bad.
+    #[serde(default)]
+    pub is_bad: bool,
 }
 
 /// A table that was added.
@@ -93,6 +114,11 @@ impl AddedTables {
 
     fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
         change(&mut self.title);
+        for verdict in &mut self.verdicts {
+            [&mut verdict.name, &mut verdict.figure, &mut verdict.note]
+                .into_iter()
+                .for_each(&mut change);
+        }
         for table in &mut self.tables {
             change(&mut table.title);
             let names = table.columns.iter_mut().map(|column| &mut column.name);
@@ -100,6 +126,76 @@ impl AddedTables {
             table.rows.iter_mut().flatten().for_each(&mut change);
         }
     }
+}
+
+/// Has a page begin with what the program says by its own rules.
+pub(crate) fn put_first(page: &mut RunPage, verdicts: &[AddedVerdict]) {
+    for verdict in verdicts {
+        let headline = Headline {
+            name: verdict.name.clone(),
+            figure: verdict.figure.clone(),
+            note: verdict.note.clone(),
+            tone: if verdict.is_bad {
+                Tone::Bad
+            } else {
+                Tone::Good
+            },
+        };
+        let mut ours = page.headlines.iter_mut();
+        match ours.find(|ours| ours.name == headline.name) {
+            Some(ours) => *ours = headline,
+            None => page.headlines.push(headline),
+        }
+    }
+    if page.validity.tone == Tone::Good && verdicts.iter().any(|verdict| verdict.is_bad) {
+        page.validity.tone = Tone::Plain;
+    }
+    for fact in &mut page.facts {
+        fact.text = fact.text.replace(" failed", " without a response");
+    }
+    for column in &mut page.name_columns {
+        if column == "failed" {
+            "no response".clone_into(column);
+        }
+    }
+    let texts = page.warnings.iter_mut().chain(&mut page.validity.findings);
+    let advice = page.errors.iter_mut().map(|row| &mut row.advice);
+    let notes = page.time_notes.iter_mut().chain(&mut page.name_notes);
+    for text in texts.chain(advice).chain(notes) {
+        *text = without_options(text);
+    }
+}
+
+/// A text without the sentences that name an option of a command line, and of a sentence that is
+/// left without another what stands before its advice.
+fn without_options(text: &str) -> String {
+    let sentences: Vec<&str> = text.split_inclusive(". ").map(str::trim_end).collect();
+    let kept: Vec<&str> = sentences
+        .iter()
+        .copied()
+        .filter(|sentence| !names_option(sentence))
+        .collect();
+    match (kept.is_empty(), sentences.first()) {
+        (true, Some(first)) => {
+            let clause = first.split(['(', ';']).next().unwrap_or(first).trim_end();
+            match names_option(clause) {
+                true => String::new(),
+                false => format!("{}.", clause.trim_end_matches(['.', ',', ':'])),
+            }
+        }
+        _ => kept.join(" "),
+    }
+}
+
+/// Whether a word is an option: `--drain`, `(-r)`, `-c`.
+fn names_option(sentence: &str) -> bool {
+    sentence.split_whitespace().any(|word| {
+        let option = word.trim_start_matches(['(', '`', '\'']).strip_prefix('-');
+        option.is_some_and(|rest| {
+            let rest = rest.strip_prefix('-').unwrap_or(rest);
+            rest.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        })
+    })
 }
 
 /// Text with its control characters spelled out, but for those that break lines.
@@ -128,6 +224,65 @@ mod tests {
         };
         assert_eq!(table.rows, [["x\\u{7}\ny", "1"]]);
         assert!(table.columns[1].is_number && !table.columns[0].is_number && !table.has_total);
+    }
+
+    #[test]
+    fn what_a_program_judges_stands_at_the_head_and_contradicts_nothing() {
+        let headline = |name: &str, figure: &str| Headline {
+            name: name.to_owned(),
+            figure: figure.to_owned(),
+            note: String::new(),
+            tone: Tone::Plain,
+        };
+        let page = RunPage {
+            headlines: vec![headline("Rate", "70/s"), headline("Failed", "0 %")],
+            facts: vec![crate::Fact {
+                name: String::new(),
+                text: "141 answered, 0 failed".to_owned(),
+            }],
+            name_columns: ["ended", "failed"].map(str::to_owned).to_vec(),
+            warnings: vec!["Few samples. Give --duration 1m. All is slow.".to_owned()],
+            ..RunPage::default()
+        };
+        let verdict = |name: &str, figure: &str| AddedVerdict {
+            name: name.to_owned(),
+            figure: figure.to_owned(),
+            note: "POST /order".to_owned(),
+            is_bad: true,
+        };
+        let tables = AddedTables {
+            verdicts: vec![
+                verdict("Failed", "104 of 245"),
+                verdict("Thresholds", "1 of 2"),
+            ],
+            ..AddedTables::default()
+        };
+        let page = page.with_added(Some(tables));
+        let shown: Vec<_> = page.headlines.iter().map(|one| &*one.figure).collect();
+        assert_eq!(shown, ["70/s", "104 of 245", "1 of 2"]);
+        assert_eq!(
+            page.validity.tone,
+            Tone::Plain,
+            "not green above a failed test"
+        );
+        assert_eq!(page.facts[0].text, "141 answered, 0 without a response");
+        assert_eq!(page.name_columns, ["ended", "no response"]);
+        assert_eq!(page.warnings, ["Few samples. All is slow."]);
+        let alone = RunPage::default().with_added(Some(AddedTables::default()));
+        assert_eq!(alone.validity.tone, Tone::Good);
+    }
+
+    #[test]
+    fn advice_for_a_command_line_of_ours_is_left_out() {
+        for (text, kept) in [
+            ("It was late. Lower the rate (-r).", "It was late."),
+            ("It was late (-r helps).", "It was late."),
+            ("Give --cert.", ""),
+            ("p50 is 3 - 4 ms; give -t 2.", "p50 is 3 - 4 ms."),
+            ("All is well - or so.", "All is well - or so."),
+        ] {
+            assert_eq!(without_options(text), kept, "{text}");
+        }
     }
 
     #[test]

@@ -26,16 +26,16 @@ mod timeline;
 #[cfg(test)]
 mod typescript;
 
-pub use added::{AddedColumn, AddedTable, AddedTables, NoTables};
+pub use added::{AddedColumn, AddedTable, AddedTables, AddedVerdict, NoTables};
 pub use chart::{Axis, Chart, Mark, ReferenceLine, Scale, Series, SharedX, Unit, XValues};
 pub use charts::{FileChart, RunNumbers, RunPlots, ScatterPlots, SearchPlots, StudyPlots, charts};
 pub use heatmap::{Heat, HeatCell, HeatColumn, Heatmap};
 pub use run::{
-    CheckRow, ErrorRow, Fact, MetricRow, NameRow, Outcome, PercentileRow, Resource, RunPage,
-    StatusRow, TimeRow, TimedFigure, Tone, ValidityText,
+    CheckRow, ErrorRow, Fact, Headline, MetricRow, NameRow, Outcome, PercentileRow, Resource,
+    RunPage, StatusRow, TimeRow, TimedFigure, Tone, ValidityText,
 };
 pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
-pub use series::{SeriesPage, SeriesRun, Table, TableRow};
+pub use series::{RatioBar, SeriesPage, SeriesRun, SeriesVerdict, Table, TableRow};
 pub use study::{Cell, Column, Scatter, StudyPage, StudyRow};
 pub use template::{TemplateMissing, html, ready};
 pub use timeline::{Measure, Spectrum, Timeline, Track};

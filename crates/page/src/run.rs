@@ -1,6 +1,6 @@
 //! What the page of one run shows.
 
-use crate::{AddedTables, RunPlots, number};
+use crate::{AddedTables, RunPlots, added, number};
 use serde::Serialize;
 
 /// The page of one run. Its sentences and formatted figures are those of the text report.
@@ -15,6 +15,8 @@ pub struct RunPage {
     pub title: String,
     /// How much, in which model: `open loop: 2 000/s constant, 50 connections, …`.
     pub load: String,
+    /// The figures that a reader looks for first.
+    pub headlines: Vec<Headline>,
     /// What was counted.
     pub facts: Vec<Fact>,
     /// The generator's machine.
@@ -55,6 +57,37 @@ pub struct RunPage {
     pub added: Option<AddedTables>,
     /// The plots.
     pub plots: RunPlots,
+}
+
+impl RunPage {
+    /// The same with what another program adds, if it adds anything. Where that judges the test
+    /// itself, its verdict and its failures take their place at the head, and what is without a
+    /// response is called so: a failure is what that program calls one. Advice that names options
+    /// of ours is left out, as that program has others.
+    #[must_use]
+    pub fn with_added(mut self, tables: Option<AddedTables>) -> RunPage {
+        if let Some(tables) = &tables
+            && !tables.verdicts.is_empty()
+        {
+            added::put_first(&mut self, &tables.verdicts);
+        }
+        self.added = tables;
+        self
+    }
+}
+
+/// A figure that is shown large.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Headline {
+    /// What it is of.
+    pub name: String,
+    /// The figure, formatted.
+    pub figure: String,
+    /// What stands below it; empty if nothing does.
+    pub note: String,
+    /// Whether it is good or bad; plain if it is neither.
+    pub tone: Tone,
 }
 
 /// A name with a text.

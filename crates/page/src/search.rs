@@ -40,8 +40,10 @@ pub struct SearchPage {
 pub struct SearchAnswer {
     /// What kind of answer it is.
     pub kind: AnswerKind,
-    /// The answer.
+    /// The answer, in few words: `load line: 4900 req/s (4880 … 4961)`.
     pub text: String,
+    /// What else there is to say of it: why it is no more, and what to do.
+    pub detail: String,
     /// What to know before believing it, each a sentence.
     pub notes: Vec<String>,
 }
@@ -91,9 +93,13 @@ pub struct TrialRow {
     /// The median of the response time in microseconds; `None` if nothing was answered.
     #[serde(serialize_with = "number::maybe")]
     pub p50_us: Option<f64>,
+    /// Whether that is a lower bound.
+    pub p50_at_least: bool,
     /// The 99th percentile of the response time in microseconds; `None` if nothing was answered.
     #[serde(serialize_with = "number::maybe")]
     pub p99_us: Option<f64>,
+    /// Whether that is a lower bound.
+    pub p99_at_least: bool,
     /// The level and what was measured, formatted.
     pub cells: Vec<String>,
     /// Its result, as plots show it.

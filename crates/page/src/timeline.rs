@@ -38,8 +38,10 @@ pub enum Measure {
     ResponseMax,
     /// The 99th percentile of the service time in microseconds.
     ServiceP99,
-    /// Requests in flight at the stretch's end.
+    /// Requests in flight, on average; at the stretch's end, where no more was counted.
     InFlight,
+    /// The most requests in flight at once.
+    InFlightMax,
     /// CPU in percent of one core: two busy cores are 200.
     Cpu,
     /// Resident memory in bytes (of a host: memory that is not available).
@@ -82,6 +84,7 @@ impl Measure {
             Measure::ResponseMax => "max",
             Measure::ServiceP99 => "p99 of the service time",
             Measure::InFlight => "in flight",
+            Measure::InFlightMax => "at most",
             Measure::Cpu => "CPU",
             Measure::Memory => "memory",
             Measure::Sockets => "open sockets",
@@ -101,6 +104,7 @@ impl Measure {
                 | Measure::ResponseP99
                 | Measure::ResponseMax
                 | Measure::ServiceP99
+                | Measure::InFlightMax
         )
     }
 }

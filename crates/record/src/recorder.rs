@@ -67,6 +67,9 @@ pub struct Recorder {
     start_ns: u64,
     /// The running interval's counts, but for what is filled in by `take`; `in_flight` lives on.
     counts: Counts,
+    /// The ends of the exchanges that ended in the running interval, less the begins of those that
+    /// began in it, each from the interval's begin, in nanoseconds.
+    ends_less_begins_ns: i64,
     /// The running interval's times, but for what is filled in by `take`.
     times: Times,
     /// What is the same for most exchanges, gathered until `take` fills it in.
@@ -94,6 +97,7 @@ impl Recorder {
             draining: false,
             start_ns: 0,
             counts: Counts::default(),
+            ends_less_begins_ns: 0,
             times: Times::default(),
             usual: Usual::default(),
             statuses: Vec::with_capacity(16),
@@ -125,11 +129,19 @@ impl Recorder {
         series.map_or(SeriesId::default(), |series| series.intern(key))
     }
 
-    /// An exchange was begun.
+    /// An exchange was begun, at this instant in nanoseconds from the run's start.
     #[inline]
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, begun_ns: u64) {
         self.counts.sent += 1;
         self.counts.in_flight += 1;
+        self.counts.in_flight_max = self.counts.in_flight_max.max(self.counts.in_flight);
+        self.ends_less_begins_ns -= self.since_start(begun_ns);
+    }
+
+    /// From the begin of the running interval to this instant.
+    #[inline]
+    fn since_start(&self, at_ns: u64) -> i64 {
+        at_ns as i64 - self.start_ns as i64
     }
 
     /// Exchanges of an open load were begun together: they were due, with a connection free, and
@@ -148,6 +160,8 @@ impl Recorder {
     pub fn end(&mut self, exchange: &Exchange) {
         debug_assert!(self.counts.in_flight > 0, "an exchange ended unbegun");
         self.counts.in_flight = self.counts.in_flight.saturating_sub(1);
+        let read_ns = exchange.end_ns.max(exchange.start_ns) + exchange.wakeup_ns;
+        self.ends_less_begins_ns += self.since_start(read_ns);
         if !self.draining {
             self.counts.flight_ns += exchange.service_ns() + exchange.wakeup_ns;
         }
@@ -318,6 +332,7 @@ impl Recorder {
     /// What was recorded since the last call (or the run's start); the next interval begins at
     /// `until_ns`, in nanoseconds from the run's start, with the same exchanges in flight.
     pub fn take(&mut self, until_ns: u64) -> Snapshot {
+        self.counts.in_flight_ns = self.in_flight_ns(until_ns);
         let mut snapshot = Snapshot {
             start_ns: self.start_ns,
             end_ns: until_ns,
@@ -345,11 +360,22 @@ impl Recorder {
             fill_in_closed(&mut snapshot.times);
         }
         self.start_ns = until_ns;
+        self.ends_less_begins_ns = 0;
         self.counts = Counts {
             in_flight: self.counts.in_flight,
+            in_flight_max: self.counts.in_flight,
             ..Counts::default()
         };
         snapshot
+    }
+
+    /// How long exchanges were in flight in the interval that ends here, added up: each from its
+    /// begin, or that of the interval, to its end, or that of the interval.
+    fn in_flight_ns(&self, until_ns: u64) -> u64 {
+        let left = i128::from(self.counts.in_flight);
+        let open_ns = left * i128::from(self.since_start(until_ns));
+        let sum_ns = open_ns + i128::from(self.ends_less_begins_ns);
+        u64::try_from(sum_ns.max(0)).unwrap_or(u64::MAX)
     }
 
     #[inline]

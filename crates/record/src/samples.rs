@@ -143,21 +143,21 @@ pub(crate) fn second(index: u64) -> Snapshot {
         tls_ns: (index == 0).then_some(900_000),
     });
     for number in 0..3 {
-        recorder.begin();
+        recorder.begin(start_ns + number);
         recorder.arrived(start_ns + number, start_ns + 25_000_000 * number, 1);
         recorder.end(&Exchange {
             wakeup_ns: 1_500 * number,
             ..exchange(start_ns + number, 120_000 + 7_777 * (number + index))
         });
     }
-    recorder.begin();
+    recorder.begin(start_ns);
     recorder.failure_example(ErrorKind::Read, || "closed »early«\n".to_owned());
     recorder.end(&failure(ErrorKind::Read, 5_000));
     recorder.received(180);
     recorder.transmitted(200);
     recorder.reconnected();
     if index == 0 {
-        recorder.begin();
+        recorder.begin(start_ns);
     }
     let mut snapshot = recorder.take(start_ns + 1_000_000_000);
     snapshot.counts.in_flight = 1;
@@ -211,12 +211,12 @@ pub(crate) fn recorded(exchanges: &[Exchange], in_flight: u64, until_ns: u64) ->
     let mut recorder = Recorder::new(Model::Open);
     for exchange in exchanges {
         recorder.planned(1);
-        recorder.begin();
+        recorder.begin(exchange.start_ns);
         recorder.received(exchange.bytes_in);
         recorder.transmitted(exchange.bytes_out);
         recorder.end(exchange);
     }
-    (0..in_flight).for_each(|_| recorder.begin());
+    (0..in_flight).for_each(|_| recorder.begin(0));
     recorder.take(until_ns)
 }
 

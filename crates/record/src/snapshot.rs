@@ -59,6 +59,14 @@ pub struct Counts {
     pub failed: u64,
     /// Exchanges begun and not yet ended, at the interval's end.
     pub in_flight: u64,
+    /// How long exchanges were in flight within the interval, until their response was read, added
+    /// up. Nanoseconds; by the interval's length the mean of those in flight.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_flight_ns: u64,
+    /// The most exchanges that were in flight at once; of several workers the sum of what each had,
+    /// an upper bound. 0 in files of versions that did not count it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_flight_max: u64,
     /// Keep-alive connections that were found closed and replaced silently.
     pub reconnects: u64,
     /// Connections closed because of extra bytes: more came than the answers' lengths told.
@@ -162,10 +170,23 @@ impl Snapshot {
     pub fn merge(&mut self, other: &Snapshot) {
         self.start_ns = self.start_ns.min(other.start_ns);
         self.end_ns = self.end_ns.max(other.end_ns);
-        let in_flight = self.counts.in_flight;
+        let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
         self.add(other);
         self.arrivals.merge(&other.arrivals);
-        self.counts.in_flight = in_flight.saturating_add(other.counts.in_flight);
+        add(&mut self.counts.in_flight, other.counts.in_flight);
+        add(&mut self.counts.in_flight_max, other.counts.in_flight_max);
+    }
+
+    /// Adds so many exchanges that were in flight all the time.
+    pub fn add_in_flight(&mut self, count: u64) {
+        let length_ns = self.length_ns();
+        let counts = &mut self.counts;
+        let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
+        add(&mut counts.in_flight, count);
+        add(&mut counts.in_flight_ns, count.saturating_mul(length_ns));
+        if counts.in_flight_max > 0 {
+            add(&mut counts.in_flight_max, count);
+        }
     }
 
     /// Adds what was recorded in the next interval; exchanges in flight are those at its end.
@@ -175,6 +196,7 @@ impl Snapshot {
         }
         self.add(next);
         self.counts.in_flight = next.counts.in_flight;
+        self.counts.in_flight_max = self.counts.in_flight_max.max(next.counts.in_flight_max);
     }
 
     /// Whether every exchange is accounted for: those in flight before the interval and those begun
@@ -223,8 +245,21 @@ impl Counts {
         left_out.saturating_sub(self.missed)
     }
 
-    /// Adds all but `in_flight`, which is a state and not a sum. Saturating, because the numbers
-    /// may come from a file.
+    /// How many exchanges were in flight on average in an interval of this length; `None` if that
+    /// was not counted.
+    pub fn in_flight_mean(&self, length_ns: u64) -> Option<f64> {
+        let mean = || self.in_flight_ns as f64 / length_ns.max(1) as f64;
+        self.most_in_flight().map(|_| mean())
+    }
+
+    /// The most exchanges that were in flight at once; `None` if that was not counted.
+    pub fn most_in_flight(&self) -> Option<u64> {
+        let is_counted = self.in_flight_max > 0 || (self.sent == 0 && self.in_flight == 0);
+        is_counted.then_some(self.in_flight_max)
+    }
+
+    /// Adds all but `in_flight` and `in_flight_max`, which are states and not sums. Saturating,
+    /// because the numbers may come from a file.
     fn add(&mut self, other: &Counts) {
         let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
         add(&mut self.planned, other.planned);
@@ -232,6 +267,7 @@ impl Counts {
         add(&mut self.answered, other.answered);
         add(&mut self.completed, other.completed);
         add(&mut self.flight_ns, other.flight_ns);
+        add(&mut self.in_flight_ns, other.in_flight_ns);
         add(&mut self.failed, other.failed);
         add(&mut self.reconnects, other.reconnects);
         add(

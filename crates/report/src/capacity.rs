@@ -7,6 +7,7 @@ pub(crate) mod words;
 pub use page::search_page;
 pub use words::trial_line;
 
+use crate::quantity::bounded_cell;
 use crate::style::Style;
 use crate::table::{Column, line};
 use crate::text::{TextOptions, assemble, floor_text};
@@ -18,7 +19,7 @@ use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
 use loadline_units as units;
 use std::time::SystemTime;
-use words::{amount, answer_line, disturbed, goal, other_cause, too_short, verdict};
+use words::{amount, answer_line, disturbed, goal, other_cause, p50, p99, too_short, verdict};
 
 /// A search, and what is needed to tell of it.
 #[derive(Clone, Copy, Debug)]
@@ -241,8 +242,8 @@ fn cells(trial: &Trial) -> [String; 6] {
     [
         amount(trial.level),
         amount(seen.answers_per_s),
-        units::time_cell(seen.p50_ns as f64),
-        units::time_cell(seen.p99_ns as f64),
+        bounded_cell(p50(seen)),
+        bounded_cell(p99(seen)),
         units::share(seen.failed_share),
         seen.target_cores.map_or("-".to_owned(), units::share),
     ]
@@ -250,7 +251,7 @@ fn cells(trial: &Trial) -> [String; 6] {
 
 /// Six cells, right-aligned.
 fn columns(cells: [String; 6]) -> String {
-    const WIDTHS: [usize; 6] = [8, 12, 9, 9, 9, 11];
+    const WIDTHS: [usize; 6] = [8, 12, 10, 10, 9, 11];
     line(WIDTHS.map(Column::Right), cells)
 }
 

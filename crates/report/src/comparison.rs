@@ -4,12 +4,15 @@ mod files;
 mod metrics;
 mod names;
 mod picture;
+mod tolerances;
 
 pub use files::{ComparedFiles, FileRun};
+pub use tolerances::tolerance_sentence;
 
 pub(crate) use files::mismatch_sentence;
 pub(crate) use metrics::{compared as compared_metrics, notes as metrics_notes};
 pub(crate) use names::{MOST as MOST_NAMES, label as name_label, notes as names_notes};
+pub(crate) use tolerances::lines as tolerance_lines;
 
 use crate::style::Style;
 use crate::table::{Column, indented, line};
@@ -72,7 +75,18 @@ fn head(comparison: &Comparison, base: &Plan, with: &Plan, width: usize) -> Vec<
     };
     let mut lines = side("A  ", base, comparison.base_runs);
     lines.extend(side("B  ", with, comparison.with_runs));
-    lines.extend(layout::wrap(&wording::load(base), width));
+    lines.extend(loads(base, with, width));
+    lines
+}
+
+/// The load, once where both sides had the same: they may have had it for different times.
+fn loads(base: &Plan, with: &Plan, width: usize) -> Vec<String> {
+    let [base, with] = [base, with].map(wording::load);
+    if base == with {
+        return layout::wrap(&base, width);
+    }
+    let mut lines = layout::hanging("A  ", &base, width);
+    lines.extend(layout::hanging("B  ", &with, width));
     lines
 }
 

@@ -13,7 +13,7 @@ use loadline_record::{Row, Summary};
 use loadline_units::rounding;
 
 /// The names of the columns, as in the first line.
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 17] = [
     "time_s",
     "planned",
     "sent",
@@ -29,6 +29,8 @@ const COLUMNS: [&str; 15] = [
     "bytes_in",
     "bytes_out",
     "reconnects",
+    "in_flight_mean",
+    "in_flight_max",
 ];
 
 /// The run as CSV: a line of names, then a row for each second. `time_s` is the row's end, in
@@ -67,10 +69,10 @@ pub fn csv(summary: &Summary) -> String {
 }
 
 /// The fields of a name: `time_s` is the length of the run, and what is not counted by name is
-/// empty.
+/// empty, as is a percentile of too few samples.
 fn fields_of_name(series: &Series, summary: &Summary) -> [String; COLUMNS.len()] {
     let us = |percentile: f64| {
-        let found = series.percentile_ns(percentile);
+        let found = crate::names::percentile_ns(series, percentile);
         found.map_or_else(String::new, |ns| rounding::us(ns as f64).to_string())
     };
     let rate = rounding::per_second(series.completed, summary.rated_ns());
@@ -129,7 +131,14 @@ fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {
         counts.bytes_in.to_string(),
         counts.bytes_out.to_string(),
         counts.reconnects.to_string(),
+        maybe(counts.in_flight_mean(length_ns).map(rounding::rate)),
+        maybe(counts.most_in_flight()),
     ]
+}
+
+/// A number, or nothing where it is not known.
+fn maybe(number: Option<impl ToString>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ mod samples;
 
 pub use capacity::{CapacityReport, Origin, capacity, search_page, trial_line};
 pub use closing::{checks_that_are, grade_and_reason};
-pub use comparison::{ComparedFiles, FileRun, comparison};
+pub use comparison::{ComparedFiles, FileRun, comparison, tolerance_sentence};
 pub use csv::csv;
 pub use json::{
     capacity_json, comparison_json, comparison_of_files_json, document, json, judgement,

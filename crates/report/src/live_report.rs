@@ -209,13 +209,26 @@ fn histogram(summary: &Summary) -> Vec<HistogramRow> {
         .collect()
 }
 
+/// What was in flight in the latest second, on average and at most.
+fn in_flight(latest: &Snapshot) -> String {
+    let counts = &latest.counts;
+    let mean = counts.in_flight_mean(latest.length_ns());
+    match mean.zip(counts.most_in_flight()) {
+        Some((mean, most)) => {
+            let mean = units::count(mean.round() as u64);
+            format!("{mean}, max {}", units::count(most))
+        }
+        None => units::count(counts.in_flight),
+    }
+}
+
 fn counted(summary: &Summary, latest: &Snapshot) -> Vec<(&'static str, String)> {
     let counts = &summary.total.counts;
     let bytes = |n: u64| units::bytes(per_second(n, latest.length_ns())) + "/s";
     let mut rows = vec![
         ("answered", units::count(counts.answered)),
         ("failed", units::count(counts.failed)),
-        ("in flight", units::count(counts.in_flight)),
+        ("in flight", in_flight(latest)),
     ];
     if summary.model == Model::Open {
         let unsent = counts.planned.saturating_sub(counts.sent);

@@ -1,9 +1,10 @@
 //! The requests by name: what text, CSV and page say of them alike.
 
-use crate::layout;
+use crate::{layout, quantity};
 use loadline_metrics::{Key, Series, SeriesSet};
 use loadline_plan::SCENARIO_TAG;
 use loadline_units as units;
+use loadline_verdict::samples_needed;
 use std::collections::BTreeMap;
 
 /// What the series of the requests of a scenario together are called.
@@ -57,6 +58,40 @@ fn origin(key: &str) -> Option<&str> {
     is_scheme.then(|| &key[..scheme + 3 + path])
 }
 
+/// A percentile of a name's response times in nanoseconds, where there are enough samples for it:
+/// by the rule of those of the whole run.
+pub(crate) fn percentile_ns(series: &Series, percentile: f64) -> Option<u64> {
+    let is_sampled = series.times.len() >= samples_needed(percentile);
+    let found = is_sampled.then(|| series.percentile_ns(percentile));
+    found.flatten()
+}
+
+/// What stands in the place of a percentile of too few samples.
+pub(crate) const TOO_FEW: &str = "–";
+
+/// What that means, where a name has too few for one of these percentiles.
+pub(crate) fn too_few<'a>(
+    shown: impl IntoIterator<Item = &'a Series>,
+    percentiles: &[f64],
+) -> Option<String> {
+    let most = percentiles
+        .iter()
+        .map(|percentile| samples_needed(*percentile));
+    let most = most.max().unwrap_or(0);
+    let is_short = |series: &Series| (1..most).contains(&series.times.len());
+    let needs = |percentile: &f64| {
+        let needed = units::count(samples_needed(*percentile));
+        format!("{} {needed}", quantity::percentile(*percentile))
+    };
+    shown.into_iter().any(is_short).then(|| {
+        let each: Vec<String> = percentiles.iter().map(needs).collect();
+        format!(
+            "{TOO_FEW}: too few requests of this name. Needed are for the {}.",
+            each.join(", ")
+        )
+    })
+}
+
 /// The responses by status: `200: 95, 503: 5`.
 pub(crate) fn statuses(series: &Series) -> String {
     let each = series.statuses.iter();
@@ -67,6 +102,38 @@ pub(crate) fn statuses(series: &Series) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadline_metrics::{RequestOutcome, SeriesRecorder, SeriesTable};
+
+    /// A name with so many responses, after 1 ms, 2 ms and so on.
+    fn answered(count: u64) -> Series {
+        let key = Key::new("a").unwrap();
+        let mut table = SeriesTable::new(1);
+        let id = table.intern(&key);
+        let mut recorder = SeriesRecorder::new(table);
+        let ok = RequestOutcome::Answered { status: 200 };
+        (1..=count).for_each(|ms| recorder.record(id, ok, ms * 1_000_000, true));
+        recorder.take().get(&key).cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_percentile_of_a_name_needs_as_many_samples_as_one_of_the_run() {
+        for (percentile, needed) in [(50.0, 6), (90.0, 36), (95.0, 72), (99.0, 368)] {
+            let known = |count| percentile_ns(&answered(count), percentile).is_some();
+            assert!(known(needed) && !known(needed - 1), "p{percentile}");
+        }
+        assert_eq!(percentile_ns(&answered(2), 100.0), Some(2_000_000));
+        assert_eq!(percentile_ns(&Series::default(), 50.0), None);
+    }
+
+    #[test]
+    fn what_a_dash_means_is_said_where_there_is_one() {
+        let said = too_few([&answered(368), &answered(71)], &[50.0, 95.0, 99.0]);
+        assert_eq!(
+            said.as_deref(),
+            Some("–: too few requests of this name. Needed are for the p50 6, p95 72, p99 368.")
+        );
+        assert_eq!(too_few([&answered(368), &Series::default()], &[99.0]), None);
+    }
 
     fn labels_of(names: &[&str]) -> Vec<String> {
         let keys: Vec<Key> = names.iter().map(|name| Key::new(name).unwrap()).collect();

@@ -5,6 +5,7 @@
 //! is given every snapshot beside the summary.
 
 mod facts;
+mod headlines;
 mod resources;
 mod series;
 mod tables;
@@ -13,13 +14,17 @@ mod timeline;
 pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 
-use crate::{metrics, text, wording};
-use loadline_page::{Heat, RunNumbers, RunPage, RunPlots, Spectrum, Tone, ValidityText};
+use crate::{metrics, wording};
+use loadline_page::{
+    Heat, Resource, RunNumbers, RunPage, RunPlots, Spectrum, Timeline, Tone, Track, ValidityText,
+};
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
 use loadline_verdict::{Grade, RunResult};
 
 /// The most moments that a page of one run has; of a longer run neighbours are joined.
 const MOST_MOMENTS: usize = 1_800;
+/// With fewer moments there is no course to be seen.
+const FEWEST_MOMENTS: usize = 3;
 /// Points of a spectrum to each halving of what is left above it: a smooth line.
 const POINTS_PER_HALVING: u32 = 7;
 
@@ -40,6 +45,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
         started_at: humantime::format_rfc3339_seconds(summary.started_at).to_string(),
         title: crate::layout::harmless(&wording::target(&summary.plan)),
         load: wording::load(&summary.plan),
+        headlines: headlines::of_run(run),
         facts: facts::of_run(summary),
         machine: facts::of_machine(&summary.environment),
         validity: validity(run),
@@ -49,7 +55,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
         percentiles: tables::percentiles(run),
         name_columns: tables::name_columns(summary),
         names: tables::names(summary),
-        name_notes: text::overflow_of_names(summary).into_iter().collect(),
+        name_notes: tables::name_notes(summary),
         metrics: tables::metrics(summary),
         metric_notes: metrics::left_out(summary).into_iter().collect(),
         statuses: tables::statuses(&summary.total),
@@ -62,18 +68,35 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
             .map(|(resource, _)| resource.clone())
             .collect(),
         added: None,
-        plots: RunPlots::new(RunNumbers {
-            timeline: timeline.thinned(MOST_MOMENTS),
-            spectra: spectra(summary),
-            heatmap: heat.map(summary.total.start_ns),
-            resources: watched
-                .into_iter()
-                .map(|(resource, tracks)| (resource.name, tracks))
-                .collect(),
-            names: timeline::of_names(summary, MOST_MOMENTS),
-            changes: changes(summary),
-        }),
+        plots: plots(summary, &timeline, watched, heat),
     }
+}
+
+/// The charts; of a run of few seconds none over time, which would be grids with a dot or two.
+fn plots(
+    summary: &Summary,
+    timeline: &Timeline,
+    watched: Vec<(Resource, Vec<Track>)>,
+    heat: &Heat,
+) -> RunPlots {
+    let spectra = spectra(summary);
+    if timeline.time_s.len() < FEWEST_MOMENTS {
+        return RunPlots::new(RunNumbers {
+            spectra,
+            ..RunNumbers::default()
+        });
+    }
+    RunPlots::new(RunNumbers {
+        timeline: timeline.thinned(MOST_MOMENTS),
+        spectra,
+        heatmap: heat.map(summary.total.start_ns),
+        resources: watched
+            .into_iter()
+            .map(|(resource, tracks)| (resource.name, tracks))
+            .collect(),
+        names: timeline::of_names(summary, MOST_MOMENTS),
+        changes: changes(summary),
+    })
 }
 
 /// When the load was changed, in seconds, and to what, in so few words that marks close to each

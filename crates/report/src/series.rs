@@ -115,6 +115,7 @@ mod tests {
             of: Some(3),
             name: Some("B".to_owned()),
             search: None,
+            spent_s: None,
         }
     }
 
@@ -153,6 +154,7 @@ mod tests {
             of: None,
             name: name.map(str::to_owned),
             search: None,
+            spent_s: None,
         });
         judged(summary)
     }

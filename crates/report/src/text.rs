@@ -30,6 +30,7 @@ pub use omission::omission;
 pub(crate) use floor::floor_text;
 pub(crate) use names::{
     COLUMNS as NAME_COLUMNS, numbers as name_cells, overflow_of as overflow_of_names,
+    too_few as too_few_of_names,
 };
 
 pub(crate) use repeats::{repeats, spread_cells, spread_note};

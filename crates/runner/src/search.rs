@@ -20,7 +20,7 @@ fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
 }
 
 /// What a trial saw, which took longer than the search reckoned with: a locustfile's users may need
-/// more time to settle, and to come round.
+/// more time to settle, and to come round. For files that keep no clock.
 fn longer(seen: Observation, plan: &Plan, reckoned_s: f64) -> Observation {
     let took_s = (plan.warmup + plan.duration.unwrap_or_default()).as_secs_f64();
     Observation {

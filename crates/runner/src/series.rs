@@ -58,6 +58,7 @@ pub fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
             of: Some(count),
             name: None,
             search: None,
+            spent_s: None,
         },
     };
     (0..count).map(repeat).collect()

@@ -11,11 +11,13 @@ mod conditions;
 mod fit;
 mod metrics;
 mod names;
+mod tolerance;
 
 pub use conditions::{MachineProperty, Mismatch, mismatches};
 pub use fit::{ComparisonError, SavedRun};
 pub use metrics::{ComparedMetrics, SideMetrics};
 pub use names::{ComparedName, ComparedNames};
+pub use tolerance::{NoTolerance, Tolerance, ToleranceResult};
 
 use crate::spread::is_whole;
 use loadline_record::{Distribution, Role, RunFile, Summary};
@@ -25,8 +27,9 @@ use loadline_stats::compare::{
 };
 use loadline_stats::least_samples;
 
-/// The percentiles of response time that are compared, where every run has enough samples.
-const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+/// The percentiles of response time that are compared where no others are asked for, each where
+/// every run has enough samples.
+pub const COMPARED_PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 /// The confidence of every interval that is reported; of a comparison's that of all together.
 pub const CONFIDENCE: f64 = 0.95;
 /// Differences below this share are not looked at: each side is known to three digits.
@@ -110,6 +113,19 @@ impl Comparison {
     ///
     /// If the runs do not belong together, or hold too little.
     pub fn of(base: &[SavedRun], with: &[SavedRun]) -> Result<Comparison, ComparisonError> {
+        Comparison::of_percentiles(base, with, &COMPARED_PERCENTILES)
+    }
+
+    /// The same in these percentiles.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Comparison::of).
+    pub fn of_percentiles(
+        base: &[SavedRun],
+        with: &[SavedRun],
+        percentiles: &[f64],
+    ) -> Result<Comparison, ComparisonError> {
         fit::check(base, with)?;
         let sides = (Side::of(base)?, Side::of(with)?);
         let all: Vec<&Summary> = base
@@ -118,8 +134,8 @@ impl Comparison {
             .map(|run| run.run.summary())
             .collect();
         let wanted = match base.len() {
-            1 => wanted(&all),
-            _ => wanted_of_several(&all),
+            1 => wanted(&all, percentiles),
+            _ => wanted_of_several(&all, percentiles),
         };
         let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
         let compared = |figure: &Figure| sides.0.compare(&sides.1, *figure, confidence);
@@ -128,7 +144,7 @@ impl Comparison {
             with_runs: with.len(),
             paired: false,
             figures: wanted.iter().filter_map(compared).collect(),
-            bounds: bounds_in(&all),
+            bounds: bounds_among(&all, percentiles),
             base_failed: failed(base.iter().map(|run| run.run.summary())),
             with_failed: failed(with.iter().map(|run| run.run.summary())),
             names: ComparedNames::of(base, with),
@@ -143,6 +159,11 @@ impl Comparison {
     /// they alternated. Pairs with a run that is missing or was cut short are left out; `None` if
     /// fewer than two are left.
     pub fn of_sides(runs: &[&Summary]) -> Option<Comparison> {
+        Comparison::of_sides_in(runs, &COMPARED_PERCENTILES)
+    }
+
+    /// The same in these percentiles.
+    pub fn of_sides_in(runs: &[&Summary], percentiles: &[f64]) -> Option<Comparison> {
         let of = |name: &str, number: u32| {
             let is = |role: &Role| role.number == number && role.name.as_deref() == Some(name);
             let mut whole = runs.iter().filter(|run| is_whole(run));
@@ -151,19 +172,27 @@ impl Comparison {
         let numbers = 1..=runs.len() as u32;
         let pairs = numbers.filter_map(|number| Some((of("A", number)?, of("B", number)?)));
         let (base, with): (Vec<_>, Vec<_>) = pairs.unzip();
-        Comparison::of_pairs(&base, &with)
+        Comparison::of_pairs_in(&base, &with, percentiles)
     }
 
     /// Compares runs of B with the runs of A that they alternated with, pair by pair; what one side
     /// has more is left out. `None` if there are fewer than two pairs, or a run without a response.
     pub fn of_pairs(base: &[&Summary], with: &[&Summary]) -> Option<Comparison> {
+        Comparison::of_pairs_in(base, with, &COMPARED_PERCENTILES)
+    }
+
+    fn of_pairs_in(
+        base: &[&Summary],
+        with: &[&Summary],
+        percentiles: &[f64],
+    ) -> Option<Comparison> {
         let pairs = base.len().min(with.len());
         let (base, with) = (&base[..pairs], &with[..pairs]);
         let both: Vec<&Summary> = base.iter().chain(with).copied().collect();
         if pairs < 2 || both.iter().any(|run| run.total.times.response.is_empty()) {
             return None;
         }
-        let wanted = wanted_of_several(&both);
+        let wanted = wanted_of_several(&both, percentiles);
         let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
         let compared = |figure: &Figure| compared_pairs(base, with, *figure, confidence);
         Some(Comparison {
@@ -171,7 +200,7 @@ impl Comparison {
             with_runs: pairs,
             paired: true,
             figures: wanted.iter().filter_map(compared).collect(),
-            bounds: bounds_in(&both),
+            bounds: bounds_among(&both, percentiles),
             base_failed: failed(base.iter().copied()),
             with_failed: failed(with.iter().copied()),
             names: ComparedNames::of_pairs(base, with),
@@ -194,10 +223,10 @@ impl Comparison {
     }
 }
 
-/// The percentiles for which every run has enough samples and a figure, and the rate.
-pub(crate) fn wanted(runs: &[&Summary]) -> Vec<Figure> {
-    let bounds = bounds_in(runs);
-    let percentiles = of_enough_samples(runs);
+/// Those of these percentiles for which every run has enough samples and a figure, and the rate.
+pub(crate) fn wanted(runs: &[&Summary], percentiles: &[f64]) -> Vec<Figure> {
+    let bounds = bounds_among(runs, percentiles);
+    let percentiles = of_enough_samples(runs, percentiles);
     let known = percentiles.filter(|percentile| !bounds.contains(percentile));
     known
         .map(Figure::Percentile)
@@ -208,24 +237,31 @@ pub(crate) fn wanted(runs: &[&Summary]) -> Vec<Figure> {
 /// The percentiles that are only a lower bound in one of these runs, because so many of its
 /// requests had no response when it ended.
 pub fn bounds_in(runs: &[&Summary]) -> Vec<f64> {
+    bounds_among(runs, &COMPARED_PERCENTILES)
+}
+
+fn bounds_among(runs: &[&Summary], percentiles: &[f64]) -> Vec<f64> {
     let is_bound = |percentile: &f64| {
         let mut each = runs.iter().map(|run| run.response());
         each.any(|times| times.percentile(*percentile).is_at_least())
     };
-    of_enough_samples(runs).filter(is_bound).collect()
+    of_enough_samples(runs, percentiles)
+        .filter(is_bound)
+        .collect()
 }
 
-fn of_enough_samples(runs: &[&Summary]) -> impl Iterator<Item = f64> {
+fn of_enough_samples(runs: &[&Summary], percentiles: &[f64]) -> impl Iterator<Item = f64> {
     let samples = runs.iter().map(|run| run.response().len());
     let fewest = samples.min().unwrap_or(0);
-    let enough = move |p: &f64| least_samples(*p / 100.0, CONFIDENCE) <= fewest;
-    PERCENTILES.into_iter().filter(enough)
+    let enough = |p: &f64| least_samples(*p / 100.0, CONFIDENCE) <= fewest;
+    let enough: Vec<f64> = percentiles.iter().copied().filter(enough).collect();
+    enough.into_iter()
 }
 
 /// The same, with the mean and the longest time where every run knows them: figures that one run
 /// alone has no interval of.
-fn wanted_of_several(runs: &[&Summary]) -> Vec<Figure> {
-    let mut figures = wanted(runs);
+fn wanted_of_several(runs: &[&Summary], percentiles: &[f64]) -> Vec<Figure> {
+    let mut figures = wanted(runs, percentiles);
     let rate = figures.len() - 1;
     let every = |is_bound: fn(&Summary) -> bool| !runs.iter().any(|run| is_bound(run));
     let mean = every(|run| run.response().mean_ns().is_at_least()).then_some(Figure::Mean);

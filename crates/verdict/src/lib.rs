@@ -34,9 +34,9 @@ pub use check::{
     evaluate_together,
 };
 pub use comparison::{
-    CONFIDENCE, ComparedFigure, ComparedMetrics, ComparedName, ComparedNames, Comparison,
-    ComparisonError, Figure, MachineProperty, Mismatch, SavedRun, SideMetrics, Standing, bounds_in,
-    mismatches,
+    COMPARED_PERCENTILES, CONFIDENCE, ComparedFigure, ComparedMetrics, ComparedName, ComparedNames,
+    Comparison, ComparisonError, Figure, MachineProperty, Mismatch, NoTolerance, SavedRun,
+    SideMetrics, Standing, Tolerance, ToleranceResult, bounds_in, mismatches,
 };
 pub use confidence::{ConfidenceInterval, samples_needed};
 pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};

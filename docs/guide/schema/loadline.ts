@@ -320,6 +320,10 @@ names?: ComparedNames,
  */
 metrics?: Array<ComparedMetric>, 
 /**
+ * The tolerances of `--fail-on`, with what came of them; left out where there are none.
+ */
+tolerances?: Array<ToleranceResult>, 
+/**
  * What else differs between the runs; of saved runs only.
  */
 warnings?: Array<Difference>, };
@@ -970,6 +974,16 @@ start_s: Seconds,
  */
 end_s: Seconds, 
 /**
+ * How many requests were in flight on average; null in a saved run of a version that did not
+ * count it.
+ */
+in_flight_mean: number | null, 
+/**
+ * The most that were in flight at once; of several workers the sum of what each had, an upper
+ * bound. Null as above.
+ */
+in_flight_max: number | null, 
+/**
  * From the intended start to the last byte, of the requests that ended in it.
  */
 response_time_us: Quantiles, 
@@ -1250,7 +1264,8 @@ rate: PerSecond,
 response_time_us: NamedTimes, };
 
 /**
- * The response times of a name; null where there are none.
+ * The response times of a name; null where there are none, a percentile also where there are too
+ * few for it (p99 takes 368).
  */
 export type NamedTimes = { 
 /**
@@ -1479,7 +1494,11 @@ name?: string,
 /**
  * What the search was asked for that a trial belongs to.
  */
-search?: Record<string, unknown>, };
+search?: Record<string, unknown>, 
+/**
+ * Of a trial: seconds of the search's budget that were gone when the one before it had ended.
+ */
+spent_s?: number, };
 
 /**
  * Why there are several runs in one file.
@@ -1564,9 +1583,17 @@ failed_share: Share,
  */
 p50_us: Us, 
 /**
+ * Whether that is a lower bound: requests without a response are older than every response.
+ */
+p50_at_least: boolean, 
+/**
  * The 99th percentile of the response time.
  */
 p99_us: Us, 
+/**
+ * Whether that is a lower bound.
+ */
+p99_at_least: boolean, 
 /**
  * What fell due and had not ended when it did, in seconds of the load; 0 in a closed load.
  */
@@ -2074,6 +2101,31 @@ rate: PerSecond, };
 export type TcpStates = { established: number } & { [state in 'syn_sent' | 'syn_received' | 'fin_wait_1' | 'fin_wait_2' | 'time_wait' | 'closed' | 'close_wait' | 'last_ack' | 'listening' | 'closing']?: number };
 
 /**
+ * What a figure may differ by, and what the runs say of it.
+ */
+export type ToleranceResult = { 
+/**
+ * The tolerance as typed.
+ */
+rule: string, 
+/**
+ * Whether the figure stays within it: decided only where the whole interval says so.
+ */
+outcome: CheckOutcome, 
+/**
+ * The largest B / A that is allowed; of a tolerance downwards the smallest.
+ */
+limit: number, 
+/**
+ * B / A; null if the figure could not be compared.
+ */
+ratio: number | null, 
+/**
+ * Between which bounds the ratio lies; null as above.
+ */
+interval: RatioInterval | null, };
+
+/**
  * Trials that were too short to see a backlog grow.
  */
 export type TooShort = { 
@@ -2275,9 +2327,17 @@ failed_share: Share,
  */
 p50_us: Us, 
 /**
+ * Whether that is a lower bound: requests without a response are older than every response.
+ */
+p50_at_least: boolean, 
+/**
  * The 99th percentile of the response time.
  */
 p99_us: Us, 
+/**
+ * Whether that is a lower bound.
+ */
+p99_at_least: boolean, 
 /**
  * What fell due and had not ended when it did, in seconds of the load; 0 in a closed load.
  */
@@ -2313,9 +2373,13 @@ export type TrialCheck = {
  */
 check: string, 
 /**
- * Whether it passed.
+ * Whether the search takes it for passed: by the estimate, however sure that is.
  */
-held: boolean, };
+held: boolean, 
+/**
+ * What the trial alone says of it.
+ */
+outcome: CheckOutcome | null, };
 
 /**
  * Requests without a response when the run ended.

@@ -147,17 +147,20 @@ function grid(plot: Plot, shown: Shown, frame: Frame): string {
 function linesMarkup(lines: ReferenceLine[], frame: Frame): string {
   const height = HEIGHT - BOTTOM - frame.top;
   const width = (label: string) => label.length * LETTER;
-  const drawn = placed(lines, [LEFT, WIDTH - RIGHT], frame.px, width).map((line) => {
-    const { x, band, words } = line;
+  const all = placed(lines, [LEFT, WIDTH - RIGHT], frame.px, width);
+  const drawn = all.map(({ x, band }) => {
     const shade = band
       ? rect(band[0], frame.top, band[1] - band[0], height, `opacity="${BAND}"`)
       : "";
     const course = `M${x.toFixed(1)} ${frame.top}v${height}`;
     const dashes = `<path d="${course}" stroke="#333" stroke-dasharray="5 4"/>`;
-    const label = words ? text(words.left.toFixed(1), frame.top + words.below, line.label) : "";
-    return shade + dashes + label;
+    return shade + dashes;
   });
-  return drawn.join("\n");
+  const halo = 'stroke="#fff" stroke-width="4" stroke-linejoin="round" paint-order="stroke"';
+  const labels = all.map(({ label, words }) =>
+    words ? text(words.left.toFixed(1), frame.top + words.below, label, halo) : "",
+  );
+  return [...drawn, ...labels].join("\n");
 }
 
 function seriesMarkup(plot: Plot, series: PlotSeries, frame: Frame): string {

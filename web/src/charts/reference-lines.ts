@@ -58,7 +58,8 @@ export function drawReferenceLines(chart: uPlot, lines: ReferenceLine[], theme: 
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
   const width = (label: string) => ctx.measureText(label).width / pixels;
-  for (const { label, x, band, words } of placed(lines, ends, px, width)) {
+  const all = placed(lines, ends, px, width);
+  for (const { x, band } of all) {
     if (band) {
       ctx.globalAlpha = BAND;
       ctx.fillRect(band[0] * pixels, bbox.top, (band[1] - band[0]) * pixels, bbox.height);
@@ -69,7 +70,17 @@ export function drawReferenceLines(chart: uPlot, lines: ReferenceLine[], theme: 
     ctx.moveTo(x * pixels, bbox.top);
     ctx.lineTo(x * pixels, bottom);
     ctx.stroke();
-    if (words) ctx.fillText(label, words.left * pixels, bbox.top + words.below * pixels);
+  }
+  // Above all lines, with some of the ground around the letters.
+  ctx.setLineDash([]);
+  ctx.strokeStyle = COLOURS[theme].ground;
+  ctx.lineWidth = 4 * pixels;
+  ctx.lineJoin = "round";
+  for (const { label, words } of all) {
+    if (!words) continue;
+    const [left, top] = [words.left * pixels, bbox.top + words.below * pixels];
+    ctx.strokeText(label, left, top);
+    ctx.fillText(label, left, top);
   }
   ctx.restore();
 }

@@ -44,9 +44,34 @@ export type AddedTables = {
  */
 title: string, 
 /**
+ * What the program says of the test by its own rules; none if it does not judge it.
+ */
+verdicts: Array<AddedVerdict>, 
+/**
  * The tables, in order.
  */
 tables: Array<AddedTable>, };
+
+/**
+ * What a program says of a test by its own rules, in few words.
+ */
+export type AddedVerdict = { 
+/**
+ * What is judged: `Thresholds`, `Failed`.
+ */
+name: string, 
+/**
+ * What came of it: `2 of 3 crossed`.
+ */
+figure: string, 
+/**
+ * What there is to know about it: the names of those that were crossed.
+ */
+note: string, 
+/**
+ * Whether it is bad.
+ */
+is_bad: boolean, };
 
 /**
  * What kind of answer a search has.
@@ -193,6 +218,27 @@ name: string,
 text: string, };
 
 /**
+ * A figure that is shown large.
+ */
+export type Headline = { 
+/**
+ * What it is of.
+ */
+name: string, 
+/**
+ * The figure, formatted.
+ */
+figure: string, 
+/**
+ * What stands below it; empty if nothing does.
+ */
+note: string, 
+/**
+ * Whether it is good or bad; plain if it is neither.
+ */
+tone: Tone, };
+
+/**
  * The responses of one interval of time.
  */
 export type HeatColumn = { 
@@ -301,6 +347,35 @@ response: TimedFigure,
 service: TimedFigure, };
 
 /**
+ * The ratio of B to A in a figure, as it is drawn.
+ */
+export type RatioBar = { 
+/**
+ * The figure's name.
+ */
+name: string, 
+/**
+ * B / A.
+ */
+ratio: number, 
+/**
+ * The lower end of its interval; `None` if that is not known.
+ */
+lower: number | null, 
+/**
+ * The upper end of its interval; `None` if that is not known.
+ */
+upper: number | null, 
+/**
+ * Whether B is better or worse in it; plain if that is not known.
+ */
+tone: Tone, 
+/**
+ * The ratio with its interval, formatted.
+ */
+text: string, };
+
+/**
  * A place on the x axis that is pointed out: a dashed line from bottom to top.
  */
 export type ReferenceLine = { 
@@ -350,6 +425,10 @@ title: string,
  * How much, in which model: `open loop: 2 000/s constant, 50 connections, …`.
  */
 load: string, 
+/**
+ * The figures that a reader looks for first.
+ */
+headlines: Array<Headline>, 
 /**
  * What was counted.
  */
@@ -475,9 +554,13 @@ export type SearchAnswer = {
  */
 kind: AnswerKind, 
 /**
- * The answer.
+ * The answer, in few words: `load line: 4900 req/s (4880 … 4961)`.
  */
 text: string, 
+/**
+ * What else there is to say of it: why it is no more, and what to do.
+ */
+detail: string, 
 /**
  * What to know before believing it, each a sentence.
  */
@@ -600,6 +683,10 @@ title: string,
  */
 load: string, 
 /**
+ * How the sides stand to each other, if there are two: what is to be read first.
+ */
+verdict: SeriesVerdict | null, 
+/**
  * The figures of all runs together, if they belong together.
  */
 together: Table | null, 
@@ -640,6 +727,23 @@ cells: Array<string>,
  * Its own page.
  */
 page: RunPage, };
+
+/**
+ * How two sides stand to each other.
+ */
+export type SeriesVerdict = { 
+/**
+ * Whether B is better or worse; plain if that is not known.
+ */
+tone: Tone, 
+/**
+ * The same as a sentence.
+ */
+text: string, 
+/**
+ * The ratio of B to A in each figure.
+ */
+ratios: Array<RatioBar>, };
 
 /**
  * The x values of a page's charts. Series that stand at the same places share one entry, so that
@@ -852,9 +956,17 @@ level: number,
  */
 p50_us: number | null, 
 /**
+ * Whether that is a lower bound.
+ */
+p50_at_least: boolean, 
+/**
  * The 99th percentile of the response time in microseconds; `None` if nothing was answered.
  */
 p99_us: number | null, 
+/**
+ * Whether that is a lower bound.
+ */
+p99_at_least: boolean, 
 /**
  * The level and what was measured, formatted.
  */

@@ -3,13 +3,14 @@
 import { Charts } from "../charts/charts";
 import type { RunPage } from "../generated/page";
 import { Added } from "./added";
+import { Headlines } from "./headlines";
+import { Names } from "./names";
 import { Resources } from "./resources";
 import {
   Checks,
   Errors,
   Facts,
   Metrics,
-  Names,
   Notes,
   Percentiles,
   Statuses,
@@ -31,7 +32,8 @@ export function RunReport({ page }: { page: RunPage }) {
 export function RunBody({ page }: { page: RunPage }) {
   return (
     <>
-      <Verdict validity={page.validity} checks={page.checks} />
+      <Headlines headlines={page.headlines} />
+      <Verdict validity={page.validity} />
       <div class="columns">
         <section>
           <h2>Result</h2>
@@ -44,13 +46,15 @@ export function RunBody({ page }: { page: RunPage }) {
       </div>
       <Notes title="Warnings" notes={page.warnings} />
       <Checks checks={page.checks} />
-      <section>
-        <h2>The run over time</h2>
-        <p class="hint">
-          Drag across a plot to look closer, press a name in a legend to hide or show its line.
-        </p>
-        <Charts charts={page.plots.course} sharedX={page.plots.shared_x} />
-      </section>
+      {page.plots.course.length > 0 && (
+        <section>
+          <h2>Plots</h2>
+          <p class="hint">
+            Drag across a plot to look closer, press a name in a legend to hide or show its line.
+          </p>
+          <Charts charts={page.plots.course} sharedX={page.plots.shared_x} />
+        </section>
+      )}
       <Times columns={page.time_columns} rows={page.times} notes={page.time_notes} />
       <Names columns={page.name_columns} rows={page.names} notes={page.name_notes} />
       <Metrics rows={page.metrics} notes={page.metric_notes} />

@@ -6,13 +6,13 @@ import type {
   ErrorRow,
   Fact,
   MetricRow,
-  NameRow,
   PercentileRow,
   StatusRow,
   TimedFigure,
   TimeRow,
   ValidityText,
 } from "../generated/page";
+import { Words } from "../words";
 
 const SIGNS = { good: "✓", plain: "✓", doubtful: "!", bad: "✗" };
 
@@ -22,10 +22,8 @@ const OUTCOMES = {
   undecided: { tone: "", text: "? undecided" },
 };
 
-/** Whether the figures may be believed, and whether the checks passed. */
-export function Verdict({ validity, checks }: { validity: ValidityText; checks: CheckRow[] }) {
-  const failed = checks.filter((check) => check.outcome === "failed").length;
-  const open = checks.filter((check) => check.outcome === "undecided").length;
+/** Whether the figures may be believed. */
+export function Verdict({ validity }: { validity: ValidityText }) {
   return (
     <section class="verdicts" aria-label="Verdict">
       <div class={`verdict ${validity.tone}`}>
@@ -35,25 +33,13 @@ export function Verdict({ validity, checks }: { validity: ValidityText; checks: 
         {validity.findings.length > 0 && (
           <ul>
             {validity.findings.map((finding) => (
-              <li key={finding}>{finding}</li>
+              <li key={finding}>
+                <Words text={finding} />
+              </li>
             ))}
           </ul>
         )}
       </div>
-      {checks.length > 0 && (
-        <div class={`verdict ${failed > 0 ? "bad" : open > 0 ? "doubtful" : "good"}`}>
-          <strong>
-            <span aria-hidden="true">{failed > 0 ? "✗" : open > 0 ? "?" : "✓"}</span>{" "}
-            {failed > 0
-              ? `${failed} of ${checks.length} checks failed.`
-              : open > 0
-                ? `${open} of ${checks.length} checks undecided.`
-                : checks.length === 1
-                  ? "The check passed."
-                  : `All ${checks.length} checks passed.`}
-          </strong>
-        </div>
-      )}
     </section>
   );
 }
@@ -64,7 +50,9 @@ export function Facts({ facts }: { facts: Fact[] }) {
       {facts.map((fact, index) => (
         <div key={index}>
           <dt>{fact.name}</dt>
-          <dd>{fact.text}</dd>
+          <dd>
+            <Words text={fact.text} />
+          </dd>
         </div>
       ))}
     </dl>
@@ -78,7 +66,9 @@ export function Notes({ title, notes }: { title: string; notes: string[] }) {
       <h2>{title}</h2>
       <ul class="notes">
         {notes.map((note) => (
-          <li key={note}>{note}</li>
+          <li key={note}>
+            <Words text={note} />
+          </li>
         ))}
       </ul>
     </section>
@@ -89,9 +79,18 @@ export function Percentiles({ rows, note }: { rows: PercentileRow[]; note: strin
   if (rows.length === 0) return <p>No responses, so there are no percentiles.</p>;
   const service = rows.some((row) => row.service.us !== null);
   return (
+    <>
+      <p class="hint kept">{note}</p>
+      <PercentileTable rows={rows} service={service} />
+    </>
+  );
+}
+
+function PercentileTable({ rows, service }: { rows: PercentileRow[]; service: boolean }) {
+  return (
     <div class="scroll">
       <table>
-        <caption>{note}</caption>
+        <caption class="unseen">Percentiles of the response time</caption>
         <thead>
           <tr>
             <th scope="col">Percentile</th>
@@ -152,7 +151,9 @@ export function Checks({ checks }: { checks: CheckRow[] }) {
                 <th scope="row">
                   <code>{check.text}</code>
                 </th>
-                <td class={OUTCOMES[check.outcome].tone}>{OUTCOMES[check.outcome].text}</td>
+                <td class={`whole ${OUTCOMES[check.outcome].tone}`}>
+                  {OUTCOMES[check.outcome].text}
+                </td>
                 <td class="number">
                   {check.actual}
                   {check.why !== null && <div class="faint">{check.why}</div>}
@@ -173,7 +174,7 @@ interface TimesProps {
 }
 
 /** As the other headings: `Mean`, but `p50`. */
-function heading(name: string): string {
+export function heading(name: string): string {
   return /^p\d/.test(name) ? name : name.charAt(0).toUpperCase() + name.slice(1);
 }
 
@@ -183,9 +184,10 @@ export function Times({ columns, rows, notes }: TimesProps) {
   return (
     <section>
       <h2>Time spent</h2>
+      {notes.length > 0 && <p class="hint kept">{notes.join(" ")}</p>}
       <div class="scroll">
         <table>
-          <caption>{notes.join(" ")}</caption>
+          <caption class="unseen">Where the time went</caption>
           <thead>
             <tr>
               <th scope="col">Part</th>
@@ -230,62 +232,15 @@ export function Times({ columns, rows, notes }: TimesProps) {
   );
 }
 
-interface NamesProps {
-  columns: string[];
-  rows: NameRow[];
-  notes: string[];
-}
-
-export function Names({ columns, rows, notes }: NamesProps) {
-  if (rows.length === 0) return null;
-  return (
-    <section>
-      <h2>By name</h2>
-      <div class="scroll">
-        <table>
-          <caption class={notes.length === 0 ? "unseen" : ""}>
-            {["The requests by name.", ...notes].join(" ")}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              {columns.map((name) => (
-                <th scope="col" class="number" key={name}>
-                  {heading(name)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.name}>
-                <th scope="row" class={row.is_bad ? "bad" : ""}>
-                  {row.name}
-                </th>
-                {row.cells.map((cell, index) => (
-                  <td class="number" key={index}>
-                    {cell}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
-  );
-}
-
 export function Metrics({ rows, notes }: { rows: MetricRow[]; notes: string[] }) {
   if (rows.length === 0) return null;
   return (
     <section>
       <h2>Metrics of the script</h2>
+      {notes.length > 0 && <p class="hint kept">{notes.join(" ")}</p>}
       <div class="scroll">
         <table>
-          <caption class={notes.length === 0 ? "unseen" : ""}>
-            {["What the script counted by itself.", ...notes].join(" ")}
-          </caption>
+          <caption class="unseen">What the script counted by itself</caption>
           <thead>
             <tr>
               <th scope="col">Name</th>

@@ -3,6 +3,7 @@
 import { Charts } from "../charts/charts";
 import type { SearchAnswer, SearchPage, Tone } from "../generated/page";
 import { Facts } from "../run/tables";
+import { Words } from "../words";
 import { TrialTable } from "./table";
 
 const LOOKS: Record<SearchAnswer["kind"], { tone: Tone; sign: string }> = {
@@ -22,12 +23,19 @@ export function Answer({ answer }: { answer: SearchAnswer }) {
     <section class="verdicts" aria-label="Result">
       <div class={`verdict answer ${tone}`}>
         <strong>
-          <span aria-hidden="true">{sign}</span> {answer.text}
+          <span aria-hidden="true">{sign}</span> <Words text={answer.text} />
         </strong>
+        {answer.detail && (
+          <p>
+            <Words text={answer.detail} />
+          </p>
+        )}
         {answer.notes.length > 0 && (
           <ul>
             {answer.notes.map((note) => (
-              <li key={note}>{note}</li>
+              <li key={note}>
+                <Words text={note} />
+              </li>
             ))}
           </ul>
         )}

@@ -1,9 +1,10 @@
 /** The page of several runs: their summary, a table of them, and the page of the chosen one. */
 
 import { useState } from "preact/hooks";
-import type { SeriesPage, SeriesRun, Table } from "../generated/page";
+import type { SeriesPage, SeriesRun, SeriesVerdict, Table } from "../generated/page";
 import { RunBody } from "../run/run";
 import { Checks, Notes } from "../run/tables";
+import { Ratios } from "./ratios";
 
 export function SeriesReport({ page }: { page: SeriesPage }) {
   const [chosen, choose] = useState(0);
@@ -12,6 +13,7 @@ export function SeriesReport({ page }: { page: SeriesPage }) {
     <>
       <h1>{page.title}</h1>
       <p class="load">{page.load}</p>
+      {page.verdict && <Standing verdict={page.verdict} />}
       {page.together && <Together table={page.together} />}
       <Notes title="Notes on all runs" notes={page.notes} />
       <Checks checks={page.checks} />
@@ -28,6 +30,22 @@ export function SeriesReport({ page }: { page: SeriesPage }) {
         </section>
       )}
     </>
+  );
+}
+
+const SIGNS = { good: "✓", plain: "?", doubtful: "?", bad: "✗" };
+
+/** How two sides stand to each other, in a sentence and as a picture. */
+export function Standing({ verdict }: { verdict: SeriesVerdict }) {
+  return (
+    <section class="verdicts" aria-label="Verdict">
+      <div class={`verdict answer ${verdict.tone}`}>
+        <strong>
+          <span aria-hidden="true">{SIGNS[verdict.tone]}</span> {verdict.text}
+        </strong>
+        <Ratios ratios={verdict.ratios} />
+      </div>
+    </section>
   );
 }
 

@@ -196,6 +196,30 @@ fn what_is_known_when_the_user_or_the_budget_ends_it_is_told() {
     );
 }
 
+/// A trial takes what the settings say and more, by a clock that runs with the target.
+#[test]
+fn the_budget_is_kept_whatever_trials_take_besides() {
+    for (seed, besides_s) in (0..40).zip([0.0, 0.5, 2.0, 5.0].into_iter().cycle()) {
+        for budget_s in [60.0, 90.0, 200.0] {
+            let hurried = Settings {
+                budget_s,
+                trial_s: 1.0,
+                ..settings()
+            };
+            let mut target = Wavering::new(5_000.0, 0.05, seed);
+            target.besides_s = Some(besides_s);
+            let (outcome, ended) = find(&hurried, &mut target);
+            assert_eq!(ended, SearchEnd::Complete);
+            let spent_s = hurried.spent_s + target.elapsed_s;
+            assert!(
+                spent_s <= budget_s,
+                "{spent_s} of {budget_s} with {besides_s}"
+            );
+            assert!(outcome.trials.len() > 3, "{besides_s}: too careful");
+        }
+    }
+}
+
 #[test]
 fn users_are_found_in_whole_numbers() {
     let users = Settings {

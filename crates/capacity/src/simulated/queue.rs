@@ -76,18 +76,13 @@ impl Measure for Queue {
         Ok(Some(Observation {
             checks: vec![at(0.99) < self.p99_s],
             answers_per_s: times.len() as f64 / seconds,
-            failed_share: 0.0,
             p50_ns: (at(0.5) * 1e9) as u64,
             p99_ns: (at(0.99) * 1e9) as u64,
             mean_s: times.iter().sum::<f64>() / times.len().max(1) as f64,
             outstanding_s: outstanding / level,
             grown: outstanding,
             in_flight: outstanding as u64,
-            drained_s: 0.0,
-            lost_time: false,
-            target_cores: None,
-            own_limit: None,
-            disturbance: None,
+            ..Observation::default()
         }))
     }
 

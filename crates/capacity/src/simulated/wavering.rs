@@ -1,6 +1,6 @@
 //! A target whose capacity varies.
 
-use super::{Answers, Kept, OVER, SETTLING_S};
+use super::{Answers, Kept, OVER, SETTLING_S, settings};
 use crate::measure::{Descent, Measure, Observation, OwnLimit, Purpose, Trial};
 use crate::settings::Settings;
 use rand::{Rng, SeedableRng};
@@ -33,6 +33,8 @@ pub(crate) struct Wavering {
     kept: Kept,
     /// Seconds that all of it took.
     pub(crate) elapsed_s: f64,
+    /// There is a clock, and each trial takes so many seconds more than is known before.
+    pub(crate) besides_s: Option<f64>,
 }
 
 impl Wavering {
@@ -52,6 +54,7 @@ impl Wavering {
             trials: 0,
             kept: Kept::default(),
             elapsed_s: 0.0,
+            besides_s: None,
         }
     }
 
@@ -105,6 +108,7 @@ impl Measure for Wavering {
         seconds: f64,
     ) -> Result<Option<Observation>, Infallible> {
         self.trials += 1;
+        self.elapsed_s += self.besides_s.unwrap_or(0.0);
         let goes_on = self.trials <= self.interrupted_after;
         Ok(goes_on.then(|| self.seen(level, seconds)))
     }
@@ -115,11 +119,17 @@ impl Measure for Wavering {
         back: (f64, f64),
     ) -> Result<Option<Descent>, Infallible> {
         self.trials += 1;
+        // Both levels are one trial, which settles once.
+        self.elapsed_s += self.besides_s.unwrap_or(0.0) - SETTLING_S;
         Ok(Some(Descent {
             over: self.seen(over.0, over.1),
             back: self.seen(back.0, back.1),
             intervals: vec![(1.0, false), (2.0, true)],
         }))
+    }
+
+    fn spent_s(&mut self) -> Option<f64> {
+        self.besides_s.map(|_| settings().spent_s + self.elapsed_s)
     }
 
     fn pause(&mut self, seconds: f64) {

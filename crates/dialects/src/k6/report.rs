@@ -2,11 +2,11 @@
 
 use super::command::Asked;
 use super::conduct::Ran;
-use super::natives::Natives;
+use super::natives::{Conclude, Natives};
 use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
 use super::test::Test;
 use super::version::K6;
-use super::{FAILED, Refused, go_json, go_words};
+use super::{FAILED, Refused, go_json, go_words, page_tables};
 use loadline_k6_metrics::summary::{self, Described as Machine, Ended, TimeUnit};
 use loadline_k6_metrics::{Portion, Sink, Totals, builtin};
 use loadline_runner::Observer;
@@ -33,6 +33,8 @@ pub(super) struct Report {
     files: Vec<SampleFile>,
     /// The same, while it lasts.
     writers: RefCell<Vec<SampleWriter>>,
+    /// What adds k6's results to pages.
+    pages: RefCell<Vec<Conclude>>,
     /// All outputs, as the header names them.
     described: Vec<String>,
 }
@@ -113,6 +115,7 @@ impl Report {
             natives: Vec::new(),
             files: Vec::new(),
             writers: RefCell::default(),
+            pages: RefCell::default(),
             described: Vec::new(),
         };
         let environment = &asked.surroundings.place.environment;
@@ -241,7 +244,11 @@ impl Report {
     pub(super) fn observers(&self, natives: Natives) -> Vec<Box<dyn Observer>> {
         let made = self.natives.iter().map(|native| match native.kind {
             Kind::Saved => (natives.save)(native.path.clone()),
-            Kind::Page => (natives.page)(native.path.clone()),
+            Kind::Page => {
+                let page = (natives.page)(native.path.clone());
+                self.pages.borrow_mut().push(page.conclude);
+                page.observer
+            }
         });
         made.collect()
     }
@@ -270,6 +277,7 @@ impl Report {
         if self.mode != Mode::Disabled {
             self.summarise(asked, test, ran, &totals);
         }
+        self.conclude_pages(asked, test, ran, &totals);
         // Where nothing was sent there is nothing to believe.
         if totals.sink(builtin::HTTP_REQ_DURATION).is_some() {
             let have_failed = matches!(
@@ -280,15 +288,24 @@ impl Report {
         }
     }
 
+    /// Adds what k6 says of the test to Loadline's pages.
+    fn conclude_pages(&self, asked: &Asked<'_>, test: &Test, ran: &Ran, totals: &Totals) {
+        let pages = self.pages.take();
+        if pages.is_empty() {
+            return;
+        }
+        let tables = page_tables::tables(&ended(test, ran, totals), &machine(test));
+        let problems = pages
+            .into_iter()
+            .filter_map(|conclude| conclude(&tables).err());
+        for problem in problems {
+            let text = format!("an output was not written whole: {problem}");
+            asked.console.log_plain(Level::Error, &text);
+        }
+    }
+
     fn summarise(&self, asked: &Asked<'_>, test: &Test, ran: &Ran, totals: &Totals) {
-        let settings = test.settings();
-        let ended = Ended {
-            totals,
-            outcomes: &ran.outcomes,
-            elapsed_ns: ran.elapsed.as_nanos() as u64,
-            trend_stats: &settings.trend_stats,
-            time_unit: settings.time_unit.as_deref().and_then(TimeUnit::parse),
-        };
+        let ended = ended(test, ran, totals);
         let newer = self.is_newer.then(|| {
             let machine = machine(test);
             summary::machine_readable(&ended, self.is_full(), &machine)
@@ -315,6 +332,18 @@ impl Report {
             _ => summary::text(ended, self.is_full()),
         };
         vec![("stdout".to_owned(), text.into_bytes())]
+    }
+}
+
+/// What a summary is made of.
+fn ended<'a>(test: &'a Test, ran: &'a Ran, totals: &'a Totals) -> Ended<'a> {
+    let settings = test.settings();
+    Ended {
+        totals,
+        outcomes: &ran.outcomes,
+        elapsed_ns: ran.elapsed.as_nanos() as u64,
+        trend_stats: &settings.trend_stats,
+        time_unit: settings.time_unit.as_deref().and_then(TimeUnit::parse),
     }
 }
 

@@ -93,8 +93,9 @@ impl Beginning {
     fn count<H: Host>(&self, user: &User<H>, count: usize) {
         let (worker, activity) = (&*user.worker, &user.activity);
         let counted = count - self.first_counted;
+        let begun_ns = self.at_ns.saturating_sub(worker.zero_ns.get());
         let mut recorder = worker.recorder.borrow_mut();
-        (0..counted).for_each(|_| recorder.begin());
+        (0..counted).for_each(|_| recorder.begin(begun_ns));
         if worker.times_from_schedule() && counted > 0 {
             // The schedule knows of the first requests of iterations only; that of users who pace
             // themselves of none.
@@ -107,7 +108,6 @@ impl Beginning {
             let zero_ns = worker.zero_ns.get();
             let ready_ns = ready_ns.clamp(intended_ns, self.at_ns);
             let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
-            let begun_ns = since_zero(self.at_ns);
             recorder.arrived(since_zero(ready_ns), begun_ns, counted as u64);
             let late_ns = self.at_ns.saturating_sub(ready_ns);
             if worker.pacer.is_open() {

@@ -5,7 +5,7 @@ use super::ran::Ran;
 use super::server::Reply;
 use super::world::World;
 use loadline_plan::{Clock, Plan, Shape};
-use loadline_record::Distribution;
+use loadline_record::{Counts, Distribution};
 
 /// 2 000 arrivals a second for 10 s, the server frozen for the one in the middle.
 fn frozen_for_a_second(connections: u32, most: u32, threads: u32) -> Ran {
@@ -18,6 +18,37 @@ fn frozen_for_a_second(connections: u32, most: u32, threads: u32) -> Ran {
     let mut world = World::new(plan);
     world.latency_ns = 5 * US;
     world.at(0, move |hands| hands.server.freeze(freeze)).run()
+}
+
+/// At the end of the second nothing is left of the freeze; its maximum and its mean show it.
+#[test]
+fn a_freeze_shows_in_what_is_in_flight_in_its_second() {
+    for threads in [1, 2] {
+        let mut plan = Plan {
+            threads,
+            ..open(200, 50, 5 * SECOND)
+        };
+        plan.load.max_users = 1_000;
+        let mut world = World::new(plan);
+        world.latency_ns = 5 * US;
+        let freeze = 2_300 * MS..2_800 * MS;
+        let ran = world.at(0, move |hands| hands.server.freeze(freeze)).run();
+        let of_seconds = |of: fn(&Counts) -> u64| -> Vec<u64> {
+            let counts = ran.intervals.iter().map(|interval| interval.counts);
+            counts.map(|counts| of(&counts)).collect()
+        };
+        assert_eq!(of_seconds(|counts| counts.in_flight), [0; 5]);
+        let most = of_seconds(|counts| counts.in_flight_max);
+        assert!((99..=101).contains(&most[2]), "{most:?}");
+        let others = [0, 1, 3, 4].map(|second: usize| most[second]);
+        assert!(
+            others.iter().all(|most| *most <= u64::from(threads)),
+            "{most:?}"
+        );
+        // A hundred requests, which waited for half of the freeze on average.
+        let mean = of_seconds(|counts| counts.in_flight_ns / MS);
+        assert!((24_500..=25_500).contains(&mean[2]), "{mean:?}");
+    }
 }
 
 #[test]

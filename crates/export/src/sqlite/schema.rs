@@ -108,6 +108,8 @@ CREATE TABLE intervals (
     completed INTEGER NOT NULL,
     failed INTEGER NOT NULL,
     in_flight INTEGER NOT NULL, -- at the end of the interval
+    in_flight_mean REAL, -- NULL in a saved run of a version that did not count it
+    in_flight_max INTEGER, -- at once
     reconnects INTEGER NOT NULL,
     connections INTEGER NOT NULL,
     bytes_in INTEGER NOT NULL,

@@ -27,6 +27,7 @@ const LONG_S: f64 = 2.0;
 
 /// Searches the load line and reports it. What was found is reported however the search ended.
 pub(crate) fn run(mut search: Search) -> Result<Exit> {
+    let start = Instant::now();
     search.run.reports.prepare()?;
     if let Some(path) = &search.svg {
         drop(Reserved::open(path)?);
@@ -42,7 +43,6 @@ pub(crate) fn run(mut search: Search) -> Result<Exit> {
     let _interrupts = Interrupts::watch(Manner::AtOnce, &commands)?;
     let keys = keys_of_view(view.as_ref(), &commands)?;
     announce(search);
-    let start = Instant::now();
     let floor = match search.floor {
         true => floor::measured(&search.run.plan, &commands),
         false => None,

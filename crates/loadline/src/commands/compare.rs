@@ -2,15 +2,19 @@
 
 use crate::closing::{Grounds, tell};
 use crate::exit::Exit;
-use crate::flags::compare::{CompareFlags, FailOn};
+use crate::flags::compare::{CompareFlags, FailOn, with_those_of};
 use crate::flags::run::judgement::Trust;
 use crate::output::{Format, Output, Sink};
 use crate::publish::{Style, options, write_each};
 use anyhow::Result;
 use loadline_record::RunFile;
-use loadline_report::{ComparedFiles, FileRun, comparison_of_files, comparison_of_files_json};
+use loadline_report::{
+    ComparedFiles, FileRun, comparison_of_files, comparison_of_files_json, tolerance_sentence,
+};
 use loadline_runner::preflight::refuse_overwriting;
-use loadline_verdict::{Comparison, RunResult, SavedRun, Standing, is_whole};
+use loadline_verdict::{
+    CheckOutcome, Comparison, RunResult, SavedRun, Standing, ToleranceResult, is_whole,
+};
 use std::path::{Path, PathBuf};
 
 /// Compares saved runs.
@@ -21,18 +25,18 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
         base.iter().chain(with).map(PathBuf::as_path),
     )?;
     let (base, with) = (read(base)?, read(with)?);
-    let comparison = Comparison::of(&base, &with)?;
+    let percentiles = with_those_of(&flags.fail_on, &flags.percentiles);
+    let comparison = Comparison::of_percentiles(&base, &with, &percentiles)?;
     let (base_results, with_results) = (results(&base), results(&with));
     let compared = ComparedFiles {
         comparison: &comparison,
         base: file_runs(&base, &base_results),
         with: file_runs(&with, &with_results),
+        tolerances: tolerances(&flags.fail_on, &comparison),
     };
     publish(flags, &compared)?;
-    let of_sides = exit(flags.fail_on, comparison.standing());
-    if of_sides != Exit::Good {
-        tell(SLOWER);
-    }
+    let of_sides = exit(&flags.fail_on, &comparison);
+    tell_rules(&flags.fail_on, &comparison);
     let results = || base_results.iter().chain(&with_results);
     let of_runs = results().map(|run| exit_of_run(run, flags.trust));
     let named = base
@@ -51,14 +55,14 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
         checks: Vec::new(),
         trust: flags.trust,
     };
-    let worst = of_runs.chain([of_sides]).max_by_key(|exit| exit.code());
+    let worst = of_runs.chain([of_sides]).max_by_key(|exit| exit.severity());
     let worst = worst.unwrap_or(of_sides);
     grounds.tell(worst);
     Ok(worst)
 }
 
-/// Why a comparison fails the command.
-pub(crate) const SLOWER: &str = "B is slower, which --fail-on slower does not allow.";
+/// Why a comparison fails the command by this rule.
+const SLOWER: &str = "B is slower, which --fail-on slower does not allow.";
 
 fn results(saved: &[SavedRun]) -> Vec<RunResult> {
     let summaries = saved.iter().map(|saved| saved.run.summary().clone());
@@ -109,12 +113,37 @@ fn exit_of_run(run: &RunResult, trust: Trust) -> Exit {
     }
 }
 
-/// How a comparison ends the command.
-pub(crate) fn exit(fail_on: Option<FailOn>, standing: Standing) -> Exit {
-    match (fail_on, standing) {
-        (Some(FailOn::Slower), Standing::Slower) => Exit::CheckFailed,
-        _ => Exit::Good,
+/// How a comparison ends the command: what is not known of a tolerance is not good.
+pub(crate) fn exit(rules: &[FailOn], comparison: &Comparison) -> Exit {
+    let is_slower = rules.contains(&FailOn::Slower) && comparison.standing() == Standing::Slower;
+    let tolerances = tolerances(rules, comparison);
+    let any = |outcome| tolerances.iter().any(|result| result.outcome == outcome);
+    match () {
+        () if is_slower || any(CheckOutcome::Failed) => Exit::CheckFailed,
+        () if any(CheckOutcome::Undecided) => Exit::NotKnown,
+        () => Exit::Good,
     }
+}
+
+/// Says on stderr of each rule that is not kept why it is not.
+pub(crate) fn tell_rules(rules: &[FailOn], comparison: &Comparison) {
+    if exit(&[FailOn::Slower], comparison) != Exit::Good && rules.contains(&FailOn::Slower) {
+        tell(SLOWER);
+    }
+    let sentences = tolerances(rules, comparison);
+    for sentence in sentences.iter().filter_map(tolerance_sentence) {
+        tell(&sentence);
+    }
+}
+
+fn tolerances(rules: &[FailOn], comparison: &Comparison) -> Vec<ToleranceResult> {
+    let tolerances = rules.iter().filter_map(|rule| match rule {
+        FailOn::Slower => None,
+        FailOn::Beyond(tolerance) => Some(tolerance),
+    });
+    tolerances
+        .map(|tolerance| tolerance.judge(comparison))
+        .collect()
 }
 
 fn read(files: &[PathBuf]) -> Result<Vec<SavedRun>> {

@@ -18,18 +18,21 @@ pub(crate) use with_scripts::run;
 mod with_scripts {
     use crate::exit::refuse;
     use loadline_dialects::k6::{
-        FAILED, INTERRUPTED, Interrupt, Natives, Place, Said, Screen, Surroundings, Terminals,
+        FAILED, INTERRUPTED, Interrupt, Natives, PageOutput, Place, Said, Screen, Surroundings,
+        Terminals,
     };
-    use loadline_page::{Heat, Page};
+    use loadline_page::{AddedTables, Heat, Page, RunPage};
     use loadline_report::{heat_interval, judgement, run_page};
     use loadline_runner::preflight::{Reserved, write_whole};
     use loadline_runner::{Command, Commands, End, Interval, Observed, Observer, SavedRun};
     use loadline_verdict::Grade;
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
+    use std::cell::RefCell;
     use std::collections::BTreeMap;
     use std::io::{self, IsTerminal};
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
+    use std::rc::Rc;
     use std::sync::Arc;
     use std::thread;
 
@@ -61,7 +64,7 @@ mod with_scripts {
                 terminals: terminals(),
                 natives: Natives {
                     save: |path| Box::new(SavedRun::new(path, judgement)),
-                    page: |path| Box::new(PageFile::new(path)),
+                    page: PageFile::output,
                     judge,
                 },
                 interrupt,
@@ -85,14 +88,38 @@ mod with_scripts {
     struct PageFile {
         path: PathBuf,
         heat: Heat,
+        /// The page that was written.
+        written: Rc<RefCell<Option<RunPage>>>,
     }
 
     impl PageFile {
-        fn new(path: PathBuf) -> Self {
-            PageFile {
-                path,
-                heat: Heat::default(),
+        fn output(path: PathBuf) -> PageOutput {
+            let written = Rc::default();
+            PageOutput {
+                observer: Box::new(PageFile {
+                    path: path.clone(),
+                    heat: Heat::default(),
+                    written: Rc::clone(&written),
+                }),
+                conclude: Box::new(move |tables| {
+                    let Some(page) = written.take() else {
+                        return Ok(());
+                    };
+                    let tables = AddedTables::parse(tables.to_string().as_bytes());
+                    let tables = tables.map_err(|error| error.to_string())?;
+                    write_page(&path, page.with_added(Some(tables))).map(drop)
+                }),
             }
+        }
+    }
+
+    fn write_page(path: &Path, page: RunPage) -> Result<RunPage, String> {
+        let page = Page::Run(Box::new(page));
+        let html = loadline_page::html(&page).map_err(|error| error.to_string())?;
+        write_whole(path, html.as_bytes()).map_err(|error| error.to_string())?;
+        match page {
+            Page::Run(page) => Ok(*page),
+            _ => unreachable!("it is the page of a run"),
         }
     }
 
@@ -109,9 +136,9 @@ mod with_scripts {
         }
 
         fn ended(&mut self, end: &End<'_>) -> Observed {
-            let page = Page::Run(Box::new(run_page(end.result, &self.heat)));
-            let html = loadline_page::html(&page).map_err(|error| error.to_string())?;
-            Ok(write_whole(&self.path, html.as_bytes())?)
+            let page = write_page(&self.path, run_page(end.result, &self.heat))?;
+            self.written.replace(Some(page));
+            Ok(())
         }
     }
 

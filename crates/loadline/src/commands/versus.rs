@@ -4,9 +4,10 @@
 //! runs come in pairs, one of each target in random order, and each pair is compared by itself:
 //! what drifts while the series lasts is in both (docs/design/010).
 
-use crate::closing::{end_of_series, end_silently, tell, tell_trouble_before};
+use crate::closing::{end_of_series, end_silently, tell_trouble_before};
 use crate::commands::compare;
 use crate::exit::{Exit, exit_of_series};
+use crate::flags::compare::with_those_of;
 use crate::flags::run::RunFlags;
 use crate::flags::run::request::{BodySource, Place};
 use crate::flags::versus::VersusFlags;
@@ -16,7 +17,7 @@ use anyhow::{Result, bail, ensure};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
 use loadline_runner::Planned;
-use loadline_verdict::Comparison;
+use loadline_verdict::{COMPARED_PERCENTILES, Comparison};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::io::{self, Cursor, Read};
@@ -37,7 +38,8 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let session = &base.session;
     let (mut series, heats) = session.run_series(&base.plan, turns, reports.needs())?;
     let summaries: Vec<&Summary> = series.runs.iter().map(|run| &run.summary).collect();
-    let found = Comparison::of_sides(&summaries);
+    let percentiles = with_those_of(&fail_on, &COMPARED_PERCENTILES);
+    let found = Comparison::of_sides_in(&summaries, &percentiles);
     if found.is_none() && series.trouble.is_some() {
         // If one of them can't be run at all, a report of the rest is of no use.
         return end_silently(series, Exit::Failed);
@@ -45,12 +47,14 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let published = reports.publish_series(&series.runs, &heats);
     series.trouble = tell_trouble_before(published, series.trouble.take())?;
     let of_runs = exit_of_series(&series.runs, *trust);
-    let of_sides = found.map_or(Exit::Good, |found| compare::exit(fail_on, found.standing()));
+    let of_sides = found
+        .as_ref()
+        .map_or(Exit::Good, |found| compare::exit(&fail_on, found));
     let worst = [of_runs, of_sides]
         .into_iter()
-        .max_by_key(|exit| exit.code());
-    if of_sides != Exit::Good {
-        tell(compare::SLOWER);
+        .max_by_key(|exit| exit.severity());
+    if let Some(found) = &found {
+        compare::tell_rules(&fail_on, found);
     }
     match of_runs {
         Exit::Good => end_silently(series, worst.unwrap_or(Exit::Good)),
@@ -123,6 +127,7 @@ fn turns(plans: [&Plan; 2], pairs: u32) -> Vec<Planned> {
             of: Some(pairs),
             name: Some(["A", "B"][side].to_owned()),
             search: None,
+            spent_s: None,
         },
     };
     let orders = orders(pairs, plans[0].seed);

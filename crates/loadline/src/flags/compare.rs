@@ -2,8 +2,11 @@
 
 use super::run::judgement::Trust;
 use crate::output::{Color, Format, Output};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
+use loadline_plan::parse_percentile;
+use loadline_verdict::{NoTolerance, Tolerance};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Which saved runs are compared, and what fails.
 #[derive(Debug, Args)]
@@ -28,9 +31,20 @@ pub(crate) struct CompareFlags {
         requires = "base")]
     pub(crate) with: Vec<PathBuf>,
 
-    /// Exit with 1 if B is this in any figure
-    #[arg(long, value_name = "STANDING")]
-    pub(crate) fail_on: Option<FailOn>,
+    /// Exit with 1 if B is slower in any figure (slower), or a figure changed by more for certain
+    /// (p95:+10%, rate:-5%); repeatable
+    #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
+    pub(crate) fail_on: Vec<FailOn>,
+
+    /// The percentiles that are compared
+    #[arg(
+        long,
+        value_name = "P,…",
+        value_delimiter = ',',
+        default_value = "50,90,95,99,99.9",
+        value_parser = parse_percentile
+    )]
+    pub(crate) percentiles: Vec<f64>,
 
     /// Report as text or json, to stdout or a file (repeatable) [default: text]
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = no_csv)]
@@ -45,10 +59,36 @@ pub(crate) struct CompareFlags {
 }
 
 /// What makes exit code 1 of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FailOn {
-    /// B is slower.
+    /// B is slower in any figure.
     Slower,
+    /// A figure differs by more.
+    Beyond(Tolerance),
+}
+
+impl FromStr for FailOn {
+    type Err = NoTolerance;
+
+    fn from_str(text: &str) -> Result<FailOn, NoTolerance> {
+        match text {
+            "slower" => Ok(FailOn::Slower),
+            text => text.parse().map(FailOn::Beyond),
+        }
+    }
+}
+
+/// These percentiles, with those that a rule is on.
+pub(crate) fn with_those_of(rules: &[FailOn], percentiles: &[f64]) -> Vec<f64> {
+    let of_rules = rules.iter().filter_map(|rule| match rule {
+        FailOn::Slower => None,
+        FailOn::Beyond(tolerance) => tolerance.percentile(),
+    });
+    let mut all: Vec<f64> = percentiles.iter().copied().chain(of_rules).collect();
+    all.retain(|percentile| *percentile < 100.0);
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
 }
 
 /// A comparison has no rows.

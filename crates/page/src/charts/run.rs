@@ -120,8 +120,16 @@ fn response_time(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Optio
 }
 
 fn in_flight(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> {
-    let lines = [(Measure::InFlight, Mark::Line, 0)];
-    let names = ("in-flight", "Requests in flight", "");
+    let lines = [
+        // First, as it must not hide the mean.
+        (Measure::InFlightMax, Mark::Line, 1),
+        (Measure::InFlight, Mark::Line, 0),
+    ];
+    let note = match timeline.track(Measure::InFlightMax) {
+        Some(_) => "Mean and maximum of each second.",
+        None => "At the end of each second.",
+    };
+    let names = ("in-flight", "Requests in flight", note);
     let y = Axis::whole("requests");
     Chart::of_series(names, x.clone(), y, over_time(timeline, &lines, shared_x))
 }

@@ -10,6 +10,8 @@ use serde::Serialize;
 const PASSED: usize = 0;
 const FAILED: usize = 8;
 const MEDIAN: usize = 3;
+const BOUND: usize = 1;
+const MEDIAN_BOUND: usize = 5;
 const DISCARDED: usize = 4;
 const WARM_UP: usize = INK;
 
@@ -81,8 +83,20 @@ fn response_over_load(
         let y = shown.iter().map(|trial| us(trial)).collect();
         Series::new(name, x, y, Mark::Dots, colour)
     };
-    let p99 = |end| move |trial: &TrialRow| trial.p99_us.filter(|_| trial.ended == end);
+    let p99 = |end| {
+        move |trial: &TrialRow| {
+            let shown = trial.ended == end && !trial.p99_at_least;
+            trial.p99_us.filter(|_| shown)
+        }
+    };
     let mut note = "Two dots for each trial, on a logarithmic scale.".to_owned();
+    if shown
+        .iter()
+        .any(|trial| trial.p50_at_least || trial.p99_at_least)
+    {
+        note +=
+            " A lower bound lies beyond all responses: requests had waited for so long in vain.";
+    }
     if load_line.is_some() {
         note += " The dashed line is the load line, and the band around it its 95 % interval.";
     }
@@ -91,7 +105,15 @@ fn response_over_load(
         levels(users).between(0.0, 1.05 * highest),
         Axis::log("response time", Unit::Us),
         vec![
-            dots("p50", MEDIAN, &|trial| trial.p50_us),
+            dots("p50", MEDIAN, &|trial| {
+                trial.p50_us.filter(|_| !trial.p50_at_least)
+            }),
+            dots("p50, a lower bound", MEDIAN_BOUND, &|trial| {
+                trial.p50_us.filter(|_| trial.p50_at_least)
+            }),
+            dots("p99, a lower bound", BOUND, &|trial| {
+                trial.p99_us.filter(|_| trial.p99_at_least)
+            }),
             dots("p99, failed", FAILED, &p99(TrialEnd::Failed)),
             dots("p99, passed", PASSED, &p99(TrialEnd::Passed)),
         ],
@@ -175,7 +197,9 @@ mod tests {
             stretch: if number < 2 { "warm-up" } else { "search" }.to_owned(),
             level,
             p50_us: p99_us.map(|us| us / 10.0),
+            p50_at_least: false,
             p99_us,
+            p99_at_least: false,
             cells: Vec::new(),
             ended,
             text: String::new(),

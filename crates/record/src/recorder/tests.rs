@@ -7,7 +7,7 @@ use proptest::prelude::*;
 fn taken(model: Model, exchanges: &[Exchange]) -> Snapshot {
     let mut recorder = Recorder::new(model);
     for exchange in exchanges {
-        recorder.begin();
+        recorder.begin(0);
         recorder.end(exchange);
     }
     recorder.take(1_000)
@@ -209,7 +209,7 @@ fn connections_are_counted_and_timed() {
 fn the_first_example_of_an_interval_is_kept() {
     let mut recorder = Recorder::new(Model::Open);
     for text in ["one", "two"] {
-        recorder.begin();
+        recorder.begin(0);
         recorder.end(&failure(ErrorKind::Connect, 1));
         recorder.failure_example(ErrorKind::Connect, || text.to_owned());
     }
@@ -222,7 +222,7 @@ fn the_first_example_of_an_interval_is_kept() {
 #[test]
 fn an_example_told_before_the_end_waits_for_it() {
     let mut recorder = Recorder::new(Model::Open);
-    recorder.begin();
+    recorder.begin(0);
     recorder.failure_example(ErrorKind::Read, || "early".to_owned());
     assert!(recorder.take(1).errors.is_empty());
     recorder.end(&failure(ErrorKind::Read, 1));
@@ -232,7 +232,7 @@ fn an_example_told_before_the_end_waits_for_it() {
 #[test]
 fn an_interval_begins_where_the_last_one_ended() {
     let mut recorder = Recorder::new(Model::Open);
-    recorder.begin();
+    recorder.begin(0);
     recorder.planned(4);
     let first = recorder.take(700);
     let second = recorder.take(900);
@@ -241,6 +241,8 @@ fn an_interval_begins_where_the_last_one_ended() {
     assert_eq!(first.counts.planned, 4);
     let carried = Counts {
         in_flight: 1,
+        in_flight_ns: 200,
+        in_flight_max: 1,
         ..Counts::default()
     };
     assert_eq!(second.counts, carried);
@@ -250,7 +252,7 @@ fn an_interval_begins_where_the_last_one_ended() {
 #[test]
 fn statuses_of_earlier_intervals_do_not_come_back() {
     let mut recorder = Recorder::new(Model::Open);
-    recorder.begin();
+    recorder.begin(0);
     recorder.end(&exchange(0, 1));
     recorder.take(1);
     assert!(recorder.take(2).statuses.is_empty());
@@ -278,7 +280,7 @@ fn play(model: Model, events: &[Event]) -> Vec<Snapshot> {
     let mut snapshots = Vec::new();
     for (now_ns, event) in (1..).zip(events) {
         match event {
-            Event::Begin => recorder.begin(),
+            Event::Begin => recorder.begin(0),
             Event::End(exchange) if recorder.in_flight() > 0 => recorder.end(exchange),
             Event::End(_) => {}
             Event::Cut => snapshots.push(recorder.take(now_ns)),
@@ -324,6 +326,74 @@ proptest! {
             .collect();
         let mut whole = total(&play(Model::Open, &uncut));
         whole.end_ns = events.len() as u64 + 1;
-        prop_assert_eq!(total(&play(Model::Open, &events)), whole);
+        let mut cut = total(&play(Model::Open, &events));
+        // The instants of these exchanges are not those at which they are told.
+        (whole.counts.in_flight_ns, cut.counts.in_flight_ns) = (0, 0);
+        prop_assert_eq!(cut, whole);
     }
+
+    /// Exchanges from one instant to another, cut at others: the mean of those in flight is that of
+    /// their lengths, wherever the cuts are, and never more than the most at once.
+    #[test]
+    fn what_was_in_flight_is_known_of_every_interval(
+        flights in prop::collection::vec((0..5_000u64, 0..2_000u64), 0..60),
+        cuts in prop::collection::btree_set(1..6_999u64, 0..20),
+    ) {
+        const END_NS: u64 = 7_000;
+        let within = |from_ns: u64, to_ns: u64| -> u64 {
+            let overlap = |(begun_ns, length_ns): &(u64, u64)| {
+                to_ns.min(begun_ns + length_ns).saturating_sub(from_ns.max(*begun_ns))
+            };
+            flights.iter().map(overlap).sum()
+        };
+        let at_once = |from_ns: u64, to_ns: u64| -> u64 {
+            let during = |at_ns: u64| flights.iter().filter(|(begun_ns, length_ns)| {
+                (*begun_ns..=begun_ns + length_ns).contains(&at_ns)
+            }).count() as u64;
+            let begins = flights.iter().map(|(begun_ns, _)| *begun_ns);
+            let begins = begins.filter(|at_ns| (from_ns..to_ns).contains(at_ns));
+            begins.chain([from_ns]).map(during).max().unwrap_or(0)
+        };
+        let mut recorder = Recorder::new(Model::Open);
+        let mut from_ns = 0;
+        for to_ns in cuts.into_iter().chain([END_NS]) {
+            let mut told: Vec<(u64, bool, u64)> = Vec::new();
+            for (begun_ns, length_ns) in &flights {
+                told.push((*begun_ns, false, *length_ns));
+                told.push((begun_ns + length_ns, true, *length_ns));
+            }
+            told.retain(|(at_ns, _, _)| (from_ns..to_ns).contains(at_ns));
+            told.sort_unstable();
+            for (at_ns, is_end, length_ns) in told {
+                match is_end {
+                    false => recorder.begin(at_ns),
+                    true => recorder.end(&exchange(at_ns - length_ns, length_ns)),
+                }
+            }
+            let counts = recorder.take(to_ns).counts;
+            prop_assert_eq!(counts.in_flight_ns, within(from_ns, to_ns));
+            prop_assert_eq!(counts.in_flight_max, at_once(from_ns, to_ns));
+            let mean = counts.in_flight_mean(to_ns - from_ns);
+            prop_assert!(mean.is_none_or(|mean| mean <= counts.in_flight_max as f64));
+            from_ns = to_ns;
+        }
+    }
+}
+
+#[test]
+fn a_version_that_did_not_count_what_was_in_flight_says_nothing_of_it() {
+    let old = Counts {
+        sent: 5,
+        in_flight: 2,
+        ..Counts::default()
+    };
+    assert_eq!(
+        (old.most_in_flight(), old.in_flight_mean(1_000)),
+        (None, None)
+    );
+    let idle = Counts::default();
+    assert_eq!(
+        (idle.most_in_flight(), idle.in_flight_mean(1_000)),
+        (Some(0), Some(0.0))
+    );
 }

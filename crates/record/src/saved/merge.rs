@@ -194,7 +194,7 @@ fn merged_interval(parts: &[RunFile], index: usize) -> Snapshot {
     for part in parts.iter().filter(|part| part.window().len() <= index) {
         let last = part.window().last().map(StoredSnapshot::decoded);
         let left = last.map_or(0, |last| last.counts.in_flight);
-        sum.counts.in_flight = sum.counts.in_flight.saturating_add(left);
+        sum.add_in_flight(left);
     }
     sum
 }

@@ -31,6 +31,10 @@ pub struct Role {
     #[schemars(with = "Option<Map<String, Value>>")]
     #[cfg_attr(feature = "typescript", ts(optional, type = "Record<string, unknown>"))]
     pub search: Option<Searched>,
+    /// Of a trial: seconds of the search's budget that were gone when the one before it had ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub spent_s: Option<f64>,
 }
 
 /// Why there are several runs in one file.

@@ -1,7 +1,7 @@
 //! What the HTML report of a search shows: the sentences and figures of the text report, and
 //! its charts.
 
-use super::words::{answer_line, goal, load_line, outwards, trial_outcome, verdict};
+use super::words::{answer_parts, goal, load_line, outwards, trial_outcome, verdict};
 use super::{CapacityReport, cells, course, headings, ladder_notes, notes};
 use crate::layout;
 use crate::page::machine_facts;
@@ -19,6 +19,7 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
     let checks = &report.plan.checks;
     let trials = outcome.trials.iter().map(|trial| trial_row(trial, checks));
     let trials: Vec<TrialRow> = trials.collect();
+    let answer = answer_parts(report);
     SearchPage {
         version: origin.version.clone(),
         started_at: humantime::format_rfc3339_seconds(origin.started_at).to_string(),
@@ -26,7 +27,8 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
         course: course(report),
         answer: SearchAnswer {
             kind: kind(&outcome.conclusion),
-            text: answer_line(report),
+            text: answer.0,
+            detail: capitalised(answer.1.trim_start_matches([';', ',', ' '])),
             notes: notes(report).into_iter().chain([goal(report)]).collect(),
         },
         columns: headings(report.users).to_vec(),
@@ -42,6 +44,20 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
         floor: report.floor().map(|floor| floor_text(&floor)),
         machine: machine_facts(&origin.environment),
     }
+}
+
+/// As a sentence, but for the name of a percentile.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    if letters
+        .clone()
+        .nth(1)
+        .is_some_and(|letter| letter.is_ascii_digit())
+    {
+        return text.to_owned();
+    }
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 /// A check that the generator broke says nothing about the target, as in the line of the answer.
@@ -86,7 +102,9 @@ fn trial_row(trial: &Trial, checks: &[Check]) -> TrialRow {
         stretch: stretch(trial.purpose).to_owned(),
         level: trial.level,
         p50_us: us(trial.seen.p50_ns),
+        p50_at_least: trial.seen.p50_at_least,
         p99_us: us(trial.seen.p99_ns),
+        p99_at_least: trial.seen.p99_at_least,
         cells: cells(trial).map(|cell| cell.trim().to_owned()).to_vec(),
         ended: ended(trial),
         text: trial_outcome(trial, checks),

@@ -1,7 +1,7 @@
 //! Response times over the load, drawn with characters.
 //!
 //! Rates run to the right, times upwards on a logarithmic scale. Several trials in one place are
-//! drawn as one, the worst of them.
+//! drawn as one, the worst of them. A time that is a lower bound points upwards.
 
 use super::CapacityReport;
 use super::words::amount;
@@ -22,6 +22,7 @@ enum Mark {
     Median,
     Passed,
     Failed,
+    AtLeast,
 }
 
 impl Mark {
@@ -31,6 +32,7 @@ impl Mark {
             Mark::Median => '-',
             Mark::Passed => 'o',
             Mark::Failed => 'x',
+            Mark::AtLeast => '^',
         }
     }
 }
@@ -41,7 +43,12 @@ pub(super) fn lines(report: &CapacityReport<'_>, style: Style, width: usize) -> 
         return Vec::new();
     };
     let title = style.strong("Response time over the load");
-    let key = style.faint("  o p99 (passed), x p99 (failed), - p50");
+    let has_bound = |trial: &&Trial| trial.seen.p50_at_least || trial.seen.p99_at_least;
+    let bound = match trials.iter().any(has_bound) {
+        true => ", ^ at least",
+        false => "",
+    };
+    let key = style.faint(&format!("  o p99 (passed), x p99 (failed), - p50{bound}"));
     let mut lines = vec![format!("{title}{key}")];
     let rows = scale.draw(&trials);
     for (index, row) in rows.iter().enumerate() {
@@ -95,13 +102,17 @@ impl Scale {
     fn draw(&self, trials: &[&Trial]) -> Vec<Vec<Mark>> {
         let mut rows = vec![vec![Mark::Nothing; self.columns]; HEIGHT];
         for trial in trials {
-            let p99 = if trial.held() {
-                Mark::Passed
-            } else {
-                Mark::Failed
+            let p50 = match trial.seen.p50_at_least {
+                true => Mark::AtLeast,
+                false => Mark::Median,
+            };
+            let p99 = match trial.held() {
+                _ if trial.seen.p99_at_least => Mark::AtLeast,
+                true => Mark::Passed,
+                false => Mark::Failed,
             };
             let column = self.column(trial.level);
-            for (ns, mark) in [(trial.seen.p50_ns, Mark::Median), (trial.seen.p99_ns, p99)] {
+            for (ns, mark) in [(trial.seen.p50_ns, p50), (trial.seen.p99_ns, p99)] {
                 let place = &mut rows[self.row(ns as f64)][column];
                 *place = mark.max(*place);
             }

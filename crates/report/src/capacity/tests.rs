@@ -119,6 +119,49 @@ fn a_trial_is_one_line() {
 }
 
 #[test]
+fn a_time_of_a_trial_that_is_a_lower_bound_is_shown_as_one() {
+    let (plan, mut outcome) = (plan(), found());
+    let cut = &mut outcome.trials[3].seen;
+    (cut.p99_at_least, cut.undecided) = (true, vec![true, false]);
+    let line = trial_line(&outcome.trials[3], &plan.checks, false);
+    assert!(
+        line.ends_with("p99  > 900 ms  p99<50ms undecided"),
+        "{line}"
+    );
+    let shown = report(&plan, &outcome);
+    let json = &capacity_json(&shown)["trials"][3];
+    assert_eq!(json["p99_at_least"], true);
+    assert_eq!(json["p50_at_least"], false);
+    let checks = (&json["checks"][0], &json["checks"][1]["outcome"]);
+    assert_eq!(
+        (&checks.0["outcome"], &checks.0["held"], checks.1),
+        (&"not_known".into(), &false.into(), &"kept".into())
+    );
+    let text = capacity(&shown, &TextOptions::default());
+    assert!(text.contains("- p50, ^ at least"), "{text}");
+    assert!(text.lines().any(|line| line.ends_with('^')), "{text}");
+    let page = search_page(&shown);
+    assert_eq!(page.trials[3].cells[3], "> 900 ms");
+    let chart = page.plots.response_over_load();
+    let bound = chart
+        .series
+        .iter()
+        .find(|series| series.name == "p99, a lower bound");
+    let drawn = bound.map(|series| series.y.iter().flatten().collect::<Vec<_>>());
+    assert_eq!(drawn, Some(vec![&900_000.0]));
+}
+
+/// What was sure to fail is named first, whichever check comes first.
+#[test]
+fn a_trial_names_what_failed_before_what_is_undecided() {
+    let (plan, mut outcome) = (plan(), found());
+    let cut = &mut outcome.trials[3].seen;
+    (cut.checks, cut.undecided) = (vec![false, false], vec![true, false]);
+    let line = trial_line(&outcome.trials[3], &plan.checks, false);
+    assert!(line.ends_with("errors<0.1% failed"), "{line}");
+}
+
+#[test]
 fn a_load_line_of_a_disturbed_machine_says_so() {
     let mut outcome = found();
     if let Conclusion::Found(line) = &mut outcome.conclusion {

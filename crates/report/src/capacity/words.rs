@@ -1,12 +1,14 @@
 //! The sentences of a search.
 
 use super::CapacityReport;
+use crate::quantity::bounded_time;
 use loadline_capacity::{
     Breaking, Conclusion, Inconclusive, LoadLine, Observation, OwnLimit, Part, Rung, Settings,
     TooShort, Trial, Why,
 };
 use loadline_findings::limit_and_advice;
 use loadline_plan::Check;
+use loadline_record::Bounded;
 use loadline_units as units;
 
 /// Why there is a check that was not asked for.
@@ -51,6 +53,12 @@ pub(super) fn outwards(low: f64, high: f64) -> (f64, f64) {
 
 /// The answer in one line.
 pub(crate) fn answer_line(report: &CapacityReport<'_>) -> String {
+    let (answer, detail) = answer_parts(report);
+    answer + &detail
+}
+
+/// The answer, and what else there is to say of it, which goes on behind it.
+pub(super) fn answer_parts(report: &CapacityReport<'_>) -> (String, String) {
     match &report.outcome.conclusion {
         Conclusion::Found(line) => found(report, line),
         Conclusion::AtLeast { level, why } => at_least(*level, *why, report.users),
@@ -68,10 +76,11 @@ pub(super) fn load_line(level: f64, users: bool) -> String {
     format!("load line: {} {}", amount(level), unit_of(level, users))
 }
 
-fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
+fn found(report: &CapacityReport<'_>, line: &LoadLine) -> (String, String) {
     let (low, high) = outwards(line.low, line.high);
-    let mut text = load_line(line.carried, report.users);
-    text.push_str(&format!(" ({} … {})", amount(low), amount(high)));
+    let mut answer = load_line(line.carried, report.users);
+    answer.push_str(&format!(" ({} … {})", amount(low), amount(high)));
+    let mut text = String::new();
     if let Some(first) = line.breaks.first() {
         text.push_str(&format!("; {} first", fails(*first, &report.plan.checks)));
     }
@@ -80,7 +89,7 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> String {
     }
     let confirmed = units::time(line.confirmed_s * 1e9);
     text.push_str(&format!("; confirmed by a run of {confirmed}"));
-    text
+    (answer, text)
 }
 
 /// What was searched for, by the words of RFC 9971, and the bounds that were found.
@@ -114,7 +123,7 @@ fn nothing_holds(
     breaks: Option<Breaking>,
     own_limit: Option<OwnLimit>,
     report: &CapacityReport<'_>,
-) -> String {
+) -> (String, String) {
     let checks = &report.plan.checks;
     let what = breaks.map_or("a check fails".to_owned(), |what| failed(what, checks));
     let unit = unit_of(level, report.users);
@@ -122,36 +131,42 @@ fn nothing_holds(
         "{what} even at {} {unit}, the lowest that was tried",
         amount(level)
     );
-    match (own_limit, report.users) {
-        (Some(limit), _) => format!(
-            "load line: unknown; {where_}, and the generator may be the cause: {}",
-            limit_and_advice(limit)
+    let (answer, detail) = match (own_limit, report.users) {
+        (Some(limit), _) => (
+            "load line: unknown",
+            format!(
+                "{where_}, and the generator may be the cause: {}",
+                limit_and_advice(limit)
+            ),
         ),
-        (None, false) => {
-            format!("load line: none; {where_}. Start lower (--min-rate), or relax --check.")
-        }
-        (None, true) => format!("load line: none; {where_}. Relax --check."),
-    }
+        (None, false) => (
+            "load line: none",
+            format!("{where_}. Start lower (--min-rate), or relax --check."),
+        ),
+        (None, true) => ("load line: none", format!("{where_}. Relax --check.")),
+    };
+    (answer.to_owned(), format!("; {detail}"))
 }
 
-fn at_least(level: f64, why: Why, users: bool) -> String {
+fn at_least(level: f64, why: Why, users: bool) -> (String, String) {
     let unit = unit(users);
     let known = format!(
         "load line: at least {} {}",
         amount(level),
         unit_of(level, users)
     );
-    match why {
+    let detail = match why {
         Why::Generator { limit, at } => format!(
-            "{known}; the generator reaches its limit first, at {} {unit}: {}",
+            "; the generator reaches its limit first, at {} {unit}: {}",
             amount(at),
             limit_and_advice(limit)
         ),
         Why::Highest => {
             let flag = if users { "--max-users" } else { "--max-rate" };
-            format!("{known}, the highest that was tried; raise {flag} to find it.")
+            format!(", the highest that was tried; raise {flag} to find it.")
         }
-    }
+    };
+    (known, detail)
 }
 
 /// What trials that were too short may have missed, and how long they should be.
@@ -188,7 +203,7 @@ pub(super) fn other_cause(rung: &Rung) -> Option<String> {
     ))
 }
 
-fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
+fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> (String, String) {
     let unit = unit(report.users);
     let where_ = match (known.lower, known.upper) {
         (Some(lower), Some(upper)) => {
@@ -219,7 +234,10 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> String {
             limit_and_advice(limit)
         )
     });
-    format!("load line: {where_}{refuted} {why}{ours}")
+    (
+        format!("load line: {where_}"),
+        format!("{refuted} {why}{ours}"),
+    )
 }
 
 /// What to do where the time was over. Who asked for little is not told to ask for less.
@@ -249,10 +267,27 @@ pub fn trial_line(trial: &Trial, checks: &[Check], users: bool) -> String {
         trial.purpose.name(),
         amount(trial.level),
         unit_of(trial.level, users),
-        units::time(trial.seen.p50_ns as f64),
-        units::time(trial.seen.p99_ns as f64),
+        bounded_time(p50(&trial.seen)),
+        bounded_time(p99(&trial.seen)),
         trial_outcome(trial, checks),
     )
+}
+
+/// The median of the response time in nanoseconds.
+pub(super) fn p50(seen: &Observation) -> Bounded<f64> {
+    bounded(seen.p50_ns, seen.p50_at_least)
+}
+
+/// The 99th percentile of the response time in nanoseconds.
+pub(super) fn p99(seen: &Observation) -> Bounded<f64> {
+    bounded(seen.p99_ns, seen.p99_at_least)
+}
+
+fn bounded(ns: u64, is_at_least: bool) -> Bounded<f64> {
+    match is_at_least {
+        true => Bounded::AtLeast(ns as f64),
+        false => Bounded::Exactly(ns as f64),
+    }
 }
 
 /// Whether a trial passed, or else what failed, and the possible cause.
@@ -266,12 +301,19 @@ pub(super) fn trial_outcome(trial: &Trial, checks: &[Check]) -> String {
     format!("{}{ours}", verdict(&trial.seen, trial.held(), checks))
 }
 
-/// Whether it passed, or else what failed.
+/// Whether it passed, or else what failed, or what does not hold by the estimate and is undecided.
 pub(super) fn verdict(seen: &Observation, passed: bool, checks: &[Check]) -> String {
-    let failed = seen.checks.iter().zip(checks).find(|(passed, _)| !**passed);
+    let is_undecided = |index: usize| seen.undecided.get(index).is_some_and(|open| *open);
+    let seen_of = seen.checks.iter().zip(checks).enumerate();
+    let mut not_held = seen_of.filter(|(_, (held, _))| !**held);
+    let first = not_held.clone().next();
+    let failed = not_held.find(|(index, _)| !is_undecided(*index)).or(first);
     match (passed, failed) {
         (true, _) => "passed".to_owned(),
-        (false, Some((_, check))) => format!("{} failed", check.text),
+        (false, Some((index, (_, check)))) if is_undecided(index) => {
+            format!("{} undecided", check.text)
+        }
+        (false, Some((_, (_, check)))) => format!("{} failed", check.text),
         (false, None) => "fell behind".to_owned(),
     }
 }

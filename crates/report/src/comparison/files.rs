@@ -2,7 +2,9 @@
 
 use loadline_plan::Plan;
 use loadline_record::Summary;
-use loadline_verdict::{Comparison, MachineProperty, Mismatch, RunResult, mismatches};
+use loadline_verdict::{
+    Comparison, MachineProperty, Mismatch, RunResult, ToleranceResult, mismatches,
+};
 use std::path::Path;
 
 /// A run that was read from a file.
@@ -25,6 +27,8 @@ pub struct ComparedFiles<'a> {
     pub base: Vec<FileRun<'a>>,
     /// The runs of B.
     pub with: Vec<FileRun<'a>>,
+    /// What the tolerances came out as that were asked for.
+    pub tolerances: Vec<ToleranceResult>,
 }
 
 impl ComparedFiles<'_> {

@@ -3,7 +3,7 @@ use crate::comparison_json;
 use crate::samples;
 use loadline_metrics::Key;
 use loadline_stats::compare::compare_runs;
-use loadline_verdict::{ComparedMetrics, ComparedName, ComparedNames};
+use loadline_verdict::{ComparedMetrics, ComparedName, ComparedNames, Tolerance, ToleranceResult};
 
 const MS: f64 = 1e6;
 
@@ -114,6 +114,33 @@ fn names_of_both_sides_and_of_one() {
         (&names["more"], &names["only_a"][0]),
         (&3.into(), &"old".into())
     );
+}
+
+#[test]
+fn tolerances_say_what_came_of_them() {
+    let sides = sides(2, 0.0);
+    let results: Vec<ToleranceResult> = ["p50:+1%", "p50:+900%", "p99:+25%", "p97:+10%"]
+        .map(|text| text.parse::<Tolerance>().unwrap().judge(&sides))
+        .to_vec();
+    insta::assert_snapshot!(tolerance_lines(&results, Style::new(false), 80).join("\n"));
+    let sentences: Vec<String> = results.iter().filter_map(tolerance_sentence).collect();
+    insta::assert_snapshot!(sentences.join("\n"));
+    assert!(tolerance_lines(&[], Style::new(false), 80).is_empty());
+}
+
+#[test]
+fn runs_of_different_length_have_both_lengths_in_the_head() {
+    let (base, mut with) = (samples::open_plan(2_000, 50), samples::open_plan(2_000, 50));
+    with.duration = Some(std::time::Duration::from_secs(300));
+    let text = comparison(&sides(1, 0.0), &base, &with, &TextOptions::default());
+    let lengths = ["A  ", "B  "].map(|side| {
+        let mut lines = text.lines().filter(|line| line.starts_with(side));
+        lines
+            .nth(1)
+            .map(|line| line.rsplit(", ").next().unwrap_or_default().to_owned())
+    });
+    assert!(lengths[0].is_some() && lengths[0] != lengths[1], "{text}");
+    assert_eq!(lengths[1].as_deref(), Some("for 5 min"), "{text}");
 }
 
 #[test]

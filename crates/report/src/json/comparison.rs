@@ -8,10 +8,11 @@ use crate::{ComparedFiles, FileRun, quantity, wording};
 use loadline_json as json;
 use loadline_metrics::{CustomMetric, Key};
 use loadline_plan::Plan;
+use loadline_stats::compare::Ratio;
 use loadline_units::rounding;
 use loadline_verdict::{
     ComparedFigure, ComparedMetrics, ComparedName, ComparedNames, Comparison, Figure, Mismatch,
-    Standing,
+    Standing, ToleranceResult,
 };
 
 pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> json::Comparison {
@@ -33,6 +34,7 @@ pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> j
         standing: standing(comparison.standing()),
         names: (!comparison.names.is_empty()).then(|| names(&comparison.names)),
         metrics: metrics(&comparison.metrics),
+        tolerances: None,
         warnings: None,
     }
 }
@@ -43,8 +45,20 @@ pub(super) fn of_files(compared: &ComparedFiles<'_>) -> json::Comparison {
     let mut found = comparison(compared.comparison, base, with);
     found.a.files = Some(compared.base.iter().map(file).collect());
     found.b.files = Some(compared.with.iter().map(file).collect());
+    let tolerances = compared.tolerances.iter().map(tolerance).collect();
+    found.tolerances = Some(tolerances).filter(|all: &Vec<_>| !all.is_empty());
     found.warnings = Some(compared.mismatches().iter().map(difference).collect());
     found
+}
+
+fn tolerance(result: &ToleranceResult) -> json::ToleranceResult {
+    json::ToleranceResult {
+        rule: result.text.clone(),
+        outcome: judgement::outcome(result.outcome),
+        limit: result.limit,
+        ratio: result.ratio.map(|ratio| ratio.ratio),
+        interval: result.ratio.map(interval),
+    }
 }
 
 fn names(names: &ComparedNames) -> json::ComparedNames {
@@ -106,13 +120,17 @@ fn figure(compared: &ComparedFigure) -> json::ComparedFigure {
         a: number(compared.base),
         b: number(compared.with),
         ratio: ratio.ratio,
-        interval: json::RatioInterval {
-            lower: ratio.lower,
-            upper: ratio.upper,
-            level: json::Share(ratio.confidence),
-        },
+        interval: interval(ratio),
         standing: standing(compared.standing),
         more_runs: compared.more_runs,
+    }
+}
+
+fn interval(ratio: Ratio) -> json::RatioInterval {
+    json::RatioInterval {
+        lower: ratio.lower,
+        upper: ratio.upper,
+        level: json::Share(ratio.confidence),
     }
 }
 

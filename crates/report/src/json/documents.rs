@@ -7,7 +7,7 @@ use crate::{
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
 use loadline_record::watched::Change;
 use loadline_record::{Role, RoleKind, Summary};
-use loadline_verdict::{self as verdict, RunResult, evaluate_all};
+use loadline_verdict::{self as verdict, RunResult, Tolerance, evaluate_all};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
@@ -104,6 +104,7 @@ fn role(kind: RoleKind, number: u32, name: Option<&str>) -> Option<Role> {
         of: Some(6),
         name: name.map(str::to_owned),
         search: None,
+        spent_s: None,
     })
 }
 
@@ -146,5 +147,8 @@ fn files() -> Value {
         comparison: &comparison,
         base: vec![run(&base, None)],
         with: vec![run(&with, Some(2))],
+        tolerances: ["p50:+10%", "rate:-5%", "p97:+1%"]
+            .map(|text| text.parse::<Tolerance>().unwrap().judge(&comparison))
+            .to_vec(),
     })
 }

@@ -24,17 +24,21 @@ pub(super) fn check(check: &CheckResult) -> json::Check {
     let (bound, unit) = quantity(check.bound);
     json::Check {
         text: check.text.clone(),
-        outcome: match check.outcome {
-            CheckOutcome::Passed => json::CheckOutcome::Passed,
-            CheckOutcome::Failed => json::CheckOutcome::Failed,
-            CheckOutcome::Undecided => json::CheckOutcome::Undecided,
-        },
+        outcome: outcome(check.outcome),
         why: undecided(check),
         actual: check.actual.map(|actual| quantity(actual).0),
         at_least: check.is_at_least,
         bound,
         unit,
         samples: check.samples,
+    }
+}
+
+pub(super) fn outcome(outcome: CheckOutcome) -> json::CheckOutcome {
+    match outcome {
+        CheckOutcome::Passed => json::CheckOutcome::Passed,
+        CheckOutcome::Failed => json::CheckOutcome::Failed,
+        CheckOutcome::Undecided => json::CheckOutcome::Undecided,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The requests by name.
 
 use super::us;
-use crate::names::with_scenarios;
+use crate::names::{percentile_ns, with_scenarios};
 use loadline_json as json;
 use loadline_metrics::{Key, Series};
 use loadline_record::{Moment, Summary};
@@ -80,7 +80,7 @@ fn named(key: &Key, series: &Series, length_ns: u64) -> json::Named {
 }
 
 fn times(series: &Series) -> json::NamedTimes {
-    let percentile = |percentile| series.percentile_ns(percentile).map(|ns| us(ns as f64));
+    let percentile = |percentile| percentile_ns(series, percentile).map(|ns| us(ns as f64));
     json::NamedTimes {
         mean: series.mean_ns().map(us),
         p50: percentile(50.0),

@@ -29,11 +29,19 @@ fn intervals(summary: &Summary) -> Vec<json::Interval> {
         start_s: from_start(row.start_ns),
         end_s: from_start(row.end_ns),
         counts: counts(&row.counts, row.end_ns.saturating_sub(row.start_ns)),
+        in_flight_mean: in_flight_mean(row),
+        in_flight_max: row.counts.most_in_flight(),
         response_time_us: quantiles(&row.response),
         service_time_us: quantiles(&row.service),
         watch: watch::interval(&summary.watch, row.end_ns),
     };
     summary.rows.iter().map(interval).collect()
+}
+
+fn in_flight_mean(row: &Row) -> Option<f64> {
+    let length_ns = row.end_ns.saturating_sub(row.start_ns);
+    let mean = row.counts.in_flight_mean(length_ns);
+    mean.map(rounding::rate)
 }
 
 /// What was counted in a stretch of this length.

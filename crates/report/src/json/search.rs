@@ -182,17 +182,25 @@ fn trial(trial: &Trial, checks: &[Check]) -> json::Trial {
 }
 
 fn measured(seen: &Observation, checks: &[Check]) -> json::Measured {
-    let checks = checks.iter().zip(&seen.checks);
-    let checks = checks.map(|(check, held)| json::TrialCheck {
+    let undecided = seen.undecided.iter().chain(std::iter::repeat(&false));
+    let checks = checks.iter().zip(&seen.checks).zip(undecided);
+    let checks = checks.map(|((check, held), undecided)| json::TrialCheck {
         check: check.text.clone(),
         held: *held,
+        outcome: Some(match (undecided, held) {
+            (true, _) => json::CheckOutcome::Undecided,
+            (false, true) => json::CheckOutcome::Passed,
+            (false, false) => json::CheckOutcome::Failed,
+        }),
     });
     json::Measured {
         checks: checks.collect(),
         rate: json::PerSecond(seen.answers_per_s),
         failed_share: json::Share(seen.failed_share),
         p50_us: us(seen.p50_ns as f64),
+        p50_at_least: seen.p50_at_least,
         p99_us: us(seen.p99_ns as f64),
+        p99_at_least: seen.p99_at_least,
         outstanding_s: seen.outstanding_s,
         grown: seen.grown,
         target_cpu_percent: seen.target_cores.map(|cores| cores * 100.0),

@@ -3,14 +3,19 @@
 use super::{run_page, tables};
 use crate::comparison::{
     MOST_NAMES, compared_metrics, conclusion, figure_cells, metrics_notes, name_label, names_notes,
+    told_ends,
 };
 use crate::series::{checks_of_side, compared};
 use crate::text::{label, spread_cells, spread_note, validity_sentences};
 use crate::{layout, percentiles, quantity, wording};
-use loadline_page::{CheckRow, Heat, SeriesPage, SeriesRun, Table, TableRow};
+use loadline_page::{
+    CheckRow, Heat, RatioBar, SeriesPage, SeriesRun, SeriesVerdict, Table, TableRow, Tone,
+};
 use loadline_record::{RoleKind, Summary};
 use loadline_units as units;
-use loadline_verdict::{Comparison, RunResult, checks_together, spreads, whole_runs};
+use loadline_verdict::{
+    ComparedFigure, Comparison, RunResult, Standing, checks_together, spreads, whole_runs,
+};
 
 /// The percentiles in the line of a run.
 const PERCENTILES: [f64; 2] = [50.0, 99.0];
@@ -30,6 +35,7 @@ pub fn series_page(runs: &[RunResult], heats: &[Heat]) -> SeriesPage {
             wording::load(&first.plan),
             units::counted(runs.len() as u64, "run")
         ),
+        verdict: found.as_ref().map(verdict),
         together: found.as_ref().map(comparison).or_else(|| spread(runs)),
         notes: notes(runs, found.as_ref()),
         checks: checks(runs),
@@ -77,16 +83,46 @@ fn spread(runs: &[RunResult]) -> Option<Table> {
     })
 }
 
+fn verdict(found: &Comparison) -> SeriesVerdict {
+    SeriesVerdict {
+        tone: tone(found.standing()),
+        text: conclusion(found).into_iter().next().unwrap_or_default(),
+        ratios: found.figures.iter().map(bar).collect(),
+    }
+}
+
+fn tone(standing: Standing) -> Tone {
+    match standing {
+        Standing::Faster => Tone::Good,
+        Standing::Slower => Tone::Bad,
+        Standing::CannotTell => Tone::Plain,
+    }
+}
+
+fn bar(compared: &ComparedFigure) -> RatioBar {
+    let [name, _, _, ratio, interval, _] = figure_cells(compared);
+    let (lower, upper) = told_ends(&compared.ratio);
+    RatioBar {
+        name,
+        ratio: compared.ratio.ratio,
+        lower,
+        upper,
+        tone: tone(compared.standing),
+        text: format!("{ratio} ({})", interval.trim()),
+    }
+}
+
+/// What is to be read first stands first, as a narrow screen shows no more.
 fn comparison(found: &Comparison) -> Table {
     Table {
         caption: "B compared with A".to_owned(),
-        columns: ["A", "B", "B / A", "95 % interval", "B is"]
+        columns: ["B is", "B / A", "95 % interval", "A", "B"]
             .map(str::to_owned)
             .to_vec(),
         rows: found
             .figures
             .iter()
-            .map(|figure| row(figure_cells(figure)))
+            .map(compared_row)
             .chain(named_rows(found))
             .chain(metric_rows(found))
             .collect(),
@@ -102,7 +138,7 @@ fn named_rows(found: &Comparison) -> impl Iterator<Item = TableRow> {
             row.name = format!("{label}: {}", row.name);
             row
         };
-        let rows = name.figures.iter().map(|figure| row(figure_cells(figure)));
+        let rows = name.figures.iter().map(compared_row);
         rows.map(named)
     })
 }
@@ -115,9 +151,15 @@ fn metric_rows(found: &Comparison) -> impl Iterator<Item = TableRow> {
         let rows = rows.into_iter();
         rows.map(move |[name, base, with]| {
             let name = format!("{label}: {name}");
-            row([name, base, with, empty(), empty(), empty()])
+            row([name, empty(), empty(), empty(), base, with])
         })
     })
+}
+
+/// A figure, in the order of the table's columns.
+fn compared_row(figure: &ComparedFigure) -> TableRow {
+    let [name, base, with, ratio, interval, standing] = figure_cells(figure);
+    row([name, standing, ratio, interval, base, with])
 }
 
 /// The first cell is the name.
@@ -134,8 +176,10 @@ fn notes(runs: &[RunResult], found: Option<&Comparison>) -> Vec<String> {
         Some(found) => {
             let names = names_notes(&found.names, MOST_NAMES);
             let metrics = metrics_notes(&found.metrics);
+            // The first is the verdict.
             conclusion(found)
                 .into_iter()
+                .skip(1)
                 .chain(names)
                 .chain(metrics)
                 .collect()

@@ -132,6 +132,14 @@ pub(super) fn names(summary: &Summary) -> Vec<NameRow> {
     .collect()
 }
 
+/// What is to be said of the requests by name.
+pub(super) fn name_notes(summary: &Summary) -> Vec<String> {
+    let shown = names::with_scenarios(&summary.total.series);
+    let too_few = text::too_few_of_names(shown.busiest().iter().map(|(_, series)| *series));
+    let overflow = text::overflow_of_names(summary);
+    overflow.into_iter().chain(too_few).collect()
+}
+
 /// The metrics that a script counted by itself.
 pub(super) fn metrics(summary: &Summary) -> Vec<MetricRow> {
     let lines = metrics::lines(summary).into_iter();
@@ -184,10 +192,16 @@ fn time_row(name: &str, times: Censored<'_>) -> TimeRow {
         name: name.trim().to_owned(),
         within_service: name.starts_with(' '),
         count: times.times.len(),
-        cells: text::part_cells(times)
-            .map(|cell| cell.trim().to_owned())
-            .collect(),
+        cells: text::part_cells(times).map(time_or_dash).collect(),
         mean_us: times.mean_ns().value() / 1e3,
+    }
+}
+
+/// In a table of times a count of missing samples is none.
+fn time_or_dash(cell: String) -> String {
+    match cell.trim().ends_with(" more") {
+        true => names::TOO_FEW.to_owned(),
+        false => cell.trim().to_owned(),
     }
 }
 
@@ -196,5 +210,10 @@ pub(super) fn time_notes(summary: &Summary) -> Vec<String> {
     let notes = text::part_notes(summary);
     let closed_loop = ClosedLoop::of(summary).and_then(|found| found.note());
     let notes = notes.into_iter().map(str::to_owned);
-    notes.chain(closed_loop).collect()
+    let rows = times(summary);
+    let has_dash = rows
+        .iter()
+        .any(|row| row.cells.iter().any(|cell| cell == names::TOO_FEW));
+    let dash = has_dash.then(|| format!("{}: too few samples.", names::TOO_FEW));
+    notes.chain(closed_loop).chain(dash).collect()
 }

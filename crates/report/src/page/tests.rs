@@ -59,8 +59,12 @@ fn a_closed_run_has_no_schedule_to_show() {
             .iter()
             .map(|series| &*series.name)
     };
-    assert_eq!(names("rate").collect::<Vec<_>>(), ["answered"]);
+    let timeline = timeline::timeline(&samples::closed());
+    assert!(timeline.track(Measure::Rate).is_some());
+    assert!(timeline.track(Measure::AskedRate).is_none());
     assert_eq!(names("spectrum").count(), 1);
+    // Of two seconds there is no course to be seen.
+    assert!(chart(&page, "rate").is_none() && chart(&page, "heatmap").is_none());
     assert!(page.percentiles.iter().all(|row| row.service.us.is_none()));
     assert!(page.timed_from.contains("closed loop"));
 }
@@ -109,8 +113,8 @@ fn failures_and_statuses_are_told() {
         .find(|row| row.kind == "protocol")
         .unwrap();
     assert!(!example.example.contains('\u{1b}'), "{}", example.example);
-    let rates = &chart(&page, "rate").unwrap().series;
-    assert!(rates.iter().any(|series| series.name == "failed"));
+    let timeline = timeline::timeline(&samples::failing());
+    assert!(timeline.track(Measure::FailedRate).is_some());
 }
 
 #[test]
@@ -124,8 +128,13 @@ fn a_run_without_an_answer_has_a_page() {
 
 #[test]
 fn the_busiest_names_have_a_course() {
-    let page = page_of(&samples::named());
-    let charts = &page.plots.course;
+    let summary = samples::named();
+    let plots = RunPlots::new(RunNumbers {
+        timeline: timeline::timeline(&summary),
+        names: timeline::of_names(&summary, MOST_MOMENTS),
+        ..RunNumbers::default()
+    });
+    let charts = &plots.course;
     let rate = charts.iter().find(|chart| chart.name == "name-rate");
     let lines: Vec<_> = rate
         .unwrap()

@@ -95,9 +95,28 @@ fn tracks(summary: &Summary, rows: &[Row]) -> Vec<Track> {
         let service = |row: &Row| us(&row.service, |times| times.p99_ns);
         tracks.push(track(Measure::ServiceP99, &service));
     }
-    let in_flight = |row: &Row| Some(row.counts.in_flight as f64);
-    tracks.push(track(Measure::InFlight, &in_flight));
+    tracks.extend(in_flight(rows));
     tracks
+}
+
+/// The mean and the maximum of each second; of a version that did not count them, what there was at
+/// its end.
+fn in_flight(rows: &[Row]) -> Vec<Track> {
+    let track = |measure, of: &dyn Fn(&Row) -> Option<f64>| Track {
+        measure,
+        values: rows.iter().map(of).collect(),
+    };
+    let mean = |row: &Row| row.counts.in_flight_mean(row.end_ns - row.start_ns);
+    let most = |row: &Row| row.counts.most_in_flight().map(|most| most as f64);
+    if rows.iter().any(|row| row.counts.in_flight_max > 0) {
+        let (mean, most) = (
+            track(Measure::InFlight, &mean),
+            track(Measure::InFlightMax, &most),
+        );
+        return vec![mean, most];
+    }
+    let at_the_end = |row: &Row| Some(row.counts.in_flight as f64);
+    vec![track(Measure::InFlight, &at_the_end)]
 }
 
 /// In microseconds; nothing where nothing was timed.

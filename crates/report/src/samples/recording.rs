@@ -23,7 +23,7 @@ pub(super) struct Run {
 /// What a recorder is told of, in the order of time.
 enum Event<'a> {
     Due,
-    Begin,
+    Begin(u64),
     End(&'a Exchange),
 }
 
@@ -77,7 +77,7 @@ impl Run {
     fn tell(&self, recorder: &mut Recorder, event: Event<'_>) {
         match event {
             Event::Due => recorder.planned(1),
-            Event::Begin => recorder.begin(),
+            Event::Begin(at_ns) => recorder.begin(at_ns),
             Event::End(exchange) => {
                 recorder.received(exchange.bytes_in);
                 recorder.transmitted(exchange.bytes_out);
@@ -96,7 +96,7 @@ impl Run {
         let begin = self
             .exchanges
             .iter()
-            .map(|exchange| (exchange.start_ns, Event::Begin));
+            .map(|exchange| (exchange.start_ns, Event::Begin(exchange.start_ns)));
         let end = self
             .exchanges
             .iter()

@@ -2,8 +2,9 @@
 //! believed.
 
 use super::{Canvas, TextOptions, assemble, validity_summary};
-use crate::comparison::{ComparedFiles, comparison, mismatch_sentence};
+use crate::comparison::{ComparedFiles, comparison, mismatch_sentence, tolerance_lines};
 use crate::layout;
+use crate::style::Style;
 use loadline_verdict::Mismatch;
 
 /// The comparison of saved runs as text, ending in a line feed.
@@ -18,6 +19,11 @@ pub fn comparison_of_files(compared: &ComparedFiles<'_>, options: &TextOptions) 
     });
     let sections = [
         comparison.lines().map(str::to_owned).collect(),
+        tolerance_lines(
+            &compared.tolerances,
+            Style::new(options.color),
+            canvas.width,
+        ),
         warnings(&compared.mismatches(), canvas),
         validity_summary::section(labelled, canvas),
     ];
@@ -74,6 +80,7 @@ mod tests {
             comparison,
             base: vec![run("a.run", None, base)],
             with: vec![run("b.run", Some(1), base), run("b.run", Some(3), with)],
+            tolerances: Vec::new(),
         }
     }
 

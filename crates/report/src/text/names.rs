@@ -12,6 +12,8 @@ use loadline_units::rounding::per_second;
 const MOST: usize = 20;
 /// The names of the columns of numbers.
 pub(crate) const COLUMNS: [&str; 6] = ["ended", "failed", "rate", "p50", "p95", "p99"];
+/// The percentiles of these columns.
+const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 /// Columns of the numbers: ended, failed, rate, p50, p95 and p99.
 const NUMBERS: [Column; 6] = [
     Column::Right(9),
@@ -41,6 +43,8 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
             lines.extend(canvas.paragraph(&overflow(summary)));
         }
     }
+    let rows = all.iter().take(MOST).map(|(_, series)| *series);
+    lines.extend(too_few(rows).iter().flat_map(|note| canvas.paragraph(note)));
     lines.extend(not_shown(&all, canvas));
     lines
 }
@@ -57,16 +61,21 @@ fn row(label: &str, width: usize, numbers: &[String; 6]) -> Vec<String> {
 /// The numbers of a name in a run of this length, in the order of [`COLUMNS`].
 pub(crate) fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
     let time = |percentile| {
-        let found = series.percentile_ns(percentile);
-        found.map_or_else(String::new, |ns| units::time_cell(ns as f64))
+        let found = names::percentile_ns(series, percentile);
+        match found {
+            Some(ns) => units::time_cell(ns as f64),
+            // As wide as a time, whose unit is of one width.
+            None if series.times.len() > 0 => format!("{}   ", names::TOO_FEW),
+            None => String::new(),
+        }
     };
     [
         units::count(series.ended()),
         units::count(series.failed),
         units::rate(per_second(series.completed, length_ns)),
-        time(50.0),
-        time(95.0),
-        time(99.0),
+        time(PERCENTILES[0]),
+        time(PERCENTILES[1]),
+        time(PERCENTILES[2]),
     ]
 }
 
@@ -74,6 +83,11 @@ pub(crate) fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
 fn statuses(series: &Series) -> Option<String> {
     let is_good = series.statuses.keys().all(|status| status / 100 == 2);
     (!is_good).then(|| format!("    statuses {}", names::statuses(series)))
+}
+
+/// What a dash in the place of a percentile means, if there is one.
+pub(crate) fn too_few<'a>(shown: impl IntoIterator<Item = &'a Series>) -> Option<String> {
+    names::too_few(shown, &PERCENTILES)
 }
 
 /// What the series of all further names is, if there is one.

@@ -234,6 +234,7 @@ mod tests {
             of: Some(6),
             name: None,
             search: None,
+            spent_s: None,
         });
         let check: Check = "p99<10ms".parse().unwrap();
         summary.plan.checks = vec![check];

@@ -4,8 +4,11 @@
 use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, Observation, OwnLimit, Trial};
 use loadline_record::watched::GENERATOR;
-use loadline_record::{Counts, Model, Snapshot, Summary};
-use loadline_verdict::{CheckResult, RunResult, evaluate_all, evaluate_together};
+use loadline_record::{Censored, Counts, Model, Snapshot, Summary, Unfinished};
+use loadline_verdict::{
+    CheckOutcome, CheckResult, Observed, RunResult, evaluate_all, evaluate_observed,
+    evaluate_together,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -58,8 +61,7 @@ impl Evaluation {
     /// What the next trial saw, at this level.
     pub(super) fn observe(&mut self, result: RunResult, level: f64) -> Observation {
         let summary = &result.summary;
-        let checks = result.checks.iter().map(holds).collect();
-        let seen = seen(&Stretch::whole(summary), &result, level);
+        let seen = seen(&Stretch::whole(summary), &result.checks, &result, level);
         let response = &summary.total.times.response;
         if !response.is_empty() {
             self.fastest_ns = self.fastest_ns.min(response.min_ns());
@@ -72,7 +74,6 @@ impl Evaluation {
         }
         self.last = Some(result.summary);
         Observation {
-            checks,
             own_limit,
             disturbance,
             ..seen
@@ -90,13 +91,17 @@ impl Evaluation {
         let summary = &run.summary;
         let split = (over.1.as_secs() as usize).min(snapshots.len());
         let (above, below) = snapshots.split_at(split);
-        let see = |stretch: Stretch, level: f64| Observation {
+        let see = |stretch: Stretch<'_>, level: f64| Observation {
             disturbance: disturbance(&RunResult::new(stretch.alone(summary)), self.fastest_ns),
-            ..seen(&stretch, run, level)
+            ..seen(&stretch, &stretch.evaluate(summary), run, level)
+        };
+        let back_at = Stretch {
+            unfinished: Some(&summary.unfinished),
+            ..Stretch::of(above, below)
         };
         Descent {
             over: see(Stretch::of(&[], above), over.0),
-            back: see(Stretch::of(above, below), back),
+            back: see(back_at, back),
             intervals: intervals(summary, below),
         }
     }
@@ -128,7 +133,7 @@ impl Evaluation {
 }
 
 /// A part of a run, or all of it.
-struct Stretch {
+struct Stretch<'a> {
     snapshot: Snapshot,
     duration: Duration,
     /// What had fallen due and not ended at its end.
@@ -138,6 +143,8 @@ struct Stretch {
     grown: f64,
     /// What had been sent and not answered when the wait for it ended.
     in_flight: u64,
+    /// What had no response at its end; `None` where the run goes on behind it, which answers it.
+    unfinished: Option<&'a Unfinished>,
 }
 
 /// What had fallen due and not ended at the end of these intervals, which are all from the
@@ -154,10 +161,10 @@ fn grown(intervals: impl Iterator<Item = Counts>) -> f64 {
     intervals.map(more).sum()
 }
 
-impl Stretch {
+impl<'a> Stretch<'a> {
     /// All of it. What waited at the end of the window is that of its intervals: it may have been
     /// waited for behind that.
-    fn whole(summary: &Summary) -> Stretch {
+    fn whole(summary: &'a Summary) -> Stretch<'a> {
         let intervals = summary.rows.iter().map(|row| row.counts);
         Stretch {
             snapshot: summary.total.clone(),
@@ -165,11 +172,12 @@ impl Stretch {
             waiting: waiting(intervals.clone()),
             grown: grown(intervals),
             in_flight: summary.unfinished.in_flight,
+            unfinished: Some(&summary.unfinished),
         }
     }
 
     /// These intervals, with those of the same run before them.
-    fn of(before: &[Snapshot], intervals: &[Snapshot]) -> Stretch {
+    fn of(before: &[Snapshot], intervals: &[Snapshot]) -> Stretch<'a> {
         let start_ns = intervals.first().map_or(0, |interval| interval.start_ns);
         let mut snapshot = Snapshot::empty(start_ns);
         for interval in intervals {
@@ -182,8 +190,26 @@ impl Stretch {
             waiting: waiting(all),
             grown: grown(intervals.iter().map(counts)),
             in_flight: snapshot.counts.in_flight,
+            unfinished: None,
             snapshot,
         }
+    }
+
+    /// The response times, with the ages of what had none.
+    fn response(&self) -> Censored<'_> {
+        let times = &self.snapshot.times.response;
+        let censored = self.unfinished.map(|open| open.beside_response(times));
+        censored.unwrap_or_else(|| Censored::from(times))
+    }
+
+    /// The checks of the run on this part of it.
+    fn evaluate(&self, summary: &Summary) -> Vec<CheckResult> {
+        let observed = Observed {
+            unfinished: self.unfinished,
+            timeout: Some(summary.plan.connection.timeout),
+            ..Observed::of_part(&self.snapshot, self.duration)
+        };
+        evaluate_observed(&summary.plan.checks, &observed)
     }
 
     /// The run as if nothing else had been counted. What was seen of its machine is of all of it.
@@ -195,19 +221,24 @@ impl Stretch {
     }
 }
 
-/// What was seen in this part of a run.
-fn seen(stretch: &Stretch, run: &RunResult, level: f64) -> Observation {
+/// What was seen in this part of a run, in which the checks came out like this.
+fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f64) -> Observation {
     let summary = &run.summary;
-    let (counts, response) = (&stretch.snapshot.counts, &stretch.snapshot.times.response);
+    let counts = &stretch.snapshot.counts;
     let ended = counts.answered + counts.failed;
-    let checks = evaluate_all(&summary.plan.checks, &stretch.snapshot, stretch.duration);
+    let response = stretch.response();
+    let (p50, p99) = (response.percentile(50.0), response.percentile(99.0));
+    let undecided = |check: &CheckResult| check.outcome == CheckOutcome::Undecided;
     Observation {
         checks: checks.iter().map(holds).collect(),
+        undecided: checks.iter().map(undecided).collect(),
         answers_per_s: counts.completed as f64 / stretch.duration.as_secs_f64().max(1e-9),
         failed_share: counts.failed as f64 / ended.max(1) as f64,
-        p50_ns: response.percentile_ns(50.0),
-        p99_ns: response.percentile_ns(99.0),
-        mean_s: response.mean_ns() / 1e9,
+        p50_ns: p50.value(),
+        p50_at_least: p50.is_at_least(),
+        p99_ns: p99.value(),
+        p99_at_least: p99.is_at_least(),
+        mean_s: response.times.mean_ns() / 1e9,
         outstanding_s: match summary.model {
             Model::Open => stretch.waiting as f64 / level,
             Model::Closed => 0.0,
@@ -251,4 +282,67 @@ fn target_cores(summary: &Summary) -> Option<f64> {
     let targets = trees.filter(|(_, tree)| tree.name != GENERATOR);
     let cores = targets.filter_map(|(index, _)| cores_of(summary, index));
     cores.reduce(|sum, cores| sum + cores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use loadline_plan::Plan;
+    use loadline_record::{Ended, Environment, Header};
+    use std::time::SystemTime;
+
+    const MS: u64 = 1_000_000;
+
+    /// A second in which this many responses took 2 ms, with this many requests that had waited in
+    /// vain for so long when it ended.
+    fn cut(answered: u64, waiting: u64, age_ms: u64) -> RunResult {
+        let plan = Plan {
+            checks: vec!["p99<1s".parse().expect("a check")],
+            ..samples::plan()
+        };
+        let environment = Environment::default();
+        let mut summary = Summary::new(Header::new(&plan, environment, SystemTime::UNIX_EPOCH));
+        let mut second = Snapshot::empty(0);
+        second.end_ns = 1_000 * MS;
+        second.times.response.record_many_ns(2 * MS, answered);
+        second.counts.answered = answered;
+        second.counts.sent = answered + waiting;
+        second.counts.in_flight = waiting;
+        summary.observe(&second);
+        let mut unfinished = Unfinished {
+            in_flight: waiting,
+            oldest_ns: age_ms * MS,
+            ..Unfinished::default()
+        };
+        unfinished
+            .ages
+            .response
+            .record_many_ns(age_ms * MS, waiting);
+        summary.finish(Ended::Duration, unfinished);
+        RunResult::new(summary)
+    }
+
+    #[test]
+    fn the_times_of_a_trial_are_those_of_its_run() {
+        for (answered, waiting, age_ms) in [(4_000, 0, 0), (3_650, 340, 912), (300, 900, 1_500)] {
+            let run = cut(answered, waiting, age_ms);
+            let response = run.summary.response();
+            let (p50, p99) = (response.percentile(50.0), response.percentile(99.0));
+            let seen = Evaluation::default().observe(run.clone(), 20.0);
+            assert_eq!(
+                (seen.p50_ns, seen.p50_at_least),
+                (p50.value(), p50.is_at_least())
+            );
+            assert_eq!(
+                (seen.p99_ns, seen.p99_at_least),
+                (p99.value(), p99.is_at_least())
+            );
+            let undecided = run.checks[0].outcome == CheckOutcome::Undecided;
+            assert_eq!(seen.undecided, [undecided], "{answered}");
+        }
+        let open = Evaluation::default().observe(cut(3_650, 340, 912), 20.0);
+        assert!(open.p99_at_least && open.p99_ns.abs_diff(912 * MS) < MS);
+        assert_eq!((open.checks, open.undecided), (vec![false], vec![true]));
+    }
 }

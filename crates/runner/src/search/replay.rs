@@ -74,9 +74,20 @@ impl Saved<'_> {
             of: None,
             name: Some(purpose.name().to_owned()),
             search: first.role.as_ref().and_then(|role| role.search.clone()),
+            spent_s: role.as_ref().and_then(|role| role.spent_s),
         };
         let same = plan.requests == first.plan.requests && plan.checks == first.plan.checks;
         role.as_ref() == Some(&expected) && same
+    }
+
+    /// The time that was gone when the next trial was about to begin; `None` if its version did not
+    /// keep it. Behind the last trial no time was left, else there would be another one.
+    fn next_spent_s(&self) -> Option<f64> {
+        let spent_s = |run: &RunFile| run.header().role.as_ref()?.spent_s;
+        match self.runs.as_slice().first() {
+            Some(next) => spent_s(next),
+            None => spent_s(self.first).map(|_| f64::INFINITY),
+        }
     }
 
     /// The level at which a trial began.
@@ -105,7 +116,10 @@ impl Measure for Saved<'_> {
         let result = RunResult::new(run.summary().clone());
         let plan = run.header().plan.clone();
         let seen = self.evaluation.observe(result, level);
-        Ok(Some(longer(seen, &plan, seconds + self.overhead_s)))
+        Ok(Some(match self.next_spent_s() {
+            Some(_) => seen,
+            None => longer(seen, &plan, seconds + self.overhead_s),
+        }))
     }
 
     fn descend(
@@ -122,6 +136,10 @@ impl Measure for Saved<'_> {
         let evaluation = &self.evaluation;
         let descent = evaluation.observe_descent(&result, &snapshots, whole(over), back.0);
         Ok(Some(descent))
+    }
+
+    fn spent_s(&mut self) -> Option<f64> {
+        self.next_spent_s()
     }
 
     fn ended(&mut self, trial: &Trial) {

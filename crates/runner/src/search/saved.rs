@@ -139,6 +139,7 @@ mod tests {
                 of: None,
                 name: Some("no purpose that is known".to_owned()),
                 search: Some(searched()),
+                spent_s: None,
             };
             let mut header = Header::new(
                 &samples::plan(),

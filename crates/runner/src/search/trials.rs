@@ -4,7 +4,7 @@
 //! not measured, so that its connections are up and the queues of the target as long as they get.
 
 use super::saved::store;
-use super::{Evaluation, length, longer, whole};
+use super::{Evaluation, length, whole};
 use crate::commands::Commands;
 use crate::error::{RunError, Trouble};
 use crate::locustfile::Locustfile;
@@ -75,6 +75,8 @@ pub fn conduct_search(
         observers,
         tell,
         made: 0,
+        begun: Instant::now(),
+        spent_s: search.searched.settings.spent_s,
         evaluation: Evaluation::default(),
         trouble: None,
     };
@@ -101,6 +103,9 @@ struct Trials<'a, 'b, 'c> {
     observers: &'b mut [&'c mut dyn Observer],
     tell: &'a mut dyn FnMut(Progress<'_>),
     made: u32,
+    begun: Instant,
+    /// What the search was told last of the time that is gone.
+    spent_s: f64,
     evaluation: Evaluation,
     trouble: Option<Trouble>,
 }
@@ -126,6 +131,7 @@ impl Trials<'_, '_, '_> {
                 of: None,
                 name: Some(purpose.name().to_owned()),
                 search: Some(self.search.searched.clone()),
+                spent_s: Some(self.spent_s),
             }),
             watch: common.watch,
             floor: common.floor,
@@ -214,11 +220,7 @@ impl Measure for Trials<'_, '_, '_> {
     ) -> Result<Option<Observation>, RunError> {
         let plan = self.plan(self.level(level), seconds);
         let result = self.run(&plan, purpose, &mut Unobserved)?;
-        let overhead_s = self.search.searched.settings.overhead_s;
-        Ok(result.map(|result| {
-            let seen = self.evaluation.observe(result, level);
-            longer(seen, &plan, seconds + overhead_s)
-        }))
+        Ok(result.map(|result| self.evaluation.observe(result, level)))
     }
 
     fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>, RunError> {
@@ -243,6 +245,12 @@ impl Measure for Trials<'_, '_, '_> {
         while !self.commands.is_ending() && Instant::now() < end {
             thread::sleep(GLANCE.min(end.saturating_duration_since(Instant::now())));
         }
+    }
+
+    fn spent_s(&mut self) -> Option<f64> {
+        let before_s = self.search.searched.settings.spent_s;
+        self.spent_s = before_s + self.begun.elapsed().as_secs_f64();
+        Some(self.spent_s)
     }
 
     fn ended(&mut self, trial: &Trial) {

@@ -29,7 +29,7 @@ fn exchange(blocked_ns: u64, lateness_ns: u64, service_ns: u64, outcome: Outcome
 fn snapshot(exchanges: impl IntoIterator<Item = Exchange>) -> Snapshot {
     let mut recorder = Recorder::new(Model::Open);
     for exchange in exchanges {
-        recorder.begin();
+        recorder.begin(0);
         recorder.end(&exchange);
     }
     recorder.take(10_000 * MS)
@@ -181,8 +181,8 @@ fn a_status_other_than_2xx_is_an_answer_of_its_own_kind() {
 #[test]
 fn what_is_in_flight_is_neither_answered_nor_failed() {
     let mut recorder = Recorder::new(Model::Open);
-    recorder.begin();
-    recorder.begin();
+    recorder.begin(0);
+    recorder.begin(0);
     recorder.end(&exchange(0, 0, MS, Outcome::Failed(ErrorKind::Read)));
     let snapshot = recorder.take(MS);
     let all = result(
@@ -302,7 +302,7 @@ fn of_two_names(ages_ms: &[u64]) -> Cut {
     let times = [(0, 2); 1_000].into_iter().chain([(1, 2_000)]);
     for (id, ms) in times {
         let exchange = exchange(0, 0, ms * MS, Outcome::Answered { status: 200 });
-        recorder.begin();
+        recorder.begin(0);
         recorder.end(&exchange);
         recorder.count_in_series(SeriesId(id), &exchange);
     }

@@ -74,7 +74,7 @@ pub(crate) fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) ->
     for number in 0..answers {
         let start_ns = index * SECOND + number * SECOND / answers;
         let end_ns = start_ns + dice.wait_ns(mean_ns);
-        recorder.begin();
+        recorder.begin(start_ns);
         recorder.end(&Exchange {
             intended_ns: start_ns,
             ready_ns: start_ns,
@@ -96,7 +96,7 @@ pub(crate) fn second(index: u64, dice: &mut Dice, mean_ns: f64, answers: u64) ->
 }
 
 /// A run of this many seconds with 400 exponential response times in each.
-fn recorded(seed: u64, mean_ns: f64, seconds: u64, plan: &Plan) -> SavedRun {
+pub(crate) fn recorded(seed: u64, mean_ns: f64, seconds: u64, plan: &Plan) -> SavedRun {
     recorded_as(None, seed, mean_ns, seconds, plan)
 }
 
@@ -149,15 +149,15 @@ fn a_slower_run_is_slower_in_each_percentile() {
     let found = Comparison::of(&[run(1, 5.0)], &[run(2, 7.5)]).unwrap();
     assert_eq!(found.standing(), Standing::Slower);
     let figures: Vec<Figure> = found.figures.iter().map(|f| f.figure).collect();
-    let percentiles = [50.0, 90.0, 99.0, 99.9].map(Figure::Percentile);
-    assert_eq!(figures[..4], percentiles);
-    assert_eq!(figures[4], Figure::Rate);
-    for figure in &found.figures[..3] {
+    let percentiles = [50.0, 90.0, 95.0, 99.0, 99.9].map(Figure::Percentile);
+    assert_eq!(figures[..5], percentiles);
+    assert_eq!(figures[5], Figure::Rate);
+    for figure in &found.figures[..4] {
         assert_eq!(figure.standing, Standing::Slower, "{figure:?}");
         assert_eq!(figure.more_runs, Some(0));
         assert!((figure.ratio.ratio - 1.5).abs() < 0.3, "{figure:?}");
     }
-    assert_eq!(found.figures[4].standing, Standing::CannotTell);
+    assert_eq!(found.figures[5].standing, Standing::CannotTell);
     let back = Comparison::of(&[run(2, 7.5)], &[run(1, 5.0)]).unwrap();
     assert_eq!(back.standing(), Standing::Faster);
 }
@@ -209,6 +209,7 @@ fn runs_that_do_not_belong_together_are_refused_in_a_sentence() {
             of: None,
             name: Some(name.to_owned()),
             search: None,
+            spent_s: None,
         };
         recorded_as(Some(role), seed, 5e6, 2, &plan(400, 50))
     };
@@ -246,6 +247,7 @@ fn turns(seed: u64, pairs: u64, slower: f64) -> Vec<Summary> {
             of: Some(pairs as u32),
             name: Some(name.to_owned()),
             search: None,
+            spent_s: None,
         });
         summary
     };

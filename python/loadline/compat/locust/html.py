@@ -9,10 +9,13 @@ from html import escape
 
 from . import stats as stats_module
 from .report_tables import tables_of
+from .stats import sort_stats
 from .util.date import format_duration, format_utc_timestamp
 
 PERCENTILES_FOR_HTML_REPORT = [0.50, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0]
 
+# So many names with failures stand at the head of a page.
+_NAMED = 3
 _STYLE = """
 body { font: 14px/1.4 system-ui, sans-serif; margin: 2em; color: #222; background: #fff; }
 body.dark { color: #ddd; background: #1b1b1b; }
@@ -68,7 +71,30 @@ def added_tables(environment):
         "rows": [[name, str(value)] for name, value in _facts(environment)],
     }
     tables = tables_of(environment, PERCENTILES_FOR_HTML_REPORT)
-    return {"title": "Locust's report", "tables": [head, *tables]}
+    return {
+        "title": "Locust's report",
+        "verdicts": [_failed(environment.stats)],
+        "tables": [head, *tables],
+    }
+
+
+def _failed(stats):
+    """What Locust counts as failed, which a locustfile may say of any response."""
+    total = stats.total
+    share = 100 * total.num_failures / max(total.num_requests, 1)
+    note = f"{total.num_failures} of {total.num_requests} requests, as the locustfile counts"
+    failed = [one for one in sort_stats(stats.entries) if one.num_failures]
+    named = [f"{' '.join(filter(None, (one.method, one.name)))} {one.num_failures}"
+             for one in failed[:_NAMED]]
+    if named:
+        more = len(failed) - len(named)
+        note += ": " + ", ".join(named) + (f" and {more} more" if more else "")
+    return {
+        "name": "Failed",
+        "figure": f"{share:.2f} %",
+        "note": note,
+        "is_bad": total.num_failures > 0,
+    }
 
 
 def _head(environment):

@@ -53,7 +53,9 @@ pub(super) fn insert_intervals(
             .integer("number", number)
             .stretch("start_ns", interval.start_s)
             .stretch("end_ns", interval.end_s);
-        let row = with_counts(row, &interval.counts);
+        let row = with_counts(row, &interval.counts)
+            .real("in_flight_mean", interval.in_flight_mean)
+            .integer("in_flight_max", interval.in_flight_max);
         let row = with_quantiles(row, "response", &interval.response_time_us);
         let row = with_quantiles(row, "service", &interval.service_time_us);
         row.insert(connection, "intervals")?;

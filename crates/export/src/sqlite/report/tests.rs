@@ -141,6 +141,8 @@ prop_compose! {
                 rate: PerSecond(rate),
                 ..Counts::default()
             },
+            in_flight_mean: Some(rate),
+            in_flight_max: Some(sent),
             response_time_us,
             service_time_us,
             watch: None,

@@ -10,6 +10,7 @@ fn role(number: u32) -> Role {
         of: Some(2),
         name: None,
         search: None,
+        spent_s: None,
     }
 }
 

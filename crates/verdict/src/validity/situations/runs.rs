@@ -34,7 +34,7 @@ pub(crate) fn open(rate: u64, seconds: u64, went: impl Fn(u64) -> Went) -> Summa
                 intended_ns + blocked_ns,
                 intended_ns + blocked_ns + lateness_ns,
             );
-            recorder.begin();
+            recorder.begin(start_ns);
             recorder.end(&exchange(intended_ns, ready_ns, start_ns, service_ns));
         }
         let mut interval = recorder.take((second + 1) * SECOND);
@@ -50,7 +50,7 @@ pub(crate) fn closed(users: u32, answered: u64, service_ns: u64) -> Summary {
     let mut recorder = Recorder::new(Model::Closed);
     for number in 0..answered {
         let start_ns = 2 * SECOND / answered.max(1) * number;
-        recorder.begin();
+        recorder.begin(start_ns);
         recorder.end(&exchange(start_ns, start_ns, start_ns, service_ns));
     }
     recorder.dialled(&Dial {

@@ -1,0 +1,143 @@
+//! What k6 says of a test, for Loadline's page: its thresholds, checks and metrics as tables, and
+//! in few words what stands at the head. The form of the JSON is that of `loadline report
+//! --tables`, in docs/guide/html.md.
+
+use loadline_k6_metrics::summary::{self, Described, Ended};
+use loadline_k6_metrics::{Outcome, Sink, builtin};
+use serde_json::{Value, json};
+
+/// All of it.
+pub(super) fn tables(ended: &Ended<'_>, machine: &Described) -> Value {
+    let told = summary::machine_readable(ended, true, machine);
+    let results = &told["results"];
+    let checks = results["checks"]["results"].as_array();
+    let checks: &[Value] = checks.map_or(&[], Vec::as_slice);
+    let verdicts = [
+        failed(ended),
+        thresholds_in_short(ended.outcomes),
+        checks_in_short(checks),
+    ];
+    let tables = [
+        thresholds(ended.outcomes),
+        checks_table(checks),
+        metrics(results["metrics"].as_array().map_or(&[], Vec::as_slice)),
+    ];
+    let has_rows = |table: &Value| {
+        table["rows"]
+            .as_array()
+            .is_some_and(|rows| !rows.is_empty())
+    };
+    json!({
+        "title": "k6's results",
+        "verdicts": verdicts.into_iter().flatten().collect::<Vec<_>>(),
+        "tables": tables.into_iter().filter(has_rows).collect::<Vec<_>>(),
+    })
+}
+
+fn verdict(name: &str, figure: &str, note: &str, is_bad: bool) -> Option<Value> {
+    Some(json!({ "name": name, "figure": figure, "note": note, "is_bad": is_bad }))
+}
+
+/// The requests that k6 counts as failed, in the place of those without a response.
+fn failed(ended: &Ended<'_>) -> Option<Value> {
+    let Some(Sink::Rate(rate)) = ended.totals.sink(builtin::HTTP_REQ_FAILED) else {
+        return None;
+    };
+    let share = 100.0 * rate.passes as f64 / rate.total.max(1) as f64;
+    let note = format!(
+        "{} of {} requests (http_req_failed)",
+        rate.passes, rate.total
+    );
+    verdict("Failed", &format!("{share:.2} %"), &note, rate.passes > 0)
+}
+
+fn thresholds_in_short(outcomes: &[Outcome]) -> Option<Value> {
+    let crossed: Vec<String> = outcomes
+        .iter()
+        .filter(|outcome| !outcome.is_ok)
+        .map(|outcome| format!("{} {}", outcome.metric, outcome.expression))
+        .collect();
+    match (outcomes.len(), crossed.len()) {
+        (0, _) => None,
+        (all, 0) => verdict("Thresholds", &format!("all {all} hold"), "", false),
+        (all, count) => {
+            let figure = format!("{count} of {all} crossed");
+            verdict("Thresholds", &figure, &crossed.join(", "), true)
+        }
+    }
+}
+
+fn checks_in_short(checks: &[Value]) -> Option<Value> {
+    let sum = |key: &str| -> u64 { checks.iter().filter_map(|check| check[key].as_u64()).sum() };
+    let (passes, fails) = (sum("passes"), sum("fails"));
+    let failed = checks.iter().filter(|check| check["fails"] != 0);
+    let names: Vec<&str> = failed.filter_map(|check| check["name"].as_str()).collect();
+    match (passes + fails, fails) {
+        (0, _) => None,
+        (all, 0) => verdict("Checks", &format!("all {all} passed"), "", false),
+        (all, fails) => {
+            let figure = format!("{fails} of {all} failed");
+            verdict("Checks", &figure, &names.join(", "), true)
+        }
+    }
+}
+
+/// A table of these columns, those behind the first `texts` being numbers.
+fn table(title: &str, columns: &[&str], texts: usize, rows: Vec<Value>) -> Value {
+    let columns = columns.iter().enumerate();
+    let columns = columns.map(|(at, name)| json!({ "name": name, "is_number": at >= texts }));
+    json!({ "title": title, "columns": columns.collect::<Vec<_>>(), "rows": rows })
+}
+
+fn thresholds(outcomes: &[Outcome]) -> Value {
+    let row = |outcome: &Outcome| {
+        let measured = outcome.value.map_or_else(
+            || "-".to_owned(),
+            |value| format!("{} = {}", outcome.label, rounded(value)),
+        );
+        let result = if outcome.is_ok { "✓" } else { "✗ crossed" };
+        json!([outcome.metric, outcome.expression, result, measured])
+    };
+    table(
+        "Thresholds",
+        &["Metric", "Threshold", "Result", "Measured"],
+        3,
+        outcomes.iter().map(row).collect(),
+    )
+}
+
+fn checks_table(checks: &[Value]) -> Value {
+    let row = |check: &Value| {
+        let count = |key: &str| check[key].as_u64().unwrap_or(0).to_string();
+        json!([check["name"], count("passes"), count("fails")])
+    };
+    let rows = checks.iter().map(row).collect();
+    table("Checks", &["Check", "Passed", "Failed"], 1, rows)
+}
+
+fn metrics(metrics: &[Value]) -> Value {
+    let row = |metric: &Value| {
+        let unit = match metric["contains"].as_str() {
+            Some("time") => " ms",
+            Some("data") => " B",
+            _ => "",
+        };
+        let values = metric["values"].as_object().into_iter().flatten();
+        let figure = |(name, value): (&String, &Value)| {
+            let number = value.as_f64().map(rounded).unwrap_or_default();
+            let unit = if name == "rate" { "" } else { unit };
+            format!("{name}={number}{unit}")
+        };
+        let figures: Vec<String> = values.map(figure).collect();
+        json!([metric["name"], metric["type"], figures.join(", ")])
+    };
+    let rows = metrics.iter().map(row).collect();
+    table("Metrics", &["Metric", "Kind", "Values"], 3, rows)
+}
+
+/// With at most two decimals.
+fn rounded(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    text.to_owned()
+}

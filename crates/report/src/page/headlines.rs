@@ -1,0 +1,143 @@
+//! The figures that a reader looks for first: rate, response time, failures, checks.
+
+use super::tables::NEAR;
+use crate::{layout, percentiles, quantity};
+use loadline_page::{Headline, Tone};
+use loadline_record::{Model, Summary};
+use loadline_units as units;
+use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
+
+/// The percentile that is shown, if there are enough samples for it; else the highest below.
+const SHOWN: f64 = 95.0;
+
+/// Of a run.
+pub(super) fn of_run(run: &RunResult) -> Vec<Headline> {
+    let summary = &run.summary;
+    if summary.lacks_figures() {
+        return Vec::new();
+    }
+    let headlines = [
+        Some(rate(summary)),
+        response(run),
+        Some(failures(summary)),
+        checks(&run.checks),
+    ];
+    headlines.into_iter().flatten().collect()
+}
+
+fn headline(name: &str, figure: String, note: String, tone: Tone) -> Headline {
+    Headline {
+        name: name.to_owned(),
+        figure,
+        note,
+        tone,
+    }
+}
+
+fn rate(summary: &Summary) -> Headline {
+    let note = match summary.model {
+        Model::Open => format!("of {} asked", units::rate(summary.asked_per_s())),
+        Model::Closed => "as fast as the responses came".to_owned(),
+    };
+    let figure = units::rate(summary.answers_per_s());
+    headline("Rate", figure, note, Tone::Plain)
+}
+
+fn response(run: &RunResult) -> Option<Headline> {
+    let times = run.summary.response();
+    let has_enough = |percentile: &&f64| percentiles::missing(times, **percentile) == 0;
+    let known = NEAR.iter().filter(|percentile| **percentile <= SHOWN);
+    let percentile = *known.rev().find(has_enough)?;
+    let interval = run.response_interval(percentile);
+    let is_known = interval.lower_ns.is_some() || interval.upper_ns.is_some();
+    let note = match is_known {
+        true => quantity::interval(interval.lower_ns, interval.upper_ns),
+        false => String::new(),
+    };
+    Some(headline(
+        &format!("{} of the response time", quantity::percentile(percentile)),
+        quantity::bounded_time(times.percentile(percentile).map(|ns| ns as f64)),
+        note,
+        Tone::Plain,
+    ))
+}
+
+fn failures(summary: &Summary) -> Headline {
+    let counts = &summary.total.counts;
+    let ended = counts.answered + counts.failed;
+    let statuses = summary.total.statuses.iter();
+    let refused = statuses.filter(|(status, _)| **status >= 400);
+    let refused: u64 = refused.map(|(_, count)| *count).sum();
+    let mut note = format!(
+        "{} of {} without a response",
+        units::count(counts.failed),
+        units::count(ended)
+    );
+    if refused > 0 {
+        note += &format!(", {} with a status of 400 or above", units::count(refused));
+    }
+    let figure = units::share((counts.failed + refused) as f64 / ended.max(1) as f64);
+    let tone = match counts.failed + refused {
+        0 => Tone::Plain,
+        _ => Tone::Bad,
+    };
+    headline("Failed", figure, note, tone)
+}
+
+/// How many checks passed, or failed, and their names.
+fn checks(checks: &[CheckResult]) -> Option<Headline> {
+    if checks.is_empty() {
+        return None;
+    }
+    let names = |outcome| {
+        let named = checks.iter().filter(|check| check.outcome == outcome);
+        let named = named.map(|check| layout::harmless(&check.text));
+        named.collect::<Vec<_>>()
+    };
+    let all = checks.len();
+    let [failed, open] = [CheckOutcome::Failed, CheckOutcome::Undecided].map(names);
+    let (figure, shown, tone) = match (failed.len(), open.len()) {
+        (0, 0) => ("passed".to_owned(), names(CheckOutcome::Passed), Tone::Good),
+        (0, count) => (format!("{count} of {all} undecided"), open, Tone::Doubtful),
+        (count, _) => (format!("{count} of {all} failed"), failed, Tone::Bad),
+    };
+    Some(headline("Checks", figure, shown.join(", "), tone))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn told(checks: &[&str]) -> Vec<Headline> {
+        let mut summary = samples::steady();
+        summary.plan.checks = checks.iter().map(|text| text.parse().unwrap()).collect();
+        of_run(&RunResult::new(summary))
+    }
+
+    #[test]
+    fn a_run_begins_with_its_rate_its_p95_its_failures_and_its_checks() {
+        let found = told(&["p99<1ns", "p50<10s", "errors<1%"]);
+        let names: Vec<_> = found.iter().map(|one| &*one.name).collect();
+        assert_eq!(
+            names,
+            ["Rate", "p95 of the response time", "Failed", "Checks"]
+        );
+        assert_eq!(found[3].figure, "1 of 3 failed");
+        assert_eq!((&*found[3].note, found[3].tone), ("p99<1ns", Tone::Bad));
+        let passed = told(&["p50<10s"]);
+        assert_eq!((&*passed[3].figure, passed[3].tone), ("passed", Tone::Good));
+        assert_eq!(told(&[]).len(), 3);
+    }
+
+    #[test]
+    fn a_status_of_an_error_counts_among_the_failures() {
+        let mut summary = samples::steady();
+        let answered = summary.total.counts.answered;
+        summary.total.counts.failed = 0;
+        summary.total.statuses = [(200, answered - 5), (503, 5)].into();
+        let found = failures(&summary);
+        assert!(found.note.ends_with("5 with a status of 400 or above"));
+        assert_eq!(found.tone, Tone::Bad);
+    }
+}
