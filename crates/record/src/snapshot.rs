@@ -59,8 +59,11 @@ pub struct Counts {
     pub failed: u64,
     /// Exchanges begun and not yet ended, at the interval's end.
     pub in_flight: u64,
-    /// Keep-alive connections that were found closed and replaced silently.
+    /// Keep-alive connections that the server had closed and that were replaced silently.
     pub reconnects: u64,
+    /// Requests that went out once more. Each is one of those sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resent: u64,
     /// Connections closed because of extra bytes: more came than the answers' lengths told.
     #[serde(default, rename = "surplus")]
     pub closed_for_extra_bytes: u64,
@@ -234,6 +237,7 @@ impl Counts {
         add(&mut self.flight_ns, other.flight_ns);
         add(&mut self.failed, other.failed);
         add(&mut self.reconnects, other.reconnects);
+        add(&mut self.resent, other.resent);
         add(
             &mut self.closed_for_extra_bytes,
             other.closed_for_extra_bytes,

@@ -13,7 +13,7 @@ use loadline_record::{Row, Summary};
 use loadline_units::rounding;
 
 /// The names of the columns, as in the first line.
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "time_s",
     "planned",
     "sent",
@@ -29,6 +29,7 @@ const COLUMNS: [&str; 15] = [
     "bytes_in",
     "bytes_out",
     "reconnects",
+    "resent",
 ];
 
 /// The run as CSV: a line of names, then a row for each second. `time_s` is the row's end, in
@@ -129,6 +130,7 @@ fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {
         counts.bytes_in.to_string(),
         counts.bytes_out.to_string(),
         counts.reconnects.to_string(),
+        counts.resent.to_string(),
     ]
 }
 

@@ -77,6 +77,7 @@ CREATE TABLE runs (
     in_flight INTEGER NOT NULL,
     unsent INTEGER NOT NULL,
     reconnects INTEGER NOT NULL,
+    resent INTEGER NOT NULL, -- sent once more; each is one of those sent
     connections INTEGER NOT NULL,
     bytes_in INTEGER NOT NULL,
     bytes_out INTEGER NOT NULL,
@@ -109,6 +110,7 @@ CREATE TABLE intervals (
     failed INTEGER NOT NULL,
     in_flight INTEGER NOT NULL, -- at the end of the interval
     reconnects INTEGER NOT NULL,
+    resent INTEGER NOT NULL, -- sent once more; each is one of those sent
     connections INTEGER NOT NULL,
     bytes_in INTEGER NOT NULL,
     bytes_out INTEGER NOT NULL,
