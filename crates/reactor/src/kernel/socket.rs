@@ -44,8 +44,10 @@ struct Sends {
     is_set_up: bool,
     /// Bytes sent since then, as the kernel counts them: it wraps around.
     bytes: u32,
-    /// The kernel's number of the last byte that was sent with a stamp.
-    stamped: Option<u32>,
+    /// One was sent with a stamp that was not asked for yet.
+    is_stamped: bool,
+    /// The kernel's number of the last byte of that.
+    stamped: u32,
 }
 
 impl KernelSocket {
@@ -216,7 +218,7 @@ impl KernelSocket {
         };
         sends.bytes = sends.bytes.wrapping_add(sent as u32);
         if sends.stamp_next {
-            sends.stamped = Some(sends.bytes.wrapping_sub(1));
+            (sends.is_stamped, sends.stamped) = (true, sends.bytes.wrapping_sub(1));
             sends.stamp_next = sent < bytes.len();
         }
         self.sends.set(sends);
@@ -299,13 +301,16 @@ impl Socket for KernelSocket {
             };
         }
         sends.stamp_next = sends.is_set_up;
-        sends.stamped = None;
+        sends.is_stamped = false;
         self.sends.set(sends);
     }
 
     fn sent_at_ns(&self) -> Option<u64> {
         let mut sends = self.sends.get();
-        let number = sends.stamped.take()?;
+        if !std::mem::take(&mut sends.is_stamped) {
+            return None;
+        }
+        let number = sends.stamped;
         self.sends.set(sends);
         let mut sent_at_ns = None;
         while let Some(stamp) = sys::take_stamp(self.inner.as_fd()) {
