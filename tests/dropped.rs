@@ -1,5 +1,6 @@
-//! A server that reads requests whole and drops the connection of some: what reached it, beside what
-//! is reported of it, in everybody's words and beside the tools themselves where they are installed.
+//! A server that reads requests whole and drops the connection of some: what reached it, beside
+//! what is reported of it, in everybody's words and beside the tools themselves where they are
+//! installed.
 
 use crate::rig::{
     beside_others, command, count, failures, loadline, serve, serve_with, summary, url,

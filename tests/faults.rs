@@ -1,8 +1,8 @@
 //! Every fault of the test server, with exact counts on both sides.
 //!
 //! One connection sends 200 requests, and each tenth that the server receives goes wrong. What the
-//! client must say of that follows from two rules: a connection that served before and that the server
-//! ended before it read the next request is replaced silently; every other failure is counted.
+//! client must say of that follows from two rules: a connection that served before and that the
+//! server ended before it read the next request is replaced silently; every other failure counts.
 
 use crate::rig::{count, failures, serve, serve_with, statuses, summary, url};
 use serde_json::Value;

@@ -117,11 +117,11 @@ pub trait Socket: 'static {
     /// How many bytes sends have taken so far, modulo 2^32.
     fn taken(&self) -> u32;
 
-    /// Whether the peer had ended the connection before any byte came to it of those that sends took
-    /// behind the first `from` ([`taken`](Socket::taken)), so that its program has not read them as
-    /// a part of what it serves. `false` if that is not known. To be asked as soon as the connection
-    /// was seen to end; `has_ended` if that was seen by something else than the connection's own
-    /// end, as TLS has it. What has come and was not received is dropped.
+    /// Whether the peer had ended the connection before any byte came to it of those that sends
+    /// took behind the first `from` ([`taken`](Socket::taken)), so that its program has not read
+    /// them as a part of what it serves. `false` if that is not known. To be asked as soon as the
+    /// connection was seen to end; `has_ended` if that was seen by something else than the
+    /// connection's own end, as TLS has it. What has come and was not received is dropped.
     ///
     /// # How it is known
     ///

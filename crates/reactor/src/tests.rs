@@ -714,7 +714,8 @@ fn what_came_before_a_reset_can_be_read() {
     });
 }
 
-/// What a server does about a request of 100 bytes, on a connection on which it answered one before.
+/// What a server does about a request of 100 bytes, on a connection on which it answered one
+/// before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deed {
     /// It closes before the request is sent.
@@ -741,8 +742,8 @@ const DEEDS: [(Deed, bool); 6] = [
     (Deed::ReadsAndResets, false),
 ];
 
-/// Whether the request came behind the connection's end, as far as the client knows when it sees that,
-/// of a server that does this.
+/// Whether the request came behind the connection's end, as far as the client knows when it sees
+/// that, of a server that does this.
 fn behind_end_on_loopback(deed: Deed) -> bool {
     let (go_on, wait) = std::sync::mpsc::channel::<()>();
     let (done, is_done) = std::sync::mpsc::channel::<()>();

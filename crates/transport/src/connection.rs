@@ -167,8 +167,9 @@ impl<S: Socket> Connection<S> {
     }
 
     /// Whether the server had ended the connection before any byte came to it of those that the
-    /// socket took behind the first `from` ([`Socket::came_behind_end`]). To be asked of a connection
-    /// that has ended. With TLS, the server's word that it sends nothing more is such an end.
+    /// socket took behind the first `from` ([`Socket::came_behind_end`]). To be asked of a
+    /// connection that has ended. With TLS, the server's word that it sends nothing more is such an
+    /// end.
     pub fn came_behind_end(&self, from: u32) -> bool {
         let session = self.session.as_ref();
         let has_ended = session.is_some_and(|session| session.is_closed());

@@ -14,13 +14,14 @@
 //!   counts one, if it had served; nothing is sent twice.
 //! - A connection that *had served a response before* and ends *without a byte of this response* is
 //!   replaced if the server had ended it before any byte of what is left came to the server's host,
-//!   which the kernel knows ([`Socket::came_behind_end`](loadline_reactor::Socket::came_behind_end)).
-//!   *Reconnects* counts one, *resent* each request that had gone out.
+//!   which the kernel knows
+//!   ([`Socket::came_behind_end`](loadline_reactor::Socket::came_behind_end)). *Reconnects* counts
+//!   one, *resent* each request that had gone out.
 //!
-//! All else has failed. A server that reads a request and then drops its connection has acknowledged
-//! the request's bytes, or breaks the connection without an end before; either request may have been
-//! processed, and a load test is there to find it. What is not known is taken for read: over Unix
-//! sockets, that is all that was written.
+//! All else has failed. A server that reads a request and then drops its connection has
+//! acknowledged the request's bytes, or breaks the connection without an end before; either request
+//! may have been processed, and a load test is there to find it. What is not known is taken for
+//! read: over Unix sockets, that is all that was written.
 //!
 //! Of a pipeline the same is asked for what is left behind the last response. One more is known of
 //! it: behind a response that announces the close, the server processes no request that it has

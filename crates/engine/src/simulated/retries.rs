@@ -109,7 +109,8 @@ fn a_request_that_cannot_be_sent_again_fails_as_the_dial_does() {
         .serves_in(MS)
         .at(3 * MS + MS / 2, |hands| hands.server.down())
         .run();
-    // It comes at 4 ms, behind the close; that is known at 4.5 ms, and the dial is refused at 6.5 ms.
+    // It comes at 4 ms, behind the close; that is known at 4.5 ms, and the dial is refused at 6.5
+    // ms.
     assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 13]]);
     assert_eq!(ran.errors(), [(ErrorKind::Connect, 1)]);
     assert_eq!(connections(&ran), [1, 0, 1]);
