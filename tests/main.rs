@@ -18,6 +18,8 @@ mod connections;
 mod conversations;
 /// Links between the documents.
 mod documents;
+/// A server that drops requests: its own book beside ours and that of other tools.
+mod dropped;
 /// wrk's example scripts, beside the real wrk.
 mod examples;
 /// Every fault of the test server, with exact counts on both sides.

@@ -101,6 +101,24 @@ pub struct Batch<'a> {
     pub http2: Option<&'a h2::Request>,
     /// Where each ends; never empty.
     pub parts: &'a [Part],
+    /// When they may be sent once more, over HTTP/1.1.
+    pub resend: Resend,
+}
+
+/// When requests are sent once more whose connection of HTTP/1.1, which had served a response
+/// before, ended without a byte of theirs.
+///
+/// Requests of which nothing was written are, in any case. So are those that a server says it does
+/// not process: behind a response that announces the close, and over HTTP/2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resend {
+    /// If it is known that the server has read nothing of them. So a request is processed once.
+    #[default]
+    Unread,
+    /// Never, if a byte of them was written.
+    Unwritten,
+    /// Always: the server may have processed them.
+    Unanswered,
 }
 
 /// One request among the bytes of a batch.

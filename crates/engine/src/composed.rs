@@ -1,9 +1,9 @@
 //! Requests that are composed while a run lasts, as those of scripts are.
 
-use crate::Observer;
 use crate::requester::Requester;
 use crate::written_composed::WrittenComposed;
 use crate::written_request::Outgoing;
+use crate::{Observer, Resend};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
@@ -28,6 +28,8 @@ pub struct Composed<'a> {
     pub series: SeriesId,
     /// How long its exchange may take; the plan's timeout if `None`.
     pub timeout: Option<Duration>,
+    /// When it may be sent once more.
+    pub resend: Resend,
 }
 
 impl Composed<'_> {
@@ -93,7 +95,7 @@ impl<H: Host> Requester<H> {
         };
         let endpoint = dialler.endpoint_of(request.url);
         let written = WrittenComposed::new(outgoing, endpoint, dialler.settings())?;
-        Ok(written)
+        Ok(written.resent_if(request.resend))
     }
 
     /// Sends a written request and waits for its response, as [`request`](Self::request) does. It

@@ -2,8 +2,9 @@
 //!
 //! An exchange has its clock, its place in the counts and its outcome here. How its messages are
 //! carried is up to a *protocol*: `http1` on a connection of the user's, `http2` on a stream of a
-//! connection that users share. What a protocol may send again goes out in a further attempt, the
-//! exchange's clock running on; every other failure is the exchange's outcome.
+//! connection that users share. A request is sent once, unless it is known that the server has not
+//! read it or the [`Resend`](crate::Resend) of its batch allows more: then it goes out in a further
+//! attempt, the exchange's clock running on. Every other failure is the exchange's outcome.
 
 mod failure;
 mod http1;
@@ -64,8 +65,8 @@ fn is_over<H: Host, O: Observer>(
 ) -> bool {
     match broken {
         Broken::ClosedByServer => in_flight.user.pool().lose(in_flight.batch.endpoint),
-        Broken::Unprocessed => {}
-        Broken::Failed(failure) => {
+        Broken::Unprocessed => in_flight.go_again(true),
+        Broken::Ended(failure) | Broken::Failed(failure) => {
             in_flight.fail_rest(observer, failure);
             return true;
         }

@@ -80,7 +80,7 @@ mod written_composed;
 mod written_request;
 
 pub use at_once::{AtOnce, run_within};
-pub use behaviour::{Answer, Batch, Behaviour, Carrier, Observer, Part, Refusal, Scenario};
+pub use behaviour::{Answer, Batch, Behaviour, Carrier, Observer, Part, Refusal, Resend, Scenario};
 pub use composed::{ComposeError, Composed};
 pub use control::{Change, Handle, Order};
 pub use crew::{Crew, Readiness, Told, WorkerReport};

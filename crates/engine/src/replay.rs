@@ -1,7 +1,7 @@
 //! The requests of a plan as a behaviour: each iteration sends the next one, or the next few of a
 //! pipeline.
 
-use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
 use crate::iteration::Iteration;
 use crate::prepare::Prepared;
 use loadline_plan::Order;
@@ -150,6 +150,7 @@ impl Replayer {
             bytes: &request.bytes,
             http2: request.http2.as_ref(),
             parts: std::slice::from_ref(&request.part),
+            resend: Resend::default(),
         }
     }
 
@@ -162,6 +163,7 @@ impl Replayer {
             bytes: &self.bytes[..end],
             http2: None,
             parts: &self.parts[..count],
+            resend: Resend::default(),
         }
     }
 

@@ -15,7 +15,7 @@ pub use self::session::{Session, SessionEnd};
 use self::hearing::{Decoders, Hearing, Kept, Next};
 use self::step::{Asked, Step};
 use self::written::SessionRequest;
-use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
 use crate::iteration::Iteration;
 use crate::prepare::Prepared;
 use crate::replay::{Replay, Sequence};
@@ -153,6 +153,7 @@ impl SessionUser {
             bytes,
             http2: None,
             parts: &[part],
+            resend: Resend::default(),
         };
         let observer = &mut ();
         let mut hearing = Hearing::<_, DECODES>::new(step, &self.kept, &shared.decoders, observer);

@@ -15,6 +15,7 @@ mod changes;
 mod closed;
 mod composed;
 mod drain;
+mod dropped;
 mod ending;
 mod faults;
 mod framing;

@@ -1,7 +1,7 @@
 //! A composed request in the bytes that go out: over HTTP/1.1, or over the version that its server
 //! chooses.
 
-use crate::behaviour::{Batch, Observer, Part};
+use crate::behaviour::{Batch, Observer, Part, Resend};
 use crate::exchange::{self, Forms};
 use crate::user::User;
 use crate::written_request::Outgoing;
@@ -31,6 +31,7 @@ pub struct WrittenComposed {
     /// What goes out over HTTP/2, if the server may choose that.
     http2: Option<h2::Request>,
     expect: Expect,
+    resend: Resend,
 }
 
 impl WrittenComposed {
@@ -47,7 +48,13 @@ impl WrittenComposed {
             http2: http2.transpose()?,
             expect: Expect::for_method(outgoing.method),
             bytes: outgoing.write(settings)?,
+            resend: Resend::default(),
         })
+    }
+
+    /// The same, which is sent once more when this says.
+    pub(crate) fn resent_if(self, resend: Resend) -> Self {
+        WrittenComposed { resend, ..self }
     }
 
     /// Sends it and waits for its response; returns how the exchange ended.
@@ -70,6 +77,7 @@ impl WrittenComposed {
             bytes: &self.bytes,
             http2: None,
             parts: &parts,
+            resend: self.resend,
         };
         let Some(request) = &self.http2 else {
             return exchange::send(user, http1, timeout_ns, observer).await;

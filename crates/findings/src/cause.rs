@@ -211,6 +211,15 @@ pub enum Cause {
         /// Whether they are connections of HTTP/2.
         is_http2: bool,
     },
+    /// Many requests went out more than once.
+    Resent {
+        /// How many did.
+        count: u64,
+        /// All requests.
+        sent: u64,
+        /// Whether over HTTP/2.
+        is_http2: bool,
+    },
     /// The script threw, which ended the run.
     ScriptThrew {
         /// What it threw, and where.
@@ -298,6 +307,7 @@ impl Cause {
             Cause::NothingAnswered { .. } => "nothing_answered",
             Cause::RateBelowAsked { .. } => "rate_below_asked",
             Cause::Reconnects { .. } => "reconnects",
+            Cause::Resent { .. } => "resent",
             Cause::ScriptThrew { .. } => "script_threw",
             Cause::ExtraBytes { .. } => "surplus",
             Cause::Unanswered { .. } => "unanswered",
@@ -316,6 +326,7 @@ impl Cause {
             | Cause::NothingAnswered { .. }
             | Cause::RateBelowAsked { .. }
             | Cause::Reconnects { .. }
+            | Cause::Resent { .. }
             | Cause::ScriptThrew { .. }
             | Cause::ExtraBytes { .. }
             | Cause::Unanswered { .. }

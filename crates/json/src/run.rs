@@ -120,8 +120,11 @@ pub struct Counts {
     pub failed: u64,
     /// Requests begun and not ended, at the end of the interval or of the run.
     pub in_flight: u64,
-    /// Kept-alive connections that were found closed and replaced.
+    /// Kept-alive connections that the server had closed and that were replaced.
     pub reconnects: u64,
+    /// Requests that went out once more, each of which is one of those sent.
+    #[serde(default)]
+    pub resent: u64,
     /// Connections given up because more data came on them than the lengths of the responses said.
     pub surplus: u64,
     /// Arrivals that fell due when no user was free and were not begun, where the plan drops such;

@@ -274,6 +274,7 @@ const WARNINGS: [&str; 12] = [
     "nothing_answered",
     "rate_below_asked",
     "reconnects",
+    "resent",
     "script_threw",
     "surplus",
     "unanswered",

@@ -114,6 +114,26 @@ pub trait Socket: 'static {
         let _ = bytes;
     }
 
+    /// How many bytes sends have taken so far, modulo 2^32.
+    fn taken(&self) -> u32;
+
+    /// Whether the peer had ended the connection before any byte came to it of those that sends
+    /// took behind the first `from` ([`taken`](Socket::taken)), so that its program has not read
+    /// them as a part of what it serves. `false` if that is not known. To be asked as soon as the
+    /// connection was seen to end; `has_ended` if that was seen by something else than the
+    /// connection's own end, as TLS has it. What has come and was not received is dropped.
+    ///
+    /// # How it is known
+    ///
+    /// The end of a connection, as everything that a host sends, acknowledges what has come to that
+    /// host before. So the peer ended the connection first if its end has come and nothing of the
+    /// bytes is acknowledged. A program that has read them, and then closed, has acknowledged them.
+    /// One that closed before may read on to its peer's end (RFC 9112, section 9.6), but responds
+    /// to nothing; when its host acknowledges that, nothing is known any more. A reset without an
+    /// end before tells nothing: a program that closes with unread bytes resets the connection
+    /// without acknowledging any, whatever it has read.
+    fn came_behind_end(&self, from: u32, has_ended: bool) -> bool;
+
     /// Ready when the peer has closed its side or broken the connection, or at the deadline; what
     /// has been received stays where it is.
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()>;

@@ -526,8 +526,10 @@ fn simulated_faults_are_those_of_tcp() {
         drop(listener.accept().await);
         send_all(&client, b"late").await.unwrap();
         sim.timer().until(sim.now_ns() + 1_000).await;
-        let error = recv(&client, &mut [0; 8]).await.unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        // The end came before the reset, and stays readable.
+        assert_eq!(recv(&client, &mut [0; 8]).await.unwrap().bytes, 0);
+        let error = send_all(&client, b"more").await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     });
 }
 
@@ -710,6 +712,185 @@ fn what_came_before_a_reset_can_be_read() {
         assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
         assert!(client.peer_closed());
     });
+}
+
+/// What a server does about a request of 100 bytes, on a connection on which it answered one
+/// before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deed {
+    /// It closes before the request is sent.
+    ClosesBefore,
+    /// It ends its side before that, and reads what comes to the client's end.
+    EndsBeforeAndReads,
+    /// It reads the request whole, and closes.
+    ReadsAndCloses,
+    /// It reads a part of it, and closes: that is a reset.
+    ReadsSomeAndCloses,
+    /// It closes when the request has come, and reads nothing.
+    ClosesUnread,
+    /// It reads the request whole, and breaks the connection.
+    ReadsAndResets,
+}
+
+const DEEDS: [(Deed, bool); 6] = [
+    (Deed::ClosesBefore, true),
+    (Deed::EndsBeforeAndReads, true),
+    (Deed::ReadsAndCloses, false),
+    (Deed::ReadsSomeAndCloses, false),
+    // Nothing of it was read, and nobody can tell.
+    (Deed::ClosesUnread, false),
+    (Deed::ReadsAndResets, false),
+];
+
+/// Whether the request came behind the connection's end, as far as the client knows when it sees
+/// that, of a server that does this.
+fn behind_end_on_loopback(deed: Deed) -> bool {
+    let (go_on, wait) = std::sync::mpsc::channel::<()>();
+    let (done, is_done) = std::sync::mpsc::channel::<()>();
+    let (address, server) = serve_one(move |mut peer| {
+        let mut request = [0; 100];
+        peer.read_exact(&mut request[..4]).unwrap();
+        peer.write_all(b"answer").unwrap();
+        match deed {
+            Deed::ClosesBefore => return drop((peer, done)),
+            Deed::EndsBeforeAndReads => peer.shutdown(std::net::Shutdown::Write).unwrap(),
+            _ => {}
+        }
+        done.send(()).unwrap();
+        wait.recv().unwrap();
+        match deed {
+            Deed::ReadsSomeAndCloses => peer.read_exact(&mut request[..10]).unwrap(),
+            Deed::ClosesUnread => {}
+            _ => peer.read_exact(&mut request).unwrap(),
+        }
+        if deed == Deed::ReadsAndResets {
+            let socket = socket2::SockRef::from(&peer);
+            socket.set_linger(Some(Duration::ZERO)).unwrap();
+        }
+        if deed == Deed::EndsBeforeAndReads {
+            // It waits for the client's end.
+            assert_eq!(peer.read(&mut request).unwrap(), 0);
+        }
+    });
+    let kernel = Kernel::new().unwrap();
+    let behind = kernel.block_on(async {
+        let connected = kernel
+            .connect(&address, &STAMPED, later(&kernel))
+            .await
+            .unwrap();
+        let socket = connected.socket;
+        send_all(&socket, b"ping").await.unwrap();
+        let mut buffer = [0; 100];
+        assert_eq!(recv(&socket, &mut buffer).await.unwrap().bytes, 6);
+        // A server that closes lets this end by that.
+        let _ = is_done.recv();
+        assert_eq!(socket.taken(), 4);
+        send_all(&socket, &buffer).await.unwrap();
+        let _ = go_on.send(());
+        let ended = recv(&socket, &mut buffer).await;
+        assert!(ended.is_ok_and(|received| received.bytes == 0) || deed != Deed::ClosesBefore);
+        assert_eq!(socket.taken(), 104);
+        socket.came_behind_end(4, false)
+    });
+    server.join().unwrap();
+    behind.unwrap()
+}
+
+#[test]
+fn the_kernel_tells_a_request_that_came_too_late_from_one_that_was_read() {
+    for (deed, is_behind) in DEEDS {
+        assert_eq!(behind_end_on_loopback(deed), is_behind, "{deed:?}");
+    }
+}
+
+/// As [`behind_end_on_loopback`], with the request on its way for half a microsecond.
+fn behind_end_in_simulation(deed: Deed) -> bool {
+    let sim = Sim::new(1, 500);
+    let address = Address::Ip(simulated_address());
+    let listener = sim.listen(simulated_address());
+    sim.run(async {
+        let connected = sim.connect(&address, &STAMPED, later(&sim)).await;
+        let client = connected.unwrap().socket;
+        let peer = Rc::new(listener.accept().await);
+        send_all(&client, b"ping").await.unwrap();
+        let mut buffer = [0; 100];
+        recv(&*peer, &mut buffer).await.unwrap();
+        if deed == Deed::EndsBeforeAndReads {
+            peer.half_close();
+        }
+        // The deed of the one that closes before happens while the request is on its way.
+        send_all(&client, &[0; 100]).await.unwrap();
+        let wait_ns = if deed == Deed::ClosesBefore { 400 } else { 600 };
+        sim.timer().until(sim.now_ns() + wait_ns).await;
+        match deed {
+            Deed::ReadsSomeAndCloses => drop(recv(&*peer, &mut buffer[..10]).await.unwrap()),
+            Deed::ClosesBefore | Deed::ClosesUnread => {}
+            _ => assert_eq!(recv(&*peer, &mut buffer).await.unwrap().bytes, 100),
+        }
+        if deed == Deed::ReadsAndResets {
+            peer.reset();
+        }
+        let _kept = (deed == Deed::EndsBeforeAndReads).then(|| Rc::clone(&peer));
+        drop(peer);
+        let _ = recv(&client, &mut buffer).await;
+        assert_eq!(client.taken(), 104);
+        client.came_behind_end(4, false)
+    })
+}
+
+#[test]
+fn the_simulated_network_tells_the_same() {
+    for (deed, is_behind) in DEEDS {
+        assert_eq!(behind_end_in_simulation(deed), is_behind, "{deed:?}");
+    }
+}
+
+#[test]
+fn bytes_that_no_send_took_came_nowhere_and_those_of_a_unix_socket_are_not_known_to() {
+    let folder = std::env::temp_dir().join(format!("loadline-behind-end-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let kernel = Kernel::new().unwrap();
+    let behind = kernel.block_on(async {
+        let address = Address::Unix(path.clone());
+        let connected = kernel
+            .connect(&address, &SocketOptions::default(), later(&kernel))
+            .await
+            .unwrap();
+        let socket = connected.socket;
+        let (mut peer, _) = listener.accept().unwrap();
+        send_all(&socket, b"ping").await.unwrap();
+        peer.read_exact(&mut [0; 4]).unwrap();
+        drop(peer);
+        let error = send_all(&socket, b"request").await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        [4, 0].map(|from| socket.came_behind_end(from, false))
+    });
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(behind.unwrap(), [true, false]);
+}
+
+#[test]
+fn a_request_to_a_broken_connection_came_behind_its_end() {
+    let (address, server) = serve_one(|peer| drop(peer));
+    let kernel = Kernel::new().unwrap();
+    let told = kernel.block_on(async {
+        let connected = kernel
+            .connect(&address, &STAMPED, later(&kernel))
+            .await
+            .unwrap();
+        let socket = connected.socket;
+        while !socket.peer_closed() {
+            poll_fn(|cx| socket.poll_closed(cx)).await;
+        }
+        send_all(&socket, b"first").await.unwrap();
+        let error = send_all(&socket, b"second").await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        (socket.taken(), socket.came_behind_end(0, false))
+    });
+    server.join().unwrap();
+    assert_eq!(told.unwrap(), (5, true));
 }
 
 #[test]

@@ -232,10 +232,16 @@ impl Recorder {
         self.examples[kind as usize].get_or_insert_with(text);
     }
 
-    /// A keep-alive connection was found closed and replaced silently.
+    /// A keep-alive connection that the server had closed was replaced silently.
     #[inline]
     pub fn reconnected(&mut self) {
         self.counts.reconnects += 1;
+    }
+
+    /// So many requests of the measured part that had gone out went out once more.
+    #[inline]
+    pub fn resent(&mut self, requests: u64) {
+        self.counts.resent += requests;
     }
 
     /// Extra bytes came on a connection, beyond the lengths of its responses, so it is closed.

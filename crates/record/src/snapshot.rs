@@ -67,8 +67,11 @@ pub struct Counts {
     /// an upper bound. 0 in files of versions that did not count it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_flight_max: u64,
-    /// Keep-alive connections that were found closed and replaced silently.
+    /// Keep-alive connections that the server had closed and that were replaced silently.
     pub reconnects: u64,
+    /// Requests that went out once more. Each is one of those sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resent: u64,
     /// Connections closed because of extra bytes: more came than the answers' lengths told.
     #[serde(default, rename = "surplus")]
     pub closed_for_extra_bytes: u64,
@@ -270,6 +273,7 @@ impl Counts {
         add(&mut self.in_flight_ns, other.in_flight_ns);
         add(&mut self.failed, other.failed);
         add(&mut self.reconnects, other.reconnects);
+        add(&mut self.resent, other.resent);
         add(
             &mut self.closed_for_extra_bytes,
             other.closed_for_extra_bytes,

@@ -13,7 +13,7 @@ use loadline_record::{Row, Summary};
 use loadline_units::rounding;
 
 /// The names of the columns, as in the first line.
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 18] = [
     "time_s",
     "planned",
     "sent",
@@ -29,6 +29,7 @@ const COLUMNS: [&str; 17] = [
     "bytes_in",
     "bytes_out",
     "reconnects",
+    "resent",
     "in_flight_mean",
     "in_flight_max",
 ];
@@ -131,6 +132,7 @@ fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {
         counts.bytes_in.to_string(),
         counts.bytes_out.to_string(),
         counts.reconnects.to_string(),
+        counts.resent.to_string(),
         maybe(counts.in_flight_mean(length_ns).map(rounding::rate)),
         maybe(counts.most_in_flight()),
     ]

@@ -237,6 +237,11 @@ fn counted(summary: &Summary, latest: &Snapshot) -> Vec<(&'static str, String)> 
     rows.extend([
         ("connections", units::count(counts.connections)),
         ("reconnects", units::count(counts.reconnects)),
+    ]);
+    if counts.resent > 0 {
+        rows.push(("sent again", units::count(counts.resent)));
+    }
+    rows.extend([
         ("received", bytes(latest.counts.bytes_in)),
         ("sent", bytes(latest.counts.bytes_out)),
     ]);

@@ -9,7 +9,9 @@ use crate::failure::Failure;
 use crate::names::NamedSeries;
 use crate::request;
 use crate::script::Thread;
-use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Refusal, Requester, Scenario};
+use loadline_engine::{
+    Batch, Behaviour, Iteration, Observer, Part, Refusal, Requester, Resend, Scenario,
+};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome, SharedMetrics};
@@ -106,6 +108,7 @@ impl Text {
             bytes: &self.bytes[..end],
             http2: None,
             parts,
+            resend: Resend::default(),
         }
     }
 }

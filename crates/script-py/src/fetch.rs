@@ -85,6 +85,7 @@ impl Order {
             bytes,
             http2: None,
             parts: &parts,
+            resend: self.flavour.resend(&template.method),
         };
         let mut hop = Hop::default();
         let requester = &self.session.requester;

@@ -1,5 +1,6 @@
 //! Whose client it is that a client stands for: what is a success there, and where redirects lead.
 
+use loadline_engine::Resend;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -44,6 +45,19 @@ impl Flavour {
             _ => false,
         };
         if becomes_get { "GET" } else { method }
+    }
+
+    /// When a request of this method is sent once more. `HttpUser`'s urllib3 sends nothing twice;
+    /// geventhttpclient sends what is idempotent again when its connection ends without a response.
+    pub(crate) fn resend(self, method: &str) -> Resend {
+        let is_idempotent = matches!(
+            method,
+            "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"
+        );
+        match self {
+            Flavour::Fast if is_idempotent => Resend::Unanswered,
+            _ => Resend::Unwritten,
+        }
     }
 
     /// Whether a request goes out with an empty body rather than without one.

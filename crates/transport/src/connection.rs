@@ -169,6 +169,22 @@ impl<S: Socket> Connection<S> {
         self.socket.sent_at_ns()
     }
 
+    /// How many bytes the socket has taken so far, modulo 2^32; of ciphertext where there is TLS.
+    #[inline]
+    pub fn taken(&self) -> u32 {
+        self.socket.taken()
+    }
+
+    /// Whether the server had ended the connection before any byte came to it of those that the
+    /// socket took behind the first `from` ([`Socket::came_behind_end`]). To be asked of a
+    /// connection that has ended. With TLS, the server's word that it sends nothing more is such an
+    /// end.
+    pub fn came_behind_end(&self, from: u32) -> bool {
+        let session = self.session.as_ref();
+        let has_ended = session.is_some_and(|session| session.is_closed());
+        self.socket.came_behind_end(from, has_ended)
+    }
+
     /// Waits until the peer has closed its side, or for the deadline.
     pub async fn closed_by_peer(&self) {
         poll_fn(|cx| self.socket.poll_closed(cx)).await;

@@ -208,6 +208,11 @@ impl Session {
         matches!(self.end, Some(SessionEnd::Cut))
     }
 
+    /// Whether the server has said that it sends nothing more.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self.end, Some(SessionEnd::Closed))
+    }
+
     fn hand_over_early(&mut self, plain: &mut [u8]) -> Received {
         let early = std::mem::take(&mut self.early);
         plain[..early.len()].copy_from_slice(&early);

@@ -12,6 +12,8 @@ use std::time::Duration;
 const RATE_KEPT: f64 = 0.99;
 /// Reconnects above this share of the responses deserve a warning.
 const FEW_RECONNECTS: f64 = 0.01;
+/// Requests sent again above this share of those sent deserve a warning.
+const FEW_RESENT: f64 = 0.001;
 /// Failures above this share of what ended deserve a warning.
 const FEW_FAILED: f64 = 0.01;
 /// Arrivals without a response above this share of those that fell due deserve a warning.
@@ -30,6 +32,7 @@ pub(crate) fn warnings(summary: &Summary, validity: &Findings) -> Vec<Finding> {
         not_successful(summary),
         extra_bytes(&summary.total.counts),
         reconnects(summary),
+        resent(summary),
     ];
     found.into_iter().flatten().map(warning).collect()
 }
@@ -215,6 +218,20 @@ fn reconnects(summary: &Summary) -> Option<Cause> {
     many.then(|| Cause::Reconnects {
         count,
         answered,
+        is_http2: summary.plan.connection.http == HttpVersion::V2,
+    })
+}
+
+fn resent(summary: &Summary) -> Option<Cause> {
+    let Counts {
+        resent: count,
+        sent,
+        ..
+    } = summary.total.counts;
+    let many = count as f64 > sent as f64 * FEW_RESENT;
+    many.then(|| Cause::Resent {
+        count,
+        sent,
         is_http2: summary.plan.connection.http == HttpVersion::V2,
     })
 }

@@ -41,6 +41,7 @@ pub struct ResponseParser {
     started: bool,
     /// What the head says about the connection after a whole message.
     keeps_connection: bool,
+    announces_close: bool,
 }
 
 /// What is read next.
@@ -196,6 +197,14 @@ impl ResponseParser {
         self.keeps_connection && self.phase == Phase::Whole
     }
 
+    /// Whether the head says that the connection closes behind the message: by the option `close`,
+    /// or in HTTP/1.0 without `keep-alive`. Such a server processes no further request that it
+    /// received on the connection (RFC 9112, section 9.6).
+    #[inline]
+    pub fn announces_close(&self) -> bool {
+        self.announces_close
+    }
+
     /// Bytes that came before the body: the head, interim responses and empty lines before it.
     #[inline]
     pub fn head_len(&self) -> u64 {
@@ -306,6 +315,8 @@ impl ResponseParser {
         let body = self.expect.body_after(head);
         self.status = head.status;
         self.keeps_connection = self.expect.keeps_connection(head, body);
+        let framing = &head.framing;
+        self.announces_close = framing.close || (head.is_http10 && !framing.keep_alive);
         self.phase = Phase::of_body(body);
     }
 

@@ -1020,9 +1020,13 @@ failed: number,
  */
 in_flight: number, 
 /**
- * Kept-alive connections that were found closed and replaced.
+ * Kept-alive connections that the server had closed and that were replaced.
  */
 reconnects: number, 
+/**
+ * Requests that went out once more, each of which is one of those sent.
+ */
+resent: number, 
 /**
  * Connections given up because more data came on them than the lengths of the responses said.
  */
@@ -2060,9 +2064,13 @@ failed: number,
  */
 in_flight: number, 
 /**
- * Kept-alive connections that were found closed and replaced.
+ * Kept-alive connections that the server had closed and that were replaced.
  */
 reconnects: number, 
+/**
+ * Requests that went out once more, each of which is one of those sent.
+ */
+resent: number, 
 /**
  * Connections given up because more data came on them than the lengths of the responses said.
  */

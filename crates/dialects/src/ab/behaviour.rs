@@ -4,7 +4,9 @@
 //! read for `Server`, with `-v 2` all are shown, else no head and no body is looked at.
 
 use super::ledger::{Event, Ledger, RequestOutcome};
-use loadline_engine::{Agreed, Answer, Batch, Behaviour, Iteration, Observer, Part, Scenario};
+use loadline_engine::{
+    Agreed, Answer, Batch, Behaviour, Iteration, Observer, Part, Resend, Scenario,
+};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
@@ -84,6 +86,7 @@ impl<H: Host> Behaviour<H> for Repeater {
             bytes: &self.message.bytes,
             http2: None,
             parts: std::slice::from_ref(&self.part),
+            resend: Resend::default(),
         };
         let verbosity = self.message.verbosity;
         if verbosity >= 2 {

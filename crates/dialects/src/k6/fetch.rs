@@ -145,6 +145,7 @@ impl<H: Host> Behaviour<H> for User {
             body: asked.json.as_deref().map(str::as_bytes),
             series: SeriesId::default(),
             timeout: None,
+            resend: loadline_engine::Resend::default(),
         };
         let mut kept = Kept::default();
         let session = Session::new(&client());

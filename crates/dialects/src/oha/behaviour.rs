@@ -6,7 +6,9 @@ use super::redirect;
 use super::spool::Row;
 use super::tally::{Success, Tally};
 use super::urls::Urls;
-use loadline_engine::{Answer, Batch, Behaviour, Iteration, Observer, Part, Requester, Scenario};
+use loadline_engine::{
+    Answer, Batch, Behaviour, Iteration, Observer, Part, Requester, Resend, Scenario,
+};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
@@ -150,6 +152,8 @@ impl Prepared {
             bytes: &self.message.bytes,
             http2: self.message.http2.as_ref(),
             parts: std::slice::from_ref(&self.part),
+            // As hyper, whose connections oha drives itself.
+            resend: Resend::Unwritten,
         }
     }
 }

@@ -5,7 +5,9 @@ use super::message::Message;
 use super::options::{Options, Version};
 use super::outcome::Output;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use loadline_engine::{Batch, Behaviour, Iteration, Observer, Part, Run, Scenario, StartError};
+use loadline_engine::{
+    Batch, Behaviour, Iteration, Observer, Part, Resend, Run, Scenario, StartError,
+};
 use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
 use loadline_reactor::Host;
@@ -158,6 +160,7 @@ impl<H: Host> Behaviour<H> for User {
             bytes: &self.message.bytes,
             http2: None,
             parts: &[part],
+            resend: Resend::Unwritten,
         };
         let mut watch = Watch::default();
         iteration.requester().send(batch, &mut watch).await;

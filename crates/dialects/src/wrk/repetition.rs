@@ -4,7 +4,7 @@
 //! here, and the plan's only says where connections go.
 
 use super::Arguments;
-use loadline_engine::{Batch, Behaviour, Iteration, Part, Scenario};
+use loadline_engine::{Batch, Behaviour, Iteration, Part, Resend, Scenario};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, write_request};
@@ -81,6 +81,7 @@ impl<H: Host> Behaviour<H> for Repeater {
             bytes: &self.request,
             http2: None,
             parts: std::slice::from_ref(&self.part),
+            resend: Resend::default(),
         };
         iteration.requester().send(batch, &mut ()).await;
     }

@@ -10,7 +10,11 @@ use std::io;
 
 /// Why a batch did not get all its responses in one attempt.
 pub(super) enum Broken {
-    /// What is left may be sent once more.
+    /// The connection, which had served before, ended without a byte of the next response. Whether
+    /// what is left may be sent once more has to be found out; if not, it has failed so.
+    Ended(Failure),
+    /// The server has closed the connection and read nothing of what is left, or said that it
+    /// processes nothing of it, which is sent once more.
     ClosedByServer,
     /// The server says that it did not look at what is left, which may be sent once more.
     Unprocessed,
@@ -97,7 +101,7 @@ pub(super) fn broken_connection<H: Host>(
             | io::ErrorKind::UnexpectedEof
     );
     if closed && open.served > 0 && !answering {
-        return Broken::ClosedByServer;
+        return Broken::Ended(Failure::io(otherwise, error));
     }
     Broken::Failed(Failure::io(otherwise, error))
 }

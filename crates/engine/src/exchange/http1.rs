@@ -1,22 +1,40 @@
 //! The protocol HTTP/1.1: a batch of requests on a connection of its user's.
 //!
-//! A connection that served before and that the server closed meanwhile is replaced silently (RFC
-//! 9112, section 9.3.1: such a close may cross the request): what it left without a byte of an
-//! answer is sent once more, its clock running on. Every other failure is the exchange's outcome.
+//! A request is sent once, whatever becomes of it. What a server leaves without a response has
+//! failed, but for requests that it has not read: those are sent once more, their clock running on.
 //!
 //! # Sending again
 //!
 //! HTTP/1.1 lets a server close an idle connection at any time, so a close may cross a request on
-//! its way. One case, and no other, is repaired silently: the connection ended, it *had served a
-//! response before*, and *no byte of this response* had come. The same holds for the rest of a
-//! pipeline after a response that announces the close. Then the rest of the batch is sent once more
-//! on a new connection. The exchange keeps its start, its deadline and its single place in *sent*;
-//! dialling is part of its service time; *reconnects* counts one. The new connection has served
-//! nothing, so a second close without a response is a failure.
+//! its way (RFC 9112, section 9.5). The server has read nothing of such a request, and only the
+//! network decides whether the client notes it before or behind its send. It is repaired in both
+//! cases:
 //!
-//! A connection that served and is known to be closed before anything was sent is replaced in the
-//! same way. One that was opened before the run and never served is replaced and not counted.
-//! Without keep-alive nothing is ever sent again.
+//! - A connection that is known to be closed before anything was sent is replaced. *Reconnects*
+//!   counts one, if it had served; nothing is sent twice.
+//! - A connection that *had served a response before* and ends *without a byte of this response* is
+//!   replaced if the server had ended it before any byte of what is left came to the server's host,
+//!   which the kernel knows
+//!   ([`Socket::came_behind_end`](loadline_reactor::Socket::came_behind_end)). *Reconnects* counts
+//!   one, *resent* each request that had gone out.
+//!
+//! All else has failed. A server that reads a request and then drops its connection has
+//! acknowledged the request's bytes, or breaks the connection without an end before; either request
+//! may have been processed, and a load test is there to find it. What is not known is taken for
+//! read: over Unix sockets, that is all that was written.
+//!
+//! Of a pipeline the same is asked for what is left behind the last response. One more is known of
+//! it: behind a response that announces the close, the server processes no request that it has
+//! received on the connection (RFC 9112, section 9.6). So what is left then is sent again. Behind a
+//! response that merely ends with its connection it is not, unless it came behind that end.
+//!
+//! The exchange keeps its start, its deadline and its single place in *sent*; dialling is part of
+//! its service time. The new connection has served nothing, so a second close without a response is
+//! a failure. Without keep-alive nothing is ever sent again.
+//!
+//! The clients that other tools are made of have rules of their own, some of which send again what
+//! a server may have read: behaviours in their words say so by a batch's
+//! [`Resend`](crate::Resend).
 //!
 //! # Answers that come early
 //!
@@ -31,7 +49,7 @@ mod sending;
 use super::failure::{Broken, Failure, broken_connection};
 use super::in_flight::InFlightBatch;
 use super::{CLOSE_WAIT_NS, end, is_over, let_others_run, refuse};
-use crate::behaviour::{Batch, Carrier, Observer};
+use crate::behaviour::{Batch, Carrier, Observer, Resend};
 use crate::pool::OpenConnection;
 use crate::user::User;
 use crate::worker::Worker;
@@ -104,6 +122,7 @@ pub(super) async fn send<H: Host, O: Observer>(
                 break;
             }
             Err(broken) => {
+                let broken = judge(&open, &mut in_flight, broken);
                 if is_over(&mut in_flight, observer, broken) {
                     break;
                 }
@@ -129,25 +148,68 @@ pub(super) async fn carry<H: Host, O: Observer>(
     if O::WANTS_CARRIER {
         tell_carrier(&open, observer);
     }
-    let mut rest = begin_attempt(&open, in_flight);
-    let reusable = if rest.len() > SURELY_SENT_AT_ONCE {
-        Box::pin(carry_long(&mut open, in_flight, observer, rest)).await?
-    } else {
-        poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest))
-            .await
-            .map_err(|error| broken_connection(&open, false, ErrorKind::Write, &error))?;
-        sent(&mut open, in_flight, O::WANTS_SENT);
-        let worker = &in_flight.user.worker;
-        let mut reading = Reading {
-            worker,
-            open: &mut open,
-            in_flight,
-            observer,
-        };
-        poll_fn(|cx| reading.poll(cx)).await?
+    match carry_rest(&mut open, in_flight, observer).await {
+        Ok(reusable) => {
+            finish(in_flight, open, reusable);
+            Ok(())
+        }
+        Err(broken) => Err(judge(&open, in_flight, broken)),
+    }
+}
+
+/// Sends what is left of a batch and reads its answers; says whether the connection can serve
+/// another batch.
+async fn carry_rest<H: Host, O: Observer>(
+    open: &mut OpenConnection<H>,
+    in_flight: &mut InFlightBatch<'_, H>,
+    observer: &mut O,
+) -> Result<bool, Broken> {
+    let mut rest = begin_attempt(open, in_flight);
+    if rest.len() > SURELY_SENT_AT_ONCE {
+        return Box::pin(carry_long(open, in_flight, observer, rest)).await;
+    }
+    poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest))
+        .await
+        .map_err(|error| broken_connection(open, false, ErrorKind::Write, &error))?;
+    sent(open, in_flight, O::WANTS_SENT);
+    let worker = &in_flight.user.worker;
+    let mut reading = Reading {
+        worker,
+        open,
+        in_flight,
+        observer,
     };
-    finish(in_flight, open, reusable);
-    Ok(())
+    poll_fn(|cx| reading.poll(cx)).await
+}
+
+/// What it means that a connection broke off: whether what is left of its batch is sent again.
+#[cold]
+fn judge<H: Host>(
+    open: &OpenConnection<H>,
+    in_flight: &mut InFlightBatch<'_, H>,
+    broken: Broken,
+) -> Broken {
+    let connection = &open.connection;
+    let from = in_flight.attempt_from();
+    let went_out = connection.taken() != from;
+    let failure = match broken {
+        Broken::ClosedByServer => {
+            in_flight.go_again(went_out);
+            return broken;
+        }
+        Broken::Ended(failure) => failure,
+        other => return other,
+    };
+    let goes_again = match in_flight.batch.resend {
+        Resend::Unread => connection.came_behind_end(from),
+        Resend::Unwritten => !went_out,
+        Resend::Unanswered => true,
+    };
+    if !goes_again {
+        return Broken::Failed(failure);
+    }
+    in_flight.go_again(went_out);
+    Broken::ClosedByServer
 }
 
 /// Tells an observer of the connection.
@@ -167,6 +229,7 @@ fn begin_attempt<'a, H: Host>(
     in_flight: &mut InFlightBatch<'a, H>,
 ) -> &'a [u8] {
     open.connection.set_deadline(in_flight.deadline_ns);
+    in_flight.attempt(open.connection.taken());
     in_flight.is_sampled = in_flight.user.worker.sampling.picks() && in_flight.may_be_split();
     if in_flight.is_sampled {
         open.connection.stamp_next_send();

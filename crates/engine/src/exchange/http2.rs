@@ -16,9 +16,10 @@
 //! # Sending again
 //!
 //! A request is sent again only if the server says that it did not look at it (RFC 9113, section
-//! 8.7): its stream was reset with REFUSED_STREAM, or its number is above the last one of a GOAWAY.
-//! The exchange goes on then, as with HTTP/1.1; after a few such refusals it fails. A connection
-//! that ends without GOAWAY fails all requests on it.
+//! 8.7): its stream was reset with REFUSED_STREAM, or its number is above the last one of a GOAWAY,
+//! and nothing of a response had come. The exchange goes on then, as with HTTP/1.1, and counts as
+//! *resent*; after a few such refusals it fails. A connection that ends without GOAWAY fails all
+//! requests on it.
 //!
 //! # Clocks
 //!
@@ -130,11 +131,14 @@ pub(super) async fn carry<H: Host, O: Observer>(
 #[inline(always)]
 fn begin<H: Host, O: Observer>(
     connection: &Rc<Http2Connection>,
-    in_flight: &InFlightBatch<'_, H>,
+    in_flight: &mut InFlightBatch<'_, H>,
     request: &h2::Request,
     observer: &mut O,
 ) -> Option<Stream> {
     let stream = connection.begin(request, in_flight.begun_ns, in_flight.deadline_ns)?;
+    if in_flight.goes_again {
+        in_flight.count_resent();
+    }
     if O::WANTS_CARRIER {
         tell_carrier(connection, stream.number(), observer);
     }
@@ -207,7 +211,7 @@ fn outcome<H: Host, O: Observer>(
 
 /// What it means that a stream ended without a whole response while its connection goes on.
 fn broken_stream(ended: &Ended, sendings: u64) -> Broken {
-    if ended.outcome.is_unprocessed() && sendings < MOST_SENDINGS {
+    if ended.is_unprocessed() && sendings < MOST_SENDINGS {
         return Broken::Unprocessed;
     }
     Broken::Failed(match &ended.outcome {

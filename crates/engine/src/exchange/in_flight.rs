@@ -43,6 +43,12 @@ pub(super) struct InFlightBatch<'a, H: Host> {
     pub(super) bytes_in: u64,
     /// How often what is left of the batch went out.
     pub(super) sendings: u64,
+    /// How many bytes its connection had taken when it began, less those of the batch that were
+    /// answered before, modulo 2^32: the sum with an offset is where that is in the connection's
+    /// bytes, or before that where they are TLS's.
+    taken_before: u32,
+    /// Whether what is left has gone out and goes out once more.
+    pub(super) goes_again: bool,
     /// How the exchange before it ended, and when.
     pub(super) last: Outcome,
     pub(super) ended_ns: u64,
@@ -152,6 +158,8 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             first_byte_ns: None,
             bytes_in: 0,
             sendings: 0,
+            taken_before: 0,
+            goes_again: false,
             last: Outcome::Failed(ErrorKind::Aborted),
             ended_ns: beginning.at_ns,
         }
@@ -190,6 +198,36 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
     /// Where the next request begins among the batch's bytes.
     pub(super) fn offset(&self) -> usize {
         offset(&self.batch, self.next)
+    }
+
+    /// What is left goes out on a connection that has taken so many bytes.
+    #[inline(always)]
+    pub(super) fn attempt(&mut self, taken: u32) {
+        self.taken_before = taken.wrapping_sub(self.offset() as u32);
+        if self.goes_again {
+            self.count_resent();
+        }
+    }
+
+    /// Where what is left begins among the bytes that its connection has taken, or before that.
+    pub(super) fn attempt_from(&self) -> u32 {
+        self.taken_before.wrapping_add(self.offset() as u32)
+    }
+
+    /// What is left may be sent again. It counts as that if some of it went out and it goes out
+    /// once more.
+    pub(super) fn go_again(&mut self, went_out: bool) {
+        self.goes_again |= went_out;
+    }
+
+    /// Counts what is left as sent once more.
+    #[cold]
+    pub(super) fn count_resent(&mut self) {
+        self.goes_again = false;
+        let first = self.next.max(self.first_counted);
+        let requests = self.batch.parts.len().saturating_sub(first);
+        let mut recorder = self.user.worker.recorder.borrow_mut();
+        recorder.resent(requests as u64);
     }
 
     /// The bytes of the measured part that go out with the rest of the batch.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::simulated::plans::{SECOND, closed, get};
-use crate::{Batch, Behaviour, Detail, EndReason, Event, Iteration, Part, Run, Scenario};
+use crate::{Batch, Behaviour, Detail, EndReason, Event, Iteration, Part, Resend, Run, Scenario};
 use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
 use loadline_reactor::Kernel;
@@ -82,6 +82,7 @@ impl Behaviour<Kernel> for Deviant {
             bytes: REQUEST,
             http2: None,
             parts: &[part],
+            resend: Resend::default(),
         };
         iteration.requester().send(batch, &mut ()).await;
         iteration.pause(1_000_000).await;

@@ -72,6 +72,7 @@ impl Behaviour<Kernel> for Users {
             body: None,
             series: SeriesId::default(),
             timeout: None,
+            resend: crate::Resend::default(),
         };
         let outcome = requester.request(request, &mut ()).await;
         assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));

@@ -32,6 +32,7 @@ async fn get(requester: &Requester<Sim>, text: &str) -> Result<Outcome, ComposeE
         body: None,
         series: SeriesId::default(),
         timeout: None,
+        resend: crate::Resend::default(),
     };
     requester.request(request, &mut ()).await
 }
@@ -58,6 +59,7 @@ fn a_composed_request_goes_out_as_a_written_one_does() {
             body: Some(b"hello"),
             series: SeriesId::default(),
             timeout: None,
+            resend: crate::Resend::default(),
         };
         let outcome = requester.request(request, &mut ()).await;
         assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));
@@ -131,6 +133,7 @@ fn a_resolver_that_says_nothing_costs_the_time_of_a_request() {
             body: None,
             series: SeriesId::default(),
             timeout: Some(super::plans::time(20 * MS)),
+            resend: crate::Resend::default(),
         };
         let outcome = requester.request(request, &mut ()).await;
         assert_eq!(outcome, Ok(Outcome::Failed(ErrorKind::Resolve)));
@@ -157,6 +160,7 @@ fn what_can_not_be_written_is_not_sent_and_not_recorded() {
                 body: None,
                 series: SeriesId::default(),
                 timeout: None,
+                resend: crate::Resend::default(),
             };
             let error = requester.request(request, &mut ()).await;
             told.borrow_mut()
@@ -189,6 +193,7 @@ async fn get_all(
             body: None,
             series: SeriesId::default(),
             timeout: None,
+            resend: crate::Resend::default(),
         };
         (request, observer)
     });
@@ -341,6 +346,7 @@ async fn told(requester: &Requester<Sim>, text: &str) -> Vec<String> {
         body: None,
         series: SeriesId::default(),
         timeout: None,
+        resend: crate::Resend::default(),
     };
     let sent = requester.request(request, &mut told).await;
     assert_eq!(sent, Ok(Outcome::Failed(ErrorKind::Resolve)), "{text}");

@@ -26,6 +26,7 @@ async fn get(requester: &Requester<Sim>) -> Outcome {
         body: None,
         series: SeriesId::default(),
         timeout: None,
+        resend: crate::Resend::default(),
     };
     let outcome = requester.request(request, &mut ()).await;
     outcome.expect("a good request")

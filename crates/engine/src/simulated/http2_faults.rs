@@ -290,6 +290,7 @@ fn check(fault: Fault, ran: &Ran, concerned: &Concerned) {
     assert!(missed <= unseen, "{name}");
     let is_replaced = !matches!(effect, SentAgain | Stream(_));
     let counts = &ran.total.counts;
+    assert_eq!(counts.resent, sent_again, "{name}");
     assert_eq!(counts.reconnects, u64::from(is_replaced), "{name}");
     assert_eq!(ran.accepted, 1 + usize::from(is_replaced), "{name}");
 }

@@ -4,7 +4,7 @@ use super::plans::{MS, SECOND, closed, open, time};
 use super::ran::Ran;
 use super::server::Reply;
 use super::world::World;
-use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
 use crate::iteration::Iteration;
 use crate::requester::Requester;
 use loadline_metrics::SeriesId;
@@ -69,6 +69,7 @@ async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
         bytes: REQUEST,
         http2: None,
         parts: &[part],
+        resend: Resend::default(),
     };
     requester.send_within(timeout_ns, batch, &mut ()).await
 }

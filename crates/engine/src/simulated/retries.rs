@@ -1,5 +1,5 @@
-//! Connections that the server closes: a keep-alive connection that has served is replaced without
-//! a failure, and counted.
+//! Connections that the server closes: a request that it has not read is sent once more on another
+//! connection, and counted; one that it may have read has failed.
 
 use super::plans::{MS, SECOND, closed, open, time};
 use super::ran::Ran;
@@ -38,7 +38,7 @@ fn connections(ran: &Ran) -> [usize; 3] {
 }
 
 #[test]
-fn a_request_that_breaks_a_served_connection_is_sent_once_more() {
+fn a_request_that_the_server_has_read_has_failed() {
     for reply in [Reply::nothing().reset(), Reply::nothing().close()] {
         let ran = World::new(limited(3))
             .script(move |seen| match seen.number {
@@ -46,14 +46,43 @@ fn a_request_that_breaks_a_served_connection_is_sent_once_more() {
                 _ => Reply::ok().after(MS),
             })
             .run();
-        // The second finds out at 5 ms, dials until 7 ms and takes 3 ms, its clock running on.
-        assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 20], [20, 0, 26]]);
-        assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
-        assert_eq!(connections(&ran), [2, 1, 4]);
-        assert_eq!(ran.total.counts.bytes_out, 4 * REQUEST_BYTES);
-        let bytes_out = ran.each(|exchange| exchange.bytes_out / REQUEST_BYTES);
-        assert_eq!(bytes_out, [1, 2, 1]);
+        assert_eq!(courses(&ran), [[0, 0, 6], [6, 0, 10], [10, 4, 20]]);
+        assert_eq!(ran.counts(), [3, 3, 2, 1, 0]);
+        assert_eq!(ran.errors(), [(ErrorKind::Read, 1)]);
+        assert_eq!(connections(&ran), [2, 0, 3]);
+        assert_eq!(ran.total.counts.resent, 0);
+        assert_eq!(ran.total.counts.bytes_out, 3 * REQUEST_BYTES);
     }
+}
+
+#[test]
+fn a_request_that_came_behind_the_close_is_sent_once_more() {
+    // The second leaves at 3 ms and comes at 4 ms.
+    let ran = World::new(limited(3))
+        .serves_in(MS)
+        .at(3 * MS + MS / 2, |hands| hands.server.down())
+        .at(4 * MS, |hands| hands.server.up())
+        .run();
+    // The end comes at 4.5 ms. It dials until 6.5 ms and takes 3 ms, its clock running on.
+    assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 19], [19, 0, 25]]);
+    assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
+    assert_eq!(connections(&ran), [2, 1, 3]);
+    assert_eq!(ran.total.counts.resent, 1);
+    assert_eq!(ran.total.counts.bytes_out, 4 * REQUEST_BYTES);
+    let bytes_out = ran.each(|exchange| exchange.bytes_out / REQUEST_BYTES);
+    assert_eq!(bytes_out, [1, 2, 1]);
+}
+
+#[test]
+fn a_reset_that_crosses_a_request_does_not_tell_what_was_read() {
+    let ran = World::new(limited(3))
+        .serves_in(MS)
+        .at(3 * MS + MS / 2, |hands| hands.server.reset_all())
+        .run();
+    assert_eq!(courses(&ran), [[0, 0, 6], [6, 0, 9], [9, 4, 19]]);
+    assert_eq!(ran.errors(), [(ErrorKind::Read, 1)]);
+    assert_eq!(connections(&ran), [2, 0, 2]);
+    assert_eq!(ran.total.counts.resent, 0);
 }
 
 #[test]
@@ -61,14 +90,16 @@ fn a_request_is_not_sent_a_third_time() {
     for reply in [Reply::nothing().reset(), Reply::nothing().close()] {
         let ran = World::new(limited(3))
             .script(move |seen| match seen.number {
-                1 | 2 => reply.clone(),
+                1 => reply.clone(),
                 _ => Reply::ok().after(MS),
             })
+            .at(3 * MS + MS / 2, |hands| hands.server.down())
+            .at(4 * MS, |hands| hands.server.up())
             .run();
-        assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 18], [18, 4, 28]]);
+        assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 17], [17, 4, 27]]);
         assert_eq!(ran.errors(), [(ErrorKind::Read, 1)]);
         assert_eq!(ran.counts(), [3, 3, 2, 1, 0]);
-        assert_eq!(connections(&ran), [3, 1, 4]);
+        assert_eq!(connections(&ran), [3, 1, 3]);
     }
 }
 
@@ -76,12 +107,14 @@ fn a_request_is_not_sent_a_third_time() {
 fn a_request_that_cannot_be_sent_again_fails_as_the_dial_does() {
     let ran = World::new(limited(2))
         .serves_in(MS)
-        .at(4 * MS + MS / 2, |hands| hands.server.down())
+        .at(3 * MS + MS / 2, |hands| hands.server.down())
         .run();
-    // It had come at 4 ms; the close is seen at 5.5 ms and the refusal at 7.5 ms.
-    assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 15]]);
+    // It comes at 4 ms, behind the close; that is known at 4.5 ms, and the dial is refused at 6.5
+    // ms.
+    assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 13]]);
     assert_eq!(ran.errors(), [(ErrorKind::Connect, 1)]);
-    assert_eq!(connections(&ran), [1, 0, 2]);
+    assert_eq!(connections(&ran), [1, 0, 1]);
+    assert_eq!(ran.total.counts.resent, 0);
 }
 
 #[test]
@@ -91,9 +124,10 @@ fn the_clock_of_a_timeout_runs_on_over_a_retry() {
     let ran = World::new(plan)
         .script(|seen| match seen.number {
             0 => Reply::ok().after(MS),
-            1 => Reply::nothing().after(10 * MS).close(),
             _ => Reply::nothing().sleep(),
         })
+        .at(3 * MS + MS / 2, |hands| hands.server.down())
+        .at(4 * MS, |hands| hands.server.up())
         .run();
     assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 46]]);
     assert_eq!(ran.errors(), [(ErrorKind::Timeout, 1)]);
@@ -147,6 +181,7 @@ fn a_close_that_crosses_a_request_is_seen_after_the_send() {
     assert_eq!(courses(&ran), (0..10).map(course).collect::<Vec<_>>());
     assert_eq!(ran.counts(), [10, 10, 10, 0, 0]);
     assert_eq!(connections(&ran), [6, 5, 10]);
+    assert_eq!(ran.total.counts.resent, 5);
     assert_eq!(ran.total.counts.bytes_out, 15 * REQUEST_BYTES);
 }
 
@@ -180,16 +215,23 @@ fn a_connection_that_is_announced_to_close_is_replaced() {
     }
 }
 
-#[test]
-fn what_a_close_leaves_of_a_batch_is_sent_again() {
+const CLOSING: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
+
+/// Eight requests, four at a time, to a server that responds twice on each connection.
+fn second_of_four(reply: Reply) -> Ran {
     let mut plan = limited(8);
     plan.connection.pipeline = 4;
-    let ran = World::new(plan)
-        .script(|seen| match seen.place {
-            1 => Reply::ok().after(MS).close(),
+    World::new(plan)
+        .script(move |seen| match seen.place {
+            1 => reply.clone().after(MS).close(),
             _ => Reply::ok().after(MS),
         })
-        .run();
+        .run()
+}
+
+#[test]
+fn what_an_announced_close_leaves_of_a_batch_is_sent_again() {
+    let ran = second_of_four(Reply::raw(CLOSING));
     // Each connection answers two. 2 ms for dialling, then 3 and 4 ms.
     let expected = [
         [0, 0, 6],
@@ -204,16 +246,29 @@ fn what_a_close_leaves_of_a_batch_is_sent_again() {
     assert_eq!(courses(&ran), expected);
     assert_eq!(ran.counts(), [8, 8, 8, 0, 0]);
     assert_eq!(connections(&ran), [4, 3, 8]);
+    assert_eq!(ran.total.counts.resent, 4);
     assert_eq!(ran.total.counts.bytes_out, 12 * REQUEST_BYTES);
+}
+
+#[test]
+fn what_any_other_close_leaves_of_a_batch_has_failed() {
+    // It keeps the connection as far as one knows, or is as long as that.
+    let until_close = Reply::raw("HTTP/1.1 200 OK\r\n\r\nok");
+    for reply in [Reply::ok(), until_close] {
+        let ran = second_of_four(reply);
+        assert_eq!(ran.counts(), [8, 8, 4, 4, 0]);
+        assert_eq!(ran.errors(), [(ErrorKind::Read, 4)]);
+        assert_eq!(connections(&ran), [2, 0, 4]);
+        assert_eq!(ran.total.counts.resent, 0);
+    }
 }
 
 #[test]
 fn a_close_at_every_answer_serves_a_batch_one_by_one() {
     let mut plan = limited(4);
     plan.connection.pipeline = 4;
-    let close = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
     let ran = World::new(plan)
-        .script(move |_| Reply::raw(close).after(MS).close())
+        .script(move |_| Reply::raw(CLOSING).after(MS).close())
         .run();
     assert_eq!(
         courses(&ran),

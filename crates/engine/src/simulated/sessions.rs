@@ -389,6 +389,7 @@ fn composed<'a>(method: &'a str, url: &'a Url) -> Composed<'a> {
         body: (method == "POST").then_some(b"name=me"),
         series: SeriesId::default(),
         timeout: None,
+        resend: crate::Resend::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::plans::{MS, SECOND, closed, open};
 use super::world::World;
 use crate::EndReason;
-use crate::behaviour::{Batch, Behaviour, Part, Scenario};
+use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
 use crate::iteration::Iteration;
 use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
@@ -67,6 +67,7 @@ impl<H: Host> Behaviour<H> for Steps {
             bytes: REQUEST,
             http2: None,
             parts: &[part],
+            resend: Resend::default(),
         };
         iteration.requester().send(batch, &mut ()).await;
     }

@@ -3,7 +3,7 @@
 use super::plans::{MS, SECOND, closed};
 use super::server::Reply;
 use super::world::World;
-use crate::behaviour::{Answer, Batch, Behaviour, Observer, Part, Scenario};
+use crate::behaviour::{Answer, Batch, Behaviour, Observer, Part, Resend, Scenario};
 use crate::iteration::Iteration;
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
@@ -42,6 +42,7 @@ impl<H: Host> Behaviour<H> for Watcher {
             bytes: REQUEST,
             http2: None,
             parts: &[part],
+            resend: Resend::default(),
         };
         iteration.requester().send(batch, self).await;
     }

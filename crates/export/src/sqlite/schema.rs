@@ -77,6 +77,7 @@ CREATE TABLE runs (
     in_flight INTEGER NOT NULL,
     unsent INTEGER NOT NULL,
     reconnects INTEGER NOT NULL,
+    resent INTEGER NOT NULL, -- sent once more; each is one of those sent
     connections INTEGER NOT NULL,
     bytes_in INTEGER NOT NULL,
     bytes_out INTEGER NOT NULL,
@@ -111,6 +112,7 @@ CREATE TABLE intervals (
     in_flight_mean REAL, -- NULL in a saved run of a version that did not count it
     in_flight_max INTEGER, -- at once
     reconnects INTEGER NOT NULL,
+    resent INTEGER NOT NULL, -- sent once more; each is one of those sent
     connections INTEGER NOT NULL,
     bytes_in INTEGER NOT NULL,
     bytes_out INTEGER NOT NULL,

@@ -82,6 +82,11 @@ impl Cause {
             Cause::Reconnects {
                 count, answered, ..
             } => target::http2_reconnects(*count, *answered),
+            Cause::Resent {
+                count,
+                sent,
+                is_http2,
+            } => target::resent(*count, *sent, *is_http2),
             Cause::ScriptThrew { error, after } => target::script_threw(error, *after),
             Cause::ExtraBytes { count, answered } => target::extra_bytes(*count, *answered),
             Cause::Unanswered {

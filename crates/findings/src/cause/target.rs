@@ -163,9 +163,10 @@ const EACH_ANSWER: f64 = 0.6;
 pub(super) fn reconnects(count: u64, answered: u64) -> String {
     let of = of_answers(count, answered);
     if count as f64 >= answered as f64 * EACH_ANSWER {
-        return "The server closes the connection after each response: it has no keep-alive, as \
-                with HTTP/1.0, or was asked to close (Connection: close). Nearly every response \
-                time includes a new connection. Turn on keep-alive in the server, or give \
+        return "The server closes connections after one response each or little more: it has no \
+                keep-alive, as with HTTP/1.0, was asked to close (Connection: close), or its idle \
+                timeout is shorter than connections wait. Nearly every response time includes a \
+                new connection. Turn on keep-alive in the server, raise its idle timeout, or give \
                 --no-keepalive if that is what you measure."
             .to_owned();
     }
@@ -173,6 +174,27 @@ pub(super) fn reconnects(count: u64, answered: u64) -> String {
         "The server closed {}{of}; the time to replace them is in the response times. Raise its \
          limit of requests per connection (keepalive_requests in nginx) and its idle timeout.",
         units::counted(count, "kept-alive connection"),
+    )
+}
+
+pub(super) fn resent(count: u64, sent: u64, is_http2: bool) -> String {
+    let share = units::share(count as f64 / sent.max(1) as f64);
+    let went = match count {
+        1 => "1 request went".to_owned(),
+        _ => format!("{} requests went", units::count(count)),
+    };
+    if is_http2 {
+        return format!(
+            "{went} out again ({share} of those sent): the server refused their streams, or gave \
+             up the connection with GOAWAY, and said that it had not looked at them. Raise its \
+             limits of streams and of requests per connection."
+        );
+    }
+    format!(
+        "{went} out again ({share} of those sent): the server closed their connections without a \
+         response. It had read nothing of them, unless k6's or Locust's rules let them be sent \
+         again. Raise its idle timeout and its limit of requests per connection, and look in its \
+         log for requests that it dropped."
     )
 }
 

@@ -95,11 +95,18 @@ fn reconnects() -> Vec<Cause> {
         answered,
         is_http2,
     };
+    let resent = |(count, sent, is_http2)| Cause::Resent {
+        count,
+        sent,
+        is_http2,
+    };
+    let resent = [(52, 2_000, false), (1, 100, false), (52, 2_000, true)].map(resent);
     let extra = |(count, answered)| Cause::ExtraBytes { count, answered };
     let reconnects = [(240, 3_904, false), (1, 0, false), (240, 3_904, true)]
         .map(reconnects)
         .into_iter();
-    reconnects.chain([(20, 200)].map(extra)).collect()
+    let others = resent.into_iter().chain([(20, 200)].map(extra));
+    reconnects.chain(others).collect()
 }
 
 #[test]

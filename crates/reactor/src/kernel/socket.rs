@@ -28,6 +28,10 @@ pub struct KernelSocket {
     is_tcp: bool,
     stamped: bool,
     sends: Cell<Sends>,
+    /// Bytes that sends have taken; wraps around.
+    taken: Cell<u32>,
+    /// The connection was reset without having ended in order before.
+    is_reset: Cell<bool>,
     interest: Cell<Interest>,
 }
 
@@ -40,8 +44,10 @@ struct Sends {
     is_set_up: bool,
     /// Bytes sent since then, as the kernel counts them: it wraps around.
     bytes: u32,
-    /// The kernel's number of the last byte that was sent with a stamp.
-    stamped: Option<u32>,
+    /// One was sent with a stamp that was not asked for yet.
+    is_stamped: bool,
+    /// The kernel's number of the last byte of that.
+    stamped: u32,
 }
 
 impl KernelSocket {
@@ -70,6 +76,8 @@ impl KernelSocket {
             is_tcp: matches!(to, Address::Ip(_)),
             stamped: options.timestamps && matches!(to, Address::Ip(_)),
             sends: Cell::default(),
+            taken: Cell::new(0),
+            is_reset: Cell::new(false),
             interest: Cell::new(interest),
         };
         socket.set_deadline(Some(deadline_ns));
@@ -147,10 +155,38 @@ impl KernelSocket {
                 Err(error) => match error.kind() {
                     io::ErrorKind::WouldBlock => self.readiness.readable.set(false),
                     io::ErrorKind::Interrupted => {}
-                    _ => return Poll::Ready(Err(error)),
+                    _ => return Poll::Ready(Err(self.noted(error))),
                 },
             }
         }
+    }
+
+    /// Notes that the connection broke in another way than by a reset behind its end, which the
+    /// kernel tells once only: later it says that the end had come.
+    #[cold]
+    fn noted(&self, error: io::Error) -> io::Error {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            self.is_reset.set(true);
+        }
+        error
+    }
+
+    /// Whether the peer has ended the connection in order; drops what it said before.
+    fn ended_in_order(&self) -> bool {
+        let mut waste = self.loop_.waste.borrow_mut();
+        waste.resize(WASTE_BYTES, 0);
+        while !self.is_reset.get() {
+            match sys::receive(self.inner.as_fd(), &mut waste) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => return false,
+                    io::ErrorKind::Interrupted => {}
+                    _ => drop(self.noted(error)),
+                },
+            }
+        }
+        false
     }
 
     fn stamp(&self, raw: sys::RawReceived) -> Received {
@@ -182,7 +218,7 @@ impl KernelSocket {
         };
         sends.bytes = sends.bytes.wrapping_add(sent as u32);
         if sends.stamp_next {
-            sends.stamped = Some(sends.bytes.wrapping_sub(1));
+            (sends.is_stamped, sends.stamped) = (true, sends.bytes.wrapping_sub(1));
             sends.stamp_next = sent < bytes.len();
         }
         self.sends.set(sends);
@@ -244,12 +280,13 @@ impl Socket for KernelSocket {
                     if sent < bytes.len() {
                         self.readiness.writable.set(false);
                     }
+                    self.taken.set(self.taken.get().wrapping_add(sent as u32));
                     return Poll::Ready(Ok(sent));
                 }
                 Err(error) => match error.kind() {
                     io::ErrorKind::WouldBlock => self.readiness.writable.set(false),
                     io::ErrorKind::Interrupted => {}
-                    _ => return Poll::Ready(Err(error)),
+                    _ => return Poll::Ready(Err(self.noted(error))),
                 },
             }
         }
@@ -264,13 +301,16 @@ impl Socket for KernelSocket {
             };
         }
         sends.stamp_next = sends.is_set_up;
-        sends.stamped = None;
+        sends.is_stamped = false;
         self.sends.set(sends);
     }
 
     fn sent_at_ns(&self) -> Option<u64> {
         let mut sends = self.sends.get();
-        let number = sends.stamped.take()?;
+        if !std::mem::take(&mut sends.is_stamped) {
+            return None;
+        }
+        let number = sends.stamped;
         self.sends.set(sends);
         let mut sent_at_ns = None;
         while let Some(stamp) = sys::take_stamp(self.inner.as_fd()) {
@@ -286,6 +326,22 @@ impl Socket for KernelSocket {
             // Only TCP has it, and all of its sockets do.
             let _ = sys::hear_from(self.inner.as_fd(), bytes);
         }
+    }
+
+    #[inline]
+    fn taken(&self) -> u32 {
+        self.taken.get()
+    }
+
+    fn came_behind_end(&self, from: u32, has_ended: bool) -> bool {
+        let bytes = self.taken.get().wrapping_sub(from);
+        if bytes == 0 || !self.is_tcp {
+            return bytes == 0;
+        }
+        // In this order: an end that came in between would have acknowledged them.
+        let has_ended = has_ended || self.ended_in_order();
+        let unacknowledged = sys::unacknowledged(self.inner.as_fd());
+        has_ended && unacknowledged.is_ok_and(|unacknowledged| unacknowledged >= bytes.into())
     }
 
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()> {

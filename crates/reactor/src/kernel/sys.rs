@@ -424,6 +424,15 @@ unsafe fn send_stamp(message: &libc::msghdr) -> Option<SendStamp> {
     Some(SendStamp { number, wall_ns })
 }
 
+/// How many bytes that a TCP socket took were not acknowledged, be they sent or not; those that
+/// never will be stay counted when the connection is over (tcp(7), `SIOCOUTQ`).
+pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the kernel writes one `int`, for which `bytes` has room.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) })?;
+    u64::try_from(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
 /// Asks for a receive timestamp with every packet.
 pub(crate) fn stamp_received(fd: BorrowedFd<'_>) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)

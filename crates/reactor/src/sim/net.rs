@@ -2,7 +2,8 @@
 //!
 //! Bytes, closes and resets take the network's latency to reach the other end, in order. As with
 //! TCP on Linux, a peer that closed answers what it has not read, and what is still sent to it,
-//! with a reset; and what came before a reset can still be read. Where a window is set, a sender
+//! with a reset; and what came before a reset can still be read. An end acknowledges the bytes that
+//! came before it. Where a window is set, a sender
 //! waits while this many bytes are on their way or unread; it learns of new room at once.
 
 use super::{Sim, World};
@@ -165,6 +166,10 @@ struct Inbox {
     sender: RefCell<Option<Waker>>,
     /// The owner has dropped its socket.
     gone: Cell<bool>,
+    /// How many bytes were sent here.
+    sent: Cell<u64>,
+    /// How many of them came before the owner ended the connection, if it has.
+    came_before_end: Cell<Option<u64>>,
 }
 
 impl Inbox {
@@ -176,11 +181,30 @@ impl Inbox {
             arrival: sim.timer(),
             sender: RefCell::new(None),
             gone: Cell::new(false),
+            sent: Cell::new(0),
+            came_before_end: Cell::new(None),
         }
     }
 
     fn has_come(&self, event: &Cell<Option<u64>>, now_ns: u64) -> bool {
         event.get().is_some_and(|at_ns| at_ns <= now_ns)
+    }
+
+    /// Whether the peer's end has come, and not behind a reset.
+    fn has_ended_in_order(&self, now_ns: u64) -> bool {
+        let reset_ns = self.reset_ns.get().unwrap_or(u64::MAX);
+        let in_order = |end_ns: u64| end_ns <= now_ns.min(reset_ns);
+        self.end_ns.get().is_some_and(in_order)
+    }
+
+    /// The owner ends the connection: what is on its way comes too late.
+    fn end(&self, now_ns: u64) {
+        let queue = self.queue.borrow();
+        let late = queue.iter().filter(|(at_ns, _)| *at_ns > now_ns);
+        let late: usize = late.map(|(_, bytes)| bytes.len()).sum();
+        let came = self.sent.get() - late as u64;
+        let before = self.came_before_end.get();
+        self.came_before_end.set(Some(before.unwrap_or(came)));
     }
 
     /// A reset arrives at this instant at the latest.
@@ -247,6 +271,10 @@ pub struct SimSocket {
     deadline: Timer,
     stretch: Stretch,
     stamped: bool,
+    /// Bytes that sends have taken.
+    taken: Cell<u64>,
+    /// When the other end's host has said what became of the last of them.
+    told_ns: Cell<u64>,
 }
 
 impl SimSocket {
@@ -258,7 +286,16 @@ impl SimSocket {
             deadline: sim.timer(),
             stretch: Stretch::default(),
             stamped,
+            taken: Cell::new(0),
+            told_ns: Cell::new(0),
         }
+    }
+
+    /// Sends nothing more, and goes on to receive.
+    pub fn half_close(&self) {
+        self.inbox.end(self.now_ns());
+        self.peer.end_ns.set(Some(self.arrival_ns()));
+        self.peer.arm(self.now_ns());
     }
 
     /// Breaks the connection: the other end gets a reset, behind what is on its way.
@@ -304,10 +341,10 @@ impl SimSocket {
         if received.bytes == most {
             self.stretch.ends_with(most, now_ns);
         }
-        if received.bytes == 0 && self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
-        }
-        if received.bytes == 0 && !self.inbox.has_come(&self.inbox.end_ns, now_ns) {
+        if received.bytes == 0 && !self.inbox.has_ended_in_order(now_ns) {
+            if self.inbox.has_come(&self.inbox.reset_ns, now_ns) {
+                return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+            }
             return self.wait(cx);
         }
         self.inbox.wake_sender();
@@ -340,18 +377,40 @@ impl Socket for SimSocket {
             return self.wait(cx);
         }
         let arrival_ns = self.arrival_ns();
+        let told_ns = arrival_ns + self.world.network.latency_ns;
+        self.told_ns.set(told_ns);
         if self.peer.gone.get() {
             // The bytes reach nobody, and the reset comes back.
-            self.inbox
-                .reset_by(arrival_ns + self.world.network.latency_ns);
+            self.inbox.reset_by(told_ns);
             self.inbox.arm(now_ns);
+            self.taken.set(self.taken.get() + bytes.len() as u64);
             return Poll::Ready(Ok(bytes.len()));
         }
         let sent = self.world.network.part(bytes.len().min(room));
+        self.taken.set(self.taken.get() + sent as u64);
+        self.peer.sent.set(self.taken.get());
         let part = bytes[..sent].iter().copied().collect();
         self.peer.queue.borrow_mut().push_back((arrival_ns, part));
         self.peer.arm(now_ns);
         Poll::Ready(Ok(sent))
+    }
+
+    fn taken(&self) -> u32 {
+        self.taken.get() as u32
+    }
+
+    fn came_behind_end(&self, from: u32, has_ended: bool) -> bool {
+        let bytes = (self.taken.get() as u32).wrapping_sub(from);
+        if bytes == 0 {
+            return true;
+        }
+        let from = self.taken.get() - u64::from(bytes);
+        let now_ns = self.now_ns();
+        let has_ended = has_ended || self.inbox.has_ended_in_order(now_ns);
+        // A host that still takes them has said so at the latest behind the last of them.
+        let is_acknowledged = !self.peer.gone.get() && self.told_ns.get() <= now_ns;
+        let came = self.peer.came_before_end.get();
+        has_ended && !is_acknowledged && came.is_some_and(|came| came <= from)
     }
 
     fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<()> {
@@ -385,14 +444,20 @@ impl std::fmt::Debug for SimSocket {
 
 impl Drop for SimSocket {
     fn drop(&mut self) {
-        self.inbox.gone.set(true);
         let (now_ns, latency_ns) = (self.now_ns(), self.world.network.latency_ns);
+        if self.inbox.gone.get() {
+            // It was reset before.
+            return;
+        }
+        self.inbox.end(now_ns);
+        self.inbox.gone.set(true);
         let unread_ns = self.inbox.queue.borrow().front().map(|(at_ns, _)| *at_ns);
         if let Some(at_ns) = unread_ns {
             self.peer.reset_by(at_ns.max(now_ns) + latency_ns);
         }
         if unread_ns.is_none_or(|at_ns| at_ns > now_ns) {
-            self.peer.end_ns.set(Some(self.arrival_ns()));
+            let end_ns = self.peer.end_ns.get().unwrap_or(self.arrival_ns());
+            self.peer.end_ns.set(Some(end_ns));
         }
         self.peer.arm(now_ns);
     }

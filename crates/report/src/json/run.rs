@@ -54,6 +54,7 @@ pub(super) fn counts(counts: &Counts, length_ns: u64) -> json::Counts {
         failed: counts.failed,
         in_flight: counts.in_flight,
         reconnects: counts.reconnects,
+        resent: counts.resent,
         surplus: counts.closed_for_extra_bytes,
         dropped: counts.dropped,
         missed: counts.missed,

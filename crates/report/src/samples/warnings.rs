@@ -36,6 +36,16 @@ fn a_good_run_needs_no_word() {
 }
 
 #[test]
+fn requests_sent_again_are_told_from_one_in_a_thousand_on() {
+    let mut summary = samples::steady();
+    let sent = summary.total.counts.sent;
+    summary.total.counts.resent = sent / 1_000;
+    assert_eq!(warnings(&summary, &[50.0]), []);
+    summary.total.counts.resent += 1;
+    assert_eq!(of(&summary)[0], "resent");
+}
+
+#[test]
 fn connections_given_up_for_extra_bytes_are_not_blamed_on_keep_alive() {
     let mut summary = samples::steady();
     let counts = &mut summary.total.counts;

@@ -260,8 +260,12 @@ fn bytes(summary: &Summary) -> String {
 
 fn connections(counts: &Counts) -> String {
     let opened = units::count(counts.connections);
+    let resent = match counts.resent {
+        0 => String::new(),
+        resent => format!("; {} sent again", units::counted(resent, "request")),
+    };
     format!(
-        "{opened} opened, {}",
+        "{opened} opened, {}{resent}",
         units::counted(counts.reconnects, "reconnect")
     )
 }

@@ -17,7 +17,7 @@ use base64::engine::general_purpose::STANDARD;
 use loadline_client::{
     Authenticator, ContentCoding, Decoder, LONGEST_DECODED, follow, is_redirect,
 };
-use loadline_engine::{Composed, Requester, WrittenComposed};
+use loadline_engine::{Composed, Requester, Resend, WrittenComposed};
 use loadline_metrics::SeriesId;
 use loadline_reactor::{Host, Kernel};
 use std::borrow::Cow;
@@ -252,6 +252,7 @@ impl Chain {
             body: self.body.as_deref(),
             series: SeriesId::default(),
             timeout: None,
+            resend: resend(&self.method, &fields),
         };
         let written = self.requester.write(&request);
         let written = written.map_err(|problem| unmade(1000, &problem.to_string()));
@@ -487,6 +488,21 @@ impl Chain {
             ResponseType::Binary => Body::Binary(bytes),
             _ => Body::Text(bytes),
         })
+    }
+}
+
+/// When a request is sent once more: by the rules of Go's net/http, which k6 sends with
+/// (`Request.isReplayable`; k6 gives it the body again). Case matters there.
+fn resend(method: &str, fields: &[(&str, &str)]) -> Resend {
+    let is_key = |name: &str| {
+        let keys = ["idempotency-key", "x-idempotency-key"];
+        keys.iter().any(|key| name.eq_ignore_ascii_case(key))
+    };
+    let is_replayable = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE")
+        || fields.iter().any(|(name, _)| is_key(name));
+    match is_replayable {
+        true => Resend::Unanswered,
+        false => Resend::Unwritten,
     }
 }
 

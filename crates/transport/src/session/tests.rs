@@ -184,6 +184,14 @@ impl Socket for Sink {
         Poll::Ready(Ok(bytes.len()))
     }
 
+    fn taken(&self) -> u32 {
+        self.0.borrow().iter().map(|sent| sent.len() as u32).sum()
+    }
+
+    fn came_behind_end(&self, _: u32, _: bool) -> bool {
+        false
+    }
+
     fn poll_closed(&self, _: &mut Context<'_>) -> Poll<()> {
         Poll::Pending
     }

@@ -252,3 +252,45 @@ fn keys_change_in_the_middle() {
         assert_same(&got, &body);
     });
 }
+
+#[test]
+fn a_request_that_came_behind_the_servers_end_is_told_from_one_that_was_read() {
+    for (version, reads) in [
+        (&TLS12, false),
+        (&TLS13, false),
+        (&TLS12, true),
+        (&TLS13, true),
+    ] {
+        let (go_on, wait) = mpsc::channel();
+        let (ended, has_ended) = mpsc::channel();
+        let pair = Pair::new(&[version], move |stream| {
+            stream.read_exact(&mut [0; 4]).expect("a request");
+            stream.write_all(b"answer").expect("a client");
+            if reads {
+                ended.send(()).expect("a client");
+                wait.recv().expect("a client");
+                stream.read_exact(&mut [0; 4]).expect("another request");
+            }
+            stream.conn.send_close_notify();
+            stream.flush().expect("a client");
+            // The client may have gone on.
+            let _ = ended.send(());
+            let _ = wait.recv();
+        });
+        pair.talk(async |_, connection, scratch| {
+            connection.send_all(b"ping").await.expect("sent");
+            let answer = receive_at_least(connection, scratch, 6).await;
+            assert_eq!(answer.expect("an answer"), b"answer");
+            has_ended.recv().expect("a server");
+            let taken = connection.taken();
+            connection.send_all(b"more").await.expect("sent");
+            assert!(connection.taken() > taken + 4, "ciphertext is longer");
+            if reads {
+                go_on.send(()).expect("a server");
+            }
+            assert_eq!(receive(connection, scratch).await.expect("the end"), b"");
+            assert_eq!(connection.came_behind_end(taken), !reads);
+            drop(go_on);
+        });
+    }
+}

@@ -207,6 +207,9 @@ pub enum StreamError {
     /// A pseudo-header field that responses don't have, or not there.
     #[error("a pseudo-header field came where none may be: {0}")]
     PseudoField(Excerpt),
+    /// An interim response says that the protocol changes, as HTTP/2 can't.
+    #[error("status 101 (Switching Protocols) came, which HTTP/2 forbids")]
+    SwitchingProtocols,
     /// There is no status, there are two, or it isn't one.
     #[error("the response has no status of three digits")]
     Status,

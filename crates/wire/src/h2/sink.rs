@@ -65,13 +65,15 @@ pub enum Outcome {
     ConnectionLost,
 }
 
-impl Outcome {
+impl Ended {
     /// Whether the server says that it didn't look at the request, so that it may be sent again
-    /// whatever its method (RFC 9113, section 8.7).
+    /// whatever its method (RFC 9113, section 8.7). A server that has begun to respond has looked
+    /// at it, whatever it says then.
     pub fn is_unprocessed(&self) -> bool {
-        matches!(
-            self,
-            Self::GoneAway(_) | Self::Reset(ErrorCode::REFUSED_STREAM)
-        )
+        let says_so = matches!(
+            self.outcome,
+            Outcome::GoneAway(_) | Outcome::Reset(ErrorCode::REFUSED_STREAM)
+        );
+        says_so && self.status == 0 && self.interim == 0
     }
 }

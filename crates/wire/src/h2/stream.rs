@@ -57,6 +57,10 @@ impl Stream {
             return Ok(());
         }
         let head = facts.head()?;
+        if head.status == 101 {
+            // RFC 9113, section 8.6.
+            return Err(StreamError::SwitchingProtocols);
+        }
         if head.is_interim() {
             self.interim += 1;
             let is_good = !ends_stream && self.interim <= MAX_INTERIM;

@@ -19,6 +19,9 @@ use std::task::{Context, Poll, ready};
 const CUT: &str = "the response ends with its connection, but the server did not end TLS before \
                    (close_notify): it may be truncated";
 
+/// What the failures of the rest of a batch say behind a response that ends its connection.
+const LAST: &str = "the response before it ended the connection";
+
 /// Reads the responses of a batch.
 pub(super) struct Reading<'a, 'b, H: Host, O> {
     pub(super) worker: &'a Worker<H>,
@@ -238,7 +241,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             return Ok(Some(reusable));
         };
         if !reusable {
-            return Err(Broken::ClosedByServer);
+            return Err(self.leaves_rest());
         }
         self.open.parser.begin(part.expect);
         Ok(None)
@@ -265,8 +268,24 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
                 Err(Broken::Failed(Failure::new(ErrorKind::Protocol, CUT)))
             }
             Ok(()) => self.answered(arrival).map(|_| false),
-            Err(Malformed::NoAnswer) if self.open.served > 0 => Err(Broken::ClosedByServer),
-            Err(malformed) => Err(Broken::Failed(Failure::new(ErrorKind::Read, malformed))),
+            Err(malformed) => {
+                let failure = Failure::new(ErrorKind::Read, &malformed);
+                let may_go_again = malformed == Malformed::NoAnswer && self.open.served > 0;
+                Err(match may_go_again {
+                    true => Broken::Ended(failure),
+                    false => Broken::Failed(failure),
+                })
+            }
+        }
+    }
+
+    /// What a response, behind which the connection serves nothing more, means for the rest of its
+    /// batch.
+    #[cold]
+    fn leaves_rest(&self) -> Broken {
+        match self.open.parser.announces_close() {
+            true => Broken::ClosedByServer,
+            false => Broken::Ended(Failure::new(ErrorKind::Read, LAST)),
         }
     }
 }

@@ -212,6 +212,7 @@ fn get(url: &Url) -> Composed<'_> {
         body: None,
         series: SeriesId::default(),
         timeout: None,
+        resend: crate::Resend::default(),
     }
 }
 

@@ -78,6 +78,7 @@ fn with_counts(row: Row, counts: &Counts) -> Row {
         .integer("failed", counts.failed)
         .integer("in_flight", counts.in_flight)
         .integer("reconnects", counts.reconnects)
+        .integer("resent", counts.resent)
         .integer("connections", counts.connections)
         .integer("bytes_in", counts.bytes_in)
         .integer("bytes_out", counts.bytes_out)
