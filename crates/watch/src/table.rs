@@ -65,6 +65,11 @@ impl Table {
         self.known.keys().copied()
     }
 
+    /// Whether it was there when the list was last read.
+    pub(crate) fn has(&self, pid: u32) -> bool {
+        self.known.contains_key(&pid)
+    }
+
     /// A process, its parent, its parent's parent and so on.
     pub(crate) fn line_of(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
         let parent = |pid: &u32| Some(self.known.get(pid)?.parent).filter(|parent| *parent != 0);
