@@ -223,6 +223,13 @@ impl Counts {
         left_out.saturating_sub(self.missed)
     }
 
+    /// At least so many more than were sent, dropped or missed were planned.
+    pub(crate) fn plan_at_least(&mut self, unsent: u64) {
+        let gone = self.dropped.saturating_add(self.missed);
+        let known = self.sent.saturating_add(gone);
+        self.planned = self.planned.max(known.saturating_add(unsent));
+    }
+
     /// Adds all but `in_flight`, which is a state and not a sum. Saturating, because the numbers
     /// may come from a file.
     fn add(&mut self, other: &Counts) {
