@@ -68,6 +68,7 @@ impl WrittenComposed {
         let http1 = Batch {
             endpoint: self.endpoint,
             bytes: &self.bytes,
+            tail: &[],
             http2: None,
             parts: &parts,
         };
@@ -77,6 +78,7 @@ impl WrittenComposed {
         let parts = [part(request.size())];
         let http2 = Batch {
             bytes: &[],
+            tail: &[],
             http2: Some(request),
             parts: &parts,
             ..http1

@@ -156,6 +156,7 @@ impl<H: Host> Behaviour<H> for User {
         let batch = Batch {
             endpoint: 0,
             bytes: &self.message.bytes,
+            tail: &[],
             http2: None,
             parts: &[part],
         };

@@ -75,7 +75,14 @@ impl Saved<'_> {
             name: Some(purpose.name().to_owned()),
             search: first.role.as_ref().and_then(|role| role.search.clone()),
         };
-        let same = plan.requests == first.plan.requests && plan.checks == first.plan.checks;
+        let of = |plan: &'_ Plan| {
+            (
+                plan.requests.clone(),
+                plan.list.clone(),
+                plan.checks.clone(),
+            )
+        };
+        let same = of(plan) == of(&first.plan);
         role.as_ref() == Some(&expected) && same
     }
 
