@@ -26,6 +26,8 @@ pub(crate) struct Tree {
     roots: Vec<u32>,
     /// The processes that are new since it was found, and not of it: one may take its place.
     born: BTreeSet<u32>,
+    /// How often the list of processes had been read then.
+    found_in: u64,
     /// All processes at the last look, those included that only wait to be taken note of.
     times: HashMap<u32, Times>,
     /// Those that run.
@@ -86,6 +88,7 @@ impl Tree {
             own,
             roots: Vec::new(),
             born: BTreeSet::new(),
+            found_in: 0,
             times: HashMap::new(),
             running: Vec::new(),
             command: None,
@@ -114,6 +117,7 @@ impl Tree {
     fn settle(&mut self, roots: Vec<u32>, proc: &Proc, table: &Table) {
         self.pid = roots.first().copied().or(self.pid);
         self.roots = roots;
+        self.found_in = table.round();
         self.times.clear();
         let members: Vec<u32> = table.pids().filter(|pid| self.owns(*pid, table)).collect();
         let census = self.census(members.into_iter(), proc);
@@ -202,8 +206,10 @@ impl Tree {
     fn keep_born(&mut self, table: &Table) {
         if self.wanted.is_some() {
             let fresh = table.fresh().iter().copied();
-            self.born
-                .extend(fresh.filter(|pid| !self.times.contains_key(pid)));
+            let is_born = |pid: &u32| {
+                table.is_newer(*pid, self.found_in) && !self.times.contains_key(pid)
+            };
+            self.born.extend(fresh.filter(is_born));
             self.born.retain(|pid| table.has(*pid));
         }
     }

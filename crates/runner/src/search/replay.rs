@@ -75,14 +75,9 @@ impl Saved<'_> {
             name: Some(purpose.name().to_owned()),
             search: first.role.as_ref().and_then(|role| role.search.clone()),
         };
-        let of = |plan: &'_ Plan| {
-            (
-                plan.requests.clone(),
-                plan.list.clone(),
-                plan.checks.clone(),
-            )
-        };
-        let same = of(plan) == of(&first.plan);
+        let same = plan.requests == first.plan.requests
+            && plan.list == first.plan.list
+            && plan.checks == first.plan.checks;
         role.as_ref() == Some(&expected) && same
     }
 
