@@ -51,9 +51,10 @@ pub(super) fn client(flags: &RequestFlags) -> Result<Client, Contradiction> {
 pub(super) fn of_run(flags: &RequestFlags, seed: u64, stdin: &mut dyn Read) -> Result<Plan, Error> {
     refuse_contradictions(flags)?;
     let defaults = defaults(flags, seed, stdin)?;
-    let (requests, list) = match long_list(flags, &defaults)? {
+    let text = list_text(flags)?;
+    let (requests, list) = match long_list(flags, text.as_deref(), &defaults)? {
         Some((templates, list)) => (templates, Some(list)),
-        None => (completed(flags, &defaults)?, None),
+        None => (completed(flags, text.as_deref(), &defaults)?, None),
     };
     Ok(Plan {
         requests,
@@ -70,30 +71,40 @@ pub(super) fn requests(
 ) -> Result<Vec<Request>, Error> {
     refuse_contradictions(flags)?;
     let defaults = defaults(flags, seed, stdin)?;
-    completed(flags, &defaults)
+    completed(flags, list_text(flags)?.as_deref(), &defaults)
 }
 
-fn completed(flags: &RequestFlags, defaults: &RequestDefaults) -> Result<Vec<Request>, Error> {
-    let listed = listed(flags)?.into_iter();
+/// The text of the list, which is read once: it may come through a pipe.
+fn list_text(flags: &RequestFlags) -> Result<Option<String>, Error> {
+    let path = flags.urls.as_deref();
+    path.map(|path| read_text("--urls", path)).transpose()
+}
+
+fn completed(
+    flags: &RequestFlags,
+    text: Option<&str>,
+    defaults: &RequestDefaults,
+) -> Result<Vec<Request>, Error> {
+    let listed = listed(flags, text)?.into_iter();
     Ok(listed.map(|request| defaults.complete(request)).collect())
 }
 
 /// A list that is long, and all that is sent.
 fn long_list(
     flags: &RequestFlags,
+    text: Option<&str>,
     defaults: &RequestDefaults,
 ) -> Result<Option<(Vec<Request>, LongList)>, Error> {
     let mut places = flags.places.iter().filter_map(Place::request);
     let has_others = places.next().is_some() || flags.urls_inline.is_some();
-    let Some(path) = flags.urls.as_ref().filter(|_| !has_others) else {
+    let (Some(path), Some(text), false) = (&flags.urls, text, has_others) else {
         return Ok(None);
     };
-    let text = read_text("--urls", path)?;
     let source = ListSource {
         path: path.clone(),
         crc32: crc32(text.as_bytes()),
     };
-    let read = LongList::read(&text, flags.base_url.as_ref(), defaults, source);
+    let read = LongList::read(text, flags.base_url.as_ref(), defaults, source);
     read.map_err(|error| Error::UrlList {
         path: path.clone(),
         error,
@@ -119,11 +130,11 @@ fn refuse_contradictions(flags: &RequestFlags) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn listed(flags: &RequestFlags) -> Result<Vec<ListedRequest>, Error> {
+fn listed(flags: &RequestFlags, text: Option<&str>) -> Result<Vec<ListedRequest>, Error> {
     let base = flags.base_url.as_ref();
     let mut listed: Vec<_> = flags.places.iter().filter_map(Place::request).collect();
-    if let Some(path) = &flags.urls {
-        listed.extend(read_list(path, base)?);
+    if let (Some(path), Some(text)) = (&flags.urls, text) {
+        listed.extend(read_list(path, text, base)?);
     }
     if let Some(lines) = &flags.urls_inline {
         let lines = lines.requests(base);
@@ -132,9 +143,8 @@ fn listed(flags: &RequestFlags) -> Result<Vec<ListedRequest>, Error> {
     Ok(listed)
 }
 
-fn read_list(path: &Path, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, Error> {
-    let text = read_text("--urls", path)?;
-    parse_url_list(&text, base).map_err(|error| Error::UrlList {
+fn read_list(path: &Path, text: &str, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, Error> {
+    parse_url_list(text, base).map_err(|error| Error::UrlList {
         path: path.to_owned(),
         error,
     })
