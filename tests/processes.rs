@@ -145,6 +145,11 @@ impl Running {
 
     /// The number of its second process, once both are there.
     fn second(&self) -> u32 {
+        self.both()[1]
+    }
+
+    /// The numbers of its processes, once both are there.
+    fn both(&self) -> [u32; 2] {
         loop {
             let own = self.coordinator.id();
             let path = format!("/proc/{own}/task/{own}/children");
@@ -153,8 +158,8 @@ impl Running {
                 .split_whitespace()
                 .filter_map(|pid| pid.parse().ok())
                 .collect();
-            if let [_, second] = pids[..] {
-                return second;
+            if let Ok(both) = pids.try_into() {
+                return both;
             }
             assert!(self.since.elapsed() < Duration::from_secs(10), "{children}");
             std::thread::sleep(Duration::from_millis(5));
@@ -221,6 +226,29 @@ fn a_process_that_is_killed_loses_its_share_from_then_on() {
     assert!((silent..=silent + 100).contains(&lost), "{lost}: {stderr}");
     // The other went on to the end.
     assert!(count(&found, "answered") >= 1_195, "{found:#}");
+}
+
+#[test]
+fn all_processes_that_are_killed_are_named_and_what_was_planned_stays_whole() {
+    let server = serve();
+    let run = Running::start(&url(&server), &["-r", "400"]);
+    for pid in run.both() {
+        run.signal(pid, "KILL", Duration::from_millis(2_500));
+    }
+    let (found, output) = run.end();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    for process in [1, 2] {
+        let said = format!("rocess {process} of 2 was killed by signal 9");
+        assert!(stderr.contains(&said), "{stderr}");
+    }
+    assert_eq!(
+        stderr.matches("50% of the load is lost").count(),
+        2,
+        "{stderr}"
+    );
+    assert_eq!(count(&found, "planned"), 2_000);
+    assert!(assert_sums(&found) >= 900, "{found:#}");
 }
 
 #[test]

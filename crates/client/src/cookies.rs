@@ -5,11 +5,12 @@
 //! again by their bytes, as long as no cookie in the jar can run out.
 
 mod outside;
+mod shelf;
 
 pub use outside::ShownCookie;
 
-use cookie_store::{CookieStore, RawCookie};
-use std::convert::Infallible;
+use cookie_store::RawCookie;
+use shelf::Shelf;
 use url::Url;
 
 /// The longest cookie that is kept, name and value, as in browsers.
@@ -20,7 +21,7 @@ const MOST_COOKIES: usize = 300;
 /// The cookies of one user.
 #[derive(Debug, Default)]
 pub struct CookieJar {
-    store: CookieStore,
+    shelf: Shelf,
     /// Those that go to every host, which only a script sets.
     everywhere: Vec<ShownCookie>,
     /// Whether a cookie may run out, so that what is remembered may be too.
@@ -43,26 +44,12 @@ impl CookieJar {
         let Some(cookie) = read(set_cookie).and_then(|cookie| allowed(cookie, from)) else {
             return;
         };
-        if !self.has_room_for(cookie.name()) {
+        if !self.shelf.put(&cookie, from) {
             return;
         }
         self.expires |= cookie.max_age().is_some() || cookie.expires().is_some();
-        // What it refuses is left out.
-        let _ = self.store.insert_raw(&cookie, from);
         self.last_asked = None;
         self.last_stored = Some((from.clone(), set_cookie.to_vec()));
-    }
-
-    /// Whether another cookie of this name can be kept: of a new name only as long as there are
-    /// few. Those that have run out are thrown away before.
-    fn has_room_for(&mut self, name: &str) -> bool {
-        if self.store.iter_any().count() >= MOST_COOKIES {
-            let lasting: Vec<_> = self.store.iter_unexpired().cloned().map(Ok).collect();
-            let Ok(store) = CookieStore::from_cookies::<_, Infallible>(lasting, false);
-            self.store = store;
-        }
-        self.store.iter_any().count() < MOST_COOKIES
-            || self.store.iter_any().any(|known| known.name() == name)
     }
 
     /// The value of the Cookie header of a request to this URL; `None` if there is no cookie for
@@ -80,7 +67,7 @@ impl CookieJar {
     /// Section 5.4: longer paths stand before shorter ones, and names in their order here, as the
     /// time at which a cookie came is not kept.
     fn written(&self, to: &Url) -> Option<String> {
-        let mut cookies = self.store.matches(to);
+        let mut cookies = self.shelf.store().matches(to);
         cookies.sort_by(|a, b| {
             let longer = b.path.as_ref().len().cmp(&a.path.as_ref().len());
             longer.then_with(|| a.name().cmp(b.name()))
@@ -271,7 +258,7 @@ mod tests {
         for index in 0..1_000 {
             jar.store(&from, format!("k{index}=v").as_bytes());
         }
-        assert_eq!(jar.store.iter_any().count(), MOST_COOKIES);
+        assert_eq!(jar.shelf.store().iter_any().count(), MOST_COOKIES);
         jar.store(&from, b"k7=new");
         let header = jar.header(&from).expect("cookies");
         assert!(header.contains("k7=new"), "{header}");

@@ -47,13 +47,19 @@ pub fn serve(
     voice.beat();
     let assigned = message::read(&mut input, u64::MAX);
     let Ok(Some(ToChild::Assign {
-        plan,
+        mut plan,
+        bodies,
+        lines,
         detail,
         workers,
     })) = assigned
     else {
         return Err(ChildError::NoCoordinator);
     };
+    bodies.put_into(&mut plan)?;
+    if let Some(list) = &mut plan.list {
+        list.lines = lines.map(|lines| Arc::new(*lines));
+    }
     let launches = Launch::of_plan(&plan);
     let crew = match Crew::launch(&plan, detail, &launches, workers.clone()) {
         Ok(crew) => crew,

@@ -24,11 +24,13 @@
 //! behind that are planned and not sent. A child whose coordinator is gone finds its standard input
 //! closed, and ends.
 
+mod bodies;
 mod child;
 mod link;
 mod message;
 mod processes;
 
+pub use bodies::Bodies;
 pub use child::{ChildError, serve};
 pub use link::MOST_SILENCE;
 pub use message::{FromChild, PROTOCOL, Ready, ToChild};

@@ -1,7 +1,8 @@
 //! The messages of the worker protocol, and how they are written.
 
+use crate::bodies::Bodies;
 use loadline_engine::{Change, Detail, Order, Readiness, WorkerReport};
-use loadline_plan::{HttpVersion, Plan};
+use loadline_plan::{HttpVersion, ListLines, Plan};
 use loadline_reactor::Address;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -19,9 +20,13 @@ pub const PROTOCOL: u32 = 1;
 pub enum ToChild {
     /// What it is to run: these workers of the plan's.
     Assign {
-        /// The whole plan.
+        /// The whole plan, but for bodies.
         #[serde(with = "loadline_plan::json")]
         plan: Box<Plan>,
+        /// The bodies of its requests.
+        bodies: Bodies,
+        /// The lines of its long list, which are no part of a plan that is written.
+        lines: Option<Box<ListLines>>,
         /// What its workers tell beside intervals.
         detail: Detail,
         /// Which of the plan's workers are its own, from 0.

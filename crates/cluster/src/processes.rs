@@ -1,9 +1,10 @@
 //! A run on several processes of this machine, seen from the one that merges and reports.
 
+use crate::bodies::Bodies;
 use crate::link::{Link, Part, Started};
 use crate::message::{Command as Instruction, ToChild};
 use loadline_engine::{Detail, Inlet, Order, Readiness, Run, StartError};
-use loadline_plan::Plan;
+use loadline_plan::{ListLines, Plan};
 use loadline_reactor::monotonic_ns;
 use std::ops::Range;
 use std::process::{Command, Stdio};
@@ -67,8 +68,13 @@ impl Processes {
         drop(send);
         for link in &mut links {
             let workers = link.workers();
+            let mut plan = Box::new(plan.clone());
             link.tell(&ToChild::Assign {
-                plan: Box::new(plan.clone()),
+                bodies: Bodies::take(&mut plan),
+                lines: plan
+                    .list_lines()
+                    .map(|lines| Box::new(ListLines::clone(lines))),
+                plan,
                 detail,
                 workers,
             });

@@ -97,6 +97,8 @@ pub struct Batch<'a> {
     pub endpoint: usize,
     /// All requests, one after the other; none with HTTP/2.
     pub bytes: &'a [u8],
+    /// What follows them as it is: the body of the last request, where it is long and shared.
+    pub tail: &'a [u8],
     /// The one request, where it is sent over HTTP/2; its part ends behind its last byte.
     pub http2: Option<&'a h2::Request>,
     /// Where each ends; never empty.

@@ -77,6 +77,7 @@ mod ticker;
 mod user;
 mod worker;
 mod written_composed;
+mod written_list;
 mod written_request;
 
 pub use at_once::{AtOnce, run_within};

@@ -52,9 +52,10 @@ impl Merger {
         }
     }
 
-    /// Why the first worker that is lost is lost.
-    pub(crate) fn failure(&self) -> Option<&WorkerFailure> {
-        self.scenarios.first()?.failure.as_ref()
+    /// Why workers are lost, each reason once, in the order in which they were.
+    pub(crate) fn failures(&self) -> &[WorkerFailure] {
+        let scenario = self.scenarios.first();
+        scenario.map_or(&[], |scenario| &scenario.failures)
     }
 
     /// Whether a worker has told its last.
@@ -153,8 +154,11 @@ struct ScenarioMerger {
     done: Vec<Option<Done>>,
     /// What was in flight at the end of the last interval that each worker told.
     in_flight: Vec<u64>,
-    /// Why the first worker that is lost is lost.
-    failure: Option<WorkerFailure>,
+    /// Why workers are lost, each reason once: those of a process share one.
+    failures: Vec<WorkerFailure>,
+    lost_workers: usize,
+    /// How long the load is to last, in nanoseconds; `None` if its requests end it.
+    length_ns: Option<u64>,
     planned: Option<Planned>,
     changes: HeardChanges,
     limit: Option<u64>,
@@ -175,7 +179,12 @@ impl ScenarioMerger {
             waiting: (0..workers).map(|_| VecDeque::new()).collect(),
             done: (0..workers).map(|_| None).collect(),
             in_flight: vec![0; workers],
-            failure: None,
+            failures: Vec::new(),
+            lost_workers: 0,
+            length_ns: plan.duration.map(|length| {
+                let length = plan.warmup.saturating_add(length);
+                u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
+            }),
             planned: Planned::new(plan),
             changes: HeardChanges::new(plan.threads as usize),
             limit: plan.request_limit,
@@ -209,7 +218,10 @@ impl ScenarioMerger {
             }
             Report::Done(done) => self.done[worker] = Some(done),
             Report::Lost(failure) => {
-                self.failure.get_or_insert(failure);
+                self.lost_workers += 1;
+                if !self.failures.contains(&failure) {
+                    self.failures.push(failure);
+                }
                 self.done[worker] = Some(Done {
                     complete: false,
                     stopped: false,
@@ -288,12 +300,26 @@ impl ScenarioMerger {
             .sum()
     }
 
+    /// What falls due behind the last interval, where no worker is left to tell of one: it was
+    /// planned all the same.
+    fn planned_behind(&mut self) -> u64 {
+        let (planned, length_ns) = match (&mut self.planned, self.length_ns) {
+            (Some(planned), Some(length_ns)) => (planned, length_ns),
+            _ => return 0,
+        };
+        match self.lost_workers == self.done.len() {
+            true => planned.due_before(length_ns),
+            false => 0,
+        }
+    }
+
     fn end(&mut self) -> Event {
         self.ended = true;
+        self.planned_total += self.planned_behind();
         let done = || self.done.iter().flatten();
         let limited = self.limit.is_some_and(|limit| self.sent_total >= limit);
         let enough = limited || self.is_by_user;
-        let reason = if self.failure.is_some() {
+        let reason = if !self.failures.is_empty() {
             EndReason::Failed
         } else if done().any(|done| done.stopped) {
             EndReason::Stopped
@@ -306,7 +332,7 @@ impl ScenarioMerger {
         done().for_each(|done| unfinished.merge(&done.unfinished));
         let left_out = self.planned_total.saturating_sub(self.sent_total);
         let unsent = left_out.saturating_sub(self.dropped_total + self.missed_total);
-        let is_lost = self.failure.is_some();
+        let is_lost = !self.failures.is_empty();
         self.ease.give_causes(&mut unfinished, unsent, is_lost);
         Event::Ended {
             reason,

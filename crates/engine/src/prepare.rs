@@ -4,6 +4,7 @@ use crate::StartError;
 use crate::event::Detail;
 use crate::exchange::http2_config;
 use crate::pacer::{most_users, most_users_at};
+use crate::written_list::{WrittenList, is_written_by_line};
 use crate::written_request::WrittenRequest;
 use loadline_metrics::{Key, SeriesId, SeriesTable};
 use loadline_plan::{Connection, HttpVersion, Level, Plan, Tls};
@@ -30,6 +31,8 @@ pub(crate) struct Prepared {
     /// The limits of connections of HTTP/2.
     pub(crate) http2: h2::Config,
     pub(crate) requests: Vec<WrittenRequest>,
+    /// The long list that is sent, where the requests are its templates.
+    pub(crate) list: Option<WrittenList>,
     /// The series of the requests.
     pub(crate) series: SeriesTable,
     /// Whether requests are counted in them. If all have one name, the totals are its series.
@@ -111,9 +114,12 @@ impl Prepared {
         let tls = read_tls(&plan.connection.tls, is_tls)?;
         plan.connection.http = chosen_http(&plan.connection, &endpoints.list, tls.as_ref())?;
         let tls = tls.map(|tls| tls.offering(plan.connection.http));
+        if plan.list.is_some() && !is_written_by_line(&plan, &plan.connection) {
+            plan = plan.written_out();
+        }
         let mut requests = Vec::new();
         let (series, has_series, ids) = series_of(&plan)?;
-        for (request, id) in plan.requests.iter().zip(ids) {
+        for (request, id) in plan.requests.iter().zip(ids.iter().copied()) {
             let endpoint = endpoints.index_of(&request.url, &plan)?;
             let written = WrittenRequest::new(request, endpoint, id, &plan.connection);
             requests.push(written.map_err(|problem| StartError::Request {
@@ -121,6 +127,7 @@ impl Prepared {
                 problem,
             })?);
         }
+        let list = WrittenList::new(&plan, ids);
         let endpoints = endpoints.list;
         let open_files = raise_open_files().unwrap_or(u64::MAX);
         let mut prepared = Prepared {
@@ -129,6 +136,7 @@ impl Prepared {
             endpoints,
             tls,
             requests,
+            list,
             series,
             has_series,
             detail,
@@ -265,11 +273,10 @@ fn connections_of(plan: &Plan, users: u32) -> u32 {
 /// totals are that series.
 pub(crate) fn series_of(plan: &Plan) -> Result<(SeriesTable, bool, Vec<SeriesId>), StartError> {
     let mut table = SeriesTable::new(plan.max_series);
-    let mut ids = Vec::new();
+    let mut ids = Vec::with_capacity(usize::try_from(plan.request_count()).unwrap_or(0));
     let tags = plan.part.as_ref().map(|part| part.series_tags());
-    for request in &plan.requests {
-        let name = request.series_name();
-        let key = Key::tagged(&name, tags.clone().unwrap_or_default());
+    for request in plan.named_requests() {
+        let key = Key::tagged(&request.name, tags.clone().unwrap_or_default());
         let key = key.map_err(|problem| StartError::Name { problem })?;
         ids.push(table.intern(&key));
     }

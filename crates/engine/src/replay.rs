@@ -22,7 +22,10 @@ pub struct Replay {
 /// The order in which requests are taken.
 #[derive(Debug)]
 pub(crate) struct Sequence {
-    /// The position behind each request if each were listed as often as its weight.
+    /// How many positions there are: as many as requests, if each were listed as often as its
+    /// weight.
+    total: u64,
+    /// The position behind each request; empty where each has one.
     ends: Vec<u64>,
     next: Cell<u64>,
     /// One that was taken and put back.
@@ -48,21 +51,14 @@ impl Replay {
 impl Sequence {
     /// The sequence of taker `index` of `of`, who begin at different positions.
     pub(crate) fn new(prepared: &Prepared, index: u32, of: u32) -> Self {
-        let mut total = 0;
-        let ends: Vec<u64> = prepared
-            .requests
-            .iter()
-            .map(|request| {
-                total += request.weight;
-                total
-            })
-            .collect();
+        let (total, ends) = positions(prepared);
         let random = (prepared.plan.order == Order::Random).then(|| {
             let mut generator = ChaCha8Rng::seed_from_u64(prepared.plan.seed);
             generator.set_stream(u64::from(index) + 1);
             RefCell::new(generator)
         });
         Sequence {
+            total,
             ends,
             next: Cell::new(total * u64::from(index) / u64::from(of)),
             held: Cell::new(None),
@@ -72,8 +68,7 @@ impl Sequence {
 
     /// The index of the next request in the plan's list.
     pub(crate) fn take(&self) -> usize {
-        let [.., total] = self.ends[..] else { return 0 };
-        if self.ends.len() == 1 {
+        if self.ends.len() == 1 || self.total <= 1 {
             return 0;
         }
         if let Some(held) = self.held.take() {
@@ -81,16 +76,37 @@ impl Sequence {
         }
         let position = match &self.random {
             // A 64-bit draw modulo a sum of weights: the bias is below 2^-32.
-            Some(generator) => generator.borrow_mut().next_u64() % total,
-            None => self.next.replace((self.next.get() + 1) % total),
+            Some(generator) => generator.borrow_mut().next_u64() % self.total,
+            None => self.next.replace((self.next.get() + 1) % self.total),
         };
-        self.ends.partition_point(|end| *end <= position)
+        match self.ends.is_empty() {
+            true => position as usize,
+            false => self.ends.partition_point(|end| *end <= position),
+        }
     }
 
     /// The next to be taken is this one.
     fn put_back(&self, index: usize) {
         self.held.set(Some(index));
     }
+}
+
+/// How many positions the requests have, and the one behind each unless each has one.
+fn positions(prepared: &Prepared) -> (u64, Vec<u64>) {
+    if let Some(list) = &prepared.list {
+        return (list.len() as u64, Vec::new());
+    }
+    let requests = &prepared.requests;
+    if requests.iter().all(|request| request.weight == 1) {
+        return (requests.len() as u64, Vec::new());
+    }
+    let mut total = 0;
+    let ends = requests.iter().map(|request| {
+        total += request.weight;
+        total
+    });
+    let ends = ends.collect();
+    (total, ends)
 }
 
 impl<H: Host> Scenario<H> for Replay {
@@ -144,10 +160,27 @@ impl Replayer {
         if most > 1 {
             return self.next_pipeline(most);
         }
-        let request = &self.replay.prepared.requests[self.replay.sequence.take()];
+        let index = self.replay.sequence.take();
+        let prepared = &*self.replay.prepared;
+        if let Some(list) = &prepared.list {
+            self.bytes.clear();
+            self.parts.clear();
+            let part = list.write(index, &prepared.requests, &mut self.bytes);
+            self.parts.push(part);
+            let template = &prepared.requests[list.template(index)];
+            return Batch {
+                endpoint: template.endpoint,
+                bytes: &self.bytes,
+                tail: &template.body,
+                http2: None,
+                parts: &self.parts,
+            };
+        }
+        let request = &prepared.requests[index];
         Batch {
             endpoint: request.endpoint,
             bytes: &request.bytes,
+            tail: &request.body,
             http2: request.http2.as_ref(),
             parts: std::slice::from_ref(&request.part),
             resend: Resend::default(),
@@ -161,6 +194,7 @@ impl Replayer {
         Batch {
             endpoint,
             bytes: &self.bytes[..end],
+            tail: &[],
             http2: None,
             parts: &self.parts[..count],
             resend: Resend::default(),
@@ -170,22 +204,36 @@ impl Replayer {
     /// Writes the next requests as far as they go to one endpoint, at most so many, and returns
     /// that. A single request is written over and over only once.
     fn fill(&mut self, most: usize) -> usize {
-        let (requests, sequence) = (&self.replay.prepared.requests, &self.replay.sequence);
-        if requests.len() > 1 {
+        let (prepared, sequence) = (&*self.replay.prepared, &self.replay.sequence);
+        let requests = &prepared.requests;
+        let is_one = prepared.list.is_none() && requests.len() == 1;
+        if !is_one {
             self.bytes.clear();
             self.parts.clear();
         }
+        let endpoint_of = |index| match &prepared.list {
+            Some(list) => requests[list.template(index)].endpoint,
+            None => requests[index].endpoint,
+        };
         let mut index = sequence.take();
-        let endpoint = requests[index].endpoint;
-        while requests[index].endpoint == endpoint {
+        let endpoint = endpoint_of(index);
+        while endpoint_of(index) == endpoint {
             if self.parts.len() >= most {
                 break;
             }
-            self.bytes.extend_from_slice(&requests[index].bytes);
-            self.parts.push(Part {
-                end: self.bytes.len(),
-                ..requests[index].part
-            });
+            let (part, request) = match &prepared.list {
+                Some(list) => (
+                    list.write(index, requests, &mut self.bytes),
+                    &requests[list.template(index)],
+                ),
+                None => {
+                    self.bytes.extend_from_slice(&requests[index].bytes);
+                    (requests[index].part, &requests[index])
+                }
+            };
+            self.bytes.extend_from_slice(&request.body);
+            let end = self.bytes.len();
+            self.parts.push(Part { end, ..part });
             index = sequence.take();
         }
         sequence.put_back(index);

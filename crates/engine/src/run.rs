@@ -160,15 +160,16 @@ impl Run {
         self.handle.clone()
     }
 
-    /// Why a worker did not come to the end of the run, if one did not: the first.
-    pub fn failure(&self) -> Option<&WorkerFailure> {
-        self.merger.failure()
+    /// Why workers did not come to the end of the run, where any did not: each reason once, in the
+    /// order in which they were lost.
+    pub fn failures(&self) -> &[WorkerFailure] {
+        self.merger.failures()
     }
 
     /// The next event; `None` if none came in this time. After [`Event::Ended`] nothing comes.
     ///
-    /// What a worker that is lost had told until then counts, and [`failure`](Self::failure) tells
-    /// why it was lost. A lost thread ends the run: the others are told to end. Workers that are
+    /// What a worker that is lost had told until then counts, and [`failures`](Self::failures)
+    /// tells why it was lost. A lost thread ends the run: the others are told to end. Workers that are
     /// [elsewhere](Self::elsewhere) go on to its end.
     pub fn next_event(&mut self, timeout: Duration) -> Option<Event> {
         loop {

@@ -135,12 +135,12 @@ impl SessionUser {
     ) -> Next {
         let shared = &*self.shared;
         let kept = self.kept.get_mut();
-        let Some(bytes) = write(kept, shared, index, step, &mut self.buffer) else {
+        let Some((bytes, tail)) = write(kept, shared, index, step, &mut self.buffer) else {
             return Next::Nothing;
         };
         let written = &shared.prepared.requests[index];
         let part = Part {
-            end: bytes.len(),
+            end: bytes.len() + tail.len(),
             expect: Expect::for_method(step.method()),
             series: written.part.series,
             request: written.part.request.filter(|_| step.is_first()),
@@ -151,6 +151,7 @@ impl SessionUser {
                 false => requester.endpoint_of(step.url()),
             },
             bytes,
+            tail,
             http2: None,
             parts: &[part],
             resend: Resend::default(),
@@ -162,15 +163,15 @@ impl SessionUser {
     }
 }
 
-/// The bytes that go out, written into `buffer` where they are not those that were written before;
-/// `None` if they can't be written.
+/// The bytes that go out, written into `buffer` where they are not those that were written before,
+/// and a long body behind them; `None` if they can't be written.
 fn write<'a>(
     kept: &mut Kept,
     shared: &'a Shared,
     index: usize,
     step: &Step<'_>,
     buffer: &'a mut Vec<u8>,
-) -> Option<&'a [u8]> {
+) -> Option<(&'a [u8], &'a [u8])> {
     let cookies = kept.cookies(step.url());
     let request = &shared.requests[index];
     if step.is_first() && request.takes_fields {
@@ -178,10 +179,11 @@ fn write<'a>(
             ("Cookie", cookies),
             ("Authorization", step.authorization.as_deref()),
         ];
-        return Some(request.with_fields(fields, buffer));
+        let body = &shared.prepared.requests[index].body;
+        return Some((request.with_fields(fields, buffer), body));
     }
     let plan = &shared.prepared.plan;
     let written = step.write(cookies, plan.client.compressed, &plan.connection);
     *buffer = written.ok()?;
-    Some(buffer)
+    Some((buffer, &[]))
 }

@@ -75,6 +75,7 @@ impl WrittenComposed {
         let http1 = Batch {
             endpoint: self.endpoint,
             bytes: &self.bytes,
+            tail: &[],
             http2: None,
             parts: &parts,
             resend: self.resend,
@@ -85,6 +86,7 @@ impl WrittenComposed {
         let parts = [part(request.size())];
         let http2 = Batch {
             bytes: &[],
+            tail: &[],
             http2: Some(request),
             parts: &parts,
             ..http1

@@ -2,10 +2,16 @@
 
 use crate::behaviour::Part;
 use loadline_metrics::SeriesId;
-use loadline_plan::{Body, Connection, HttpVersion, Proxy, Request};
-use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, h2, write_request};
+use loadline_plan::{Body, Connection, Content, HttpVersion, Proxy, Request};
+use loadline_wire::{
+    Expect, InvalidRequest, RequestHead, Version, h2, write_request, write_request_head,
+};
+use std::ops::Range;
 use url::{Position, Url};
 
+/// A body of so many bytes is sent from where it is: a copy of it would cost more than the system
+/// call that sends it apart from its head.
+const LONG_BODY: usize = 64 << 10;
 const PROXY_AUTHORIZATION: &str = "Proxy-Authorization";
 
 /// One request as it goes out.
@@ -13,8 +19,10 @@ const PROXY_AUTHORIZATION: &str = "Proxy-Authorization";
 pub(crate) struct WrittenRequest {
     /// The endpoint's index in the run's list.
     pub(crate) endpoint: usize,
-    /// What goes out over HTTP/1.1; empty with HTTP/2.
+    /// What goes out over HTTP/1.1, without a body that is long; empty with HTTP/2.
     pub(crate) bytes: Vec<u8>,
+    /// A body that is long, which is not copied; empty with HTTP/2.
+    pub(crate) body: Content,
     pub(crate) http2: Option<h2::Request>,
     pub(crate) part: Part,
     /// How often it is sent in a round of the plan's requests.
@@ -37,15 +45,24 @@ impl WrittenRequest {
                 .collect(),
             body: match &request.body {
                 Body::None => None,
-                Body::Bytes(bytes) => Some(bytes.as_slice()),
+                Body::Bytes(bytes) => Some(bytes),
             },
         };
-        let (bytes, http2) = match connection.http {
-            HttpVersion::V2 => (Vec::new(), Some(outgoing.write_http2(connection)?)),
-            HttpVersion::V1_1 | HttpVersion::Auto => (outgoing.write(connection)?, None),
+        let long_body = match &request.body {
+            Body::Bytes(bytes) if bytes.len() >= LONG_BODY => bytes.clone(),
+            _ => Content::default(),
         };
+        let (bytes, body, http2) = match connection.http {
+            HttpVersion::V2 => {
+                let http2 = outgoing.write_http2(connection)?;
+                (Vec::new(), Content::default(), Some(http2))
+            }
+            _ if long_body.is_empty() => (outgoing.write(connection)?, long_body, None),
+            _ => (outgoing.write_head(connection)?, long_body, None),
+        };
+        let length = bytes.len() + body.len();
         let part = Part {
-            end: http2.as_ref().map_or(bytes.len(), h2::Request::size),
+            end: http2.as_ref().map_or(length, h2::Request::size),
             expect: Expect::for_method(&request.method),
             series,
             request: None,
@@ -53,11 +70,20 @@ impl WrittenRequest {
         Ok(WrittenRequest {
             endpoint,
             bytes,
+            body,
             http2,
             part,
             weight: u64::from(request.weight.max(1)),
         })
     }
+}
+
+/// Where path and query of a request stand among its bytes as HTTP/1.1.
+pub(crate) fn requested_of(request: &Request, connection: &Connection) -> Range<usize> {
+    let is_absolute = asked_proxy(&request.url, connection).is_some();
+    let target = target_of(&request.url, is_absolute);
+    let end = request.method.len() + 1 + target.len();
+    end - target_of(&request.url, false).len()..end
 }
 
 /// A request that is about to be written.
@@ -73,6 +99,13 @@ impl<'a> Outgoing<'a> {
     pub(crate) fn write(self, connection: &'a Connection) -> Result<Vec<u8>, InvalidRequest> {
         let mut bytes = Vec::new();
         self.with_head(connection, |head| write_request(head, &mut bytes))?;
+        Ok(bytes)
+    }
+
+    /// As [`write`](Self::write), without the body.
+    fn write_head(self, connection: &'a Connection) -> Result<Vec<u8>, InvalidRequest> {
+        let mut bytes = Vec::new();
+        self.with_head(connection, |head| write_request_head(head, &mut bytes))?;
         Ok(bytes)
     }
 

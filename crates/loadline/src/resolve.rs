@@ -254,11 +254,11 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
     let connection = flags.connection.options();
     let load = load.with_streams(connection.streams);
     let seed = flags.load.seed.unwrap_or(surroundings.seed);
+    let requests = match flags.scenarios.is_empty() {
+        true => requests::of_run(&flags.request, seed, surroundings.stdin)?,
+        false => Plan::default(),
+    };
     let mut plan = Plan {
-        requests: match flags.scenarios.is_empty() {
-            true => requests::requests(&flags.request, seed, surroundings.stdin)?,
-            false => Vec::new(),
-        },
         script: requests::script(&flags.request)?,
         order: flags.request.urls_order,
         think: flags.load.think,
@@ -275,7 +275,7 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
         checks: flags.judgement.check.clone(),
         abort_on: flags.judgement.abort_on.clone(),
         secrets: flags.secrets.clone(),
-        ..Plan::default()
+        ..requests
     };
     if !flags.scenarios.is_empty() {
         plan.script = None;

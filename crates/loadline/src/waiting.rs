@@ -8,9 +8,9 @@ use std::time::Duration;
 
 /// So long a wait needs no word.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The sentence while connections are brought up.
-const STILL_CONNECTING: &str = "Still connecting: the load begins when each connection is open or \
-                                has failed.";
+/// The sentence while requests are prepared and connections are brought up.
+const STILL_PREPARING: &str = "Still preparing requests and opening connections: the load begins \
+                               when each connection is open or has failed.";
 /// The sentence while a script is loaded.
 const STILL_LOADING: &str = "Still loading the script: the load begins when it has returned. If \
                              it does not, look for an endless loop in it.";
@@ -21,12 +21,12 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Begins to wait for connections.
+    /// Begins to wait for requests and connections.
     ///
     /// # Errors
     /// Those of the system, if it refuses a thread.
     pub(crate) fn for_connections() -> io::Result<Self> {
-        Waiting::begin(STILL_CONNECTING)
+        Waiting::begin(STILL_PREPARING)
     }
 
     /// Begins to wait for a script.

@@ -1,6 +1,7 @@
 //! Where a plan's connections go, as far as it says without asking for names.
 
 use crate::Plan;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use url::Host;
 
@@ -25,6 +26,19 @@ impl Plan {
                 None => url.host().is_some_and(|host| is_here(&host, &is_local)),
             }
         })
+    }
+
+    /// The TCP ports that connections go to.
+    pub fn ports(&self) -> BTreeSet<u16> {
+        let connection = &self.connection;
+        let proxy = connection.proxy.iter();
+        let proxies = proxy.filter_map(|proxy| proxy.url.port_or_known_default());
+        let redirected = connection.connect_to.iter().filter_map(|rule| rule.to_port);
+        let urls = self.requests.iter();
+        urls.filter_map(|request| request.url.port_or_known_default())
+            .chain(proxies)
+            .chain(redirected)
+            .collect()
     }
 
     /// Where connections meant for this host and port go instead.

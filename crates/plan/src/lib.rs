@@ -12,6 +12,7 @@ mod error;
 mod form;
 pub mod json;
 mod load;
+mod long_list;
 mod request;
 mod scenario;
 mod script;
@@ -38,7 +39,10 @@ pub use load::{
     Arrivals, Burst, DEFAULT_CONNECTIONS, DEFAULT_DURATION, DEFAULT_MAX_CONNECTIONS, LEAST_SHARE,
     Level, LevelProblem, Load, LoadOptions, MOST_SHARE, MOST_USERS, Shape, Stage, StageList,
 };
-pub use request::{Body, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method};
+pub use long_list::{LONGEST_WRITTEN_LIST, ListLines, ListSource, LongList, NamedRequest};
+pub use request::{
+    Body, Content, Header, HeaderProblem, Order, Request, RequestDefaults, parse_method,
+};
 pub use scenario::{LateArrivals, Part, SCENARIO_TAG, Scenario, spread_by_weight};
 pub use script::Script;
 pub use secrets::{MASKED, is_secret_name};
@@ -59,6 +63,9 @@ use std::time::Duration;
 pub struct Plan {
     /// What is sent; never empty. All requests of one plan may go to different hosts.
     pub requests: Vec<Request>,
+    /// The long list of which the requests are the templates, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<LongList>,
     /// What makes up the requests instead; then there is one request, whose URL says where to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Script>,
@@ -142,6 +149,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             requests: Vec::new(),
+            list: None,
             script: None,
             order: Order::default(),
             think: None,

@@ -1,8 +1,10 @@
 //! What one user sends.
 
+mod content;
 mod defaults;
 mod header;
 
+pub use content::Content;
 pub use defaults::RequestDefaults;
 pub use header::{HeaderProblem, parse_method};
 
@@ -33,18 +35,23 @@ impl Request {
     /// The name of the series that counts it: its own, or its URL, with the method before it if
     /// that is not GET.
     pub fn series_name(&self) -> Cow<'_, str> {
+        self.series_name_of(self.url.as_str())
+    }
+
+    /// The name of the series that counts it if it goes to this URL.
+    pub(crate) fn series_name_of<'a>(&'a self, url: &'a str) -> Cow<'a, str> {
         match &self.name {
             Some(name) => Cow::Borrowed(name),
-            None if self.method == "GET" => Cow::Borrowed(shortened(&self.url)),
-            None => Cow::Owned(format!("{} {}", self.method, shortened(&self.url))),
+            None if self.method == "GET" => Cow::Borrowed(shortened(url)),
+            None => Cow::Owned(format!("{} {}", self.method, shortened(url))),
         }
     }
 }
 
 /// The beginning of a URL that is too long for a name.
-fn shortened(url: &Url) -> &str {
+fn shortened(url: &str) -> &str {
     const MOST: usize = 1_024;
-    url.as_str().get(..MOST).unwrap_or(url.as_str())
+    url.get(..MOST).unwrap_or(url)
 }
 
 /// One header field.
@@ -64,7 +71,7 @@ pub enum Body {
     #[default]
     None,
     /// These bytes. Shown in saved runs as a length and a hash if long.
-    Bytes(Vec<u8>),
+    Bytes(Content),
 }
 
 /// In which order users take the requests of a plan.

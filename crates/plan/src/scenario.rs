@@ -102,6 +102,7 @@ impl Plan {
         }
         let rest = Plan {
             requests: Vec::new(),
+            list: None,
             scenarios: Vec::new(),
             ..self.clone()
         };

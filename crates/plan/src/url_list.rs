@@ -97,26 +97,32 @@ fn target(url: &str, base: Option<&BaseUrl>) -> Result<Target, Error> {
 /// [`Error::UrlListLine`] with the number of the first line that can't be read, and
 /// [`Error::UrlListEmpty`] if no line has a URL.
 pub fn parse_url_list(text: &str, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, Error> {
+    let requests: Vec<_> = lines_of(text, base).collect::<Result<_, _>>()?;
+    if requests.is_empty() {
+        Err(Error::UrlListEmpty)
+    } else {
+        Ok(requests)
+    }
+}
+
+/// The requests of a list, read one by one.
+pub(crate) fn lines_of<'a>(
+    text: &'a str,
+    base: Option<&'a BaseUrl>,
+) -> impl Iterator<Item = Result<ListedRequest, Error>> + 'a {
     let lines = text
         .trim_start_matches('\u{feff}')
         .lines()
         .map(str::trim)
         .enumerate();
     let told = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let requests: Vec<_> = told
-        .map(|(index, line)| {
-            let at_line = |problem| Error::UrlListLine {
-                line: index + 1,
-                problem,
-            };
-            ListedRequest::of_line(line, base).map_err(at_line)
-        })
-        .collect::<Result<_, _>>()?;
-    if requests.is_empty() {
-        Err(Error::UrlListEmpty)
-    } else {
-        Ok(requests)
-    }
+    told.map(move |(index, line)| {
+        let at_line = |problem| Error::UrlListLine {
+            line: index + 1,
+            problem,
+        };
+        ListedRequest::of_line(line, base).map_err(at_line)
+    })
 }
 
 /// A name that can stand in every report.

@@ -5,8 +5,7 @@ mod http2;
 mod load;
 
 use crate::{
-    Bound, Check, Clocked, Comparison, Contradiction, HttpVersion, Metric, Part, Plan, Request,
-    Shape,
+    Bound, Check, Clocked, Comparison, Contradiction, HttpVersion, Metric, Part, Plan, Shape,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroU32;
@@ -127,7 +126,7 @@ impl Plan {
             .iter()
             .any(|request| request.url.scheme() == "http");
         let asks_proxy = is_plain && self.connection.proxy.is_some();
-        let (several, pipelined) = (self.requests.len() > 1, self.connection.pipeline > 1);
+        let (several, pipelined) = (self.request_count() > 1, self.connection.pipeline > 1);
         [
             (has_script && several, Contradiction::ScriptAndUrls),
             (has_script && pipelined, Contradiction::ScriptAndPipeline),
@@ -274,9 +273,12 @@ impl Plan {
     /// [`Contradiction::CheckOnUnknownName`] of the first one that is not.
     pub fn validate_check_names(&self) -> Result<(), Contradiction> {
         let mut conditions = self.checks.iter().chain(&self.abort_on);
+        if conditions.clone().all(|check| check.name.is_none()) {
+            return Ok(());
+        }
         let mut names = Vec::new();
         let mut known = HashSet::new();
-        for name in self.requests.iter().map(Request::series_name) {
+        for name in self.named_requests().map(|request| request.name) {
             if known.len() < self.max_series as usize && known.insert(name.clone()) {
                 names.push(name);
             }

@@ -4,7 +4,7 @@
 //! by hand, digit by digit: formatting machinery would cost as much as the exchange itself.
 
 use crate::{Exchange, Outcome};
-use loadline_plan::Request;
+use loadline_plan::{NamedRequest, Plan};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
@@ -23,19 +23,19 @@ pub const COLUMNS: &str = "intended_us,start_us,response_us,service_us,blocked_u
 pub struct LogWriter<W: Write> {
     output: BufWriter<W>,
     line: Vec<u8>,
-    /// The last two columns of each of the plan's requests.
-    names: Vec<String>,
+    /// The last two columns of the plan's requests.
+    names: Names,
 }
 
 impl<W: Write> LogWriter<W> {
-    /// A log of these requests into this output, beginning with the names of the columns.
-    pub fn new(output: W, requests: &[Request]) -> io::Result<LogWriter<W>> {
+    /// A log of the requests of this plan into this output, beginning with the names of the columns.
+    pub fn new(output: W, plan: &Plan) -> io::Result<LogWriter<W>> {
         let mut output = BufWriter::with_capacity(64 * 1024, output);
         writeln!(output, "{COLUMNS}")?;
         Ok(LogWriter {
             output,
             line: Vec::with_capacity(256),
-            names: requests.iter().map(name_and_url).collect(),
+            names: Names::of(plan),
         })
     }
 
@@ -93,7 +93,7 @@ impl<W: Write> LogWriter<W> {
 
     fn put_name(&mut self, request: Option<u32>) {
         let name = request.and_then(|index| self.names.get(index as usize));
-        let name = name.map_or(",", String::as_str);
+        let name = name.unwrap_or(Cow::Borrowed(","));
         self.line.extend_from_slice(name.as_bytes());
     }
 
@@ -111,10 +111,34 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
+/// The last two columns of each request.
+#[derive(Debug)]
+enum Names {
+    /// Written once.
+    Written(Vec<String>),
+    /// Those of a long list are written when they are needed.
+    Listed(Box<Plan>),
+}
+
+impl Names {
+    fn of(plan: &Plan) -> Names {
+        match plan.list {
+            Some(_) => Names::Listed(Box::new(plan.clone())),
+            None => Names::Written(plan.named_requests().map(name_and_url).collect()),
+        }
+    }
+
+    fn get(&self, index: usize) -> Option<Cow<'_, str>> {
+        match self {
+            Names::Written(names) => names.get(index).map(|name| Cow::Borrowed(name.as_str())),
+            Names::Listed(plan) => plan.named_request(index).map(name_and_url).map(Cow::Owned),
+        }
+    }
+}
+
 /// What a request is called in reports and its whole URL, as two columns.
-fn name_and_url(request: &Request) -> String {
-    let name = request.series_name();
-    format!("{},{}", quoted(&name), quoted(request.url.as_str()))
+fn name_and_url(request: NamedRequest<'_>) -> String {
+    format!("{},{}", quoted(&request.name), quoted(&request.url))
 }
 
 /// The text as a field of CSV.
@@ -130,10 +154,11 @@ mod tests {
     use super::*;
     use crate::ErrorKind;
     use crate::samples::{any_exchange, exchange, failure, plan};
+    use loadline_plan::Request;
     use proptest::prelude::*;
 
     fn lines(exchanges: &[Exchange]) -> Vec<String> {
-        let mut log = LogWriter::new(Vec::new(), &plan().requests).unwrap();
+        let mut log = LogWriter::new(Vec::new(), &plan()).unwrap();
         exchanges
             .iter()
             .for_each(|exchange| log.record(exchange).unwrap());
@@ -184,13 +209,13 @@ mod tests {
 
     #[test]
     fn a_request_of_the_plan_has_its_name_and_url() {
-        let mut requests = plan().requests;
-        requests.push(Request {
+        let mut plan = plan();
+        plan.requests.push(Request {
             name: Some("the \"search\", slow".to_owned()),
             url: "http://127.0.0.1/a,b".parse().unwrap(),
-            ..requests[0].clone()
+            ..plan.requests[0].clone()
         });
-        let mut log = LogWriter::new(Vec::new(), &requests).unwrap();
+        let mut log = LogWriter::new(Vec::new(), &plan).unwrap();
         for request in [Some(0), Some(1), None] {
             let exchange = Exchange {
                 request,

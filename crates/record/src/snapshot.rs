@@ -248,6 +248,13 @@ impl Counts {
         left_out.saturating_sub(self.missed)
     }
 
+    /// At least so many more than were sent, dropped or missed were planned.
+    pub(crate) fn plan_at_least(&mut self, unsent: u64) {
+        let gone = self.dropped.saturating_add(self.missed);
+        let known = self.sent.saturating_add(gone);
+        self.planned = self.planned.max(known.saturating_add(unsent));
+    }
+
     /// How many exchanges were in flight on average in an interval of this length; `None` if that
     /// was not counted.
     pub fn in_flight_mean(&self, length_ns: u64) -> Option<f64> {

@@ -255,6 +255,10 @@ impl Summary {
     /// The run has ended, and this is what had no response then.
     pub fn finish(&mut self, ended: Ended, unfinished: Unfinished) {
         self.ended = ended;
+        if unfinished.lost > 0 {
+            // Where nobody was left to tell of intervals, these were planned behind the last one.
+            self.total.counts.plan_at_least(unfinished.unsent);
+        }
         self.unfinished = unfinished;
         self.complete = true;
     }
@@ -386,6 +390,21 @@ mod tests {
     fn a_row_is_small() {
         // A day in rows of a second is 19 MB.
         assert!(size_of::<Row>() <= 216, "{}", size_of::<Row>());
+    }
+
+    #[test]
+    fn what_was_lost_behind_the_last_interval_was_planned() {
+        let mut summary = Summary::new(header());
+        let mut interval = Snapshot::empty(0);
+        (interval.counts.planned, interval.counts.sent) = (10, 8);
+        summary.observe(&interval);
+        let unfinished = Unfinished {
+            unsent: 32,
+            lost: 31,
+            ..Unfinished::default()
+        };
+        summary.finish(Ended::Failed("gone.".to_owned()), unfinished);
+        assert_eq!(summary.total.counts.planned, 40);
     }
 
     #[test]

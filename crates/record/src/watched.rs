@@ -284,7 +284,7 @@ impl Figure {
 pub enum Why {
     /// It belongs to another user.
     Rights,
-    /// Reading it would take too long: there is too much memory to add up.
+    /// Reading it would take too long: there is too much memory to add up, or too many open files.
     TooLarge,
     /// This kernel does not tell.
     Untold,
@@ -295,7 +295,7 @@ impl Why {
     pub fn text(self) -> &'static str {
         match self {
             Why::Rights => "it belongs to another user",
-            Why::TooLarge => "it has too much memory to read",
+            Why::TooLarge => "there is too much to read",
             Why::Untold => "this kernel does not show it",
         }
     }

@@ -17,6 +17,7 @@ const MOST_NAMED: usize = 3;
 /// `12 requests, 2 names (GET, POST) to http://a and http://b: /a, /b, /c, …`.
 pub(crate) fn target(plan: &Plan) -> String {
     let target = match (plan.requests.as_slice(), plan.scripts().next()) {
+        (templates, _) if plan.list.is_some() => listed_requests(templates, plan),
         ([one], Some(script)) => format!("script {} at {}", script.path.display(), one.url),
         ([one], None) => format!("{} {}", one.method, one.url),
         ([], Some(script)) => format!("script {}", script.path.display()),
@@ -28,11 +29,29 @@ pub(crate) fn target(plan: &Plan) -> String {
     }
 }
 
-fn several_requests(requests: &[Request]) -> String {
+/// `1 000 000 requests (GET) of urls.txt to http://127.0.0.1:8080`.
+fn listed_requests(templates: &[Request], plan: &Plan) -> String {
+    let file = plan.list.iter().map(|list| list.path.display());
+    format!(
+        "{} ({}) of {} to {}",
+        units::counted(plan.request_count(), "request"),
+        methods(templates),
+        file.map(|file| file.to_string()).collect::<String>(),
+        hosts(templates),
+    )
+}
+
+fn methods(requests: &[Request]) -> String {
     let methods: BTreeSet<&str> = requests.iter().map(|r| r.method.as_str()).collect();
+    methods.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+fn hosts(requests: &[Request]) -> String {
     let hosts: BTreeSet<&str> = requests.iter().map(origin).collect();
-    let methods = methods.into_iter().collect::<Vec<_>>().join(", ");
-    let hosts = listed(&hosts.into_iter().collect::<Vec<_>>());
+    listed(&hosts.into_iter().collect::<Vec<_>>())
+}
+
+fn several_requests(requests: &[Request]) -> String {
     let named = requests.iter().take(MOST_NAMED);
     let mut paths: Vec<&str> = named
         .map(|request| &request.url[Position::BeforePath..])
@@ -41,9 +60,11 @@ fn several_requests(requests: &[Request]) -> String {
         paths.push("…");
     }
     format!(
-        "{}{} ({methods}) to {hosts}: {}",
+        "{}{} ({}) to {}: {}",
         units::counted(requests.len() as u64, "request"),
         names(requests).map_or_else(String::new, |names| format!(", {names}")),
+        methods(requests),
+        hosts(requests),
         paths.join(", ")
     )
 }

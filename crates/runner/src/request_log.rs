@@ -46,7 +46,7 @@ impl Observer for RequestLog {
 
     fn begun(&mut self, header: &Header) -> Observed {
         if let Some(file) = self.reserved.take() {
-            let writer = LogWriter::new(file.take_empty(), &header.plan.requests);
+            let writer = LogWriter::new(file.take_empty(), &header.plan);
             self.writer = Some(writer.map_err(LogError)?);
         }
         Ok(())

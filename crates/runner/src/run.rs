@@ -73,7 +73,8 @@ pub fn conduct(
     observers: &mut [&mut dyn Observer],
 ) -> Result<Conducted, RunError> {
     let plan = setup.plan;
-    let mut watching = setup.watch.map(Watching::prepare).transpose()?;
+    let watching = setup.watch.map(|watch| Watching::prepare(watch, plan));
+    let mut watching = watching.transpose()?;
     let mut early_end = EarlyEnd::of(plan, commands)?;
     let mut observers = Observers::prepare(observers, &mut early_end)?;
     let environment = Environment {

@@ -2,7 +2,7 @@
 
 use crate::commands::Control;
 use loadline_cluster::Processes;
-use loadline_engine::{Event, Run};
+use loadline_engine::{Event, Run, WorkerFailure};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub trait Source {
     /// What carries commands out, from any thread.
     fn control(&self) -> Box<dyn Control>;
 
-    /// Why a worker did not come to the end of the run, if one did not.
+    /// Why workers did not come to the end of the run, if any did not: a sentence for each reason.
     fn failure(&self) -> Option<String>;
 
     /// When the load begins: nanoseconds of `CLOCK_MONOTONIC`.
@@ -41,7 +41,7 @@ impl Source for Run {
     }
 
     fn failure(&self) -> Option<String> {
-        Run::failure(self).map(ToString::to_string)
+        sentences(Run::failures(self))
     }
 
     fn begin_ns(&self) -> u64 {
@@ -59,6 +59,20 @@ impl Source for Run {
     fn http(&self) -> HttpVersion {
         Run::http(self)
     }
+}
+
+/// A sentence for each, one behind the other; `None` if there is none.
+fn sentences(failures: &[WorkerFailure]) -> Option<String> {
+    let (first, others) = failures.split_first()?;
+    let mut text = first.to_string();
+    for failure in others {
+        let sentence = failure.to_string();
+        let mut letters = sentence.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        text.push(' ');
+        text.extend(first.chain(letters));
+    }
+    Some(text)
 }
 
 impl Source for Processes {
@@ -88,5 +102,28 @@ impl Source for Processes {
 
     fn http(&self) -> HttpVersion {
         self.run.http()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_failure_is_a_sentence_of_its_own() {
+        let gone = |process| WorkerFailure::Gone {
+            process,
+            processes: 2,
+            reason: "was killed by signal 9".to_owned(),
+            until_s: "1.0".to_owned(),
+            share: "50%".to_owned(),
+        };
+        let said = sentences(&[gone(2), gone(1)]).expect("two sentences");
+        assert!(said.starts_with("process 2 of 2 was killed"), "{said}");
+        assert!(
+            said.contains("from there on. Process 1 of 2 was killed"),
+            "{said}"
+        );
+        assert_eq!(sentences(&[]), None);
     }
 }

@@ -1,7 +1,9 @@
 //! Watching beside a run: the generator, the target where it is on this host, and what was named.
 //!
-//! All of it happens on the thread that conducts the run, once for each interval.
+//! Processes are looked for before the load begins. What they use is read on the thread that
+//! conducts the run, once for each interval.
 
+use loadline_plan::Plan;
 use loadline_reactor::Address;
 use loadline_record::watched::Watched;
 use loadline_watch::{NotFound, Proc, Target, Watcher, is_local};
@@ -37,11 +39,12 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// Finds what was named, before anything is sent.
+    /// Finds what was named, and who listens where the plan's requests may go, before anything is
+    /// sent: that may take CPU time, and nothing of it is left for when the load has begun.
     ///
     /// # Errors
     /// If something that was named is not there.
-    pub fn prepare(watch: &Watch) -> Result<Self, WatchError> {
+    pub fn prepare(watch: &Watch, plan: &Plan) -> Result<Self, WatchError> {
         let mut watcher = Watcher::new(Proc::default());
         watcher.watch_generator();
         for target in &watch.targets {
@@ -49,6 +52,10 @@ impl Watching {
                 target: target.clone(),
                 error,
             })?;
+        }
+        if watch.find_target {
+            let ports: Vec<u16> = plan.ports().into_iter().collect();
+            watcher.find_listeners(&ports);
         }
         Ok(Watching {
             watcher,

@@ -52,7 +52,7 @@ fn options(plan: &Plan, request: &Request) -> Options {
         headers: headers(request, connection.keepalive),
         body: match &request.body {
             Body::None => None,
-            Body::Bytes(bytes) => Some(bytes.clone()),
+            Body::Bytes(bytes) => Some(bytes.to_vec()),
         },
         threads: plan.threads,
         resolve: connection.unix_socket.is_none() && connection.connect_to.is_empty(),

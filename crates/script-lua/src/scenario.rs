@@ -106,6 +106,7 @@ impl Text {
         Batch {
             endpoint: 0,
             bytes: &self.bytes[..end],
+            tail: &[],
             http2: None,
             parts,
             resend: Resend::default(),

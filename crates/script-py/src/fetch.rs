@@ -83,6 +83,7 @@ impl Order {
         let batch = Batch {
             endpoint: template.endpoint,
             bytes,
+            tail: &[],
             http2: None,
             parts: &parts,
             resend: self.flavour.resend(&template.method),

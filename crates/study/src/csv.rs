@@ -1,5 +1,6 @@
 //! The results as CSV, one row per run (RFC 4180, lines ending in a line feed).
 
+use crate::figures::Percentiles;
 use crate::saved::SavedRun;
 use crate::settings::{Flag, Settings, rate_text};
 
@@ -15,7 +16,7 @@ enum Cell {
 /// The columns. `exp_name` to `avg_open_sockets` are those of a published comparison of load
 /// testers, the settings among them; memory is in KB, bandwidth in KB/s, both of 1 024 bytes, and
 /// CPU in % of one core.
-const COLUMNS: [Column; 39] = [
+const COLUMNS: [Column; 40] = [
     ("exp_name", |run| text(&run.header.name)),
     ("repeat", |run| whole(Some(u64::from(run.header.repeat)))),
     ("tool", |run| text(&settings(run).tool)),
@@ -58,22 +59,25 @@ const COLUMNS: [Column; 39] = [
     }),
     ("mean_us", |run| figure(run, |figures| figures.mean_us)),
     ("p50_us", |run| {
-        figure(run, |figures| figures.percentiles.p50_us)
+        percentile(run, |percentiles| percentiles.p50_us)
     }),
     ("p75_us", |run| {
-        figure(run, |figures| figures.percentiles.p75_us)
+        percentile(run, |percentiles| percentiles.p75_us)
     }),
     ("p90_us", |run| {
-        figure(run, |figures| figures.percentiles.p90_us)
+        percentile(run, |percentiles| percentiles.p90_us)
     }),
     ("p95_us", |run| {
-        figure(run, |figures| figures.percentiles.p95_us)
+        percentile(run, |percentiles| percentiles.p95_us)
     }),
     ("p99_us", |run| {
-        figure(run, |figures| figures.percentiles.p99_us)
+        percentile(run, |percentiles| percentiles.p99_us)
     }),
     ("p99.9_us", |run| {
-        figure(run, |figures| figures.percentiles.p99_9_us)
+        percentile(run, |percentiles| percentiles.p99_9_us)
+    }),
+    ("percentile_step_us", |run| {
+        figure(run, |figures| figures.resolution_us)
     }),
     ("max_us", |run| figure(run, |figures| figures.max_us)),
     ("cpu_us_per_request", |run| {
@@ -156,6 +160,15 @@ impl SavedRun {
             .filter(|count| *count > 0)?;
         Some(self.outcome.averages.tool.cpu_s? * 1e6 / answers as f64)
     }
+}
+
+/// A percentile; nothing where it is below the step in which the tool tells it.
+fn percentile(run: &SavedRun, of: fn(&Percentiles) -> Option<f64>) -> Cell {
+    let figures = run.outcome.figures.as_ref();
+    Cell::Number(figures.and_then(|figures| {
+        let step_us = figures.resolution_us.unwrap_or(0.0);
+        of(&figures.percentiles).filter(|us| *us >= step_us)
+    }))
 }
 
 /// A cell as it stands in a row.

@@ -26,6 +26,10 @@ pub struct Figures {
     pub mean_us: Option<f64>,
     /// Percentiles of the times.
     pub percentiles: Percentiles,
+    /// The step in which the tool tells percentiles, where it is a coarse one: 1 000 for whole
+    /// milliseconds. A smaller value is only known to be smaller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution_us: Option<f64>,
     /// The longest time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_us: Option<f64>,

@@ -17,6 +17,12 @@ const PARTS: u32 = 100;
 const SHORTEST_S: f64 = 0.2;
 /// The first look comes this early, when not every tool has its connections.
 const EARLY_S: f64 = 0.1;
+/// A level that was read stands for so much of the time before it, at most.
+const REACH_S: f64 = 5.0;
+/// And for so much of the time behind it, at most, when the tool ended meanwhile.
+const TAIL_S: f64 = 1.0;
+/// A mean over a smaller share of the run says nothing of the run.
+const LEAST_SHARE: f64 = 0.5;
 
 /// What was used in one second (the first ones, and the last, are shorter).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,6 +84,9 @@ pub struct Averages {
     /// Time that all cores of the host were busy, in % of one core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_cpu_percent: Option<f64>,
+    /// Whether something above is left out because it was seen in less than half of the run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub seen_too_briefly: bool,
 }
 
 /// What a tree of processes used in a whole run.
@@ -106,7 +115,8 @@ pub struct Mean {
 pub(crate) struct Meter {
     watcher: Watcher,
     clock: Instant,
-    tool: u32,
+    /// The tool's process, once it runs.
+    tool: Option<u32>,
     has_target: bool,
     sums: Sums,
 }
@@ -117,17 +127,24 @@ struct Sums {
     length_s: f64,
     tool: TreeSum,
     target: TreeSum,
-    host_cpu_ns: Option<f64>,
+    host_cpu: Amount,
     bandwidth: Weighted,
     bandwidth_percent: Weighted,
 }
 
 #[derive(Debug, Default)]
 struct TreeSum {
-    cpu_ns: Option<f64>,
+    cpu: Amount,
     memory_kb: Weighted,
     max_memory_kb: Option<f64>,
     sockets: Weighted,
+}
+
+/// CPU time, and the time in which it was counted.
+#[derive(Debug, Default)]
+struct Amount {
+    ns: Option<f64>,
+    seen_s: f64,
 }
 
 /// A mean over time. What was seen while the tool was still coming up counts where nothing else
@@ -137,57 +154,109 @@ struct Weighted {
     sum: f64,
     weight: f64,
     early: Option<f64>,
+    /// The time that was seen, and its end.
+    seen_s: f64,
+    until_s: f64,
+}
+
+/// Means of what was seen in enough of a run, and whether any is left out.
+struct Judge {
+    length_s: f64,
+    leaves_out: bool,
 }
 
 impl Meter {
-    /// Begins to watch a tool that has just been started, and the target at this address: by its
-    /// process, or by who listens there.
-    pub(crate) fn begin(tool: u32, target: Option<u32>, address: Option<SocketAddr>) -> Meter {
+    /// Finds the target at this address, by its process or by who listens there. That may take its
+    /// time: it comes before the tool is started.
+    pub(crate) fn prepare(target: Option<u32>, address: Option<SocketAddr>) -> Meter {
         let mut watcher = Watcher::new(Proc::default());
         watcher.allow_each(PARTS);
-        // One that has ended already has used nothing that could be seen.
-        let _ = watcher.watch(&Target::Pid(tool));
         watcher.follow_route_to(address.map(|address| address.ip()));
         let local = address.filter(|address| is_local(address.ip()));
         let has_target = match (target, local) {
             (Some(pid), _) => watcher.watch(&Target::Pid(pid)).is_ok(),
-            (None, Some(address)) => watcher.watch_listeners([address]) > 0,
+            (None, Some(address)) => {
+                watcher.find_listeners(&[address.port()]);
+                watcher.watch_listeners([address]) > 0
+            }
             (None, None) => false,
         };
-        watcher.begin(0);
         Meter {
             watcher,
             clock: Instant::now(),
-            tool,
+            tool: None,
             has_target,
             sums: Sums::default(),
         }
+    }
+
+    /// The tool is about to be started: what is used from now on counts.
+    pub(crate) fn begin(mut self) -> Meter {
+        self.watcher.begin(0);
+        self.clock = Instant::now();
+        self
+    }
+
+    /// The tool has been started, as this process.
+    pub(crate) fn follow(&mut self, tool: u32) {
+        self.tool = Some(tool);
+        // One that has ended already has used nothing that could be seen.
+        let _ = self.watcher.watch(&Target::Pid(tool));
     }
 
     /// What was used since the look before.
     pub(crate) fn look(&mut self) -> Second {
         let at_ns = self.clock.elapsed().as_nanos() as u64;
         let watched = self.watcher.look(at_ns);
-        let second = second(&watched, at_ns, self.tool, self.has_target);
-        self.sums.add(&watched, &second, self.tool);
+        let tool = self.tool.unwrap_or_default();
+        let second = second(&watched, at_ns, tool, self.has_target);
+        self.sums.add(&watched, &second, tool);
         second
     }
 
     /// What was used in all. `cpu_s` is what the tool's process has used, if that is known better.
     pub(crate) fn averages(&self, cpu_s: Option<f64>) -> Averages {
-        let sums = &self.sums;
-        let mut tool = sums.tool.mean(sums.length_s);
-        tool.cpu_s = larger(tool.cpu_s, cpu_s);
-        tool.cpu_percent = tool.cpu_s.and_then(|cpu_s| share(cpu_s, sums.length_s));
-        let host_cpu_s = sums.host_cpu_ns.map(|ns| ns / 1e9);
+        self.sums.averages(self.has_target, cpu_s)
+    }
+}
+
+impl Sums {
+    fn averages(&self, has_target: bool, cpu_s: Option<f64>) -> Averages {
+        let mut judge = Judge {
+            length_s: self.length_s,
+            leaves_out: false,
+        };
+        let tool = self.tool.mean(&mut judge, cpu_s);
+        let host_cpu_s = judge.of(self.host_cpu.seconds(), self.host_cpu.seen_s);
         Averages {
-            elapsed_s: sums.length_s,
+            elapsed_s: self.length_s,
             tool,
-            target: self.has_target.then(|| sums.target.mean(sums.length_s)),
-            bandwidth_kb_per_s: sums.bandwidth.mean(),
-            bandwidth_percent: sums.bandwidth_percent.mean(),
-            host_cpu_percent: host_cpu_s.and_then(|cpu_s| share(cpu_s, sums.length_s)),
+            target: has_target.then(|| self.target.mean(&mut judge, None)),
+            bandwidth_kb_per_s: judge.flow(&self.bandwidth),
+            bandwidth_percent: judge.flow(&self.bandwidth_percent),
+            host_cpu_percent: host_cpu_s.and_then(|cpu_s| share(cpu_s, self.length_s)),
+            seen_too_briefly: judge.leaves_out,
         }
+    }
+}
+
+impl Judge {
+    /// A mean that was seen for so long; none if that is too little of the run.
+    fn of(&mut self, mean: Option<f64>, seen_s: f64) -> Option<f64> {
+        let is_enough = seen_s >= LEAST_SHARE * self.length_s;
+        self.leaves_out |= mean.is_some() && !is_enough;
+        mean.filter(|_| is_enough)
+    }
+
+    /// The mean of what passed in each look.
+    fn flow(&mut self, flow: &Weighted) -> Option<f64> {
+        self.of(flow.mean(), flow.seen_s)
+    }
+
+    /// The mean of what was read now and then. The last reading stands for a while behind it too.
+    fn level(&mut self, level: &Weighted) -> Option<f64> {
+        let tail_s = (self.length_s - level.until_s).clamp(0.0, TAIL_S);
+        self.of(level.mean(), level.seen_s + tail_s)
     }
 }
 
@@ -277,57 +346,84 @@ impl Sums {
         let (of_tool, of_target) = sides(watched, tool);
         for (sum, usage) in [(&mut self.tool, of_tool), (&mut self.target, of_target)] {
             if let Some(usage) = usage {
-                sum.add(usage, length_s);
+                sum.add(usage, length_s, self.length_s);
             }
         }
-        add(&mut self.host_cpu_ns, watched.host.usage.cpu_ns);
-        self.bandwidth.add(second.bandwidth_kb_per_s, length_s);
+        self.host_cpu.add(watched.host.usage.cpu_ns, length_s);
+        self.bandwidth.add_flow(second.bandwidth_kb_per_s, length_s);
         self.bandwidth_percent
-            .add(second.bandwidth_percent, length_s);
-    }
-}
-
-fn add(sum: &mut Option<f64>, amount: Option<u64>) {
-    if let Some(amount) = amount {
-        *sum = Some(sum.unwrap_or(0.0) + amount as f64);
+            .add_flow(second.bandwidth_percent, length_s);
     }
 }
 
 impl TreeSum {
-    fn add(&mut self, usage: &TreeUsage, length_s: f64) {
-        add(&mut self.cpu_ns, usage.cpu_ns);
+    /// Adds a look of this length that ended at this instant.
+    fn add(&mut self, usage: &TreeUsage, length_s: f64, at_s: f64) {
+        self.cpu.add(usage.cpu_ns, length_s);
         // A tree that has ended holds nothing, and did until a moment ago.
         if usage.processes == 0 {
             return;
         }
         let memory_kb = usage.rss_bytes.map(|bytes| bytes as f64 / KB);
-        self.memory_kb.add(memory_kb, length_s);
+        self.memory_kb.add_level(memory_kb, length_s, at_s);
         self.max_memory_kb = larger(self.max_memory_kb, memory_kb);
-        self.sockets
-            .add(usage.sockets.map(|count| count as f64), length_s);
+        let sockets = usage.sockets.map(|count| count as f64);
+        self.sockets.add_level(sockets, length_s, at_s);
     }
 
-    fn mean(&self, length_s: f64) -> Mean {
-        let cpu_s = self.cpu_ns.map(|ns| rounded(ns / 1e9));
+    /// `life_cpu_s` is what its first process is known to have used from its start to its end.
+    fn mean(&self, judge: &mut Judge, life_cpu_s: Option<f64>) -> Mean {
+        let cpu_s = match life_cpu_s {
+            Some(_) => larger(self.cpu.seconds(), life_cpu_s),
+            None => judge.of(self.cpu.seconds(), self.cpu.seen_s),
+        };
         Mean {
             cpu_s,
-            cpu_percent: cpu_s.and_then(|cpu_s| share(cpu_s, length_s)),
-            memory_kb: self.memory_kb.mean(),
+            cpu_percent: cpu_s.and_then(|cpu_s| share(cpu_s, judge.length_s)),
+            memory_kb: judge.level(&self.memory_kb),
             max_memory_kb: self.max_memory_kb,
-            sockets: self.sockets.mean(),
+            sockets: judge.level(&self.sockets),
+        }
+    }
+}
+
+impl Amount {
+    fn seconds(&self) -> Option<f64> {
+        self.ns.map(|ns| rounded(ns / 1e9))
+    }
+
+    fn add(&mut self, ns: Option<u64>, length_s: f64) {
+        if let Some(ns) = ns {
+            self.ns = Some(self.ns.unwrap_or(0.0) + ns as f64);
+            self.seen_s += length_s;
         }
     }
 }
 
 impl Weighted {
-    fn add(&mut self, value: Option<f64>, length_s: f64) {
-        match value {
-            Some(value) if length_s < EARLY_S => self.early = self.early.or(Some(value)),
-            Some(value) => {
-                self.sum += value * length_s;
-                self.weight += length_s;
-            }
-            None => {}
+    /// Adds what passed in a look of this length.
+    fn add_flow(&mut self, value: Option<f64>, length_s: f64) {
+        self.add(value, length_s, length_s);
+    }
+
+    /// Adds what was read at the end of a look of this length, which is this instant.
+    fn add_level(&mut self, value: Option<f64>, length_s: f64, at_s: f64) {
+        self.add(value, length_s, (at_s - self.until_s).min(REACH_S));
+        if value.is_some() {
+            self.until_s = at_s;
+        }
+    }
+
+    fn add(&mut self, value: Option<f64>, length_s: f64, stands_for_s: f64) {
+        let Some(value) = value else {
+            return;
+        };
+        self.seen_s += stands_for_s;
+        if length_s < EARLY_S {
+            self.early = self.early.or(Some(value));
+        } else {
+            self.sum += value * length_s;
+            self.weight += length_s;
         }
     }
 

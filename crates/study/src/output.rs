@@ -35,10 +35,19 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The last line that says anything, for a message.
-pub(crate) fn last_line(text: &str) -> Option<&str> {
-    let mut lines = text.lines().rev().map(str::trim);
-    lines.find(|line| !line.is_empty())
+/// What a line of a log or a traceback has in it that says what went wrong.
+const WRONG: [&str; 4] = ["error", "exception", "fatal", "panicked"];
+
+/// The line that says what went wrong, for a message: the last one that speaks of an error, or the
+/// last of all.
+pub(crate) fn telling_line(text: &str) -> Option<&str> {
+    let lines = || text.lines().rev().map(str::trim);
+    let is_wrong = |line: &&str| {
+        let line = line.to_lowercase();
+        WRONG.iter().any(|word| line.contains(word))
+    };
+    let last = || lines().find(|line| !line.is_empty());
+    lines().find(is_wrong).or_else(last)
 }
 
 #[cfg(test)]
@@ -57,7 +66,17 @@ mod tests {
 
     #[test]
     fn the_last_line_is_one_that_says_something() {
-        assert_eq!(last_line("a\nb \n\n"), Some("b"));
-        assert_eq!(last_line(" \n"), None);
+        assert_eq!(telling_line("a\nb \n\n"), Some("b"));
+        assert_eq!(telling_line(" \n"), None);
+    }
+
+    #[test]
+    fn an_error_is_told_before_what_is_said_behind_it() {
+        let log = "[2026-11-25 20:00:00,000] host/INFO/locust.main: Starting Locust 2.47.0\n\
+                   Traceback (most recent call last):\n  File \"rpc.py\", line 31\n\
+                   locust.exception.RPCError: Socket bind failure: Address already in use\n\
+                   \n[2026-11-25 20:00:01,000] host/INFO/locust.main: Shutting down (exit code 0)\n";
+        let told = "locust.exception.RPCError: Socket bind failure: Address already in use";
+        assert_eq!(telling_line(log), Some(told));
     }
 }

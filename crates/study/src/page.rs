@@ -1,10 +1,11 @@
 //! What the HTML report of a study shows.
 
-use crate::figures::Moment;
+use crate::figures::{Moment, Percentiles};
 use crate::folder::Folder;
 use crate::meter::Second;
 use crate::saved::{SavedError, SavedRun};
 use crate::study::{Cores, Order, Study};
+use crate::table::time_in_steps;
 use loadline_page::{
     Cell, Column, Fact, Measure, Scatter, StudyPage, StudyPlots, StudyRow, Timeline, Track, Unit,
 };
@@ -43,10 +44,10 @@ const COLUMNS: [Source; 20] = [
         figure(run, |figures| (figures.rps > 0.0).then_some(figures.rps))
     }),
     ("p50_us", "p50", Unit::Us, |run| {
-        figure(run, |figures| figures.percentiles.p50_us)
+        percentile(run, |percentiles| percentiles.p50_us)
     }),
     ("p99_us", "p99", Unit::Us, |run| {
-        figure(run, |figures| figures.percentiles.p99_us)
+        percentile(run, |percentiles| percentiles.p99_us)
     }),
     ("avg_cpu", "CPU", Unit::Percent, |run| {
         number(run.outcome.averages.tool.cpu_percent)
@@ -213,6 +214,18 @@ fn figure(run: &SavedRun, of: fn(&crate::Figures) -> Option<f64>) -> Cell {
     number(run.outcome.figures.as_ref().and_then(of))
 }
 
+/// A percentile; where it is below the step in which the tool tells it, that it is.
+fn percentile(run: &SavedRun, of: fn(&Percentiles) -> Option<f64>) -> Cell {
+    let Some(figures) = &run.outcome.figures else {
+        return Cell::Absent;
+    };
+    let step_us = figures.resolution_us.unwrap_or(0.0);
+    match of(&figures.percentiles) {
+        Some(us) if us < step_us => Cell::Text(time_in_steps(us, step_us)),
+        us => number(us),
+    }
+}
+
 /// What was watched, and what the tool told, moment by moment.
 fn timeline(path: &Path, run: &SavedRun) -> Result<Option<Timeline>, SavedError> {
     let mut seconds = Vec::new();
@@ -297,7 +310,11 @@ fn notes(runs: &[SavedRun], missing_tools: &[String]) -> Vec<String> {
         .filter(|run| run.outcome.failure.is_some())
         .count();
     let failed = (failed > 0).then(|| format!("{failed} of {} runs failed.", runs.len()));
-    missing.chain(failed).collect()
+    let brief = runs.iter().any(|run| run.outcome.averages.seen_too_briefly);
+    let brief = brief.then(|| {
+        "What was used is left out where less than half of a run could be watched.".to_owned()
+    });
+    missing.chain(failed).chain(brief).collect()
 }
 
 fn scatters() -> Vec<Scatter> {

@@ -93,6 +93,8 @@ pub(crate) struct Place<'a> {
     pub(crate) folder: &'a Path,
     /// The script, as a path that can be opened.
     pub(crate) script: Option<&'a Path>,
+    /// A port without a listener, where the processes of a tool may meet.
+    pub(crate) port: u16,
 }
 
 /// How a tool is called.
@@ -192,6 +194,7 @@ pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, 
         url: "http://127.0.0.1/",
         folder: Path::new(""),
         script: settings.script.as_deref(),
+        port: 0,
     };
     kind.peer().call(settings, &place).map(|call| call.words)
 }

@@ -1,12 +1,13 @@
 //! The results as a table for people: a line for each run, its repeats in their medians.
 
+use crate::figures::Percentiles;
 use crate::saved::SavedRun;
 use loadline_units::grouped;
 
 /// A column: its title, and its cell for the repeats of one run.
 type Column = (&'static str, fn(&[&SavedRun]) -> Option<String>);
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 15] = [
     ("run", |runs| Some(runs.first()?.header.name.clone())),
     ("runs", |runs| {
         Some(runs.len().to_string()).filter(|_| runs.len() > 1)
@@ -26,6 +27,12 @@ const COLUMNS: [Column; 13] = [
     ("memory", |runs| {
         median(runs, |run| run.outcome.averages.tool.memory_kb).map(memory)
     }),
+    ("bandwidth", |runs| {
+        median(runs, |run| run.outcome.averages.bandwidth_kb_per_s).map(bandwidth)
+    }),
+    ("of the link", |runs| {
+        median(runs, |run| run.outcome.averages.bandwidth_percent).map(share)
+    }),
     ("sockets", |runs| {
         median(runs, |run| run.outcome.averages.tool.sockets).map(number)
     }),
@@ -36,10 +43,10 @@ const COLUMNS: [Column; 13] = [
         median(runs, |run| run.outcome.figures.as_ref()?.mean_us).map(time)
     }),
     ("p50", |runs| {
-        median(runs, |run| run.outcome.figures.as_ref()?.percentiles.p50_us).map(time)
+        percentile(runs, |percentiles| percentiles.p50_us)
     }),
     ("p99", |runs| {
-        median(runs, |run| run.outcome.figures.as_ref()?.percentiles.p99_us).map(time)
+        percentile(runs, |percentiles| percentiles.p99_us)
     }),
     ("target", |runs| {
         let target = |run: &SavedRun| run.outcome.averages.target;
@@ -49,11 +56,24 @@ const COLUMNS: [Column; 13] = [
     }),
 ];
 
+/// Why a mean is missing.
+const SEEN_TOO_BRIEFLY: &str =
+    "what was used is left out where less than half of the run could be watched";
+
 /// Columns of a terminal that the table keeps to.
 const WIDTH: usize = 80;
 /// What is left out first where there is no room; it is in the CSV file and on the page.
-const SPARE: [&str; 8] = [
-    "sockets", "total", "mean", "target", "spread", "CPU/req", "memory", "CPU",
+const SPARE: [&str; 10] = [
+    "of the link",
+    "bandwidth",
+    "sockets",
+    "total",
+    "mean",
+    "target",
+    "spread",
+    "CPU/req",
+    "memory",
+    "CPU",
 ];
 
 /// The results of runs that were made, in their order; repeats stand together. Columns that nothing
@@ -182,6 +202,15 @@ fn median(runs: &[&SavedRun], of: impl Fn(&SavedRun) -> Option<f64>) -> Option<f
     Some((known[middle] + known[known.len() / 2]) / 2.0)
 }
 
+/// The median of a percentile, as far as the tool tells it.
+fn percentile(runs: &[&SavedRun], of: impl Fn(&Percentiles) -> Option<f64>) -> Option<String> {
+    let figures = || runs.iter().filter_map(|run| run.outcome.figures.as_ref());
+    let steps = figures().filter_map(|figures| figures.resolution_us);
+    let step_us = steps.fold(0.0, f64::max);
+    let us = median(runs, |run| of(&run.outcome.figures.as_ref()?.percentiles))?;
+    Some(time_in_steps(us, step_us))
+}
+
 /// How far the repeats lie apart, from the lowest to the highest rate in % of the median.
 fn spread(runs: &[&SavedRun]) -> Option<String> {
     let rates = || {
@@ -196,6 +225,9 @@ fn spread(runs: &[&SavedRun]) -> Option<String> {
 /// What to know of a run: that it failed, that it had errors, that it is not to be believed.
 fn note(runs: &[&SavedRun]) -> Option<String> {
     let mut notes = Vec::new();
+    if runs.iter().any(|run| run.outcome.averages.seen_too_briefly) {
+        notes.push(SEEN_TOO_BRIEFLY.to_owned());
+    }
     let failures: Vec<&String> = runs
         .iter()
         .filter_map(|run| run.outcome.failure.as_ref())
@@ -247,17 +279,40 @@ fn memory(kb: f64) -> String {
     format!("{mb:.1} MB")
 }
 
+/// In megabytes of a million, as memory.
+fn bandwidth(kb_per_s: f64) -> String {
+    memory(kb_per_s) + "/s"
+}
+
+/// A share that is often far below one percent.
+fn share(percent: f64) -> String {
+    let digits = usize::from(percent < 9.95) + usize::from(percent < 0.995);
+    format!("{percent:.digits$} %")
+}
+
 fn time(us: f64) -> String {
-    let (value, unit) = match us {
-        us if us < 1e3 => (us, "µs"),
-        us if us < 1e6 => (us / 1e3, "ms"),
-        us => (us / 1e6, "s"),
+    time_in_steps(us, 0.0)
+}
+
+/// A time that is known in steps of so many microseconds: no digit is finer than a step, and what
+/// is below one step is only known to be so.
+pub(crate) fn time_in_steps(us: f64, step_us: f64) -> String {
+    if us < step_us {
+        return format!("< {}", time_in_steps(step_us, step_us));
+    }
+    let (unit_us, unit) = match us {
+        us if us < 1e3 => (1.0, "µs"),
+        us if us < 1e6 => (1e3, "ms"),
+        _ => (1e6, "s"),
     };
+    let value = us / unit_us;
     let digits = match value {
         value if value < 9.995 => 2,
         value if value < 99.95 => 1,
         _ => 0,
     };
+    let known = (0..digits).find(|digits| unit_us / 10_f64.powi(*digits) <= step_us);
+    let digits = known.unwrap_or(digits) as usize;
     format!("{value:.digits$} {unit}")
 }
 

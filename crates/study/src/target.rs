@@ -2,7 +2,7 @@
 
 use crate::command::{Blanks, Words};
 use crate::events::{Event, Events};
-use crate::output::{excerpt, last_line};
+use crate::output::{excerpt, telling_line};
 use crate::problem::{FileError, Problem};
 use crate::process::{Launch, Process, ending};
 use crate::study::{Command, Study, Target};
@@ -243,7 +243,7 @@ impl<'a> Serving<'a> {
     /// What its last command said last, behind a colon.
     fn said(&self) -> String {
         let output = excerpt(&self.log(), MOST_OUTPUT);
-        last_line(&output)
+        telling_line(&output)
             .map(|line| format!(": {line}"))
             .unwrap_or_default()
     }
@@ -262,6 +262,6 @@ impl Drop for Serving<'_> {
 }
 
 /// A port without a listener.
-fn free_port() -> std::io::Result<u16> {
+pub(crate) fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

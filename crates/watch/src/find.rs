@@ -41,15 +41,35 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// Its processes, without those that descend from another of them. `own` is never meant.
     pub(crate) fn find(&self, proc: &Proc, table: &Table, own: u32) -> Result<Vec<u32>, NotFound> {
+        let pids: Vec<u32> = table.pids().collect();
         let found = match &self.target {
             Target::Pid(pid) => return only(proc, *pid),
-            Target::Name(name) => named(proc, table, name),
-            Target::Port(port) => Listeners::read(proc, table).on(*port, self.address)?,
+            Target::Name(name) => named(proc, &pids, name),
+            Target::Port(port) => Listeners::read(proc, &pids, &[*port]).on(*port, self.address)?,
         };
         match (roots(table, found, own), &self.target) {
             (roots, Target::Name(name)) if roots.is_empty() => Err(NotFound::Name(name.clone())),
             (roots, _) => Ok(roots),
         }
+    }
+
+    /// As [`find`](Self::find), but only among these processes, and with little reading: what may
+    /// be done beside a load. None if they are not there.
+    pub(crate) fn find_among(
+        &self,
+        pids: &[u32],
+        proc: &Proc,
+        table: &Table,
+        own: u32,
+    ) -> Vec<u32> {
+        let found = match &self.target {
+            Target::Pid(_) => Vec::new(),
+            Target::Name(name) => named(proc, pids, name),
+            Target::Port(port) => Listeners::read_quickly(proc, pids, *port)
+                .on(*port, self.address)
+                .unwrap_or_default(),
+        };
+        roots(table, found, own)
     }
 }
 
@@ -58,11 +78,9 @@ fn only(proc: &Proc, pid: u32) -> Result<Vec<u32>, NotFound> {
     alive.then(|| vec![pid]).ok_or(NotFound::Pid(pid))
 }
 
-fn named(proc: &Proc, table: &Table, name: &str) -> Vec<u32> {
-    table
-        .pids()
-        .filter(|pid| has_name(proc, *pid, name))
-        .collect()
+fn named(proc: &Proc, pids: &[u32], name: &str) -> Vec<u32> {
+    let pids = pids.iter().copied();
+    pids.filter(|pid| has_name(proc, *pid, name)).collect()
 }
 
 /// Whether a process's program has this name, as the kernel keeps it or as it was called.

@@ -12,13 +12,16 @@
 //! it are read here, and what one process has used in all ([`cpu_s`]).
 //!
 //! Nothing fails for lack of rights: what can't be read is absent, and named in the look. Readings
-//! that cost much (proportional memory, the sockets of many files, the switches of many threads)
-//! are spaced so that each kind takes at most a five-thousandth of a core.
+//! that cost much (the list of processes, proportional memory, the sockets of many files, the
+//! switches of many threads) are spaced so that each kind takes at most a five-thousandth of a core.
+//! The processes of a target are looked for before the load: beside it, only processes that are new
+//! are asked whether they take the place of a target that has ended.
 
 mod cpu;
 mod diagnosis;
 mod environment;
 mod find;
+mod holders;
 mod host;
 mod host_counters;
 mod listeners;

@@ -1,42 +1,44 @@
 //! Which processes listen where on this host.
 
 use crate::find::NotFound;
+use crate::holders::Holders;
 use crate::proc::Proc;
-use crate::sockets::files_of;
-use crate::table::Table;
 use crate::tcp_sockets::{TcpSocket, listening};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::net::IpAddr;
 
 /// The first process; it may hold a listening socket on behalf of another.
 const INIT: u32 = 1;
 
-/// The listening sockets of this host and who holds them, read once for any number of questions:
-/// the open files of every process have to be listed for it.
-#[derive(Debug)]
+/// The listening sockets of this host and who holds them, read once for any number of questions.
+#[derive(Debug, Default)]
 pub(crate) struct Listeners {
-    sockets: HashMap<u16, Vec<TcpSocket>>,
-    /// The processes that have a socket open, by its inode.
-    holders: HashMap<u64, Vec<u32>>,
+    sockets: Vec<TcpSocket>,
+    holders: Holders,
 }
 
 impl Listeners {
-    /// Reads them now. Without a list of sockets nobody listens anywhere.
-    pub(crate) fn read(proc: &Proc, table: &Table) -> Listeners {
-        let mut sockets: HashMap<u16, Vec<TcpSocket>> = HashMap::new();
-        let mut holders: HashMap<u64, Vec<u32>> = HashMap::new();
-        for socket in listening(proc).unwrap_or_default() {
-            holders.insert(socket.inode, Vec::new());
-            let port = socket.local.port();
-            sockets.entry(port).or_default().push(socket);
-        }
-        for pid in table.pids() {
-            for inode in files_of(proc, pid).unwrap_or_default().sockets {
-                if let Some(holders) = holders.get_mut(&inode) {
-                    holders.push(pid);
-                }
-            }
-        }
+    /// Reads which of these processes listen where now. Who listens on these ports is searched for
+    /// in all their open files, who listens on others only where it costs little. Without a list
+    /// of sockets nobody listens anywhere.
+    pub(crate) fn read(proc: &Proc, pids: &[u32], ports: &[u16]) -> Listeners {
+        let sockets = listening(proc).unwrap_or_default();
+        let asked = sockets
+            .iter()
+            .filter(|socket| ports.contains(&socket.local.port()));
+        let thoroughly: HashSet<u64> = asked.map(|socket| socket.inode).collect();
+        let inodes = sockets.iter().map(|socket| socket.inode);
+        let holders = Holders::find(proc, pids, inodes, &thoroughly);
+        Listeners { sockets, holders }
+    }
+
+    /// Reads which of these processes listen on a port now, where only what is open among their
+    /// lowest files counts: nothing is read if nobody listens there.
+    pub(crate) fn read_quickly(proc: &Proc, pids: &[u32], port: u16) -> Listeners {
+        let mut sockets = listening(proc).unwrap_or_default();
+        sockets.retain(|socket| socket.local.port() == port);
+        let inodes = sockets.iter().map(|socket| socket.inode);
+        let holders = Holders::find(proc, pids, inodes, &HashSet::new());
         Listeners { sockets, holders }
     }
 
@@ -46,13 +48,15 @@ impl Listeners {
     /// # Errors
     /// If no process listens there, or one that this user may not inspect.
     pub(crate) fn on(&self, port: u16, address: Option<IpAddr>) -> Result<Vec<u32>, NotFound> {
-        let sockets = self.sockets.get(&port).into_iter().flatten();
-        let mut there = sockets.filter(|socket| takes(socket, address)).peekable();
+        let sockets = self.sockets.iter();
+        let mut there = sockets
+            .filter(|socket| socket.local.port() == port && takes(socket, address))
+            .peekable();
         if there.peek().is_none() {
             return Err(NotFound::Nobody(port));
         }
-        let holders = there.filter_map(|socket| self.holders.get(&socket.inode));
-        let mut holders: Vec<u32> = holders.flatten().copied().collect();
+        let holders = there.flat_map(|socket| self.holders.of(socket.inode));
+        let mut holders: Vec<u32> = holders.copied().collect();
         holders.sort_unstable();
         holders.dedup();
         if holders.len() > 1 {

@@ -31,6 +31,9 @@ pub struct Watcher {
     trees: Vec<Tree>,
     host: Host,
     begun_ns: u64,
+    /// Who listens where, as [`find_listeners`](Watcher::find_listeners) found it.
+    listeners: Option<Listeners>,
+    list: ProbeBudget,
     files: ProbeBudget,
     pss: ProbeBudget,
     switches: ProbeBudget,
@@ -51,6 +54,8 @@ impl Watcher {
             trees: Vec::new(),
             host: Host::default(),
             begun_ns: 0,
+            listeners: None,
+            list: ProbeBudget::every(Duration::ZERO),
             files: ProbeBudget::every(Duration::ZERO),
             pss: ProbeBudget::every(PSS_EVERY),
             switches: ProbeBudget::every(Duration::ZERO),
@@ -60,10 +65,15 @@ impl Watcher {
         watcher
     }
 
-    /// Lets what costs much to read (open files, sockets, proportional memory, context switches)
+    /// Lets what costs much to read (the list of processes, open files, sockets, proportional memory, context switches)
     /// take one part of this many of a core each; without this it is a five-thousandth.
     pub fn allow_each(&mut self, parts: u32) {
-        for budget in [&mut self.files, &mut self.pss, &mut self.switches] {
+        for budget in [
+            &mut self.list,
+            &mut self.files,
+            &mut self.pss,
+            &mut self.switches,
+        ] {
             budget.allow(parts);
         }
     }
@@ -91,22 +101,29 @@ impl Watcher {
         Ok(())
     }
 
+    /// Finds who listens where on this host, for [`watch_listeners`](Watcher::watch_listeners): that
+    /// may take its time, and is for before a load. Who listens on these ports is found in any
+    /// case.
+    pub fn find_listeners(&mut self, ports: &[u16]) {
+        self.refresh();
+        let pids: Vec<u32> = self.table.pids().collect();
+        self.listeners = Some(Listeners::read(&self.proc, &pids, ports));
+    }
+
     /// Watches the processes that listen at addresses of this host, but for those that are watched
-    /// already. A process that may not be inspected becomes a tree without readings. However many
-    /// addresses there are, the sockets of the host are listed once.
+    /// already, as they were found before. A process that may not be inspected becomes a tree
+    /// without readings.
     ///
     /// Returns how many of the addresses a process listens at.
     pub fn watch_listeners(&mut self, addresses: impl IntoIterator<Item = SocketAddr>) -> usize {
-        let mut addresses = addresses.into_iter().peekable();
-        if addresses.peek().is_none() {
+        let addresses: Vec<SocketAddr> = addresses.into_iter().collect();
+        if addresses.is_empty() {
             return 0;
         }
-        self.refresh();
-        let listeners = Listeners::read(&self.proc, &self.table);
-        let mut count = 0;
-        for address in addresses {
-            count += usize::from(self.add_listener(&listeners, address));
-        }
+        let listeners = self.listeners.take().unwrap_or_default();
+        let is_there = |address: &&SocketAddr| self.add_listener(&listeners, **address);
+        let count = addresses.iter().filter(is_there).count();
+        self.listeners = Some(listeners);
         count
     }
 
@@ -149,6 +166,7 @@ impl Watcher {
 
     /// What is used from now on counts, and nothing before.
     pub fn begin(&mut self, now_ns: u64) {
+        self.refresh();
         self.look_at_amounts(now_ns);
     }
 
@@ -165,7 +183,11 @@ impl Watcher {
     fn look_at_amounts(&mut self, now_ns: u64) -> Watched {
         let length_ns = now_ns.saturating_sub(self.begun_ns);
         self.begun_ns = now_ns;
-        self.refresh();
+        if self.list.is_due(now_ns) {
+            let (proc, table) = (&self.proc, &mut self.table);
+            // A list that can't be read has nobody new in it.
+            let _ = self.list.spend(now_ns, || table.refresh(proc));
+        }
         let (proc, table) = (&self.proc, &self.table);
         let looks = self.trees.iter_mut().map(|tree| tree.look(proc, table));
         let mut trees: Vec<WatchedTree> = looks.collect();
@@ -178,12 +200,18 @@ impl Watcher {
         }
     }
 
+    /// How many links of open files were read so far: what costs most on a host with many.
+    #[cfg(test)]
+    pub(crate) fn links_read(&self) -> u64 {
+        self.proc.links_read()
+    }
+
     /// Whether any process is still there to be watched.
     pub fn has_anything(&self) -> bool {
         self.trees.iter().any(Tree::is_there)
     }
 
-    /// A list of processes that can't be read has nobody new in it.
+    /// Reads the list of processes, whatever that costs.
     fn refresh(&mut self) {
         let _ = self.table.refresh(&self.proc);
     }

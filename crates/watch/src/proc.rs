@@ -1,11 +1,14 @@
 //! The folders that everything is read from, and what it means when something can't be.
 
 use loadline_record::watched::Why;
-use procfs_core::process::Stat;
+use procfs_core::process::{FDTarget, Stat};
 use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// `ESRCH`: a process ended while its file was open.
 const NO_SUCH_PROCESS: i32 = 3;
@@ -18,6 +21,8 @@ pub struct Proc {
     system: ExplicitSystemInfo,
     /// Whether these folders are the kernel's own.
     kernels: bool,
+    /// How many links of open files were read.
+    links: Arc<AtomicU64>,
 }
 
 /// Why something was not read.
@@ -54,6 +59,7 @@ impl Proc {
             sys: sys.into(),
             system,
             kernels: false,
+            links: Arc::default(),
         }
     }
 
@@ -87,6 +93,31 @@ impl Proc {
     /// The status line of a process; absent if it has gone.
     pub(crate) fn stat(&self, pid: u32) -> Result<Stat, Unread> {
         parse(&self.of(pid, "stat"))
+    }
+
+    /// The socket that a process has open under this number, if it is one.
+    pub(crate) fn socket_at(&self, pid: u32, number: &OsStr) -> Option<u64> {
+        self.links.fetch_add(1, Ordering::Relaxed);
+        // A file that was closed since it was listed leads nowhere.
+        let link = fs::read_link(self.of(pid, "fd").join(number)).ok()?;
+        match link.to_str()?.parse() {
+            Ok(FDTarget::Socket(inode)) => Some(inode),
+            _ => None,
+        }
+    }
+
+    /// How many links of open files were read so far: what costs most where there are many.
+    #[cfg(test)]
+    pub(crate) fn links_read(&self) -> u64 {
+        self.links.load(Ordering::Relaxed)
+    }
+
+    /// For how many open files a process has room: at least as many as it has open. 0 if that can't
+    /// be read.
+    pub(crate) fn room_for_files(&self, pid: u32) -> u64 {
+        let status = fs::read_to_string(self.of(pid, "status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("FDSize:"));
+        line.and_then(|room| room.trim().parse().ok()).unwrap_or(0)
     }
 
     /// A file that needs to know the machine to be understood.

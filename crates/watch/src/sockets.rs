@@ -2,12 +2,16 @@
 
 use crate::proc::{Proc, Unread};
 use crate::tcp_sockets::{count, states};
-use loadline_record::watched::{Figure, Missing, TcpStates, TreeUsage};
+use loadline_record::watched::{Figure, Missing, TcpStates, TreeUsage, Why};
 use procfs_core::net::TcpState;
-use procfs_core::process::FDTarget;
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::ffi::OsString;
+use std::fs::{self, ReadDir};
 use std::path::PathBuf;
+
+/// The open files of processes with room for more are not read one by one: that takes a tenth of a
+/// second.
+const MOST_FILES: u64 = 65_536;
 
 /// The TCP sockets of the namespaces that one look has read, by the namespace's name.
 #[derive(Debug, Default)]
@@ -15,30 +19,61 @@ pub(crate) struct Namespaces(HashMap<PathBuf, Result<HashMap<u64, TcpState>, Unr
 
 /// The files that one process has open.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Files {
+struct Files {
     /// How many.
-    pub(crate) count: u64,
+    count: u64,
     /// The sockets among them, by inode.
-    pub(crate) sockets: Vec<u64>,
+    sockets: Vec<u64>,
 }
 
-/// Reads what a process has open; nothing if it has gone.
-pub(crate) fn files_of(proc: &Proc, pid: u32) -> Result<Files, Unread> {
-    let mut files = Files::default();
+/// The files that one process has open, read one by one.
+#[derive(Debug)]
+pub(crate) struct OpenFiles<'a> {
+    proc: &'a Proc,
+    pid: u32,
+    entries: Option<ReadDir>,
+}
+
+/// Lists what a process has open, lowest numbers first; nothing if it has gone.
+pub(crate) fn open_files<'a>(proc: &'a Proc, pid: u32) -> Result<OpenFiles<'a>, Unread> {
     let entries = match fs::read_dir(proc.of(pid, "fd")) {
-        Ok(entries) => entries,
+        Ok(entries) => Some(entries),
         Err(error) => match Unread::because(&error) {
-            Unread::Absent => return Ok(files),
+            Unread::Absent => None,
             refused => return Err(refused),
         },
     };
-    for entry in entries.filter_map(Result::ok) {
+    Ok(OpenFiles { proc, pid, entries })
+}
+
+impl OpenFiles<'_> {
+    fn number(&mut self) -> Option<OsString> {
+        let mut entries = self.entries.as_mut()?.filter_map(Result::ok);
+        Some(entries.next()?.file_name())
+    }
+
+    /// Whether there are more of them.
+    pub(crate) fn has_more(mut self) -> bool {
+        self.number().is_some()
+    }
+}
+
+impl Iterator for OpenFiles<'_> {
+    /// Its number, and what it is called if it is a socket.
+    type Item = (OsString, Option<u64>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let number = self.number()?;
+        let socket = self.proc.socket_at(self.pid, &number);
+        Some((number, socket))
+    }
+}
+
+fn files_of(proc: &Proc, pid: u32) -> Result<Files, Unread> {
+    let mut files = Files::default();
+    for (_, socket) in open_files(proc, pid)? {
         files.count += 1;
-        // A file that was closed since it was listed leads nowhere.
-        let link = fs::read_link(entry.path()).unwrap_or_default();
-        if let Some(Ok(FDTarget::Socket(inode))) = link.to_str().map(str::parse) {
-            files.sockets.push(inode);
-        }
+        files.sockets.extend(socket);
     }
     Ok(files)
 }
@@ -51,6 +86,14 @@ pub(crate) fn read(
     usage: &mut TreeUsage,
     missing: &mut Vec<Missing>,
 ) {
+    let mut leave_out = |why| {
+        let figures = [Figure::OpenFiles, Figure::Sockets, Figure::TcpStates];
+        missing.extend(figures.map(|figure| Missing { figure, why }));
+    };
+    let room: u64 = pids.iter().map(|pid| proc.room_for_files(*pid)).sum();
+    if room > MOST_FILES {
+        return leave_out(Why::TooLarge);
+    }
     let (mut open, mut tcp) = (0, Ok(TcpStates::default()));
     let mut seen = HashSet::new();
     for &pid in pids {
@@ -64,12 +107,7 @@ pub(crate) fn read(
                 let new: Vec<u64> = new.collect();
                 tcp = tcp.and_then(|tcp| namespaces.add(proc, pid, &new, tcp));
             }
-            Err(unread) => {
-                let why = unread.why();
-                let figures = [Figure::OpenFiles, Figure::Sockets, Figure::TcpStates];
-                missing.extend(figures.map(|figure| Missing { figure, why }));
-                return;
-            }
+            Err(unread) => return leave_out(unread.why()),
         }
     }
     usage.open_files = Some(open);

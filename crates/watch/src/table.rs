@@ -22,7 +22,8 @@ pub(crate) struct Table {
 #[derive(Debug)]
 struct Known {
     parent: u32,
-    /// The last round in which it was there.
+    /// The first round in which it was there, and the last one.
+    first: u64,
     round: u64,
 }
 
@@ -44,8 +45,12 @@ impl Table {
         // One that has ended meanwhile is ignored.
         if let Ok(stat) = proc.stat(pid) {
             let parent = u32::try_from(stat.ppid).unwrap_or(0);
-            let round = self.round;
-            self.known.insert(pid, Known { parent, round });
+            let known = Known {
+                parent,
+                first: self.round,
+                round: self.round,
+            };
+            self.known.insert(pid, known);
             self.fresh.insert(pid);
         }
     }
@@ -63,6 +68,23 @@ impl Table {
     /// All processes.
     pub(crate) fn pids(&self) -> impl Iterator<Item = u32> + '_ {
         self.known.keys().copied()
+    }
+
+    /// How often the list was read.
+    pub(crate) fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// Whether a process was not there yet when the list had been read so often.
+    pub(crate) fn is_newer(&self, pid: u32, round: u64) -> bool {
+        self.known
+            .get(&pid)
+            .is_some_and(|known| known.first > round)
+    }
+
+    /// Whether it was there when the list was last read.
+    pub(crate) fn has(&self, pid: u32) -> bool {
+        self.known.contains_key(&pid)
     }
 
     /// A process, its parent, its parent's parent and so on.

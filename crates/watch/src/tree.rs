@@ -8,7 +8,7 @@ use crate::table::Table;
 use crate::target::Target;
 use loadline_record::watched::{Change, Figure, Missing, WatchedTree, Why};
 use procfs_core::process::{SmapsRollup, Stat};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// More memory than this is not added up page by page: that takes a tenth of a second, during
 /// which the process waits for parts of its own memory.
@@ -24,6 +24,10 @@ pub(crate) struct Tree {
     own: u32,
     /// The processes that it begins with; none once it has ended.
     roots: Vec<u32>,
+    /// The processes that are new since it was found, and not of it: one may take its place.
+    born: BTreeSet<u32>,
+    /// How often the list of processes had been read then.
+    found_in: u64,
     /// All processes at the last look, those included that only wait to be taken note of.
     times: HashMap<u32, Times>,
     /// Those that run.
@@ -83,6 +87,8 @@ impl Tree {
             wanted,
             own,
             roots: Vec::new(),
+            born: BTreeSet::new(),
+            found_in: 0,
             times: HashMap::new(),
             running: Vec::new(),
             command: None,
@@ -111,6 +117,7 @@ impl Tree {
     fn settle(&mut self, roots: Vec<u32>, proc: &Proc, table: &Table) {
         self.pid = roots.first().copied().or(self.pid);
         self.roots = roots;
+        self.found_in = table.round();
         self.times.clear();
         let members: Vec<u32> = table.pids().filter(|pid| self.owns(*pid, table)).collect();
         let census = self.census(members.into_iter(), proc);
@@ -176,23 +183,47 @@ impl Tree {
         census
     }
 
-    /// Notices that the tree has ended, and looks for what took its place.
+    /// Notices that the tree has ended, and looks for what took its place: among the processes that
+    /// are new since, however many others the host has.
     fn follow(&mut self, proc: &Proc, table: &Table) -> Option<Change> {
         let was_there = self.is_there();
+        self.keep_born(table);
         self.roots.retain(|root| self.running.contains(root));
         if self.is_there() {
             return None;
         }
         self.times.clear();
         self.running.clear();
-        let again = self.wanted.as_ref().map(|w| w.find(proc, table, self.own));
-        match again {
-            Some(Ok(roots)) => {
+        match self.find_again(proc, table) {
+            Some(roots) => {
                 self.settle(roots, proc, table);
                 Some(Change::Restarted)
             }
-            _ => was_there.then_some(Change::Ended),
+            None => was_there.then_some(Change::Ended),
         }
+    }
+
+    fn keep_born(&mut self, table: &Table) {
+        if self.wanted.is_some() {
+            let fresh = table.fresh().iter().copied();
+            let is_born = |pid: &u32| {
+                table.is_newer(*pid, self.found_in) && !self.times.contains_key(pid)
+            };
+            self.born.extend(fresh.filter(is_born));
+            self.born.retain(|pid| table.has(*pid));
+        }
+    }
+
+    /// The processes that took its place, if any did. A process gets its name, and its port, some
+    /// time after its birth, so that those that are not it yet are looked at again.
+    fn find_again(&mut self, proc: &Proc, table: &Table) -> Option<Vec<u32>> {
+        let wanted = self.wanted.as_ref()?;
+        if self.born.is_empty() {
+            return None;
+        }
+        let born: Vec<u32> = self.born.iter().copied().collect();
+        let roots = wanted.find_among(&born, proc, table, self.own);
+        (!roots.is_empty()).then_some(roots)
     }
 
     /// The memory of its processes, each page divided among those that share it. What ends while it

@@ -45,7 +45,7 @@ pub use crate::body::Expect;
 pub use crate::excerpt::Excerpt;
 pub use crate::malformed::Malformed;
 pub use crate::memo::HeadMemo;
-pub use crate::request::{InvalidRequest, RequestHead, Version, write_request};
+pub use crate::request::{InvalidRequest, RequestHead, Version, write_request, write_request_head};
 pub use crate::response::{Fed, ResponseParser};
 pub use crate::sink::Sink;
 

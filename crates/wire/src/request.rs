@@ -122,12 +122,22 @@ pub enum InvalidRequest {
 /// # Errors
 /// If a part would break the request; `out` is unchanged then.
 pub fn write_request(head: &RequestHead<'_>, out: &mut Vec<u8>) -> Result<(), InvalidRequest> {
+    out.reserve(head.size_hint() + head.body.map_or(0, <[u8]>::len));
+    write_request_head(head, out)?;
+    out.extend_from_slice(head.body.unwrap_or_default());
+    Ok(())
+}
+
+/// As [`write_request`], up to the empty line: the body is sent from where it is.
+///
+/// # Errors
+/// Those of [`write_request`].
+pub fn write_request_head(head: &RequestHead<'_>, out: &mut Vec<u8>) -> Result<(), InvalidRequest> {
     head.check()?;
     out.reserve(head.size_hint());
     head.write_request_line(out);
     head.write_fields(out);
     out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(head.body.unwrap_or_default());
     Ok(())
 }
 
@@ -151,14 +161,14 @@ impl RequestHead<'_> {
         framing::check(self.headers, self.body.unwrap_or_default())
     }
 
-    /// About how many bytes it takes.
+    /// About how many bytes it takes, its body apart.
     fn size_hint(&self) -> usize {
         let own_lines = self.method.len() + self.target.len() + self.host.len() + 128;
         let fields = self.headers.iter();
         let fields: usize = fields
             .map(|(name, value)| name.len() + value.len() + 4)
             .sum();
-        own_lines + fields + self.body.map_or(0, <[u8]>::len)
+        own_lines + fields
     }
 
     fn write_request_line(&self, out: &mut Vec<u8>) {

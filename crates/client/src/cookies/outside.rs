@@ -1,9 +1,9 @@
 //! The cookies of a jar as they are shown to a script, and as it sets them itself: without a
 //! response, and so without the rules on what a response may set.
 
+use super::shelf::now_s;
 use super::{CookieJar, MOST_COOKIES};
 use cookie_store::{Cookie, CookieDomain, CookieExpiration, RawCookie};
-use std::time::{SystemTime, UNIX_EPOCH};
 use url::Url;
 
 /// A cookie of a jar.
@@ -30,7 +30,7 @@ pub struct ShownCookie {
 impl CookieJar {
     /// All cookies that have not run out.
     pub fn cookies(&self) -> Vec<ShownCookie> {
-        let stored = self.store.iter_unexpired().map(shown);
+        let stored = self.shelf.store().iter_unexpired().map(shown);
         stored.chain(self.everywhere.iter().cloned()).collect()
     }
 
@@ -58,15 +58,16 @@ impl CookieJar {
         let Ok(raw) = RawCookie::parse(text.as_str()) else {
             return false;
         };
-        self.has_room_for(&cookie.name) && self.store.insert_raw(&raw, &from).is_ok()
+        self.shelf.put(&raw, &from)
     }
 
     /// Takes out the cookies of which this is so.
     pub fn remove(&mut self, is_removed: impl Fn(&ShownCookie) -> bool) {
         self.forget_answers();
-        let all: Vec<ShownCookie> = self.store.iter_any().map(shown).collect();
+        let all = self.shelf.store().iter_any().map(shown);
+        let all: Vec<ShownCookie> = all.collect();
         for cookie in all.iter().filter(|cookie| is_removed(cookie)) {
-            self.store
+            self.shelf
                 .remove(&cookie.domain, &cookie.path, &cookie.name);
         }
         self.everywhere.retain(|cookie| !is_removed(cookie));
@@ -91,11 +92,6 @@ fn written(cookie: &ShownCookie) -> String {
     text += if cookie.secure { "; Secure" } else { "" };
     text += if cookie.http_only { "; HttpOnly" } else { "" };
     text
-}
-
-fn now_s() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs() as i64)
 }
 
 fn shown(cookie: &Cookie<'static>) -> ShownCookie {

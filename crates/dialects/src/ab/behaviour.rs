@@ -84,6 +84,7 @@ impl<H: Host> Behaviour<H> for Repeater {
         let batch = Batch {
             endpoint: 0,
             bytes: &self.message.bytes,
+            tail: &[],
             http2: None,
             parts: std::slice::from_ref(&self.part),
             resend: Resend::default(),

@@ -99,7 +99,7 @@ pub(super) async fn send<H: Host, O: Observer>(
             tell_carrier(&open, observer);
         }
         let mut rest = begin_attempt(&open, &mut in_flight);
-        let carried = if rest.len() > SURELY_SENT_AT_ONCE {
+        let carried = if rest.len() + batch.tail.len() > SURELY_SENT_AT_ONCE {
             Box::pin(carry_long(&mut open, &mut in_flight, observer, rest)).await
         } else {
             match poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest)).await {
@@ -165,7 +165,7 @@ async fn carry_rest<H: Host, O: Observer>(
     observer: &mut O,
 ) -> Result<bool, Broken> {
     let mut rest = begin_attempt(open, in_flight);
-    if rest.len() > SURELY_SENT_AT_ONCE {
+    if rest.len() + in_flight.batch.tail.len() > SURELY_SENT_AT_ONCE {
         return Box::pin(carry_long(open, in_flight, observer, rest)).await;
     }
     poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest))
@@ -281,7 +281,7 @@ async fn carry_long<H: Host, O: Observer>(
     in_flight.sendings += 1;
     let counted = in_flight.counted_bytes();
     expect_answers(open, in_flight, false);
-    let mut sending = Sending::new(rest);
+    let mut sending = Sending::new(rest, in_flight.batch.tail);
     let mut reading = Reading {
         worker,
         open,

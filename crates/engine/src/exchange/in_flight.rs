@@ -233,7 +233,8 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
     /// The bytes of the measured part that go out with the rest of the batch.
     pub(super) fn counted_bytes(&self) -> u64 {
         let batch = &self.batch;
-        (batch.bytes.len() - offset(batch, self.next.max(self.first_counted))) as u64
+        let length = batch.bytes.len() + batch.tail.len();
+        (length - offset(batch, self.next.max(self.first_counted))) as u64
     }
 
     /// Ends the next exchange and goes on to the one behind it.

@@ -80,6 +80,7 @@ impl Behaviour<Kernel> for Deviant {
         let batch = Batch {
             endpoint: 0,
             bytes: REQUEST,
+            tail: &[],
             http2: None,
             parts: &[part],
             resend: Resend::default(),
@@ -138,7 +139,10 @@ fn run(seconds: u64, misdeed: Misdeed) -> (Snapshot, EndReason, WorkerFailure) {
             Some(Event::Interval(interval)) => total.append(&interval),
             Some(Event::Ended { reason, unfinished }) => {
                 assert_eq!(unfinished.in_flight, total.counts.in_flight);
-                let failure = run.failure().expect("a worker is lost").clone();
+                let [failure] = run.failures() else {
+                    panic!("one worker is lost, not {:?}", run.failures());
+                };
+                let failure = failure.clone();
                 return (total, reason, failure);
             }
             _ => {}

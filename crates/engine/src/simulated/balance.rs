@@ -69,6 +69,7 @@ impl<H: Host> Behaviour<H> for Numbered {
         let batch = Batch {
             endpoint: 0,
             bytes: &bytes,
+            tail: &[],
             http2: None,
             parts: &parts,
             resend: self.resend,

@@ -124,7 +124,7 @@ fn a_server_that_takes_some_connections_is_not_dialled_to_the_last() {
 fn answered_early(reply: Reply) -> Ran {
     let mut plan = limited(3);
     plan.requests[0].method = "POST".to_owned();
-    plan.requests[0].body = Body::Bytes(vec![b'x'; 200_000]);
+    plan.requests[0].body = Body::Bytes(vec![b'x'; 200_000].into());
     plan.connection.timeout = time(100 * MS);
     let mut world = World::new(plan).script(move |_| reply.clone());
     (world.window, world.hasty) = (Some(50_000), true);
@@ -399,7 +399,7 @@ fn connections_that_did_not_come_up_before_the_run_are_dialled_in_it() {
 /// A body of 1 000 bytes, with at most 100 of them on their way or unread.
 fn uploads(limit: u64) -> World {
     let mut plan = limited(limit);
-    plan.requests[0].body = Body::Bytes(vec![b'x'; 1_000]);
+    plan.requests[0].body = Body::Bytes(vec![b'x'; 1_000].into());
     plan.connection.timeout = time(50 * MS);
     let mut world = World::new(plan);
     world.window = Some(100);

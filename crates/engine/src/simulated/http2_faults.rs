@@ -326,7 +326,7 @@ fn each_fault_in_an_open_load_fails_what_it_concerns() {
 #[test]
 fn a_window_that_stays_closed_is_a_timeout_and_another_connection_takes_over() {
     // The connection's window of 65 535 bytes takes one body and a half.
-    let body = Body::Bytes(vec![b'x'; 40_000]);
+    let body = Body::Bytes(vec![b'x'; 40_000].into());
     for mut plan in [closed(1, SECOND), open(100, 1, SECOND)] {
         plan.request_limit = Some(4);
         plan.requests[0].body = body.clone();

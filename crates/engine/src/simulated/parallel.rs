@@ -67,6 +67,7 @@ async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
     let batch = Batch {
         endpoint: 0,
         bytes: REQUEST,
+        tail: &[],
         http2: None,
         parts: &[part],
         resend: Resend::default(),

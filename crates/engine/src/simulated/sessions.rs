@@ -135,7 +135,7 @@ fn cookies_of_the_plan_stand_before_those_of_the_user() {
 fn a_redirect_is_an_exchange_of_its_own() {
     let mut plan = user(&["/form"], 3, following(5));
     plan.requests[0].method = "POST".to_owned();
-    plan.requests[0].body = Body::Bytes(b"a=b".to_vec());
+    plan.requests[0].body = Body::Bytes(b"a=b".to_vec().into());
     let ran = World::new(plan)
         .script(|seen| match &*seen.target {
             "/form" => redirect("302 Found", "/done"),

@@ -65,6 +65,7 @@ impl<H: Host> Behaviour<H> for Steps {
         let batch = Batch {
             endpoint: 0,
             bytes: REQUEST,
+            tail: &[],
             http2: None,
             parts: &[part],
             resend: Resend::default(),

@@ -40,6 +40,7 @@ impl<H: Host> Behaviour<H> for Watcher {
         let batch = Batch {
             endpoint: 0,
             bytes: REQUEST,
+            tail: &[],
             http2: None,
             parts: &[part],
             resend: Resend::default(),

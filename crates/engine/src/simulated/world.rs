@@ -269,6 +269,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
     };
     Prepared {
         requests: plan.requests.iter().zip(ids).map(written).collect(),
+        list: None,
         series,
         has_series,
         plan: plan.clone(),

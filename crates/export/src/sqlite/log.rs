@@ -116,9 +116,9 @@ fn empty_log(path: &Path, header: &Header) -> Result<Connection, DatabaseError> 
 
 fn insert_names(connection: &Connection, header: &Header) -> rusqlite::Result<()> {
     let mut insert = connection.prepare("INSERT INTO names VALUES (?1, ?2, ?3)")?;
-    for (index, request) in header.plan.requests.iter().enumerate() {
+    for (index, request) in header.plan.named_requests().enumerate() {
         let id = i64::try_from(index).unwrap_or(i64::MAX);
-        insert.execute((id, request.series_name(), request.url.as_str()))?;
+        insert.execute((id, &request.name, &request.url))?;
     }
     Ok(())
 }

@@ -4,8 +4,8 @@ use super::{Error, read_bytes, read_text, unreadable};
 use crate::flags::run::request::{BodySource, Place, RequestFlags};
 use flate2::Crc;
 use loadline_plan::{
-    BaseUrl, Body, Client, Contradiction, FormField, FormPart, FormSource, Header, ListedRequest,
-    Multipart, Request, RequestDefaults, Script, parse_url_list,
+    BaseUrl, Body, Client, Contradiction, FormField, FormPart, FormSource, Header, ListSource,
+    ListedRequest, LongList, Multipart, Plan, Request, RequestDefaults, Script, parse_url_list,
 };
 use std::fs::File;
 use std::io::{self, Read};
@@ -47,6 +47,22 @@ pub(super) fn client(flags: &RequestFlags) -> Result<Client, Contradiction> {
     })
 }
 
+/// The requests of a whole run, of which a long list stands in the plan as one.
+pub(super) fn of_run(flags: &RequestFlags, seed: u64, stdin: &mut dyn Read) -> Result<Plan, Error> {
+    refuse_contradictions(flags)?;
+    let defaults = defaults(flags, seed, stdin)?;
+    let text = list_text(flags, stdin)?;
+    let (requests, list) = match long_list(flags, text.as_deref(), &defaults)? {
+        Some((templates, list)) => (templates, Some(list)),
+        None => (completed(flags, text.as_deref(), &defaults)?, None),
+    };
+    Ok(Plan {
+        requests,
+        list,
+        ..Plan::default()
+    })
+}
+
 /// All requests, in the order of the command line, then of the file, then of the plan's lines.
 pub(super) fn requests(
     flags: &RequestFlags,
@@ -55,10 +71,51 @@ pub(super) fn requests(
 ) -> Result<Vec<Request>, Error> {
     refuse_contradictions(flags)?;
     let defaults = defaults(flags, seed, stdin)?;
-    Ok(listed(flags, stdin)?
-        .into_iter()
-        .map(|request| defaults.complete(request))
-        .collect())
+    completed(flags, list_text(flags, stdin)?.as_deref(), &defaults)
+}
+
+/// The text of the list, which is read once: it may come through a pipe; stdin where its name is
+/// `-`.
+fn list_text(flags: &RequestFlags, stdin: &mut dyn Read) -> Result<Option<String>, Error> {
+    let Some(path) = &flags.urls else {
+        return Ok(None);
+    };
+    let text = match path == Path::new("-") {
+        true => io::read_to_string(stdin).map_err(unreadable("--urls", path))?,
+        false => read_text("--urls", path)?,
+    };
+    Ok(Some(text))
+}
+
+fn completed(
+    flags: &RequestFlags,
+    text: Option<&str>,
+    defaults: &RequestDefaults,
+) -> Result<Vec<Request>, Error> {
+    let listed = listed(flags, text)?.into_iter();
+    Ok(listed.map(|request| defaults.complete(request)).collect())
+}
+
+/// A list that is long, and all that is sent.
+fn long_list(
+    flags: &RequestFlags,
+    text: Option<&str>,
+    defaults: &RequestDefaults,
+) -> Result<Option<(Vec<Request>, LongList)>, Error> {
+    let mut places = flags.places.iter().filter_map(Place::request);
+    let has_others = places.next().is_some() || flags.urls_inline.is_some();
+    let (Some(path), Some(text), false) = (&flags.urls, text, has_others) else {
+        return Ok(None);
+    };
+    let source = ListSource {
+        path: path.clone(),
+        crc32: crc32(text.as_bytes()),
+    };
+    let read = LongList::read(text, flags.base_url.as_ref(), defaults, source);
+    read.map_err(|error| Error::UrlList {
+        path: path.clone(),
+        error,
+    })
 }
 
 fn refuse_contradictions(flags: &RequestFlags) -> Result<(), Contradiction> {
@@ -84,11 +141,11 @@ fn refuse_contradictions(flags: &RequestFlags) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn listed(flags: &RequestFlags, stdin: &mut dyn Read) -> Result<Vec<ListedRequest>, Error> {
+fn listed(flags: &RequestFlags, text: Option<&str>) -> Result<Vec<ListedRequest>, Error> {
     let base = flags.base_url.as_ref();
     let mut listed: Vec<_> = flags.places.iter().filter_map(Place::request).collect();
-    if let Some(path) = &flags.urls {
-        listed.extend(read_list(path, base, stdin)?);
+    if let (Some(path), Some(text)) = (&flags.urls, text) {
+        listed.extend(read_list(path, text, base)?);
     }
     if let Some(lines) = &flags.urls_inline {
         let lines = lines.requests(base);
@@ -97,17 +154,8 @@ fn listed(flags: &RequestFlags, stdin: &mut dyn Read) -> Result<Vec<ListedReques
     Ok(listed)
 }
 
-/// The requests of a file; of stdin where its name is `-`.
-fn read_list(
-    path: &Path,
-    base: Option<&BaseUrl>,
-    stdin: &mut dyn Read,
-) -> Result<Vec<ListedRequest>, Error> {
-    let text = match path == Path::new("-") {
-        true => io::read_to_string(stdin).map_err(unreadable("--urls", path))?,
-        false => read_text("--urls", path)?,
-    };
-    parse_url_list(&text, base).map_err(|error| Error::UrlList {
+fn read_list(path: &Path, text: &str, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, Error> {
+    parse_url_list(text, base).map_err(|error| Error::UrlList {
         path: path.to_owned(),
         error,
     })
@@ -129,7 +177,7 @@ fn defaults(
 ) -> Result<RequestDefaults, Error> {
     let mut headers = flags.header.clone();
     let body = match &flags.body {
-        Some(source) => Body::Bytes(read_body(source, stdin)?),
+        Some(source) => Body::Bytes(read_body(source, stdin)?.into()),
         None if flags.form.is_empty() => Body::None,
         None => {
             let form = Multipart::new(&read_form(&flags.form)?, seed);
@@ -137,7 +185,7 @@ fn defaults(
                 name: "Content-Type".to_owned(),
                 value: form.content_type,
             });
-            Body::Bytes(form.body)
+            Body::Bytes(form.body.into())
         }
     };
     let credentials = flags.user.clone().filter(|_| !flags.digest);
@@ -153,20 +201,24 @@ fn read_body(source: &BodySource, stdin: &mut dyn Read) -> Result<Vec<u8>, Error
     match source {
         BodySource::File(path) => {
             let file = File::open(path).map_err(unreadable("--body", path))?;
-            let body = read_at_most(MOST_BODY, file).map_err(unreadable("--body", path))?;
+            let size = file.metadata().map_or(0, |metadata| metadata.len());
+            let body = read_at_most(MOST_BODY, size, file);
+            let body = body.map_err(unreadable("--body", path))?;
             body.ok_or(Error::BodyTooLong)
         }
         BodySource::Text(text) => Ok(text.as_bytes().to_vec()),
         BodySource::Stdin => {
-            let body = read_at_most(MOST_BODY, stdin).map_err(Error::Stdin)?;
+            let body = read_at_most(MOST_BODY, 0, stdin).map_err(Error::Stdin)?;
             body.ok_or(Error::BodyTooLong)
         }
     }
 }
 
-/// All that comes; `None` where that is more than this many bytes.
-fn read_at_most(most: u64, source: impl Read) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
+/// All that comes, which may be about `size` bytes; `None` where that is more than `most`.
+fn read_at_most(most: u64, size: u64, source: impl Read) -> io::Result<Option<Vec<u8>>> {
+    // Room that grows by doubling would be twice as much as is needed.
+    let room = usize::try_from(size.min(most).saturating_add(1)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(room);
     let read = source.take(most + 1).read_to_end(&mut bytes)? as u64;
     Ok((read <= most).then_some(bytes))
 }
@@ -187,8 +239,11 @@ mod tests {
 
     #[test]
     fn a_body_that_does_not_end_is_read_no_further_than_its_bound() {
-        assert_eq!(read_at_most(3, io::repeat(b'x')).unwrap(), None);
-        assert_eq!(read_at_most(3, &b"abcd"[..]).unwrap(), None);
-        assert_eq!(read_at_most(3, &b"abc"[..]).unwrap(), Some(b"abc".to_vec()));
+        assert_eq!(read_at_most(3, 0, io::repeat(b'x')).unwrap(), None);
+        assert_eq!(read_at_most(3, 9, &b"abcd"[..]).unwrap(), None);
+        assert_eq!(
+            read_at_most(3, 1, &b"abc"[..]).unwrap(),
+            Some(b"abc".to_vec())
+        );
     }
 }

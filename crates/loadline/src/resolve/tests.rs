@@ -260,14 +260,17 @@ fn bodies_come_from_texts_files_and_stdin() {
     let request = only_request(&["-b", "from here", "a/"]);
     assert_eq!(
         (&*request.method, request.body),
-        ("POST", Body::Bytes(b"from here".to_vec()))
+        ("POST", Body::Bytes(b"from here".to_vec().into()))
     );
     let request = only_request(&["-b", &format!("@{path}"), "a/"]);
-    assert_eq!(request.body, Body::Bytes(b"from a file".to_vec()));
+    assert_eq!(request.body, Body::Bytes(b"from a file".to_vec().into()));
     let plan = resolve_words(&["-b", "-", "-X", "PUT", "a/"], "from stdin")
         .expect("a run")
         .plan;
-    assert_eq!(plan.requests[0].body, Body::Bytes(b"from stdin".to_vec()));
+    assert_eq!(
+        plan.requests[0].body,
+        Body::Bytes(b"from stdin".to_vec().into())
+    );
     assert_eq!(plan.requests[0].method, "PUT");
 }
 

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_body_makes_it_a_post_unless_a_method_is_given() {
-        let body = Body::Bytes(b"x".to_vec());
+        let body = Body::Bytes(b"x".to_vec().into());
         let posts = RequestDefaults {
             body: body.clone(),
             ..Default::default()
@@ -112,7 +112,7 @@ mod tests {
         let request = puts.complete(own);
         assert_eq!(
             (request.method.as_str(), request.body),
-            ("PATCH", Body::Bytes(b"y".to_vec()))
+            ("PATCH", Body::Bytes(b"y".to_vec().into()))
         );
     }
 

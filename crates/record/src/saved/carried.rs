@@ -5,10 +5,18 @@ use super::line::{StoredSnapshot, StoredUnfinished};
 use crate::{Snapshot, Unfinished};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::cell::RefCell;
+
+thread_local! {
+    /// A process that tells of an interval each second should not set one up for each.
+    static ENCODER: RefCell<Encoder> = RefCell::default();
+}
 
 impl Serialize for Snapshot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        StoredSnapshot::encode(self, &mut Encoder::new()).serialize(serializer)
+        ENCODER
+            .with_borrow_mut(|encoder| StoredSnapshot::encode(self, encoder))
+            .serialize(serializer)
     }
 }
 
@@ -21,7 +29,9 @@ impl<'de> Deserialize<'de> for Snapshot {
 
 impl Serialize for Unfinished {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        StoredUnfinished::encode(self, &mut Encoder::new()).serialize(serializer)
+        ENCODER
+            .with_borrow_mut(|encoder| StoredUnfinished::encode(self, encoder))
+            .serialize(serializer)
     }
 }
 

@@ -11,12 +11,15 @@ use crate::error::DecodeError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
+use flate2::{Compress, Compression, FlushCompress, Status};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use std::io::Read;
 
 /// First bytes of the compressed encoding.
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+/// Room for what zlib adds to what it deflates.
+const ROOM: usize = 256;
 /// First bytes of what is compressed.
 const COOKIE: u32 = 0x1c84_9313;
 /// Cookie, payload's length, normalizing offset, digits, lowest, highest, ratio.
@@ -26,11 +29,16 @@ const MOST_BYTES: u64 = 1 << 20;
 /// More values than any run records; keeps sums over many intervals far from overflow.
 const MOST_VALUES: u64 = 1 << 48;
 
-/// Turns distributions into text; keeps its buffers from one to the next.
+/// Turns distributions into text; keeps its buffers from one to the next, and what deflates too:
+/// that is an aligned block of 380 KB. Ten of them a second, allocated and freed between small
+/// blocks that stay, left holes that glibc (before 2.38) gave to no further one, so that the memory
+/// of a long run grew without end.
 pub(crate) struct Encoder {
     /// Has the bounds of the file; what is encoded is copied into it.
     full_range: Histogram<u64>,
-    serializer: V2DeflateSerializer,
+    serializer: V2Serializer,
+    plain: Vec<u8>,
+    deflater: Compress,
     bytes: Vec<u8>,
 }
 
@@ -45,7 +53,9 @@ impl Encoder {
         Encoder {
             full_range: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
                 .expect("1 ns to an hour with three digits are valid bounds"),
-            serializer: V2DeflateSerializer::new(),
+            serializer: V2Serializer::new(),
+            plain: Vec::new(),
+            deflater: Compress::new(Compression::default(), true),
             bytes: Vec::new(),
         }
     }
@@ -55,11 +65,36 @@ impl Encoder {
         self.full_range
             .set_to(distribution.recorded()?)
             .expect("a distribution holds nothing longer than an hour");
-        self.bytes.clear();
+        self.plain.clear();
         self.serializer
-            .serialize(&self.full_range, &mut self.bytes)
+            .serialize(&self.full_range, &mut self.plain)
             .expect("counts stay below 2^63 and memory takes all bytes");
+        self.deflate();
         Some(STANDARD.encode(&self.bytes))
+    }
+
+    /// Makes `bytes` the compressed encoding of what `plain` has.
+    fn deflate(&mut self) {
+        self.deflater.reset();
+        self.bytes.clear();
+        self.bytes.extend(COMPRESSED_COOKIE.to_be_bytes());
+        self.bytes.extend([0; size_of::<u32>()]);
+        let begin = self.bytes.len();
+        loop {
+            // What is left of it, should it not become shorter.
+            let done = self.deflater.total_in() as usize;
+            self.bytes.reserve(self.plain.len() - done + ROOM);
+            let (plain, bytes) = (&self.plain[done..], &mut self.bytes);
+            let status = self
+                .deflater
+                .compress_vec(plain, bytes, FlushCompress::Finish)
+                .expect("a stream that was just begun takes all bytes");
+            if status == Status::StreamEnd {
+                break;
+            }
+        }
+        let length = (self.bytes.len() - begin) as u32;
+        self.bytes[begin - size_of::<u32>()..begin].copy_from_slice(&length.to_be_bytes());
     }
 }
 

@@ -403,9 +403,9 @@ fn keys_of_a_later_program_are_passed_over() {
 fn long_bodies_are_known_by_length_and_sum() {
     let mut plan = plan();
     let (short, mut long) = (plan.requests[0].clone(), plan.requests[0].clone());
-    long.body = Body::Bytes(b"123456789".repeat(100));
+    long.body = Body::Bytes(b"123456789".repeat(100).into());
     plan.requests.push(long);
-    plan.requests[0].body = Body::Bytes(vec![0; LONGEST_KEPT_BODY]);
+    plan.requests[0].body = Body::Bytes(vec![0; LONGEST_KEPT_BODY].into());
     let header = Header::new(&plan, environment(), started_at(0.0));
     assert_eq!(header.plan.requests[0], plan.requests[0]);
     assert_eq!(header.plan.requests[1], short);

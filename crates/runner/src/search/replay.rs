@@ -76,7 +76,9 @@ impl Saved<'_> {
             search: first.role.as_ref().and_then(|role| role.search.clone()),
             spent_s: role.as_ref().and_then(|role| role.spent_s),
         };
-        let same = plan.requests == first.plan.requests && plan.checks == first.plan.checks;
+        let same = plan.requests == first.plan.requests
+            && plan.list == first.plan.list
+            && plan.checks == first.plan.checks;
         role.as_ref() == Some(&expected) && same
     }
 

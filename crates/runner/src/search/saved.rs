@@ -21,6 +21,7 @@ fn searched(runs: &[RunFile]) -> Option<Searched> {
     fits.then(|| Searched {
         plan: Plan {
             requests: header.plan.requests.clone(),
+            list: header.plan.list.clone(),
             ..searched.plan
         },
         ..searched

@@ -8,12 +8,12 @@ use crate::figures::Figures;
 use crate::folder::Folder;
 use crate::identity::Identity;
 use crate::meter::{Meter, Second};
-use crate::output::{excerpt, last_line};
+use crate::output::{excerpt, telling_line};
 use crate::peer::{Call, Captured, Place, ToolKind};
 use crate::process::{Launch, Process, ending};
 use crate::saved::{Header, Outcome, SavedError, Writer};
 use crate::study::Study;
-use crate::target::Serving;
+use crate::target::{Serving, free_port};
 use loadline_plan::DurationText;
 use loadline_watch::cpu_s;
 use std::fs::{self, File};
@@ -60,10 +60,17 @@ impl Attempt<'_> {
     ) -> Result<(), Stop> {
         let work = self.folder.work(&self.run.file_stem());
         let words = self.prepare(&work)?;
+        // The search for the target's processes may take its time, which is not the tool's.
+        let meter = Meter::prepare(self.target.pid(), self.target.address());
         let path = self.folder.run(self.run);
         let mut writer = Writer::begin(&path, self.header(&words))?;
+        let mut meter = meter.begin();
         let outcome = match self.start(&words, &work, events) {
-            Ok(process) => self.see_through(process, &work, &mut writer, agenda, screen, events),
+            Ok(process) => {
+                meter.follow(process.pid());
+                let seen = (process, meter);
+                self.see_through(seen, &work, &mut writer, agenda, screen, events)
+            }
             Err(error) => Ok(Outcome {
                 failure: Some(format!("it can't be started: {error}")),
                 ..Outcome::default()
@@ -99,6 +106,7 @@ impl Attempt<'_> {
             url: self.target.url(),
             folder: work,
             script: script.as_deref(),
+            port: free_port().map_err(io)?,
         };
         let call = self.kind.peer().call(&self.run.settings, &place);
         let Call { words, files } = call
@@ -134,14 +142,13 @@ impl Attempt<'_> {
     /// Watches the tool until it has ended, and reads what it left behind.
     fn see_through(
         &self,
-        mut process: Process,
+        (mut process, mut meter): (Process, Meter),
         work: &Path,
         writer: &mut Writer,
         agenda: &Agenda<'_>,
         screen: &mut dyn Screen,
         events: &Events,
     ) -> Result<Outcome, Stop> {
-        let mut meter = Meter::begin(process.pid(), self.target.pid(), self.target.address());
         let over = self.watch(
             &process,
             &mut meter,
@@ -277,6 +284,6 @@ fn stderr(work: &Path) -> PathBuf {
 /// What the tool said last, behind a colon: its error, if it has one.
 fn said(work: &Path) -> String {
     let said = [stderr(work), stdout(work)].map(|path| excerpt(&path, MOST_KEPT));
-    let line = said.iter().find_map(|text| last_line(text));
+    let line = said.iter().find_map(|text| telling_line(text));
     line.map(|line| format!(": {line}")).unwrap_or_default()
 }

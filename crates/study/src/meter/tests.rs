@@ -94,7 +94,7 @@ fn a_look_too_short_for_ticks_has_no_cpu_of_its_own_but_counts_in_the_sum() {
         sums.add(look, &second(look, 0, 7, false), 7);
     }
     assert_eq!(second(&looks[0], 0, 7, false).tool.cpu_percent, None);
-    let mean = sums.tool.mean(sums.length_s);
+    let mean = sums.averages(false, None).tool;
     assert_eq!((mean.cpu_s, mean.cpu_percent), (Some(0.2), Some(20.0)));
     assert_eq!(mean.memory_kb, Some(190.0));
     assert_eq!(mean.max_memory_kb, Some(200.0));
@@ -107,10 +107,10 @@ fn what_was_seen_while_a_tool_came_up_counts_where_nothing_else_was() {
     let later = watched("lo", SECOND_NS / 4, vec![tree("7", 0, 30, 9)]);
     let mut sums = Sums::default();
     sums.add(&early, &second(&early, 0, 7, false), 7);
-    assert_eq!(sums.tool.mean(1.0).sockets, Some(1.0));
+    assert_eq!(sums.averages(false, None).tool.sockets, Some(1.0));
     sums.add(&later, &second(&later, 0, 7, false), 7);
-    assert_eq!(sums.tool.mean(1.0).sockets, Some(9.0));
-    assert_eq!(sums.tool.mean(1.0).memory_kb, Some(30.0));
+    let tool = sums.averages(false, None).tool;
+    assert_eq!((tool.sockets, tool.memory_kb), (Some(9.0), Some(30.0)));
 }
 
 #[test]
@@ -124,11 +124,78 @@ fn a_tree_that_has_ended_lowers_no_mean() {
         let look = watched("lo", SECOND_NS, trees);
         sums.add(&look, &second(&look, 0, 7, false), 7);
     }
-    let mean = sums.tool.mean(sums.length_s);
+    let mean = sums.averages(false, None).tool;
     assert_eq!((mean.memory_kb, mean.sockets), (Some(100.0), Some(4.0)));
 }
 
 #[test]
 fn nothing_seen_is_no_mean() {
-    assert_eq!(Sums::default().tool.mean(0.0), Mean::default());
+    assert_eq!(Sums::default().averages(false, None), Averages::default());
+}
+
+/// What came of looks at a tool, each with its length in seconds and whether its sockets and its
+/// CPU time could be read.
+fn seen(looks: &[(u64, bool)]) -> Averages {
+    let mut sums = Sums::default();
+    for &(length_s, is_read) in looks {
+        let mut tool = tree("7", SECOND_NS, 100, 4);
+        if !is_read {
+            (tool.usage.sockets, tool.usage.cpu_ns) = (None, None);
+        }
+        let look = watched("lo", length_s * SECOND_NS, vec![tool]);
+        sums.add(&look, &second(&look, 0, 7, false), 7);
+    }
+    sums.averages(false, None)
+}
+
+#[test]
+fn a_mean_over_less_than_half_of_a_run_is_no_figure() {
+    let brief = seen(&[(1, true), (1, true), (10, false)]);
+    assert_eq!(brief.tool.sockets, None);
+    assert_eq!((brief.tool.cpu_s, brief.tool.cpu_percent), (None, None));
+    assert_eq!(brief.tool.memory_kb, Some(100.0));
+    assert!(brief.seen_too_briefly);
+    let enough = seen(&[(1, true), (1, true), (2, false)]);
+    assert_eq!(
+        (enough.tool.sockets, enough.tool.cpu_s),
+        (Some(4.0), Some(2.0))
+    );
+    assert!(!enough.seen_too_briefly);
+}
+
+#[test]
+fn what_a_tool_used_in_its_whole_life_is_no_brief_look() {
+    let mut sums = Sums::default();
+    for (length_s, trees) in [(1, vec![tree("7", SECOND_NS, 100, 4)]), (3, vec![])] {
+        let look = watched("lo", length_s * SECOND_NS, trees);
+        sums.add(&look, &second(&look, 0, 7, false), 7);
+    }
+    let averages = sums.averages(false, Some(2.0));
+    let tool = averages.tool;
+    assert_eq!((tool.cpu_s, tool.cpu_percent), (Some(2.0), Some(50.0)));
+}
+
+#[test]
+fn what_is_read_now_and_then_stands_for_the_time_between() {
+    let spaced = [
+        (1, true),
+        (1, false),
+        (1, false),
+        (1, true),
+        (1, false),
+        (1, false),
+    ];
+    assert_eq!(seen(&spaced).tool.sockets, Some(4.0));
+    // A reading that comes late stands for a few seconds, not for all that nobody saw.
+    assert_eq!(seen(&[(1, false), (12, true)]).tool.sockets, None);
+}
+
+#[test]
+fn a_run_counts_from_before_its_tool_was_started() {
+    let mut meter = Meter::prepare(None, None).begin();
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    meter.follow(std::process::id());
+    meter.look();
+    let averages = meter.averages(None);
+    assert!(averages.elapsed_s >= 0.03, "{averages:?}");
 }

@@ -63,6 +63,7 @@ impl Peer for Ab {
             mean_us: after(report, "Time per request:").and_then(ms),
             max_us: after(report, "100%").and_then(ms),
             percentiles: Percentiles::each(percentile),
+            resolution_us: Some(1e3),
             ..Figures::default()
         })
     }

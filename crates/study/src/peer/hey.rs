@@ -54,7 +54,12 @@ impl Peer for Hey {
         let us = |text: &str| number(text).map(|s| s * 1e6);
         let duration_s = after(report, "Total:").and_then(number);
         let duration_s = duration_s.ok_or(Unreadable::Missing("total time"))?;
-        let percentile = |percentile: f64| after(report, &format!("{percentile}% in")).and_then(us);
+        // Some versions print the sign of a template's escape as well.
+        let of_sign = |percentile: f64, sign| after(report, &format!("{percentile}{sign} in"));
+        let percentile = |percentile: f64| {
+            let line = of_sign(percentile, "%").or_else(|| of_sign(percentile, "%%"));
+            line.and_then(us)
+        };
         let statuses = list(report, "Status code distribution:");
         let sum = |bad: bool| {
             let counted = statuses.iter().filter(|(status, _)| !bad || *status >= 400);
@@ -74,6 +79,7 @@ impl Peer for Hey {
             mean_us: time(after(report, "Average:").and_then(us)),
             max_us: time(after(report, "Slowest:").and_then(us)),
             percentiles: Percentiles::each(percentile),
+            resolution_us: Some(100.0),
             ..Figures::default()
         })
     }

@@ -81,6 +81,7 @@ impl Report {
             bad_statuses: Some(bad.map(|(_, count)| count).sum()),
             mean_us: in_us(times.mean),
             max_us: in_us(times.max),
+            resolution_us: None,
             percentiles: Percentiles {
                 p50_us: percentiles.p50,
                 p75_us: percentiles.p75,

@@ -32,7 +32,12 @@ impl Peer for Locust {
         words.flag("-t", Some(format!("{duration}s")));
         words.flag("-u", settings.connections);
         words.flag("-r", settings.connections);
-        words.flag("--processes", settings.threads.filter(|count| *count > 1));
+        let processes = settings.threads.filter(|count| *count > 1);
+        words.flag("--processes", processes);
+        // Its usual port may be taken, by another Locust for one.
+        for flag in ["--master-bind-port", "--master-port"] {
+            words.flag(flag, processes.map(|_| place.port));
+        }
         words.flag("--csv", Some(place.folder.join(TABLES).display()));
         let script = place.folder.join(SCRIPT);
         let mut files = Vec::new();
@@ -89,6 +94,7 @@ fn read(table: &str) -> Result<Figures, Unreadable> {
         mean_us: us("Average Response Time"),
         max_us: us("Max Response Time"),
         percentiles: Percentiles::each(|percentile| us(&format!("{percentile}%"))),
+        resolution_us: Some(1e3),
         ..Figures::default()
     })
 }

@@ -157,6 +157,7 @@ fn ab_is_read() {
             Some(34_000.0),
             None,
         ]),
+        resolution_us: Some(1_000.0),
         ..Figures::default()
     };
     assert_eq!(rounded(figures), expected);
@@ -222,6 +223,7 @@ fn hey_is_read() {
         (Some(1_000.0), Some(46_500.0))
     );
     assert_eq!(figures.percentiles.p99_us, Some(11_900.0));
+    assert_eq!(figures.resolution_us, Some(100.0));
     let missing = read(
         ToolKind::Hey,
         include_str!("../../fixtures/hey-missing.txt"),
@@ -241,6 +243,22 @@ fn hey_is_read() {
         (0.0, Some(0), Some(20))
     );
     assert_eq!((refused.mean_us, refused.max_us), (None, None));
+}
+
+#[test]
+fn the_percentiles_of_a_later_hey_have_two_signs() {
+    let report = include_str!("../../fixtures/hey.txt");
+    let later = report.replace("% in", "%% in");
+    assert_ne!(later, report);
+    assert_eq!(read(ToolKind::Hey, &later), read(ToolKind::Hey, report));
+}
+
+#[test]
+fn processes_of_locust_meet_at_a_free_port() {
+    let common = [Setting::Threads(2), TEN_SECONDS];
+    let words = words(ToolKind::Locust, &common).unwrap();
+    let meet = "--processes 2 --master-bind-port 40000 --master-port 40000 ";
+    assert!(words.contains(meet), "{words}");
 }
 
 #[test]
@@ -286,6 +304,7 @@ fn locust_is_read() {
         percentiles: percentiles(
             [1_000.0, 1_000.0, 1_000.0, 4_000.0, 26_000.0, 47_000.0].map(Some),
         ),
+        resolution_us: Some(1_000.0),
         ..Figures::default()
     };
     assert_eq!(rounded(figures), expected);
@@ -352,6 +371,7 @@ fn settings(settings: &[Setting]) -> Settings {
 
 fn words(kind: ToolKind, set: &[Setting]) -> Result<String, Unfit> {
     let place = Place {
+        port: 40_000,
         url: "http://h/",
         folder: Path::new("/w"),
         script: None,
@@ -496,6 +516,7 @@ fn k6_and_locust_get_scripts_that_request_the_url() {
         Setting::KeepAlive(false),
     ]);
     let place = Place {
+        port: 40_000,
         url: "http://h/a\"b",
         folder: Path::new("/w"),
         script: None,

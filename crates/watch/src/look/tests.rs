@@ -148,6 +148,8 @@ fn a_listener_that_may_not_be_looked_at_is_told_from_none() {
     assert_eq!(not_found(&fixture, ":80"), NotFound::NotTold(80));
     let mut watcher = Watcher::as_process(fixture.proc(), OWN);
     let address = "127.0.0.1:80".parse().unwrap();
+    assert_eq!(watcher.watch_listeners([address]), 0);
+    watcher.find_listeners(&[80]);
     assert_eq!(watcher.watch_listeners([address]), 1);
     let tree = watcher.look(SECOND).trees.remove(0);
     assert_eq!((tree.name.as_str(), tree.usage.cpu_ns), (":80", None));
@@ -162,6 +164,7 @@ fn the_address_decides_who_listens_and_nobody_is_watched_twice() {
     fixture.open(10, 3, "socket:[71]");
     fixture.open(40, 3, "socket:[72]");
     let mut watcher = watching(&fixture, &["10"]);
+    watcher.find_listeners(&[80]);
     let mut watch = |address: &str| watcher.watch_listeners([address.parse().unwrap()]);
     assert_eq!(watch("127.0.0.1:80"), 1);
     assert_eq!(watcher.look(2 * SECOND).trees.len(), 1);
@@ -172,26 +175,133 @@ fn the_address_decides_who_listens_and_nobody_is_watched_twice() {
 }
 
 #[test]
-fn the_sockets_of_the_host_are_listed_once_for_all_addresses() {
+fn who_listens_is_read_when_it_is_looked_for_and_not_again() {
     let fixture = host();
     let table = Fixture::tcp(&[("0100007F:0050", "0A", 71), ("0100007F:0051", "0A", 72)]);
     fixture.write("net/tcp", &table);
     fixture.open(10, 3, "socket:[71]");
     fixture.open(40, 3, "socket:[72]");
     let mut watcher = Watcher::as_process(fixture.proc(), OWN);
-    // Whoever lists sockets or open files again after the first address finds none.
-    let forget = |address: &SocketAddr| {
-        if address.port() != 80 {
-            fixture.write("net/tcp", &Fixture::tcp(&[]));
-            fixture.close_all(10);
-            fixture.close_all(40);
-        }
-    };
+    watcher.find_listeners(&[]);
+    // Whoever lists sockets or open files again finds none.
+    fixture.write("net/tcp", &Fixture::tcp(&[]));
+    fixture.close_all(10);
+    fixture.close_all(40);
     let addresses = (80..1_000).map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
-    assert_eq!(watcher.watch_listeners(addresses.inspect(forget)), 2);
+    assert_eq!(watcher.watch_listeners(addresses), 2);
     let trees = watcher.look(SECOND).trees;
     let pids: Vec<_> = trees.iter().map(|tree| tree.pid).collect();
     assert_eq!(pids, [Some(10), Some(40)]);
+}
+
+/// So many processes that do nothing and have 200 files open each.
+fn crowd(fixture: &Fixture, pids: std::ops::Range<u32>) {
+    for pid in pids {
+        fixture.process(pid, 1, "idle");
+        (0..200).for_each(|number| fixture.open(pid, number, "/dev/null"));
+    }
+}
+
+#[test]
+fn beside_the_load_only_the_files_of_what_is_watched_are_read() {
+    let fixture = host();
+    crowd(&fixture, 100..120);
+    fixture.write("net/tcp", &Fixture::tcp(&[("0100007F:0050", "0A", 71)]));
+    fixture.open(10, 3, "socket:[71]");
+    fixture.open(OWN, 3, "/dev/null");
+    let mut watcher = Watcher::as_process(fixture.proc(), OWN);
+    watcher.watch_generator();
+    watcher.watch(&"server".parse().unwrap()).unwrap();
+    watcher.find_listeners(&[80]);
+    let before = watcher.links_read();
+    assert_eq!(
+        watcher.watch_listeners(["127.0.0.1:80".parse().unwrap()]),
+        1
+    );
+    watcher.begin(SECOND);
+    (2..7).for_each(|at| drop(watcher.look(at * SECOND)));
+    assert_eq!(watcher.links_read() - before, 5 * 2);
+}
+
+#[test]
+fn what_ended_is_looked_for_among_new_processes_alone() {
+    let fixture = host();
+    fixture.write("net/tcp", &Fixture::tcp(&[("0100007F:0050", "0A", 71)]));
+    fixture.open(10, 3, "socket:[71]");
+    crowd(&fixture, 100..120);
+    let mut watcher = watching(&fixture, &[":80"]);
+    [10, 11, 12].into_iter().for_each(|pid| fixture.end(pid));
+    let before = watcher.links_read();
+    let change = |seen: Watched| (seen.trees[0].change, seen.trees[0].pid);
+    assert_eq!(change(watcher.look(2 * SECOND)).0, Some(Change::Ended));
+    assert_eq!(watcher.links_read() - before, 0);
+    // It is born under another name and without its port, as every process is.
+    fixture.process(200, 1, "sh");
+    assert_eq!(change(watcher.look(3 * SECOND)).0, None);
+    fixture.open(200, 5, "socket:[71]");
+    let back = change(watcher.look(4 * SECOND));
+    assert_eq!(back, (Some(Change::Restarted), Some(200)));
+    // Two of the look for it, of which one counted its files.
+    assert_eq!(watcher.links_read() - before, 2);
+}
+
+#[test]
+fn one_that_began_while_the_old_one_ran_takes_its_place() {
+    let fixture = host();
+    let mut watcher = watching(&fixture, &["server"]);
+    fixture.process(200, 1, "server");
+    watcher.look(2 * SECOND);
+    [10, 11, 12].into_iter().for_each(|pid| fixture.end(pid));
+    let seen = watcher.look(3 * SECOND).trees.remove(0);
+    assert_eq!(
+        (seen.change, seen.pid),
+        (Some(Change::Restarted), Some(200))
+    );
+}
+
+/// Real processes with as many files as this one may have, of which none is watched.
+#[test]
+fn files_of_other_processes_are_not_read_beside_a_load() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let null = std::fs::File::open("/dev/null").unwrap();
+    // Duplicates made this way are inherited by children.
+    let files: Vec<_> = (0..2_000)
+        .map_while(|_| rustix::io::dup(&null).ok())
+        .collect();
+    let idle = || std::process::Command::new("sleep").arg("60").spawn();
+    let idle: Vec<_> = (0..10).map_while(|_| idle().ok()).collect();
+    let held = (files.len() * idle.len()) as u64;
+    drop(files);
+    let mut watcher = Watcher::new(Proc::default());
+    watcher.find_listeners(&[address.port()]);
+    let searched = watcher.links_read();
+    let found = watcher.watch_listeners([address]);
+    watcher.begin(0);
+    (1..4).for_each(|at| drop(watcher.look(at * SECOND)));
+    let beside = watcher.links_read() - searched;
+    for mut process in idle {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    assert_eq!(found, 1);
+    // Other tests of this process may have files open meanwhile.
+    assert!(beside <= 3 * 500, "{beside} of {held}");
+}
+
+#[test]
+fn files_that_are_too_many_to_read_are_named_as_missing() {
+    let fixture = host();
+    fixture.write("10/status", "Name:\tserver\nFDSize:\t131072\n");
+    fixture.open(10, 0, "/dev/null");
+    let mut watcher = watching(&fixture, &["10"]);
+    let seen = watcher.look(2 * SECOND).trees.remove(0);
+    assert_eq!(seen.usage.open_files, None);
+    assert!(
+        seen.missing
+            .contains(&missing(Figure::OpenFiles, Why::TooLarge))
+    );
+    assert_eq!(watcher.links_read(), 0);
 }
 
 #[test]

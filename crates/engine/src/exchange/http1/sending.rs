@@ -10,13 +10,16 @@ use crate::behaviour::Observer;
 use crate::exchange::failure::{Broken, broken_connection};
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Outcome};
+use loadline_transport::Connection;
 use std::future::poll_fn;
 use std::io;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// What is left to send of a batch.
 pub(super) struct Sending<'a> {
     rest: &'a [u8],
+    /// What comes behind that.
+    tail: &'a [u8],
     state: State,
 }
 
@@ -27,16 +30,31 @@ enum State {
 }
 
 impl<'a> Sending<'a> {
-    pub(super) fn new(rest: &'a [u8]) -> Self {
+    pub(super) fn new(rest: &'a [u8], tail: &'a [u8]) -> Self {
         Sending {
             rest,
+            tail,
             state: State::UnderWay,
         }
     }
 
     /// How many bytes were not sent.
     pub(super) fn unsent(&self) -> u64 {
-        self.rest.len() as u64
+        (self.rest.len() + self.tail.len()) as u64
+    }
+
+    fn poll_send<H: Host>(
+        &mut self,
+        cx: &mut Context<'_>,
+        connection: &mut Connection<H::Socket>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            ready!(connection.poll_send_all(cx, &mut self.rest))?;
+            if self.tail.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            self.rest = std::mem::take(&mut self.tail);
+        }
     }
 
     /// Sends and reads until all responses are whole; says whether the connection can serve another
@@ -58,7 +76,7 @@ impl<'a> Sending<'a> {
             return Ok(false);
         }
         let connection = &mut reading.open.connection;
-        let sent = poll_fn(|cx| connection.poll_send_all(cx, &mut self.rest)).await;
+        let sent = poll_fn(|cx| self.poll_send::<H>(cx, connection)).await;
         reading.in_flight.ended_ns = reading.worker.host.now_ns();
         Ok(sent.is_ok())
     }
@@ -69,7 +87,7 @@ impl<'a> Sending<'a> {
         reading: &mut Reading<'_, '_, H, O>,
     ) -> Poll<Result<bool, Broken>> {
         if matches!(self.state, State::UnderWay) {
-            let sent = reading.open.connection.poll_send_all(cx, &mut self.rest);
+            let sent = self.poll_send::<H>(cx, &mut reading.open.connection);
             self.state = match sent {
                 Poll::Pending => State::UnderWay,
                 Poll::Ready(Ok(())) => {

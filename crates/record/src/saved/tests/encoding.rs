@@ -38,6 +38,31 @@ fn other_programs_can_decode_the_times() {
 }
 
 #[test]
+fn an_encoder_that_is_used_again_writes_what_a_new_one_and_the_library_do() {
+    let mut encoder = Encoder::new();
+    let longest = [1, 2_000, 5_000_000, LONGEST_NS];
+    let of = |count: u64| {
+        let mut distribution = Distribution::default();
+        (0..count).for_each(|n| distribution.record_ns(longest[n as usize % 4] / (n % 97 + 1)));
+        distribution
+    };
+    for count in [1, 40_000, 3, 7, 40_000] {
+        let distribution = of(count);
+        let text = encoder.encode(&distribution).unwrap();
+        assert_eq!(Some(&text), Encoder::new().encode(&distribution).as_ref());
+        let histogram: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut STANDARD.decode(&text).unwrap().as_slice())
+            .unwrap();
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&histogram, &mut bytes)
+            .unwrap();
+        assert_eq!(text, STANDARD.encode(bytes));
+        assert_eq!(decode(&text).unwrap(), distribution);
+    }
+}
+
+#[test]
 fn an_empty_distribution_has_no_text() {
     assert_eq!(Encoder::new().encode(&Distribution::default()), None);
 }

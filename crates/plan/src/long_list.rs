@@ -1,0 +1,262 @@
+//! Long lists of URLs, held in little more than their text.
+//!
+//! A request of a plan takes hundreds of bytes, most of which are the same for every line of a list.
+//! Of a long list the plan has only its *templates* as requests: one for each host, method, set of
+//! header fields, body and name that occurs. The list itself has for each line the path and which
+//! template it follows. In files and reports it is named by its file, its length and its hash.
+
+use crate::url_list::lines_of;
+use crate::{BaseUrl, Error, ListedRequest, Plan, Request, RequestDefaults};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use url::{Position, Url};
+
+/// Lists with more lines are held this way.
+pub const LONGEST_WRITTEN_LIST: usize = 1_000;
+/// The most templates of a list.
+const MOST_TEMPLATES: usize = 1 << u8::BITS;
+
+/// A long list, of which the plan's requests are the templates.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LongList {
+    /// The file, as it was given.
+    pub path: PathBuf,
+    /// How many requests it has.
+    pub count: u64,
+    /// The CRC-32 of the file (that of zip and gzip), as eight hexadecimal digits.
+    pub crc32: String,
+    /// Its lines; `None` where the plan was read from a file.
+    #[serde(skip)]
+    pub lines: Option<Arc<ListLines>>,
+}
+
+/// Where a list comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListSource {
+    /// The file, as it was given.
+    pub path: PathBuf,
+    /// The CRC-32 of its text, as eight hexadecimal digits.
+    pub crc32: String,
+}
+
+/// The lines of a long list: a path each, and the index of its template.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListLines {
+    /// All paths with their queries, one behind the other.
+    paths: String,
+    /// Where each ends.
+    ends: Vec<u64>,
+    templates: Vec<u8>,
+}
+
+/// What a request is called in reports, and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedRequest<'a> {
+    /// The name of the series that counts it.
+    pub name: Cow<'a, str>,
+    /// Its whole URL.
+    pub url: Cow<'a, str>,
+}
+
+/// Lists are the same if their files have the same text, wherever they are.
+impl PartialEq for LongList {
+    fn eq(&self, other: &LongList) -> bool {
+        self.count == other.count && self.crc32 == other.crc32
+    }
+}
+
+impl LongList {
+    /// Reads the text of a list: its templates and its lines. `None` if it is short, or has too
+    /// many different templates, or weights.
+    ///
+    /// # Errors
+    /// As [`parse_url_list`](crate::parse_url_list).
+    pub fn read(
+        text: &str,
+        base: Option<&BaseUrl>,
+        defaults: &RequestDefaults,
+        source: ListSource,
+    ) -> Result<Option<(Vec<Request>, LongList)>, Error> {
+        if text.lines().nth(LONGEST_WRITTEN_LIST).is_none() {
+            return Ok(None);
+        }
+        let mut templates = Templates::new(defaults);
+        let mut lines = ListLines::default();
+        for listed in lines_of(text, base) {
+            let listed = listed?;
+            let path = listed.target.url[Position::BeforePath..].to_owned();
+            let Some(template) = templates.of(listed) else {
+                return Ok(None);
+            };
+            lines.push(template, &path);
+        }
+        if lines.len() <= LONGEST_WRITTEN_LIST {
+            return Ok(None);
+        }
+        let list = LongList {
+            path: source.path,
+            count: lines.len() as u64,
+            crc32: source.crc32,
+            lines: Some(Arc::new(lines)),
+        };
+        Ok(Some((templates.requests, list)))
+    }
+}
+
+impl ListLines {
+    fn push(&mut self, template: u8, path: &str) {
+        self.paths.push_str(path);
+        self.ends.push(self.paths.len() as u64);
+        self.templates.push(template);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The template of a line, and its path with its query.
+    ///
+    /// # Panics
+    /// If there is no such line.
+    #[inline]
+    pub fn line(&self, index: usize) -> (usize, &str) {
+        let begin = index.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let path = &self.paths[begin as usize..self.ends[index] as usize];
+        (usize::from(self.templates[index]), path)
+    }
+}
+
+/// The templates of a list so far.
+struct Templates<'a> {
+    defaults: &'a RequestDefaults,
+    requests: Vec<Request>,
+    /// Those of lines that say nothing but where they go.
+    plain: Vec<u8>,
+}
+
+impl<'a> Templates<'a> {
+    fn new(defaults: &'a RequestDefaults) -> Templates<'a> {
+        Templates {
+            defaults,
+            requests: Vec::new(),
+            plain: Vec::new(),
+        }
+    }
+
+    /// The template of a line, which is added where there is room for it.
+    fn of(&mut self, listed: ListedRequest) -> Option<u8> {
+        let is_plain = listed == ListedRequest::new(listed.target.clone());
+        let is_plain = is_plain && listed.target.credentials.is_none();
+        let here = origin(&listed.target.url);
+        let mut plain = self.plain.iter();
+        let known = plain.find(|index| origin(&self.requests[usize::from(**index)].url) == here);
+        if let Some(known) = known.filter(|_| is_plain) {
+            return Some(*known);
+        }
+        let request = self.defaults.complete(listed);
+        if request.weight != 1 {
+            return None;
+        }
+        let known = self.requests.iter().position(|one| is_same(one, &request));
+        let index = known.unwrap_or(self.requests.len());
+        if index == self.requests.len() {
+            self.requests.push(request);
+        }
+        let index = u8::try_from(index).ok()?;
+        debug_assert!(self.requests.len() <= MOST_TEMPLATES);
+        if is_plain {
+            self.plain.push(index);
+        }
+        Some(index)
+    }
+}
+
+/// Whether two requests differ in nothing but their paths.
+fn is_same(one: &Request, other: &Request) -> bool {
+    origin(&one.url) == origin(&other.url)
+        && (&one.method, &one.headers) == (&other.method, &other.headers)
+        && (&one.body, &one.name) == (&other.body, &other.name)
+}
+
+/// Scheme, host and port.
+fn origin(url: &Url) -> &str {
+    &url[..Position::BeforePath]
+}
+
+impl Plan {
+    /// How many requests are sent in turn.
+    pub fn request_count(&self) -> u64 {
+        let written = self.requests.len() as u64;
+        self.list.as_ref().map_or(written, |list| list.count)
+    }
+
+    /// The lines of its long list, if it has one that is known.
+    pub fn list_lines(&self) -> Option<&Arc<ListLines>> {
+        self.list.as_ref()?.lines.as_ref()
+    }
+
+    /// The name and the URL of the request of this index, among those that are sent in turn; `None`
+    /// also if it stands in a list whose lines are not known.
+    pub fn named_request(&self, index: usize) -> Option<NamedRequest<'_>> {
+        if self.list.is_none() {
+            let request = self.requests.get(index)?;
+            return Some(NamedRequest {
+                name: request.series_name(),
+                url: Cow::Borrowed(request.url.as_str()),
+            });
+        }
+        let lines = self.list_lines()?;
+        if index >= lines.len() {
+            return None;
+        }
+        let (template, path) = lines.line(index);
+        let template = self.requests.get(template)?;
+        let url = format!("{}{path}", origin(&template.url));
+        let name = template.series_name_of(&url).into_owned();
+        Some(NamedRequest {
+            name: Cow::Owned(name),
+            url: Cow::Owned(url),
+        })
+    }
+
+    /// The names and the URLs of all requests that are sent in turn.
+    pub fn named_requests(&self) -> impl Iterator<Item = NamedRequest<'_>> {
+        (0..).map_while(|index| self.named_request(index))
+    }
+
+    /// The same plan with a request for each line of its list.
+    ///
+    /// # Panics
+    /// Never: the URLs of a list were parsed before.
+    #[must_use]
+    pub fn written_out(self) -> Plan {
+        let Some(lines) = self.list_lines().cloned() else {
+            return self;
+        };
+        let request = |index| {
+            let (template, path) = lines.line(index);
+            let template = &self.requests[template];
+            let url = format!("{}{path}", origin(&template.url));
+            Request {
+                url: Url::parse(&url).expect("a path behind the origin that it was read with"),
+                ..template.clone()
+            }
+        };
+        Plan {
+            requests: (0..lines.len()).map(request).collect(),
+            list: None,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
