@@ -174,6 +174,7 @@ impl Replayer {
                 tail: &template.body,
                 http2: None,
                 parts: &self.parts,
+                resend: Resend::default(),
             };
         }
         let request = &prepared.requests[index];

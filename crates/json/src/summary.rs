@@ -265,7 +265,7 @@ pub struct Failures {
 }
 
 /// The kinds of warnings that this version knows.
-const WARNINGS: [&str; 12] = [
+const WARNINGS: [&str; 13] = [
     "aborted",
     "few_samples",
     "interrupted",

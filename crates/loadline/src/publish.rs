@@ -181,11 +181,14 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// If one of them would be written over a file that was `read`, before any is.
 pub(crate) fn write_plots(folder: &Path, page: &Page, read: &[PathBuf]) -> Result<()> {
-    let place =
-        |name: &str, format: FileFormat| folder.join(format!("{name}.{}", format.ending()));
+    let place = |name: &str, format: FileFormat| folder.join(format!("{name}.{}", format.ending()));
     let charts = loadline_page::charts(page);
     let places: Vec<PathBuf> = (charts.iter())
-        .flat_map(|chart| FileFormat::ALL.iter().map(|&format| place(&chart.name, format)))
+        .flat_map(|chart| {
+            FileFormat::ALL
+                .iter()
+                .map(|&format| place(&chart.name, format))
+        })
         .collect();
     refuse_overwriting(
         places.iter().map(PathBuf::as_path),

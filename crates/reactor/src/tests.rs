@@ -873,7 +873,7 @@ fn bytes_that_no_send_took_came_nowhere_and_those_of_a_unix_socket_are_not_known
 
 #[test]
 fn a_request_to_a_broken_connection_came_behind_its_end() {
-    let (address, server) = serve_one(|peer| drop(peer));
+    let (address, server) = serve_one(drop);
     let kernel = Kernel::new().unwrap();
     let told = kernel.block_on(async {
         let connected = kernel

@@ -1,6 +1,6 @@
 //! Plans for tests.
 
-use loadline_plan::{Arrivals, Body, Client, Connection, Load, Order, Plan, Request, Shape};
+use loadline_plan::{Arrivals, Body, Load, Order, Plan, Request, Shape};
 use std::time::Duration;
 
 /// A plan of one second at 20 requests a second to an address where nobody is.
@@ -14,9 +14,6 @@ pub(crate) fn plan() -> Plan {
             weight: 1,
             name: None,
         }],
-        script: None,
-        think: None,
-        client: Client::default(),
         order: Order::Sequential,
         load: Load {
             users: 1,
@@ -29,16 +26,7 @@ pub(crate) fn plan() -> Plan {
         threads: 1,
         processes: 1,
         duration: Some(Duration::from_secs(1)),
-        request_limit: None,
-        warmup: Duration::ZERO,
-        settle: false,
-        until: None,
-        max_series: loadline_plan::DEFAULT_MAX_SERIES,
         seed: 7,
-        connection: Connection::default(),
-        checks: Vec::new(),
-        abort_on: Vec::new(),
-        scenarios: Vec::new(),
-        part: None,
+        ..Plan::default()
     }
 }

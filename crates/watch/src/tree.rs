@@ -206,9 +206,8 @@ impl Tree {
     fn keep_born(&mut self, table: &Table) {
         if self.wanted.is_some() {
             let fresh = table.fresh().iter().copied();
-            let is_born = |pid: &u32| {
-                table.is_newer(*pid, self.found_in) && !self.times.contains_key(pid)
-            };
+            let is_born =
+                |pid: &u32| table.is_newer(*pid, self.found_in) && !self.times.contains_key(pid);
             self.born.extend(fresh.filter(is_born));
             self.born.retain(|pid| table.has(*pid));
         }

@@ -198,8 +198,8 @@ impl Report {
 
     /// The file that the dashboard is exported to, if it is; nothing is shown while the test runs.
     fn add_dashboard(&mut self, asked: &Asked<'_>, argument: &str) -> Result<(), Refused> {
-        let pairs = argument.split('&').filter_map(|pair| pair.split_once('='));
-        let file = pairs.filter(|(name, _)| *name == "export").last();
+        let mut pairs = argument.split('&').filter_map(|pair| pair.split_once('='));
+        let file = pairs.rfind(|(name, _)| *name == "export");
         match file.filter(|(_, file)| !file.is_empty()) {
             Some((_, file)) => self.add(asked, &format!("html={file}")),
             None => {

@@ -84,7 +84,7 @@ mod tests {
             let headers = headers.iter().map(|line| line.parse().expect("a header"));
             let defaults = RequestDefaults {
                 headers: headers.collect(),
-                body: Body::Bytes(body.into()),
+                body: Body::Bytes(body.to_owned().into()),
                 ..RequestDefaults::default()
             };
             let listed = ListedRequest::new("http://a/".parse().expect("a URL"));

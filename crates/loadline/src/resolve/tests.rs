@@ -293,7 +293,7 @@ fn forms_are_joined_and_named() {
     let Body::Bytes(body) = request.body else {
         panic!("no body")
     };
-    let body = String::from_utf8(body).expect("text");
+    let body = String::from_utf8(body.to_vec()).expect("text");
     assert!(
         body.contains("filename=\"photo.png\"") && body.contains("\r\n\r\npixels\r\n"),
         "{body}"

@@ -65,7 +65,7 @@ pub(crate) fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
         match found {
             Some(ns) => units::time_cell(ns as f64),
             // As wide as a time, whose unit is of one width.
-            None if series.times.len() > 0 => format!("{}   ", names::TOO_FEW),
+            None if !series.times.is_empty() => format!("{}   ", names::TOO_FEW),
             None => String::new(),
         }
     };

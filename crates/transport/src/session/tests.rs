@@ -151,13 +151,16 @@ fn short_records_leave_together_and_long_ones_apart() {
     ] {
         let socket = Sink::default();
         let mut cx = Context::from_waker(std::task::Waker::noop());
+        let traffic = Traffic::default();
         let mut outlet = Outlet {
             socket: &socket,
             cx: &mut cx,
+            traffic: &traffic,
         };
         let slices: Vec<_> = records.iter().map(|record| IoSlice::new(record)).collect();
         let written = outlet.write_vectored(&slices).expect("a sink");
         assert_eq!(written, expected);
+        assert_eq!(traffic.take(), (expected as u64, 0));
         let sent = socket.0.borrow();
         assert_eq!(sent.len(), 1);
         assert_eq!(sent.concat(), records.concat()[..expected]);
