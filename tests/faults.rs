@@ -128,7 +128,7 @@ fn a_connection_that_ends_after_an_answer_is_replaced() {
         ("short-length", 20),
     ] {
         // An end that crosses the next request may have met it at the server.
-        let flags = ["--rate", "400"];
+        let flags = ["--think", "5ms"];
         let (summary, server) = run(&format!("fault={fault}&every=10"), &flags);
         assert_eq!(count(&summary, "surplus"), surplus, "{fault}");
         let warnings = summary["warnings"].to_string();

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// From one key to the next: longer than a change takes to hold.
-const BETWEEN: Duration = Duration::from_millis(300);
+/// From one key to the next: longer than a change takes to hold, and so that the run has plots.
+const BETWEEN: Duration = Duration::from_millis(900);
 
 /// Runs the command on a terminal of its own, presses the keys when its load has begun, and returns
 /// its exit code and what the terminal showed.

@@ -169,8 +169,8 @@ impl Run {
     /// The next event; `None` if none came in this time. After [`Event::Ended`] nothing comes.
     ///
     /// What a worker that is lost had told until then counts, and [`failures`](Self::failures)
-    /// tells why it was lost. A lost thread ends the run: the others are told to end. Workers that are
-    /// [elsewhere](Self::elsewhere) go on to its end.
+    /// tells why it was lost. A lost thread ends the run: the others are told to end. Workers that
+    /// are [elsewhere](Self::elsewhere) go on to its end.
     pub fn next_event(&mut self, timeout: Duration) -> Option<Event> {
         loop {
             if let Some(change) = self.handle.changes_since(self.changes).first() {

@@ -114,7 +114,7 @@ mod tests {
             0 => format!("http://127.0.0.1:81/{at}?q=ü&b\n"),
             1 => format!("http://[::1]/{at}\n"),
             _ => format!(
-                "{{\"url\": \"b\", \"method\": \"PUT\", \"body\": \"{}\"}}\n",
+                "{{\"url\": \"b/\", \"method\": \"PUT\", \"body\": \"{}\"}}\n",
                 at % 7
             ),
         });

@@ -1,6 +1,6 @@
 //! Long lists of URLs, held in little more than their text.
 //!
-//! A request of a plan takes hundreds of bytes, most of which are the same for every line of a list.
+//! A request of a plan takes hundreds of bytes, most of which are the same for each line of a list.
 //! Of a long list the plan has only its *templates* as requests: one for each host, method, set of
 //! header fields, body and name that occurs. The list itself has for each line the path and which
 //! template it follows. In files and reports it is named by its file, its length and its hash.

@@ -28,7 +28,7 @@ pub struct LogWriter<W: Write> {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// A log of the requests of this plan into this output, beginning with the names of the columns.
+    /// A log of the requests of this plan into this output. The names of the columns come first.
     pub fn new(output: W, plan: &Plan) -> io::Result<LogWriter<W>> {
         let mut output = BufWriter::with_capacity(64 * 1024, output);
         writeln!(output, "{COLUMNS}")?;

@@ -75,7 +75,8 @@ mod tests {
         let log = "[2026-11-25 20:00:00,000] host/INFO/locust.main: Starting Locust 2.47.0\n\
                    Traceback (most recent call last):\n  File \"rpc.py\", line 31\n\
                    locust.exception.RPCError: Socket bind failure: Address already in use\n\
-                   \n[2026-11-25 20:00:01,000] host/INFO/locust.main: Shutting down (exit code 0)\n";
+                   \n[2026-11-25 20:00:01,000] host/INFO/locust.main: Shutting down \
+                   (exit code 0)\n";
         let told = "locust.exception.RPCError: Socket bind failure: Address already in use";
         assert_eq!(telling_line(log), Some(told));
     }

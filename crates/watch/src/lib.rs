@@ -13,7 +13,8 @@
 //!
 //! Nothing fails for lack of rights: what can't be read is absent, and named in the look. Readings
 //! that cost much (the list of processes, proportional memory, the sockets of many files, the
-//! switches of many threads) are spaced so that each kind takes at most a five-thousandth of a core.
+//! switches of many threads) are spaced so that each kind takes at most a five-thousandth of a
+//! core.
 //! The processes of a target are looked for before the load: beside it, only processes that are new
 //! are asked whether they take the place of a target that has ended.
 

@@ -65,8 +65,9 @@ impl Watcher {
         watcher
     }
 
-    /// Lets what costs much to read (the list of processes, open files, sockets, proportional memory, context switches)
-    /// take one part of this many of a core each; without this it is a five-thousandth.
+    /// Lets what costs much to read (the list of processes, open files, sockets, proportional
+    /// memory, context switches) take one part of this many of a core each; without this it is a
+    /// five-thousandth.
     pub fn allow_each(&mut self, parts: u32) {
         for budget in [
             &mut self.list,
@@ -101,9 +102,9 @@ impl Watcher {
         Ok(())
     }
 
-    /// Finds who listens where on this host, for [`watch_listeners`](Watcher::watch_listeners): that
-    /// may take its time, and is for before a load. Who listens on these ports is found in any
-    /// case.
+    /// Finds who listens where on this host, for [`watch_listeners`](Watcher::watch_listeners):
+    /// that may take its time, and is for before a load. Who listens on these ports is found in
+    /// any case.
     pub fn find_listeners(&mut self, ports: &[u16]) {
         self.refresh();
         let pids: Vec<u32> = self.table.pids().collect();

@@ -1,7 +1,7 @@
 //! The cookies that are kept, at most so many.
 //!
-//! A server may set a new cookie with each response: what a cookie costs must not grow with how many
-//! there are. So they are counted as they come and go, and those that have run out are looked for
+//! A server may set a new cookie with each response: what a cookie costs must not grow with their
+//! number. So they are counted as they come and go, and those that have run out are looked for
 //! only when there is no room and at least one of them is due.
 
 use super::MOST_COOKIES;

@@ -20,7 +20,8 @@ fn frozen_for_a_second(connections: u32, most: u32, threads: u32) -> Ran {
     world.at(0, move |hands| hands.server.freeze(freeze)).run()
 }
 
-/// At the end of the second nothing is left of the freeze; its maximum and its mean show it.
+/// At the end of the second nothing is left of the freeze but what is sent in that instant; its
+/// maximum and its mean show it.
 #[test]
 fn a_freeze_shows_in_what_is_in_flight_in_its_second() {
     for threads in [1, 2] {
@@ -37,7 +38,8 @@ fn a_freeze_shows_in_what_is_in_flight_in_its_second() {
             let counts = ran.intervals.iter().map(|interval| interval.counts);
             counts.map(|counts| of(&counts)).collect()
         };
-        assert_eq!(of_seconds(|counts| counts.in_flight), [0; 5]);
+        let left = of_seconds(|counts| counts.in_flight);
+        assert!(left.iter().all(|left| *left <= 1), "{left:?}");
         let most = of_seconds(|counts| counts.in_flight_max);
         assert!((99..=101).contains(&most[2]), "{most:?}");
         let others = [0, 1, 3, 4].map(|second: usize| most[second]);

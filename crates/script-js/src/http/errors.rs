@@ -142,8 +142,8 @@ fn of_blocked(blocked: &Blocked) -> (u16, String, String) {
 }
 
 fn of_tls(reason: &str) -> (u16, String, String) {
-    let reason = &in_k6s_options(reason);
     let lower = reason.to_ascii_lowercase();
+    let reason = &in_k6s_options(reason);
     let says = |word: &str| lower.contains(word);
     if says("unknownissuer") || says("unknown issuer") || says("not trusted") || says("issuer") {
         let go = "tls: failed to verify certificate: x509: certificate signed by unknown authority";

@@ -163,7 +163,7 @@ mod tests {
     fn brackets_are_counted_where_they_are_code() {
         assert_eq!(deepest("f([{}], {}); g()"), 3);
         assert_eq!(deepest("'(((' + \"[[\\\"[\" // {{{\n/* ((( */ + (1)"), 1);
-        assert_eq!(deepest("`((( ${f(`${[1]}`)} (((` + (1)"), 5);
+        assert_eq!(deepest("`((( ${f(`${[1]}`)} (((` + (1)"), 4);
         assert_eq!(deepest("'unclosed (\n(()) \\"), 2);
     }
 
