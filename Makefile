@@ -51,13 +51,10 @@ python: compiler
 wheel: build
 	@scripts/need objdump=binutils
 	@scripts/python $(TARGET)/python
-	$(TARGET)/python/bin/python3 -m pip install --quiet 'maturin>=1.9.2,<2'
-	rm -rf python/loadline.data $(TARGET)/wheels
-	mkdir -p python/loadline.data/scripts
-	cp $(TARGET)/release/loadline python/loadline.data/scripts/
-	cd python && CARGO_TARGET_DIR=$(TARGET) PATH=$(TARGET)/python/bin:$$PATH \
-		maturin build --release --locked --out $(TARGET)/wheels --compatibility \
-		manylinux_$$(../scripts/glibc $(TARGET)/release/loadline $(EXTENSION) | tr . _)
+	$(TARGET)/python/bin/python3 -m pip install --quiet 'pyproject-metadata<1' 'wheel<1'
+	rm -rf $(TARGET)/wheels
+	$(TARGET)/python/bin/python3 scripts/wheel $(TARGET)/wheels $(TARGET)/release/loadline \
+		$(EXTENSION)
 	scripts/wheel-check $(TARGET)/wheels/*.whl
 
 # A plain cargo install would leave the page out, and build that into target/release.
