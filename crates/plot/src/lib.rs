@@ -1,8 +1,9 @@
 //! The charts of a report's page as SVG and PNG files.
 //!
 //! [`FileFormat`] says which files a chart makes; [`svg`] and `png` draw a
-//! [`Chart`](loadline_page::Chart), the description that the page draws too: white ground, thin grid, a legend above the plot, colours that print and that the
-//! colour-blind tell apart. Nobody can point at a file, so the numbers of an axis are in one unit:
+//! [`Chart`](loadline_page::Chart), the description that the page draws too: white ground, thin
+//! grid, a legend above the plot, colours that print and that the colour-blind tell apart. Nobody
+//! can point at a file, so the numbers of an axis are in one unit:
 //! times are milliseconds, memory is megabytes. A chart without a point says so.
 //!
 //! ```

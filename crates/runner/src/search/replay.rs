@@ -19,6 +19,7 @@ pub(super) fn replay(runs: &[RunFile], searched: &Searched) -> Option<(SearchOut
         runs: runs.iter(),
         made: 0,
         first: runs.first()?,
+        last: runs.last()?,
         users: searched.users,
         overhead_s: searched.settings.overhead_s,
         evaluation: Evaluation::default(),
@@ -41,6 +42,7 @@ struct Saved<'a> {
     runs: slice::Iter<'a, RunFile>,
     made: u32,
     first: &'a RunFile,
+    last: &'a RunFile,
     users: bool,
     overhead_s: f64,
     evaluation: Evaluation,
@@ -83,13 +85,16 @@ impl Saved<'_> {
     }
 
     /// The time that was gone when the next trial was about to begin; `None` if its version did not
-    /// keep it. Behind the last trial no time was left, else there would be another one.
+    /// keep it. After the last trial it is what had gone before it, its own length and what a trial
+    /// takes besides: a search that was killed had time left.
     fn next_spent_s(&self) -> Option<f64> {
         let spent_s = |run: &RunFile| run.header().role.as_ref()?.spent_s;
-        match self.runs.as_slice().first() {
-            Some(next) => spent_s(next),
-            None => spent_s(self.first).map(|_| f64::INFINITY),
+        if let Some(next) = self.runs.as_slice().first() {
+            return spent_s(next);
         }
+        let summary = self.last.summary();
+        let length_s = summary.plan.warmup.as_secs_f64() + summary.total.end_ns as f64 / 1e9;
+        Some(spent_s(self.last)? + length_s + self.overhead_s)
     }
 
     /// The level at which a trial began.
