@@ -62,6 +62,6 @@ pub enum EndReason {
     Requests,
     /// It was stopped from outside.
     Stopped,
-    /// A worker was lost, as [`Run::failure`](crate::Run::failure) tells.
+    /// A worker was lost, as [`Run::failures`](crate::Run::failures) tells.
     Failed,
 }
