@@ -74,6 +74,58 @@ const NAMED_FROM_ROOT: [&str; 8] = [
     "crates/", "tests/", "web/", "docs/", "studies/", "benches/", "fuzz/", "scripts/",
 ];
 
+/// The names by which code calls what a manifest depends on, tests and build scripts included.
+fn called(manifest: &toml::Table) -> BTreeSet<String> {
+    let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let tables = kinds
+        .iter()
+        .filter_map(|kind| manifest.get(*kind)?.as_table());
+    tables
+        .flat_map(toml::Table::keys)
+        .map(|name| match name.as_str() {
+            "md-5" => "md5".to_owned(),
+            name => name.replace('-', "_"),
+        })
+        .collect()
+}
+
+/// The words of the Rust files below these folders.
+fn words(folders: &[PathBuf]) -> BTreeSet<String> {
+    let mut files = Vec::new();
+    for folder in folders {
+        sources(folder, &mut files);
+    }
+    let is_rust = |file: &PathBuf| file.extension().is_some_and(|kind| kind == "rs");
+    let mut words = BTreeSet::new();
+    for file in files.into_iter().filter(is_rust) {
+        let text = read_to_string(file).expect("a source");
+        let split = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        words.extend(split.map(str::to_owned));
+    }
+    words
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let mut unused = Vec::new();
+    for name in dependencies().into_keys() {
+        let folder = Path::new(ROOT).join("crates").join(&name);
+        let manifest = read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        let mut folders = vec![folder];
+        if name == "loadline" {
+            folders.push(Path::new(ROOT).join("tests"));
+        }
+        let words = words(&folders);
+        let called = called(&manifest.parse().expect("TOML"));
+        unused.extend(
+            called
+                .difference(&words)
+                .map(|other| format!("{name}: {other}")),
+        );
+    }
+    assert_eq!(unused, Vec::<String>::new(), "take these out of Cargo.toml");
+}
+
 #[test]
 fn every_path_that_the_architecture_names_exists() {
     let text = read_to_string(format!("{ROOT}/ARCHITECTURE.md")).expect("the document");
