@@ -10,7 +10,7 @@ What a study file cannot say is measured here, in the same way: how long connect
 peaks and growth of memory, how evenly requests arrive at the server, differences of medians, the
 time of a process that measures nothing, and wrk's own example scripts, which a package installs,
 sometimes compressed; k6's scripts, in `k6.py`, and locustfiles, in `locustfiles.py`. The server
-always runs on core 0, the client on core 1.
+runs on core 0, the client on core 1, but for the rows of `connections.py` that pin nothing.
 
 Usage: python3 benches/speed.py [--quick] [--only WORD] [--markdown FILE]
 """
@@ -33,6 +33,7 @@ import sys
 import tempfile
 import time
 
+from connections import ConnectionRows
 from k6 import K6Rows
 from locustfiles import LocustRows
 
@@ -58,7 +59,7 @@ class Compared:
     scenario: str
     ours: dict
     peer: dict
-    cpu_bar: float
+    cpu_bar: float | None
     rate_bar: float | None = None
 
 
@@ -137,12 +138,17 @@ def pinned(core, command):
     return ["taskset", "-c", core, *map(str, command)]
 
 
-def run_client(command, parse):
+def on_core(core, command, is_pinned):
+    """The command on its core, or wherever the scheduler puts it."""
+    return pinned(core, command) if is_pinned else list(map(str, command))
+
+
+def run_client(command, parse, is_pinned=True):
     """Runs a client to its end and says what it did and what it cost."""
     begin = time.monotonic()
     with tempfile.TemporaryFile("w+") as out:
         client = subprocess.Popen(
-            pinned(CLIENT_CORE, command), stdout=out, stderr=subprocess.STDOUT
+            on_core(CLIENT_CORE, command, is_pinned), stdout=out, stderr=subprocess.STDOUT
         )
         # The kernel's own account of a child's peak begins with that of the process that forked
         # it, which is larger than any client.
@@ -206,7 +212,7 @@ class Bench:
         self.http, self.http2 = free_port(), free_port()
 
     @contextlib.contextmanager
-    def nginx(self):
+    def nginx(self, is_pinned=True):
         config = self.folder / "nginx.conf"
         config.write_text(f"""
             worker_processes 1; daemon off; pid {self.folder}/nginx.pid;
@@ -233,7 +239,7 @@ class Bench:
         """)
         binary = shutil.which("nginx") or "/usr/sbin/nginx"
         self.folder.chmod(0o755)
-        server = subprocess.Popen(pinned(SERVER_CORE, [binary, "-c", config]))
+        server = subprocess.Popen(on_core(SERVER_CORE, [binary, "-c", config], is_pinned))
         try:
             wait_for(self.http)
             yield
@@ -241,11 +247,11 @@ class Bench:
             server.terminate()
             server.wait()
 
-    def take_turns(self, ours, theirs):
+    def take_turns(self, ours, theirs, is_pinned=True):
         """Lets two clients take turns, one unmeasured round first."""
         pairs = []
         for round_ in range(self.options.rounds + 1):
-            pair = [run_client(*ours), run_client(*theirs)]
+            pair = [run_client(*client, is_pinned) for client in (ours, theirs)]
             if round_ > 0:
                 pairs.append(pair)
         return [list(samples) for samples in zip(*pairs)]
@@ -257,10 +263,11 @@ class Bench:
 
     def judge(self, scenario, mine, peers):
         """Holds what was measured in some rounds against the bars."""
-        name, peer, bar = scenario.scenario, scenario.peer["tool"], scenario.cpu_bar
-        cpu = ratio(mine, peers, lambda sample: sample.cpu_us)
-        values = f"{median(mine, 'cpu_us'):.2f} / {median(peers, 'cpu_us'):.2f} µs = {cpu:.2f}"
-        self.add(name, f"CPU per request, ours / {peer}", values, f"≤ {bar:.2f}", cpu <= bar)
+        name, peer = scenario.scenario, scenario.peer["tool"]
+        if bar := scenario.cpu_bar:
+            cpu = ratio(mine, peers, lambda sample: sample.cpu_us)
+            values = f"{median(mine, 'cpu_us'):.2f} / {median(peers, 'cpu_us'):.2f} µs = {cpu:.2f}"
+            self.add(name, f"CPU per request, ours / {peer}", values, f"≤ {bar:.2f}", cpu <= bar)
         if bar := scenario.rate_bar:
             rate = ratio(mine, peers, lambda sample: sample.figures["rate"])
             values = f"{median_rate(mine):,.0f} / {median_rate(peers):,.0f} = {rate:.2f}"
@@ -479,6 +486,7 @@ class Bench:
                 self.memory_over_time()
             K6Rows(self, LOADLINE, run_client, test_server).run(wanted)
             LocustRows(self, LOADLINE, run_client).run(wanted)
+        ConnectionRows(self, LOADLINE, Compared, of_wrk).run(wanted)
         if wanted("5 000/s"):
             self.pacing()
             self.open_against_closed()
