@@ -197,7 +197,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "insecure-skip-tls-verify",
         None,
         "insecureSkipTLSVerify",
-        "Believe any certificate",
+        "Accept any certificate",
     ),
     switch(
         "no-connection-reuse",

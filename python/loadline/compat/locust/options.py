@@ -115,7 +115,7 @@ def _add_processes(parser):
 def _add_master(group):
     add = group.add_argument
     add("--master", action="store_true", env_var="LOCUST_MODE_MASTER",
-        help="Be the master of workers on other machines")
+        help="Be the master of workers on other machines (not there yet)")
     add("--master-bind-host", default="*", metavar="<ip>", env_var="LOCUST_MASTER_BIND_HOST",
         help="Address that workers connect to. Default: all")
     add("--master-bind-port", type=int, default=5557, metavar="<port number>",
@@ -134,7 +134,7 @@ def _add_master(group):
 def _add_worker(group):
     add = group.add_argument
     add("--worker", action="store_true", env_var="LOCUST_MODE_WORKER",
-        help="Be a worker of a master on another machine")
+        help="Be a worker of a master on another machine (not there yet)")
     add("--processes", type=int, metavar="<int>", env_var="LOCUST_PROCESSES",
         help="Spread the users over that many processes; -1 is one for each core")
     add("--slave", nargs=0, help=configargparse.SUPPRESS,
