@@ -45,9 +45,9 @@ const OF_STREAMS: Sleep = Sleep {
 /// The shortest sleep: a shorter one costs more than it saves.
 const LEAST_NS: u64 = 4_000;
 
-/// With more workers for each core no loop sleeps. With four the sleep makes no difference to the
-/// rate, with fifteen it halves it.
-const MOST_WORKERS_ON_A_CORE: usize = 4;
+/// With so many workers for each core, or more, no loop sleeps: the sleep costs a tenth of the rate
+/// then, and half of it with fifteen.
+const CROWDED_WORKERS_ON_A_CORE: usize = 2;
 
 /// The loop sleeps until the next arrival if that is at most so far away: from 4 000 arrivals a
 /// second and worker on a wake-up costs more than an exchange, below it hardly matters.
@@ -79,7 +79,7 @@ impl ClosedLoadCoalescing {
 
     fn on(cores: usize, begin_ns: u64, workers: u32) -> Self {
         ClosedLoadCoalescing {
-            is_crowded: workers as usize > cores * MOST_WORKERS_ON_A_CORE,
+            is_crowded: workers as usize >= cores * CROWDED_WORKERS_ON_A_CORE,
             sleep: OF_CONNECTIONS,
             seen_ns: begin_ns,
             seen_iterations: 0,
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn is_nothing_where_many_workers_share_a_core() {
-        for (workers, expected) in [(8, Coalescing::For(7_812)), (9, Coalescing::Off)] {
+        for (workers, expected) in [(3, Coalescing::For(7_812)), (4, Coalescing::Off)] {
             let mut coalescing = ClosedLoadCoalescing::on(2, 0, workers);
             assert_eq!(coalescing.observe(100 * MS, 100, 10_000), expected);
         }
