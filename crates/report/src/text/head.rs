@@ -61,6 +61,7 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     facts.push(("bytes", bytes(summary)));
     facts.push(("connections", connections(counts)));
+    facts.extend(resent(counts).map(|text| ("resent", text)));
     facts.extend(few_files(summary).map(|text| ("limit", text)));
     facts.extend(beside_target(summary).map(|text| ("threads", text)));
     facts
@@ -260,12 +261,13 @@ fn bytes(summary: &Summary) -> String {
 
 fn connections(counts: &Counts) -> String {
     let opened = units::count(counts.connections);
-    let resent = match counts.resent {
-        0 => String::new(),
-        resent => format!("; {} sent again", units::counted(resent, "request")),
-    };
     format!(
-        "{opened} opened, {}{resent}",
+        "{opened} opened, {}",
         units::counted(counts.reconnects, "reconnect")
     )
+}
+
+fn resent(counts: &Counts) -> Option<String> {
+    let resent = units::counted(counts.resent, "request");
+    (counts.resent > 0).then(|| format!("{resent} sent again"))
 }
