@@ -1,5 +1,7 @@
-//! Every relative link in the documents leads to a file that exists and to a heading in it.
+//! Every relative link in the documents leads to a file that exists and to a heading in it, and the
+//! README is short and shows the result first.
 
+use crate::rig::loadline;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
@@ -101,6 +103,64 @@ fn every_link_leads_somewhere() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Lines of the README, and words of its prose, which take five minutes at 200 a minute.
+const README_LINES: usize = 200;
+const README_WORDS: usize = 1_000;
+
+#[test]
+fn the_readme_is_read_in_five_minutes() {
+    let text = read_to_string(format!("{ROOT}/README.md")).expect("the README");
+    let lines = text.lines().count();
+    assert!(lines <= README_LINES, "{lines} lines");
+    let is_prose = |line: &str| !line.starts_with('|');
+    let words = prose(&text).filter(|(_, line)| is_prose(line));
+    let words: usize = words.map(|(_, line)| line.split_whitespace().count()).sum();
+    assert!(words <= README_WORDS, "{words} words of prose");
+}
+
+#[test]
+fn the_readme_shows_what_one_gets_before_how_to_get_it() {
+    let text = read_to_string(format!("{ROOT}/README.md")).expect("the README");
+    let places = [
+        "](docs/pictures/what-you-get.png)",
+        "\n## Install\n",
+        "install.sh \\| sh` |",
+        "`pip install loadline`",
+        "make install` |",
+        "](docs/guide/install.md)",
+        "\n## You know X? Type Y\n",
+        "\n## Ten commands\n",
+        "\n## Speed\n",
+        "\n## How it compares\n",
+        "\n## Read on\n",
+    ];
+    let places = places.map(|part| text.find(part).unwrap_or_else(|| panic!("no {part}")));
+    assert!(places.is_sorted(), "{places:?}");
+    let picture = format!("{ROOT}/docs/pictures/what-you-get.png");
+    let bytes = std::fs::metadata(picture).expect("the picture").len();
+    assert!(bytes < 200_000, "a picture of {bytes} bytes");
+}
+
+#[test]
+fn the_readme_has_ten_commands_that_there_are() {
+    let text = read_to_string(format!("{ROOT}/README.md")).expect("the README");
+    let (_, block) = text
+        .split_once("## Ten commands\n\n```\n")
+        .expect("the block");
+    let (block, _) = block.split_once("\n```").expect("its end");
+    let is_command = |line: &&str| line.starts_with("loadline ");
+    assert_eq!(block.lines().filter(is_command).count(), 10, "{block}");
+    // What is typed in place of another tool's words stands between backticks.
+    let lines = block.lines().chain(text.split('`'));
+    let words = lines.filter_map(|line| line.strip_prefix("loadline ")?.split(' ').next());
+    let is_name = |word: &&str| word.chars().all(|letter| letter.is_ascii_alphanumeric());
+    let help = loadline(&["--help"]).stdout;
+    let known: Vec<&str> = help.split([' ', ',', '\n']).collect();
+    for word in words.filter(is_name) {
+        assert!(known.contains(&word), "there is no loadline {word}");
+    }
 }
 
 #[test]

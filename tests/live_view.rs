@@ -130,7 +130,7 @@ fn keys_change_the_load_on_the_view_and_the_screen_of_before_is_back_at_the_end(
     window.shows(&["\nthe screen of before\n"]);
     window.run(&line(
         &server,
-        "-r 200 -d 300s --check 'p99<9s' --allow-invalid",
+        "-r 200 -d 300s --check 'p99<9s' --allow-invalid --full",
     ));
     let first = window.shows(&["achieved", "p99", "passed p99<9s", "+ more load", "left"]);
     assert!(!first.contains("screen of before"), "{first}");

@@ -102,7 +102,7 @@ fn urls_beyond_the_most_series_are_counted_together() {
     let found = summary(&words);
     assert_eq!(found["names"].as_array().map(Vec::len), Some(3));
     assert_eq!(of(&found, "(other)")["answered"], 4);
-    let shown = loadline(&[&words[..], &["--allow-invalid"]].concat()).stdout;
+    let shown = loadline(&[&words[..], &["--allow-invalid", "--full"]].concat()).stdout;
     assert!(
         shown.contains("(other) holds the requests of all names beyond the first 2"),
         "{shown}"
@@ -179,6 +179,7 @@ fn several_urls_are_named_by_themselves() {
         "-t",
         "1",
         "--allow-invalid",
+        "--full",
         &urls[0],
         &urls[1],
     ];

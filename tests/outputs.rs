@@ -307,6 +307,92 @@ fn a_named_pipe_gets_the_whole_of_each_output() {
 }
 
 #[test]
+fn a_run_prints_what_one_looks_for_first_and_the_rest_where_it_is_asked_for() {
+    let server = serve();
+    let url = url(&server, "delay=1ms");
+    let folder = tempfile::tempdir().unwrap();
+    let [saved, file] = ["a.run", "a.txt"].map(|name| folder.path().join(name));
+    let words = ["-r", "200", "-d", "2s", "--no-progress", "--allow-invalid"];
+    let checks = ["--check", "p99<9s", "--check", "errors<1%"];
+    let run = |more: &[&str]| {
+        let said = loadline(&[&words[..], &checks, more, &[&url]].concat());
+        assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+        said.stdout
+    };
+    let first = run(&["--save", text(&saved)]);
+    assert!(first.lines().count() <= 20, "{first}");
+    for begin in [
+        "checks     passed: p99<9s (",
+        "validity   ",
+        "rate       ",
+        "response   from the intended start, with 95 % intervals",
+        "  p50 ",
+        "failures   0 failed",
+        "statuses   200: 400",
+    ] {
+        assert!(first.contains(&format!("\n{begin}")), "{begin}: {first}");
+    }
+    let last = format!(": loadline report {}\n", text(&saved));
+    assert!(first.ends_with(&last), "{first}");
+    let report = |more: &[&str]| {
+        let words = ["report", "--allow-invalid", text(&saved)];
+        loadline(&[&words[..], more].concat()).stdout
+    };
+    assert_eq!(report(&["--full"]), report(&[]));
+    assert_eq!(report(&["--short"]).lines().count(), 5);
+    let to_file = format!("text={}", text(&file));
+    let beside = run(&["-o", &to_file]);
+    let in_file = std::fs::read_to_string(&file).unwrap();
+    for (whole, full) in [
+        (true, report(&[])),
+        (true, run(&["--full"])),
+        (true, in_file),
+        (false, first),
+        (false, beside),
+    ] {
+        for section in [
+            "\nResponse time, timed from the ",
+            "\nTime spent ",
+            "\nValidity: ",
+        ] {
+            assert_eq!(full.contains(section), whole, "{section}: {full}");
+        }
+    }
+    let both = loadline(&["--short", "--full", &url]);
+    assert_eq!(both.code, Some(2), "{}", both.stdout);
+}
+
+#[test]
+fn why_a_result_is_doubtful_is_one_whole_line_in_a_pipe_and_wrapped_on_a_terminal() {
+    let server = serve();
+    let url = url(&server, "delay=100ms");
+    let words = "-r 200 -d 2s -c 5 -t 1 --max-connections 10 --no-progress --allow-invalid";
+    let words: Vec<&str> = words.split(' ').chain([&*url]).collect();
+    let piped = loadline(&words).stdout;
+    let reason = piped.lines().find(|line| line.starts_with("validity"));
+    let reason = reason.unwrap_or_else(|| panic!("{piped}"));
+    assert!(reason.len() > 100 && reason.ends_with('.'), "{piped}");
+    let line = format!("{} '{}'", text(&program()), words.join("' '"));
+    // Gives the command a terminal of its own.
+    let said = Command::new("script")
+        .args(["-q", "-e", "-c", &line, "/dev/null"])
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .output()
+        .expect("script, of bsdutils, is there");
+    let shown = String::from_utf8(said.stdout).unwrap().replace('\r', "");
+    let widest = shown.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{shown}");
+    assert!(!shown.contains('…'), "{shown}");
+    let reason = shown.split("\nvalidity   ").nth(1).unwrap_or_default();
+    let reason = reason.split("\nrate ").next().unwrap_or_default();
+    assert!(
+        reason.lines().count() > 1 && reason.ends_with('.'),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_dumb_terminal_gets_no_escapes() {
     let server = serve();
     let url = url(&server, "");

@@ -76,6 +76,7 @@ fn a_loop_of_redirects_is_told_as_such() {
         "--follow-redirects",
         "1",
         "--no-progress",
+        "--full",
         &url,
     ]);
     assert!(said.stdout.contains("redirect"), "{}", said.stdout);

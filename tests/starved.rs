@@ -253,7 +253,8 @@ fn a_limit_of_connections_in_the_plan_is_said_first() {
             "--max-connections",
             most,
         ];
-        let words = [&flags[..], &["--no-progress", "--allow-invalid", &url]].concat();
+        let more = ["--no-progress", "--allow-invalid", "--full", &url];
+        let words = [&flags[..], &more].concat();
         let _beside_others = beside_others();
         let output = command(&words).output().expect("the command starts");
         String::from_utf8(output.stdout).expect("a report")

@@ -132,7 +132,7 @@ fn few_samples_decide_what_they_can() {
     let target = url(&server, "delay=5ms");
     let run = |check: &str| {
         let words = ["-n", "10", "-c", "1", "--allow-invalid", "--no-progress"];
-        loadline(&[&words[..], &["--check", check, &target]].concat())
+        loadline(&[&words[..], &["--full", "--check", check, &target]].concat())
     };
     let failed = run("p99<1ms");
     assert_eq!(failed.code, Some(1), "{}{}", failed.stdout, failed.stderr);

@@ -103,7 +103,11 @@ export function run(): RunPage {
       { name: "Failed", figure: "2.5 %", note: "3 of 40 003 without a response", tone: "bad" },
       { name: "Checks", figure: "1 of 3 failed", note: "p99<50ms", tone: "bad" },
     ],
-    facts: [{ name: "rate", text: "2 000/s asked, 1 999/s achieved" }],
+    facts: [
+      { name: "rate", text: "2 000/s asked, 1 999/s achieved" },
+      { name: "connections", text: "52 opened, 2 reconnects" },
+      { name: "resent", text: "3 requests sent again" },
+    ],
     machine: [{ name: "cores", text: "2" }],
     validity: {
       tone: "doubtful",

@@ -1,7 +1,16 @@
 import { render } from "preact-render-to-string";
 import { expect, test } from "vitest";
 import { Added } from "../src/run/added";
-import { Checks, Errors, Metrics, Percentiles, Statuses, Times, Verdict } from "../src/run/tables";
+import {
+  Checks,
+  Errors,
+  Facts,
+  Metrics,
+  Percentiles,
+  Statuses,
+  Times,
+  Verdict,
+} from "../src/run/tables";
 import { Headlines } from "../src/run/headlines";
 import { Names, shown } from "../src/run/names";
 import { Words } from "../src/words";
@@ -57,6 +66,16 @@ test("many names are folded and can be filtered", () => {
   expect(shown(rows, " ", true)).toHaveLength(2_000);
   const few = render(<Names columns={page.name_columns} rows={page.names} notes={[]} />);
   expect(few).not.toContain('type="search"');
+});
+
+test("requests that were sent again stand below the connections, where there are any", () => {
+  const { facts } = run();
+  const names = (html: string) => [...html.matchAll(/<dt>([^<]*)/g)].map((found) => found[1]);
+  const html = render(<Facts facts={facts} />);
+  expect(names(html)).toEqual(["rate", "connections", "resent"]);
+  expect(html.replaceAll(/<\/?span[^>]*>/g, "")).toContain("<dd>3 requests sent again</dd>");
+  const rest = facts.filter((fact) => fact.name !== "resent");
+  expect(names(render(<Facts facts={rest} />))).toEqual(["rate", "connections"]);
 });
 
 test("each table has a caption and headings with a scope", () => {

@@ -22,11 +22,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Keys that answer the same question: one of them on the command line replaces all in the file.
-const ALTERNATIVES: [&[&str]; 4] = [
+const ALTERNATIVES: [&[&str]; 5] = [
     &["url", "urls", "urls_inline"],
     &["body", "form"],
     &["rate", "burst"],
     &["ipv4", "ipv6"],
+    &["short", "full"],
 ];
 
 /// What a plan file says, for these flags.

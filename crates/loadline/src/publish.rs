@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use loadline_export::sqlite;
 use loadline_page::{AddedTables, FileChart, Heat, Page};
 use loadline_plot::FileFormat;
-use loadline_report::{CapacityReport, TextOptions};
+use loadline_report::{CapacityReport, Extent, TextOptions};
 use loadline_runner::Prints;
 use loadline_runner::preflight::{Reserved, refuse_overwriting, write_whole};
 use loadline_verdict::RunResult;
@@ -34,8 +34,10 @@ pub(crate) struct Style {
     pub(crate) color: Color,
     /// The percentiles they show: above 0, at most 100.
     pub(crate) percentiles: Vec<f64>,
-    /// Whether they are short.
-    pub(crate) short: bool,
+    /// How much is printed. A first report is for who waits for it: a file has all.
+    pub(crate) extent: Extent,
+    /// The file that the run is saved into.
+    pub(crate) saved: Option<PathBuf>,
 }
 
 impl Reports {
@@ -227,7 +229,12 @@ pub(crate) fn options(style: &Style, to: &Sink) -> TextOptions {
         ascii: !speaks_utf8(),
         percentiles: style.percentiles.clone(),
         width,
-        short: style.short,
+        extent: match (style.extent, to) {
+            (Extent::First, Sink::File(_)) => Extent::Full,
+            (extent, _) => extent,
+        },
+        terminal: to_terminal,
+        saved: (style.saved.as_deref()).map(|path| path.display().to_string()),
     }
 }
 
@@ -260,7 +267,8 @@ mod tests {
                 style: Style {
                     color: Color::Never,
                     percentiles: Vec::new(),
-                    short: false,
+                    extent: Extent::First,
+                    saved: None,
                 },
             };
             reports.needs().prints

@@ -152,6 +152,7 @@ fn resolve_alone(
         outputs::read(&flags.request, &plan),
     )?;
     let output = flags.output;
+    let (extent, saved) = (output.extent(), output.save.clone());
     Ok(Invocation {
         plan,
         repeat,
@@ -175,7 +176,8 @@ fn resolve_alone(
             style: Style {
                 color: output.report.color,
                 percentiles: output.report.percentiles,
-                short: output.report.short,
+                extent,
+                saved,
             },
         },
         trust: flags.judgement.trust,

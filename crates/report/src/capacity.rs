@@ -10,7 +10,7 @@ pub use words::trial_line;
 use crate::quantity::bounded_cell;
 use crate::style::Style;
 use crate::table::{Column, line};
-use crate::text::{TextOptions, assemble, floor_text};
+use crate::text::{Extent, TextOptions, assemble, floor_text};
 use crate::{layout, wording};
 use loadline_capacity::{
     Breaking, Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial,
@@ -102,7 +102,7 @@ const NAMES: usize = 14;
 pub fn capacity(report: &CapacityReport<'_>, options: &TextOptions) -> String {
     let style = Style::new(options.color);
     let width = options.width.clamp(80, 120);
-    if options.short {
+    if options.extent == Extent::Short {
         return assemble(&[head(report, style, width)], options);
     }
     let sections = [

@@ -93,6 +93,12 @@ impl<'a> ClosedLoop<'a> {
 
     /// The difference in one sentence and its reason, where the target stalled.
     pub(crate) fn note(&self) -> Option<String> {
+        let instead = self.instead()?;
+        Some(format!("{instead} {}", self.stall()))
+    }
+
+    /// The difference in one sentence, where the target stalled.
+    pub(crate) fn instead(&self) -> Option<String> {
         (self.difference() == Difference::Stall).then(|| {
             let at = NOTED.map(|percentile| {
                 let [truth, shown] = [&self.times.response, &self.shown]
@@ -100,11 +106,7 @@ impl<'a> ClosedLoop<'a> {
                 let name = quantity::percentile(percentile);
                 format!("a {name} of {shown} in place of {truth}")
             });
-            let reason = self.stall();
-            format!(
-                "A closed-loop tool would have shown {}. {reason}",
-                at.join(", ")
-            )
+            format!("A closed-loop tool would have shown {}.", at.join(", "))
         })
     }
 

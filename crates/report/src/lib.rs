@@ -2,8 +2,8 @@
 //!
 //! Everything here is a pure function of a [`Summary`](loadline_record::Summary) and the results of
 //! its checks: [`text`] is the report for people, [`json`] and [`csv`] are for programs,
-//! [`omission`] shows what a closed-loop tool would have hidden, [`Progress`] is one line about a
-//! run that is still going on, and [`LiveReport`] a screen about it.
+//! [`demonstration`] shows what a closed-loop tool would have hidden, [`Progress`] is one line
+//! about a run that is still going on, and [`LiveReport`] a screen about it.
 //!
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
@@ -52,7 +52,7 @@ pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
 pub use progress::{Progress, planned_length};
 pub use series::{series_csv, series_text};
-pub use text::{TextOptions, bar, comparison_of_files, omission, text};
+pub use text::{Extent, TextOptions, bar, comparison_of_files, demonstration, text};
 pub use undecided::undecided;
 pub use watch::{watch_csv_header, watch_csv_row, watch_line, watch_line_header, watch_notes};
 pub use wording::level_text;

@@ -1,11 +1,12 @@
 //! The report as text, for people, in 80 columns.
 //!
-//! Sections from the question to the result: what was run and what was counted, response
-//! times with their histogram, what a closed-loop tool would have shown (where that differs), where
-//! the time went, what was watched, errors, checks, warnings. A section that has nothing to say is
-//! left out.
+//! A run prints what one looks for first (`first.rs`). The full report has sections from the
+//! question to the result: what was run and what was counted, response times with their histogram,
+//! what a closed-loop tool would have shown (where that differs), where the time went, what was
+//! watched, errors, checks, warnings. A section that has nothing to say is left out.
 
 mod files;
+mod first;
 mod floor;
 mod head;
 mod histogram;
@@ -25,7 +26,6 @@ mod watch;
 
 pub use files::comparison_of_files;
 pub use histogram::bar;
-pub use omission::omission;
 
 pub(crate) use floor::floor_text;
 pub(crate) use names::{
@@ -65,8 +65,24 @@ pub struct TextOptions {
     pub percentiles: Vec<f64>,
     /// Columns there are; 80 to 120 are used.
     pub width: usize,
-    /// Whether a run has five lines, and several runs little more than a line each.
-    pub short: bool,
+    /// How much of it there is.
+    pub extent: Extent,
+    /// Whether a terminal shows it. Elsewhere each line of the first report is one line, however
+    /// long, so that a program that looks for a line finds the whole sentence.
+    pub terminal: bool,
+    /// The file that the run was saved into, as typed.
+    pub saved: Option<String>,
+}
+
+/// How much of a result the text tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// A run in five lines, and several runs in little more than a line each.
+    Short,
+    /// What one looks for first: of a run on at most 20 lines, of several runs all.
+    First,
+    /// All.
+    Full,
 }
 
 impl Default for TextOptions {
@@ -76,7 +92,9 @@ impl Default for TextOptions {
             ascii: false,
             percentiles: PERCENTILES.to_vec(),
             width: NARROWEST,
-            short: false,
+            extent: Extent::Full,
+            terminal: false,
+            saved: None,
         }
     }
 }
@@ -115,12 +133,15 @@ impl Canvas {
 pub fn text(run: &RunResult, options: &TextOptions) -> String {
     let summary = &run.summary;
     let canvas = Canvas::new(options);
-    if options.short {
+    if options.extent == Extent::Short {
         return assemble(&[short::lines(run, canvas)], options);
     }
     if summary.lacks_figures() {
         let warnings = outcome::warnings(run, &options.percentiles, canvas);
         return assemble(&[head::lines(summary, canvas), warnings], options);
+    }
+    if options.extent == Extent::First {
+        return assemble(&first::sections(run, options, canvas), options);
     }
     let sections = [
         head::lines(summary, canvas),
@@ -140,6 +161,12 @@ pub fn text(run: &RunResult, options: &TextOptions) -> String {
         outcome::warnings(run, &options.percentiles, canvas),
     ];
     assemble(&sections, options)
+}
+
+/// The first report, with what a closed-loop tool would have shown below it, for a demonstration.
+pub fn demonstration(run: &RunResult, options: &TextOptions) -> String {
+    let canvas = Canvas::new(options);
+    assemble(&first::beside_closed_loop(run, options, canvas), options)
 }
 
 /// Sections with an empty line between, no blanks at a line's end.

@@ -9,7 +9,8 @@ use crate::publish::{Style, options, write_each};
 use anyhow::Result;
 use loadline_record::RunFile;
 use loadline_report::{
-    ComparedFiles, FileRun, comparison_of_files, comparison_of_files_json, tolerance_sentence,
+    ComparedFiles, Extent, FileRun, comparison_of_files, comparison_of_files_json,
+    tolerance_sentence,
 };
 use loadline_runner::preflight::refuse_overwriting;
 use loadline_verdict::{
@@ -82,7 +83,8 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
     let style = Style {
         color: flags.color,
         percentiles: Vec::new(),
-        short: false,
+        extent: Extent::Full,
+        saved: None,
     };
     let text = Output {
         format: Format::Text,

@@ -3,12 +3,12 @@
 use crate::exit::{Exit, exit_of_run};
 use crate::flags::demo::DemoFlags;
 use crate::flags::run::judgement::Trust;
-use crate::output::{Color, Output};
-use crate::publish::{Reports, Style, print};
+use crate::output::{Color, Sink};
+use crate::publish::{Style, options, print};
 use crate::session::{Needs, Session};
 use anyhow::{Context, Result, ensure};
 use loadline_plan::{Arrivals, Body, Load, Plan, Request, Shape};
-use loadline_report::PERCENTILES;
+use loadline_report::{Extent, PERCENTILES};
 use loadline_runner::Prints;
 use loadline_testbed::{Config, Freeze, Server};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -50,16 +50,14 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit> {
     let ran = session.run(&plan, needs)?;
     let result = ran.conducted.result;
     server.stop();
-    let reports = Reports {
-        tables: None,
-        outputs: vec![Output::TEXT],
-        style: Style {
-            color: Color::Auto,
-            percentiles: PERCENTILES.to_vec(),
-            short: false,
-        },
+    let style = Style {
+        color: Color::Auto,
+        percentiles: PERCENTILES.to_vec(),
+        extent: Extent::First,
+        saved: None,
     };
-    reports.publish(&result, &ran.heat)?;
+    let options = options(&style, &Sink::Stdout);
+    print(&loadline_report::demonstration(&result, &options))?;
     // It is shown for what it tells, on whatever machine.
     let trust = Trust {
         allow_invalid: true,

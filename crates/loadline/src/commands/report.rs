@@ -11,7 +11,9 @@ use crate::publish::{Reports, Style, write_plots};
 use anyhow::{Context, Result, bail};
 use loadline_page::{AddedTables, Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
-use loadline_report::{CapacityReport, Origin, heat_interval, run_page, search_page, series_page};
+use loadline_report::{
+    CapacityReport, Extent, Origin, heat_interval, run_page, search_page, series_page,
+};
 use loadline_runner::preflight::refuse_overwriting;
 use loadline_runner::search::{SavedSearch, is_search};
 use loadline_verdict::{RunResult, is_whole};
@@ -157,7 +159,11 @@ fn reports(flags: &ReportFlags) -> Result<Reports> {
         style: Style {
             color: flags.style.color,
             percentiles: flags.style.percentiles.clone(),
-            short: flags.style.short,
+            extent: match flags.style.short {
+                true => Extent::Short,
+                false => Extent::Full,
+            },
+            saved: None,
         },
     })
 }

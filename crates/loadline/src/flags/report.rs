@@ -32,6 +32,11 @@ pub(crate) struct ReportFlags {
     #[command(flatten)]
     pub(crate) style: ReportStyle,
 
+    /// What this command prints anyway; the last line of a run's first report names it
+    #[arg(long, hide = true)]
+    #[allow(dead_code, reason = "it changes nothing")]
+    pub(crate) full: bool,
+
     #[command(flatten)]
     pub(crate) trust: Trust,
 }

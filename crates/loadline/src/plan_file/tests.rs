@@ -102,6 +102,8 @@ fn flags_override_the_file() {
         ("rate = 5", "p.toml --burst 1/s", "p.toml --burst 1/s"),
         ("form = ['a=b']", "p.toml -b x", "p.toml -b x"),
         ("ipv4 = true", "p.toml -6", "p.toml -6"),
+        ("short = true", "p.toml --full", "p.toml --full"),
+        ("full = true", "p.toml --short", "p.toml --short"),
         ("insecure = true", "p.toml", "--insecure p.toml"),
     ] {
         assert_eq!(merged(text, line), expected, "{text} under {line}");

@@ -118,6 +118,22 @@ fn failures_and_statuses_are_told() {
 }
 
 #[test]
+fn requests_that_were_sent_again_stand_below_the_connections() {
+    let told = |resent| {
+        let mut summary = samples::steady();
+        summary.total.counts.resent = resent;
+        let facts = page_of(&summary).facts.into_iter();
+        let behind = facts.skip_while(|fact| fact.name != "connections").nth(1);
+        behind
+            .filter(|fact| fact.name == "resent")
+            .map(|fact| fact.text)
+    };
+    assert_eq!(told(0), None);
+    assert_eq!(told(1).as_deref(), Some("1 request sent again"));
+    assert_eq!(told(2).as_deref(), Some("2 requests sent again"));
+}
+
+#[test]
 fn a_run_without_an_answer_has_a_page() {
     let page = page_of(&samples::unanswered());
     assert!(page.percentiles.is_empty());

@@ -24,7 +24,8 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     lines
 }
 
-fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
+/// What was run, and in which model.
+pub(super) fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let target = layout::harmless(&wording::target(&summary.plan));
     let target = layout::wrap(&target, canvas.width);
     let load = match summary.parts {
@@ -61,6 +62,7 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     }
     facts.push(("bytes", bytes(summary)));
     facts.push(("connections", connections(counts)));
+    facts.extend(resent(counts).map(|text| ("resent", text)));
     facts.extend(few_files(summary).map(|text| ("limit", text)));
     facts.extend(beside_target(summary).map(|text| ("threads", text)));
     facts
@@ -98,7 +100,8 @@ fn beside_target(summary: &Summary) -> Option<String> {
     })
 }
 
-fn duration(summary: &Summary) -> String {
+/// How long it was, and why it ended if not by its plan.
+pub(super) fn duration(summary: &Summary) -> String {
     let length = units::elapsed(Duration::from_nanos(summary.duration_ns));
     match &summary.ended {
         Ended::Duration | Ended::Requests | Ended::Stages => length + &not_reached(summary),
@@ -152,7 +155,7 @@ fn precise(summary: &Summary) -> String {
 }
 
 /// What was left out at the beginning, if that was asked for.
-fn left_out(summary: &Summary) -> Option<String> {
+pub(super) fn left_out(summary: &Summary) -> Option<String> {
     let Transient::Cut { intervals } = summary.transient? else {
         return None;
     };
@@ -169,7 +172,7 @@ fn left_out(summary: &Summary) -> Option<String> {
 const LISTED_CHANGES: usize = 10;
 
 /// How the load was changed while it lasted: `changed to 105 % at 12.3 s, paused at 15.0 s`.
-fn changes(summary: &Summary) -> Option<String> {
+pub(super) fn changes(summary: &Summary) -> Option<String> {
     let changes = summary.changes.iter().take(LISTED_CHANGES);
     let mut texts: Vec<String> = changes.map(|one| change(one, &summary.plan)).collect();
     match summary.changes.len().saturating_sub(LISTED_CHANGES) {
@@ -208,8 +211,17 @@ fn sent(summary: &Summary) -> String {
     if summary.model == Model::Closed {
         return sent;
     }
+    format!(
+        "{} planned, {sent}{}",
+        units::count(planned),
+        not_sent(summary)
+    )
+}
+
+/// What fell due and was not sent, by reason, each with a comma before it.
+pub(super) fn not_sent(summary: &Summary) -> String {
     let unfinished = &summary.unfinished;
-    let mut text = format!("{} planned, {sent}", units::count(planned));
+    let mut text = String::new();
     let never = unfinished.unsent.saturating_sub(unfinished.lost);
     for (count, what) in [
         (summary.total.counts.dropped, "dropped"),
@@ -233,7 +245,8 @@ fn ended(counts: &Counts) -> String {
     )
 }
 
-fn statuses(summary: &Summary) -> String {
+/// The responses by their status.
+pub(super) fn statuses(summary: &Summary) -> String {
     let answered = summary.total.counts.answered;
     let alone = summary.total.statuses.len() == 1;
     let each = summary.total.statuses.iter().map(|(status, &count)| {
@@ -260,12 +273,13 @@ fn bytes(summary: &Summary) -> String {
 
 fn connections(counts: &Counts) -> String {
     let opened = units::count(counts.connections);
-    let resent = match counts.resent {
-        0 => String::new(),
-        resent => format!("; {} sent again", units::counted(resent, "request")),
-    };
     format!(
-        "{opened} opened, {}{resent}",
+        "{opened} opened, {}",
         units::counted(counts.reconnects, "reconnect")
     )
+}
+
+fn resent(counts: &Counts) -> Option<String> {
+    let resent = units::counted(counts.resent, "request");
+    (counts.resent > 0).then(|| format!("{resent} sent again"))
 }

@@ -1,6 +1,6 @@
 //! What a closed-loop tool would have shown of an open load: two columns and the reason.
 
-use super::{Canvas, TextOptions, assemble, validity_summary};
+use super::{Canvas, validity_summary};
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::table::{Column, indented, line};
 use crate::{layout, percentiles, quantity};
@@ -17,11 +17,14 @@ const NAMES: usize = 9;
 const GAP: usize = 4;
 
 /// What this run shows beside what a closed-loop tool would have shown, with the reason why they
-/// differ, at 80 columns; `None` for a closed load or without a response time.
-pub fn omission(summary: &Summary) -> Option<String> {
-    let options = TextOptions::default();
-    let lines = lines(&ClosedLoop::of(summary)?, Canvas::new(&options));
-    Some(assemble(&[lines], &options))
+/// differ; nothing for a closed load or without a response time.
+pub(super) fn always(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    ClosedLoop::of(summary).map_or_else(Vec::new, |found| lines(&found, canvas))
+}
+
+/// What a closed-loop tool would have shown, in one sentence, where the target stalled.
+pub(super) fn instead(summary: &Summary) -> Option<String> {
+    ClosedLoop::of(summary)?.instead()
 }
 
 /// The same for a report: only where the target stalled.
@@ -82,6 +85,14 @@ fn row(name: &str, truth: &str, naive: &str) -> String {
 mod tests {
     use super::*;
     use crate::samples;
+    use crate::text::{TextOptions, assemble};
+
+    /// At 80 columns.
+    fn omission(summary: &Summary) -> Option<String> {
+        let options = TextOptions::default();
+        let lines = always(summary, Canvas::new(&options));
+        (!lines.is_empty()).then(|| assemble(&[lines], &options))
+    }
 
     #[test]
     fn a_stall_is_hidden_from_the_other_column() {

@@ -22,6 +22,13 @@ const FAR_TAIL: f64 = 99.0;
 /// What a reader must see before any time where most requests were not served: such times can look
 /// excellent, because an error is often quick to answer.
 pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
+    let text = unserved(summary).into_iter();
+    let lines = text.flat_map(|text| layout::hanging("  ! ", &text, canvas.width));
+    lines.map(|line| canvas.style.bad(&line)).collect()
+}
+
+/// That most requests were not served, where they were not.
+pub(super) fn unserved(summary: &Summary) -> Option<String> {
     let counts = &summary.total.counts;
     let statuses = summary.total.statuses.iter();
     let other: u64 = statuses
@@ -30,9 +37,9 @@ pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
         .sum();
     let (unserved, ended) = (counts.failed + other, counts.answered + counts.failed);
     if unserved * 2 <= ended {
-        return Vec::new();
+        return None;
     }
-    let text = format!(
+    Some(format!(
         "{} of {} ({}) were not served: {} failed, {} had a status other than 2xx. Most of the \
          times below are theirs.",
         units::count(unserved),
@@ -40,18 +47,15 @@ pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
         units::share(unserved as f64 / ended as f64),
         units::count(counts.failed),
         units::count(other),
-    );
-    let lines = layout::hanging("  ! ", &text, canvas.width);
-    lines.iter().map(|line| canvas.style.bad(line)).collect()
+    ))
 }
 
 /// Failures by kind, the most frequent first, each with an example and what to do.
 pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
-    let mut errors: Vec<(&ErrorKind, &Failures)> = summary.total.errors.iter().collect();
+    let errors = by_count(summary);
     if errors.is_empty() {
         return Vec::new();
     }
-    errors.sort_by_key(|(_, failures)| Reverse(failures.count));
     let counts = errors
         .iter()
         .map(|(_, failures)| units::count(failures.count).len());
@@ -66,6 +70,13 @@ pub(super) fn errors(summary: &Summary, canvas: Canvas) -> Vec<String> {
         lines.extend(error(&name, failures, &advice, counts, canvas));
     }
     lines
+}
+
+/// The kinds of failures, the most frequent first.
+pub(super) fn by_count(summary: &Summary) -> Vec<(&ErrorKind, &Failures)> {
+    let mut errors: Vec<_> = summary.total.errors.iter().collect();
+    errors.sort_by_key(|(_, failures)| Reverse(failures.count));
+    errors
 }
 
 fn error(
@@ -90,7 +101,8 @@ fn error(
     lines
 }
 
-fn example(failures: &Failures) -> Option<String> {
+/// What one of them looked like, if anything is known of it.
+pub(super) fn example(failures: &Failures) -> Option<String> {
     let example = layout::cut(&layout::harmless(&failures.example), EXAMPLE);
     (!example.is_empty()).then(|| format!("e.g. {example}"))
 }
@@ -99,16 +111,21 @@ fn example(failures: &Failures) -> Option<String> {
 /// out.
 pub(super) fn checks_of_run(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let mut lines = checks(&run.checks, canvas);
+    let broken = failed_by_beginning(run).into_iter();
+    lines.extend(broken.flat_map(|text| layout::hanging("  ", &text, canvas.width)));
+    lines
+}
+
+/// Which checks failed because of the beginning that was left out, if any.
+pub(super) fn failed_by_beginning(run: &RunResult) -> Option<String> {
     let broken = &run.failed_by_beginning;
-    if !broken.is_empty() {
-        let text = format!(
+    (!broken.is_empty()).then(|| {
+        format!(
             "{}: broken with the transient that was left out, and ok without it. A check must \
              hold with it, too; use --warmup TIME if it is a warm-up.",
             broken.join(", ")
-        );
-        lines.extend(layout::hanging("  ", &text, canvas.width));
-    }
-    lines
+        )
+    })
 }
 
 /// Each check with what was measured.
@@ -162,12 +179,10 @@ pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let findings = &run.findings;
     let heading = canvas.heading("Validity", "") + ": ";
     let grade = grade(run, canvas);
-    let notes = [valid_but(run), findings.notes()];
-    let notes: Vec<String> = notes.into_iter().flatten().collect();
     let mut lines = vec![heading + &grade];
-    if !notes.is_empty() {
+    if let Some(notes) = validity_notes(run) {
         let first = format!("Validity: {} ", findings.grade().name());
-        let text = layout::hanging(&first, &format!("({})", notes.join("; ")), canvas.width);
+        let text = layout::hanging(&first, &format!("({notes})"), canvas.width);
         let rest = text[0].strip_prefix(&first).unwrap_or_default().to_owned();
         lines[0].push_str(&format!(" {rest}"));
         lines.extend(text.into_iter().skip(1));
@@ -176,6 +191,13 @@ pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
         lines.extend(layout::hanging("  - ", &sentence, canvas.width));
     }
     lines
+}
+
+/// What stands in brackets behind the grade.
+pub(super) fn validity_notes(run: &RunResult) -> Option<String> {
+    let notes = [valid_but(run), run.findings.notes()];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// A valid result is no good result: it says that the generator did its part.
@@ -198,24 +220,21 @@ fn grade(run: &RunResult, canvas: Canvas) -> String {
 
 /// The sentence before all figures where the plan, and not the target, kept requests waiting.
 pub(super) fn plan_limit(findings: &Findings, canvas: Canvas) -> Vec<String> {
-    let limits = findings
-        .list
-        .iter()
-        .filter(|found| matches!(found.cause, Cause::PlanLimit { .. }));
-    let texts = limits.map(|found| found.cause.sentence());
-    let lines = texts.flat_map(|text| layout::hanging("  ! ", &text, canvas.width));
+    let text = plan_limit_sentence(findings).into_iter();
+    let lines = text.flat_map(|text| layout::hanging("  ! ", &text, canvas.width));
     lines.map(|line| canvas.style.doubtful(&line)).collect()
+}
+
+pub(super) fn plan_limit_sentence(findings: &Findings) -> Option<String> {
+    let limit = |cause: &Cause| matches!(cause, Cause::PlanLimit { .. });
+    let found = findings.list.iter().find(|found| limit(&found.cause));
+    found.map(|found| found.cause.sentence())
 }
 
 /// What to know before believing the figures. A percentile in the far tail says what it needs
 /// where it stands; a warning in every short report would soon not be read.
 pub(super) fn warnings(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
-    let near: Vec<f64> = percentiles
-        .iter()
-        .copied()
-        .filter(|p| *p <= FAR_TAIL)
-        .collect();
-    let mut warnings = run.warnings_for(&near).peekable();
+    let mut warnings = run.warnings_for(&near(percentiles)).peekable();
     if warnings.peek().is_none() {
         return Vec::new();
     }
@@ -229,4 +248,10 @@ pub(super) fn warnings(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> 
         );
     }
     lines
+}
+
+/// Those of these percentiles that are not in the far tail.
+pub(super) fn near(percentiles: &[f64]) -> Vec<f64> {
+    let near = percentiles.iter().copied();
+    near.filter(|percentile| *percentile <= FAR_TAIL).collect()
 }

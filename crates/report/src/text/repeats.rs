@@ -1,6 +1,6 @@
 //! Repeats: a line for each run, the spread across them, and what the checks say of all together.
 
-use super::{Canvas, TextOptions, assemble, floor, omission, outcome, validity_summary};
+use super::{Canvas, Extent, TextOptions, assemble, floor, omission, outcome, validity_summary};
 use crate::comparison::{name, only_bounds, times, value};
 use crate::table::{Column, indented, line};
 use crate::{layout, percentiles, quantity, wording};
@@ -28,7 +28,7 @@ pub(crate) fn repeats(runs: &[RunResult], options: &TextOptions) -> String {
     let canvas = Canvas::new(options);
     let whole = whole_runs(runs);
     let checks = checks_together(&whole);
-    if options.short {
+    if options.extent == Extent::Short {
         let sections = [
             table(runs, &number, canvas),
             outcome::checks(&checks, canvas),

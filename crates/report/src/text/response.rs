@@ -41,6 +41,38 @@ pub(super) fn lines(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec
     lines
 }
 
+/// The percentiles of a run, for a report that shows little more.
+pub(super) struct Figures {
+    /// A line for each, and one for the maximum.
+    pub(super) lines: Vec<String>,
+    /// Whether any has an interval.
+    pub(super) has_intervals: bool,
+    /// Whether an end of an interval is not known.
+    pub(super) is_open: bool,
+}
+
+/// These percentiles with their intervals, and the maximum.
+pub(super) fn figures(run: &RunResult, percentiles: &[f64]) -> Figures {
+    let times = run.summary.response();
+    let intervals = intervals(run, percentiles);
+    let mut rows = percentile_rows(times, percentiles, &intervals);
+    rows.push(moment("max", times.max_ns().map(|ns| ns as f64)));
+    let mut known = intervals.iter().flatten().peekable();
+    Figures {
+        lines: table(&rows),
+        has_intervals: known.peek().is_some(),
+        is_open: known.any(is_open),
+    }
+}
+
+/// From when a response time counts.
+pub(super) fn counted_from(model: Model) -> &'static str {
+    match model {
+        Model::Open => "from the intended start",
+        Model::Closed => "from the send",
+    }
+}
+
 /// The interval of each percentile that is shown as a number and has one.
 fn intervals(run: &RunResult, percentiles: &[f64]) -> Vec<Option<ConfidenceInterval>> {
     let times = run.summary.response();
@@ -74,21 +106,14 @@ fn statistics(
     intervals: &[Option<ConfidenceInterval>],
     marks: &[&str],
 ) -> Vec<String> {
-    let each = percentiles.iter().zip(intervals);
-    let mut rows: Vec<Row> = each
-        .map(|(percentile, interval)| percentile_row(times, *percentile, interval.as_ref()))
-        .collect();
+    let mut rows = percentile_rows(times, percentiles, intervals);
     let moments = [
         ("mean", times.mean_ns()),
         ("stdev", times.stdev_ns()),
         ("min", Bounded::Exactly(times.times.min_ns() as f64)),
         ("max", times.max_ns().map(|ns| ns as f64)),
     ];
-    rows.extend(moments.map(|(name, ns)| Row {
-        name: name.to_owned(),
-        figure: quantity::bounded_cell(ns),
-        comment: String::new(),
-    }));
+    rows.extend(moments.map(|(name, ns)| moment(name, ns)));
     for (row, mark) in rows
         .iter_mut()
         .zip(marks)
@@ -97,6 +122,24 @@ fn statistics(
         row.comment = format!("{mark} {}", row.comment);
     }
     table(&rows)
+}
+
+fn percentile_rows(
+    times: Censored<'_>,
+    percentiles: &[f64],
+    intervals: &[Option<ConfidenceInterval>],
+) -> Vec<Row> {
+    let each = percentiles.iter().zip(intervals);
+    each.map(|(percentile, interval)| percentile_row(times, *percentile, interval.as_ref()))
+        .collect()
+}
+
+fn moment(name: &str, ns: Bounded<f64>) -> Row {
+    Row {
+        name: name.to_owned(),
+        figure: quantity::bounded_cell(ns),
+        comment: String::new(),
+    }
 }
 
 fn percentile_row(
@@ -163,9 +206,7 @@ fn note(intervals: &[Option<ConfidenceInterval>], canvas: Canvas) -> Vec<String>
         ", as if response times were independent: the run is too short to estimate their \
          dependence."
     });
-    let open =
-        |interval: &&ConfidenceInterval| interval.lower_ns.is_none() || interval.upper_ns.is_none();
-    if shown.iter().any(open) {
+    if shown.iter().any(|interval| is_open(interval)) {
         note.push_str(" ? = bound unknown (too few independent samples): run longer.");
     }
     let mut lines = vec![String::new()];
@@ -173,7 +214,13 @@ fn note(intervals: &[Option<ConfidenceInterval>], canvas: Canvas) -> Vec<String>
     lines
 }
 
-fn side_by_side(left: &[String], right: &[String], columns: usize) -> Vec<String> {
+/// Whether one of its ends is not known.
+fn is_open(interval: &ConfidenceInterval) -> bool {
+    interval.lower_ns.is_none() || interval.upper_ns.is_none()
+}
+
+/// The lines of both beside each other, those on the right from this column on.
+pub(super) fn side_by_side(left: &[String], right: &[String], columns: usize) -> Vec<String> {
     let line = |lines: &[String], index: usize| lines.get(index).cloned().unwrap_or_default();
     let both = |index| layout::left(&line(left, index), columns) + &line(right, index);
     (0..left.len().max(right.len())).map(both).collect()

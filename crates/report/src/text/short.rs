@@ -23,7 +23,7 @@ pub(super) fn lines(run: &RunResult, canvas: Canvas) -> Vec<String> {
         return vec![line("figures", MISSING.to_owned())];
     }
     let mut lines = vec![
-        line("rate", rate(summary)),
+        line("rate", rate(summary, &length(summary))),
         line("response", response(summary)),
         line("failures", failures(summary)),
         line("validity", grade_and_reason(run)),
@@ -38,9 +38,13 @@ pub(super) fn lines(run: &RunResult, canvas: Canvas) -> Vec<String> {
     lines
 }
 
-fn rate(summary: &Summary) -> String {
+fn length(summary: &Summary) -> String {
+    units::elapsed(Duration::from_nanos(summary.duration_ns))
+}
+
+/// The rate that was achieved, and how many responses there were in a time of this length.
+pub(super) fn rate(summary: &Summary, length: &str) -> String {
     let achieved = units::rate(summary.answers_per_s());
-    let length = units::elapsed(Duration::from_nanos(summary.duration_ns));
     let answered = units::count(summary.total.counts.answered);
     match summary.model {
         Model::Closed => format!("{achieved}, {answered} answered in {length}"),

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[test]
 fn the_short_report_has_five_lines() {
     let short = TextOptions {
-        short: true,
+        extent: Extent::Short,
         ..TextOptions::default()
     };
     let reports = all().into_iter().map(|(name, summary)| {
@@ -183,7 +183,7 @@ fn colored() -> TextOptions {
     }
 }
 
-fn checks(summary: &Summary) -> Vec<CheckResult> {
+pub(super) fn checks(summary: &Summary) -> Vec<CheckResult> {
     let check = |text: &str, metric, comparison, bound| Check {
         tags: std::collections::BTreeMap::new(),
         name: None,
@@ -229,7 +229,7 @@ fn checks(summary: &Summary) -> Vec<CheckResult> {
 }
 
 /// Every sample with its name.
-fn all() -> Vec<(&'static str, Summary)> {
+pub(super) fn all() -> Vec<(&'static str, Summary)> {
     vec![
         ("closed", samples::closed()),
         ("stalled", samples::stalled()),

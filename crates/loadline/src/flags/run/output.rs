@@ -4,6 +4,7 @@ use crate::output::{Color, Output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use loadline_plan::parse_percentile;
+use loadline_report::Extent;
 use std::path::PathBuf;
 
 /// The reports and files that a run produces.
@@ -12,6 +13,15 @@ use std::path::PathBuf;
 pub(crate) struct OutputFlags {
     #[command(flatten)]
     pub(crate) report: ReportStyle,
+
+    /// Print the full report of a run: also the histogram, times by name, where time went,
+    /// resources, and all warnings
+    ///
+    /// Without it a run prints what one looks for first, on at most 20 lines. A text report in a
+    /// file (-o text=FILE) and `loadline report` are always full. Several runs, searches and
+    /// comparisons have one report, which is printed whole.
+    #[arg(long)]
+    pub(crate) full: bool,
 
     /// Save the run, for `loadline report` and `loadline compare`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = a_file())]
@@ -39,6 +49,17 @@ pub(crate) struct OutputFlags {
     /// Show progress in one line, not as a live view
     #[arg(long)]
     pub(crate) no_live: bool,
+}
+
+impl OutputFlags {
+    /// How much of the result is printed.
+    pub(crate) fn extent(&self) -> Extent {
+        match () {
+            () if self.report.short => Extent::Short,
+            () if self.full => Extent::Full,
+            () => Extent::First,
+        }
+    }
 }
 
 /// A path as typed, except `-`: it means stdout elsewhere, and would make a file of that name here.
@@ -70,7 +91,7 @@ pub(crate) struct ReportStyle {
     pub(crate) percentiles: Vec<f64>,
 
     /// Report in five lines: rate, response time, failures, validity and checks
-    #[arg(long)]
+    #[arg(long, conflicts_with = "full")]
     pub(crate) short: bool,
 
     /// When to print in colour
