@@ -16,6 +16,8 @@ mod connections;
 /// What the command says before it does anything: help, and every kind of refusal. Each file in
 /// `cli/` is a conversation, compared word for word.
 mod conversations;
+/// What a machine can carry, and that runs record it.
+mod doctor;
 /// Links between the documents.
 mod documents;
 /// A server that drops requests: its own book beside ours and that of other tools.

@@ -26,6 +26,7 @@ const documents = {
   Comparison: "comparison",
   Search: "search",
   Watched: "watch",
+  Doctor: "doctor",
 };
 
 const wholes: [keyof typeof documents, string][] = [

@@ -5,17 +5,19 @@
 //! A [`Finding`] is a [`Cause`] with its [`Grade`]. Reports list the [`Findings`] of a run in two
 //! [`Section`]s: what concerns the measurement, and what concerns the target or the user.
 //! [`failure_advice`] is about requests that failed, [`limit_and_advice`] about searches for a
-//! capacity. [`advice`] holds what several of them and refusals to start share. When a finding
+//! capacity, [`MachineProblem`] about a machine before a run. [`advice`] holds what several of them and refusals to start share. When a finding
 //! applies is decided in `verdict`; here it is only worded.
 
 pub mod advice;
 mod cause;
 mod clause;
 mod failure;
+mod machine;
 mod own_limit;
 
 pub use cause::{Cause, Section, Shortfall};
 pub use failure::failure_advice;
+pub use machine::MachineProblem;
 pub use own_limit::limit_and_advice;
 
 use loadline_plan::Statistic;

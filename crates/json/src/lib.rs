@@ -1,6 +1,6 @@
 //! The JSON that Loadline prints, as types.
 //!
-//! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`] or [`Watched`]. A printer
+//! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`], [`Watched`] or [`Doctor`]. A printer
 //! fills these types and a reader (a study, say) reads into them, so that each key is written down
 //! once. Their doc comments are the descriptions of the JSON schemas, which [`schema`] makes from
 //! them and which `docs/guide/schema` holds; `docs/guide/json.md` explains them.
@@ -11,6 +11,7 @@
 mod check;
 mod comparison;
 mod distribution;
+mod doctor;
 mod generator;
 mod load_change;
 mod metric;
@@ -34,6 +35,7 @@ pub use comparison::{
 pub use distribution::{
     ConfidenceInterval, ConfidenceIntervals, Distribution, End, Percentiles, Quantiles, Statistic,
 };
+pub use doctor::{Doctor, MachineChange};
 pub use generator::{Arrivals, Band, Generator, HostCounters, InFlight, Worker};
 pub use load_change::{LoadChange, LoadLevel};
 pub use metric::{CustomMetric, MetricKind};
@@ -62,3 +64,6 @@ pub const SCHEMA: u64 = 3;
 
 /// The version of the schema of searches, which rises as [`SCHEMA`] does.
 pub const SEARCH_SCHEMA: u64 = 3;
+
+/// The version of the schema of what a machine can carry, which rises as [`SCHEMA`] does.
+pub const DOCTOR_SCHEMA: u64 = 1;

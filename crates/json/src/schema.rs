@@ -1,6 +1,6 @@
 //! The JSON schemas, made from the types.
 
-use crate::{Comparison, Run, Search, Series, Watched};
+use crate::{Comparison, Doctor, Run, Search, Series, Watched};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -19,16 +19,19 @@ pub enum Document {
     Search,
     /// A look of `loadline watch`: [`Watched`].
     Watch,
+    /// A [`Doctor`].
+    Doctor,
 }
 
 impl Document {
     /// Every document.
-    pub const ALL: [Document; 5] = [
+    pub const ALL: [Document; 6] = [
         Document::Run,
         Document::Series,
         Document::Comparison,
         Document::Search,
         Document::Watch,
+        Document::Doctor,
     ];
 
     /// What this value would be, if it is one of them.
@@ -36,6 +39,7 @@ impl Document {
         let has = |key| value.get(key).is_some();
         match () {
             () if has("capacity_schema") => Some(Document::Search),
+            () if has("doctor_schema") => Some(Document::Doctor),
             () if has("runs") => Some(Document::Series),
             () if has("summary") => Some(Document::Run),
             () if has("paired") => Some(Document::Comparison),
@@ -52,6 +56,7 @@ impl Document {
             Document::Comparison => "comparison.schema.json",
             Document::Search => "search.schema.json",
             Document::Watch => "watch.schema.json",
+            Document::Doctor => "doctor.schema.json",
         }
     }
 }
@@ -65,6 +70,7 @@ pub fn schema(document: Document) -> Value {
         Document::Comparison => of::<Comparison>(),
         Document::Search => of::<Search>(),
         Document::Watch => of::<Watched>(),
+        Document::Doctor => of::<Doctor>(),
     };
     schema.to_value()
 }

@@ -1,6 +1,6 @@
 //! The documents as TypeScript, for programs that read them.
 
-use crate::{Comparison, Run, Search, Series, Watched};
+use crate::{Comparison, Doctor, Run, Search, Series, Watched};
 use std::collections::BTreeMap;
 use std::path::Path;
 use ts_rs::{Config, TS, TypeVisitor};
@@ -45,6 +45,7 @@ fn declarations() -> String {
     all.visit::<Comparison>();
     all.visit::<Search>();
     all.visit::<Watched>();
+    all.visit::<Doctor>();
     let types: Vec<String> = all.found.into_values().collect();
     format!("{HEAD}\n{}", types.join("\n")).replace("`None`", "null")
 }

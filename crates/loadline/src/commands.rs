@@ -4,6 +4,7 @@ pub(crate) mod capacity;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod k6;
 pub(crate) mod locust;
 pub(crate) mod man;

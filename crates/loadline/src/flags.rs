@@ -9,6 +9,7 @@ mod choice;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 mod foreign;
 mod help;
 mod late_command;
@@ -89,6 +90,9 @@ pub(crate) enum Command {
     Shims(shims::ShimsFlags),
     /// Watch CPU, memory and network of a process and of this host, until Ctrl-C.
     Watch(watch::WatchFlags),
+    /// Say what this machine can carry, and what to change about it first.
+    #[command(after_help = doctor::EXIT_CODES)]
+    Doctor(doctor::DoctorFlags),
     /// Print the manual page.
     Man(man::ManFlags),
     /// Print the completion script of a shell.

@@ -74,6 +74,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
+        Command::Doctor(flags) => commands::doctor::run(&flags),
         Command::Man(flags) => print(&commands::man::page(&flags)?),
         Command::Ab(_)
         | Command::Wrk(_)

@@ -62,7 +62,7 @@ pub use blocks::Blocks;
 pub use busiest::{Busiest, Stretch};
 pub use censored::{Bounded, Censored, Step};
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
-pub use environment::Environment;
+pub use environment::{Environment, TcpSettings};
 pub use error::{DecodeError, Error, LineError};
 pub use exchange::{ErrorKind, Exchange, Outcome, Split};
 pub use floor::Floor;

@@ -69,7 +69,7 @@ pub fn watch_json(watched: &Watched, time_s: f64) -> Value {
     value(&watch::watched(watched, time_s))
 }
 
-fn value(document: &impl Serialize) -> Value {
+pub(crate) fn value(document: &impl Serialize) -> Value {
     serde_json::to_value(document).expect("keys are text or whole numbers")
 }
 

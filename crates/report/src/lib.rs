@@ -18,6 +18,7 @@ mod csv;
 mod json;
 mod layout;
 mod live_report;
+mod machine;
 mod metrics;
 mod names;
 mod page;
@@ -48,6 +49,7 @@ pub use layout::{ascii, cut, left, right, width};
 pub use live_report::{
     CheckRow, HistogramRow, LiveHead, LiveReport, NameRow, OutcomeRow, PercentileRow, UsedRow,
 };
+pub use machine::{Machine, machine_json, machine_text};
 pub use page::{heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
 pub use progress::{Progress, planned_length};

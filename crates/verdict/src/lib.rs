@@ -10,6 +10,8 @@
 //! intervals, and what of a figure is not the target's. [`SoFar`] is the judgement of a run that
 //! still goes on. Nothing above this crate judges a run anew.
 //!
+//! [`machine_problems`] judges a machine before a run.
+//!
 //! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`]
 //! what differs among the repeats of one.
 
@@ -17,6 +19,7 @@ mod check;
 mod comparison;
 mod confidence;
 mod effect;
+mod machine;
 mod quantity;
 mod result;
 mod series;
@@ -40,7 +43,8 @@ pub use comparison::{
 };
 pub use confidence::{ConfidenceInterval, samples_needed};
 pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};
-pub use loadline_findings::{Cause, Effect, Finding, Findings, Grade, Section};
+pub use loadline_findings::{Cause, Effect, Finding, Findings, Grade, MachineProblem, Section};
+pub use machine::machine_problems;
 pub use quantity::Quantity;
 pub use result::RunResult;
 pub use series::{Side, checks_together, sides, whole_runs};

@@ -30,7 +30,7 @@ const RATE_OFF: f64 = 0.1;
 /// A worker that waits for the CPU longer than this share of its time has neighbours.
 const CROWDED: f64 = 0.2;
 /// The hypervisor gave more than this share of the processor time to others.
-const STOLEN: f64 = 0.05;
+pub(crate) const STOLEN: f64 = 0.05;
 /// With this share of the requests sent in another window of time than planned the arrivals have
 /// another pattern.
 const DISPLACED: f64 = 0.05;

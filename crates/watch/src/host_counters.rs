@@ -1,11 +1,15 @@
 //! Counters of the whole machine, read from `/proc` (see proc(5)).
 
+use crate::proc::{Proc, text};
 use loadline_record::HostCounters;
-use std::fs;
 
 /// The machine's counters since it started, as this process's network namespace sees them.
 pub fn host_counters() -> HostCounters {
-    let read = |file: &str| fs::read_to_string(format!("/proc/{file}")).unwrap_or_default();
+    host_counters_of(&Proc::default())
+}
+
+fn host_counters_of(machine: &Proc) -> HostCounters {
+    let read = |file: &str| text(&machine.path(file)).unwrap_or_default();
     let snmp = read("net/snmp");
     let tcp = |name| counter(&snmp, "Tcp: ", name).unwrap_or(0);
     HostCounters {
@@ -69,6 +73,7 @@ fn uptime_ns(uptime: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::Fixture;
 
     const STAT: &str = "cpu  100 1 50 800 9 0 10 30 5 0\ncpu0 50 1 25 400 4 0 5 15 5 0\nintr 1 2\n";
     const SNMP: &str = "Ip: Forwarding\nIp: 1\nTcp: RtoMin InSegs OutSegs RetransSegs\n\
@@ -104,7 +109,20 @@ mod tests {
     }
 
     #[test]
+    fn a_fifth_of_the_time_in_between_was_stolen() {
+        let machine = Fixture::new();
+        machine.write("stat", "cpu  100 0 50 800 0 0 0 50 0 0\n");
+        let before = host_counters_of(&machine.proc());
+        machine.write("stat", "cpu  150 0 70 810 0 0 0 70 0 0\n");
+        let meanwhile = host_counters_of(&machine.proc()).since(&before);
+        assert_eq!((meanwhile.cpu_ticks, meanwhile.steal_ticks), (100, 20));
+        assert_eq!(meanwhile.steal_share(), 0.2);
+    }
+
+    #[test]
     fn what_cannot_be_read_is_nothing() {
+        let nothing = Fixture::new();
+        assert_eq!(host_counters_of(&nothing.proc()), HostCounters::default());
         assert_eq!(of_cores(""), HostCounters::default());
         assert_eq!(HostCounters::default().steal_share(), 0.0);
         assert_eq!(counter("Tcp: OutSegs\n", "Tcp: ", "OutSegs"), None);

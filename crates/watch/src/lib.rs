@@ -19,6 +19,7 @@
 //! are asked whether they take the place of a target that has ended.
 
 mod cpu;
+mod cpu_quota;
 mod diagnosis;
 mod environment;
 mod find;

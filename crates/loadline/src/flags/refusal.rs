@@ -96,7 +96,7 @@ fn quiet_with_a_number(error: &Error, words: &[OsString]) -> Option<String> {
 
 /// The sentence about a flag that other load testers have, where a run's flags are taken.
 fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
-    const WITHOUT_A_RUN: [&str; 10] = [
+    const WITHOUT_A_RUN: [&str; 11] = [
         "report",
         "compare",
         "study",
@@ -104,6 +104,7 @@ fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
         "demo",
         "shims",
         "watch",
+        "doctor",
         "man",
         "completions",
         "help",

@@ -1,8 +1,8 @@
 //! One document or more of every kind that is printed as JSON, made of the samples.
 
 use crate::{
-    ComparedFiles, FileRun, capacity, comparison_json, comparison_of_files_json, json, samples,
-    series_json, watch_json,
+    ComparedFiles, FileRun, capacity, comparison_json, comparison_of_files_json, json, machine,
+    machine_json, samples, series_json, watch_json,
 };
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
 use loadline_record::watched::Change;
@@ -34,6 +34,14 @@ pub(crate) fn all() -> Vec<(String, Value)> {
             (
                 "watch_ended".to_owned(),
                 watch_json(&samples::look(3, Some(Change::Ended)), 3.0),
+            ),
+            (
+                "doctor_good".to_owned(),
+                machine_json(&machine::tests::good()),
+            ),
+            (
+                "doctor_unknown".to_owned(),
+                machine_json(&machine::tests::unknown()),
             ),
         ])
         .collect()

@@ -94,6 +94,7 @@ fn every_document_is_read_into_its_type() {
             Document::Comparison => again::<loadline_json::Comparison>(&document),
             Document::Search => again::<loadline_json::Search>(&document),
             Document::Watch => again::<loadline_json::Watched>(&document),
+            Document::Doctor => again::<loadline_json::Doctor>(&document),
         };
         assert_eq!(format!("{again:#}"), format!("{document:#}"), "{name}");
     }

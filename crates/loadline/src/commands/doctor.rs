@@ -1,0 +1,84 @@
+//! `loadline doctor`: what this machine can carry, and what to change. It changes nothing itself.
+
+use crate::exit::Exit;
+use crate::flags::doctor::DoctorFlags;
+use crate::output::{Format, Output};
+use crate::publish::write_each;
+use anyhow::Result;
+use loadline_engine::OTHER_FILES;
+use loadline_record::Environment;
+use loadline_report::{Machine, machine_json, machine_text};
+use loadline_verdict::machine_problems;
+use loadline_watch::{environment, host_counters};
+use std::thread;
+use std::time::Duration;
+
+/// For how long it is looked at what the hypervisor takes: fifty of the kernel's ticks of each core.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Looks at this machine, and says what is to be changed.
+pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
+    let machine = look();
+    let text = [Output::TEXT];
+    let outputs = match flags.output.as_slice() {
+        [] => &text[..],
+        outputs => outputs,
+    };
+    write_each(outputs, |output| {
+        let text = match output.format {
+            Format::Json => format!("{:#}\n", machine_json(&machine)),
+            _ => machine_text(&machine),
+        };
+        Ok(text.into_bytes())
+    })?;
+    Ok(exit(&machine))
+}
+
+fn look() -> Machine {
+    let before = host_counters();
+    thread::sleep(LOOK);
+    let meanwhile = host_counters().since(&before);
+    let environment = Environment {
+        pacing: Some(loadline_reactor::PACING.to_owned()),
+        ..environment()
+    };
+    Machine {
+        problems: machine_problems(&environment, &meanwhile),
+        environment,
+        meanwhile,
+        other_files: OTHER_FILES,
+    }
+}
+
+/// Something to change is a check that failed.
+fn exit(machine: &Machine) -> Exit {
+    match machine.problems.is_empty() {
+        true => Exit::Good,
+        false => Exit::CheckFailed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_record::HostCounters;
+
+    #[test]
+    fn something_to_change_is_exit_code_1() {
+        let code = |governor: &str| {
+            let environment = Environment {
+                governor: Some(governor.to_owned()),
+                ..Environment::default()
+            };
+            let meanwhile = HostCounters::default();
+            let machine = Machine {
+                problems: machine_problems(&environment, &meanwhile),
+                environment,
+                meanwhile,
+                other_files: OTHER_FILES,
+            };
+            exit(&machine).code()
+        };
+        assert_eq!((code("performance"), code("powersave")), (0, 1));
+    }
+}

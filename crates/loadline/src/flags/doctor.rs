@@ -1,0 +1,24 @@
+//! The flags of `loadline doctor`.
+
+use crate::output::{Format, Output};
+use clap::Args;
+
+/// How it ends.
+pub(crate) const EXIT_CODES: &str =
+    "Exit codes: 0 nothing to change, 1 something to change, 2 usage error.";
+
+/// How the machine is reported.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorFlags {
+    /// Report as text or json, to stdout or a file (repeatable) [default: text]
+    #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = text_or_json)]
+    pub(crate) output: Vec<Output>,
+}
+
+fn text_or_json(text: &str) -> Result<Output, String> {
+    let output: Output = text.parse().map_err(|error| format!("{error}"))?;
+    match output.format {
+        Format::Text | Format::Json => Ok(output),
+        _ => Err("a machine is reported as text or json.".to_owned()),
+    }
+}
