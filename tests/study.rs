@@ -184,6 +184,56 @@ fn a_study_killed_in_the_middle_and_resumed_gives_the_same_table() {
 }
 
 #[test]
+fn a_study_keeps_no_secret_of_its_command_lines_and_sends_them_all() {
+    let server = serve();
+    let url = format!("http://me:hunter2@{}/", server.addr());
+    let study = format!(
+        "name = \"secret\"\npause = \"10ms\"\n\
+         [[tool]]\nname = \"fake\"\nkind = \"wrk\"\n\
+         command = [\"./fake\", \"-H\", \"X-Api-Key: hunter2\"]\n\
+         [[target]]\nname = \"here\"\nurl = \"{url}\"\n\
+         reset = \"TOKEN=hunter2 true\"\n\
+         [[runs]]\ntool = \"fake\"\nduration = \"1s\"\nconnections = 1\n\
+         \"-H\" = [\"Cookie: sid=hunter2\", \"Authorization: Bearer hunter2\"]\n"
+    );
+    let tool = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\n\
+                for word in \"$@\"; do echo \"$word\" >> got; done\n\
+                echo '    Latency     1.00us    1.00us  1.00us   90.00%'\n\
+                echo '  Latency Distribution'\necho '     50%   1.00us'\n\
+                echo '  1000 requests in 1.00s, 1.00MB read'\necho 'Requests/sec:  1000.50'\n";
+    let desk = Desk::new(&study).with_program("fake", tool);
+    let said = desk.study(&[]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    // The tool gets them as they are.
+    let got = fs::read_to_string(desk.path("got")).unwrap();
+    for (word, times) in [
+        ("X-Api-Key: hunter2", 2),
+        ("Cookie: sid=hunter2", 1),
+        ("Authorization: Bearer hunter2", 1),
+    ] {
+        let found = got.lines().filter(|line| *line == word).count();
+        assert_eq!(found, times, "{word}: {got}");
+    }
+    assert!(!format!("{}{}", said.stdout, said.stderr).contains("hunter2"));
+    let kept: Vec<PathBuf> = fs::read_dir(desk.path("results"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .collect();
+    assert!(kept.len() > 2, "{kept:?}");
+    for path in &kept {
+        let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+        assert!(!path.to_string_lossy().contains("hunter2"), "{path:?}");
+        assert!(!text.contains("hunter2"), "{path:?}: {text}");
+    }
+    // What is masked makes no run another one.
+    let starts = got.lines().count();
+    assert_eq!(desk.study(&[]).code, Some(0));
+    let got = fs::read_to_string(desk.path("got")).unwrap();
+    assert_eq!(got.lines().count(), starts);
+}
+
+#[test]
 fn an_interrupt_stops_tool_and_target_and_the_study_goes_on_later() {
     let study = "name = \"i\"\npause = \"10ms\"\n[[tool]]\nname = \"fake\"\nkind = \"wrk\"\n\
                  command = [\"./tool\"]\n[[target]]\nname = \"own\"\nurl = \

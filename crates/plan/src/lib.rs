@@ -45,7 +45,7 @@ pub use request::{
 };
 pub use scenario::{LateArrivals, Part, SCENARIO_TAG, Scenario, spread_by_weight};
 pub use script::Script;
-pub use secrets::{MASKED, is_secret_name};
+pub use secrets::{MASKED, is_secret_name, mask_line, mask_words};
 pub use target::{BaseUrl, Credentials, Target, TargetProblem};
 pub use think::Think;
 pub use until::Until;

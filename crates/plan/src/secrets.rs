@@ -3,6 +3,10 @@
 //! A run needs its passwords only while it sends. All that is written of it (saved runs, JSON,
 //! databases, pages) is made of the plan without them.
 
+mod words;
+
+pub use words::{mask_line, mask_words};
+
 use crate::{Body, Credentials, Header, Plan, Request};
 use url::Url;
 

@@ -1,9 +1,11 @@
 //! What decides that a saved run is the run that a study asks for.
 //!
-//! A saved run contains it. A study that goes on makes a run again if any of it differs.
+//! A saved run contains it, without secrets. A study that goes on makes a run again if any of it
+//! differs.
 
 use crate::settings::Settings;
 use crate::study::{Command, Cores, Pin, Study, Target, What};
+use loadline_plan::{mask_line, mask_words};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -52,8 +54,10 @@ impl Identity {
     /// What decides what a run with these settings is.
     pub(crate) fn new(study: &Study, settings: &Settings) -> Identity {
         Identity {
-            settings: settings.clone(),
-            tool: study.tool(&settings.tool).map(|tool| tool.words),
+            settings: settings.masked(),
+            tool: study
+                .tool(&settings.tool)
+                .map(|tool| mask_words(&tool.words)),
             target: study.target(&settings.target).map(TargetIdentity::new),
             pin: PinIdentity::new(&study.pin),
         }
@@ -62,10 +66,15 @@ impl Identity {
 
 impl TargetIdentity {
     fn new(target: &Target) -> TargetIdentity {
-        let what = |command: &Option<Command>| command.as_ref().map(|known| known.what.clone());
+        let what = |command: &Option<Command>| {
+            command.as_ref().map(|known| match &known.what {
+                What::Words(words) => What::Words(mask_words(words)),
+                What::Shell(line) => What::Shell(mask_line(line)),
+            })
+        };
         TargetIdentity {
             name: target.name.clone(),
-            url: target.url.clone(),
+            url: mask_words(std::slice::from_ref(&target.url)).concat(),
             start: what(&target.start),
             reset: what(&target.reset),
             files: target.files.clone(),

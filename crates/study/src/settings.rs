@@ -3,7 +3,7 @@
 //! A *setting* is one of the words below or, where its name begins with a dash, a flag of the tool
 //! itself. An *axis* is a setting with the values that it takes one after the other.
 
-use loadline_plan::{DurationText, Rate};
+use loadline_plan::{DurationText, Rate, mask_words};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -113,6 +113,14 @@ impl Settings {
         }
     }
 
+    /// The same, with what is secret in its flags masked: as it is kept.
+    pub(crate) fn masked(&self) -> Settings {
+        Settings {
+            flags: self.flags.iter().map(Flag::masked).collect(),
+            ..self.clone()
+        }
+    }
+
     /// What is set, in short: `t1-c10-60s-r2000`, without tool and target.
     pub(crate) fn short(&self) -> String {
         let mut parts = Vec::new();
@@ -130,7 +138,7 @@ impl Settings {
                 .map(|stem| stem.to_string_lossy().into_owned())
         };
         parts.extend(self.script.as_ref().and_then(stem));
-        parts.extend(self.flags.iter().map(Flag::short));
+        parts.extend(self.flags.iter().map(|flag| flag.masked().short()));
         parts.join("-")
     }
 }
@@ -148,6 +156,15 @@ impl Flag {
     /// The flag as the tool reads it.
     pub(crate) fn words(&self) -> impl Iterator<Item = String> + '_ {
         std::iter::once(self.name.clone()).chain(self.value.clone())
+    }
+
+    fn masked(&self) -> Flag {
+        let mut words = mask_words(&self.words().collect::<Vec<_>>()).into_iter();
+        Flag {
+            name: words.next().unwrap_or_default(),
+            value: words.next(),
+            on: self.on,
+        }
     }
 
     fn short(&self) -> String {

@@ -14,7 +14,7 @@ use crate::process::{Launch, Process, ending};
 use crate::saved::{Header, Outcome, SavedError, Writer};
 use crate::study::Study;
 use crate::target::{Serving, free_port};
-use loadline_plan::DurationText;
+use loadline_plan::{DurationText, mask_words};
 use loadline_watch::cpu_s;
 use std::fs::{self, File};
 use std::io;
@@ -121,9 +121,9 @@ impl Attempt<'_> {
         let program = self.tool.program.display().to_string();
         Header::new(
             (self.run.name.clone(), self.run.repeat),
-            self.run.settings.clone(),
+            self.run.settings.masked(),
             Some(self.identity.clone()),
-            [&[program], arguments].concat(),
+            mask_words(&[&[program], arguments].concat()),
         )
     }
 
