@@ -5,7 +5,7 @@
 //! header fields, body and name that occurs. The list itself has for each line the path and which
 //! template it follows. In files and reports it is named by its file, its length and its hash.
 
-use crate::url_list::lines_of;
+use crate::url_list::told_lines;
 use crate::{BaseUrl, Error, ListedRequest, Plan, Request, RequestDefaults};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -84,13 +84,22 @@ impl LongList {
         }
         let mut templates = Templates::new(defaults);
         let mut lines = ListLines::default();
-        for listed in lines_of(text, base) {
-            let listed = listed?;
+        let mut last = LastOrigin::default();
+        for line in told_lines(text) {
+            if let Some(path) = last.path_in(line.text) {
+                lines.push(last.template, path);
+                continue;
+            }
+            let listed = line.read(base)?;
+            let is_plain = is_plain(&listed);
             let path = listed.target.url[Position::BeforePath..].to_owned();
             let Some(template) = templates.of(listed) else {
                 return Ok(None);
             };
             lines.push(template, &path);
+            if is_plain {
+                last.note(line.text, &path, template);
+            }
         }
         if lines.len() <= LONGEST_WRITTEN_LIST {
             return Ok(None);
@@ -134,6 +143,55 @@ impl ListLines {
     }
 }
 
+/// How the last line that was read as a URL begins, up to its path. Most lines of a list begin
+/// alike, and reading a URL takes many times as long as comparing its beginning.
+#[derive(Default)]
+struct LastOrigin<'a> {
+    text: &'a str,
+    template: u8,
+}
+
+impl<'a> LastOrigin<'a> {
+    /// The path in a line that begins so and is written as it is sent.
+    fn path_in(&self, line: &'a str) -> Option<&'a str> {
+        let path = line.strip_prefix(self.text)?;
+        (!self.text.is_empty() && is_sent_as_written(path)).then_some(path)
+    }
+
+    /// Notes how a line with this path begins, if it ends in the path.
+    fn note(&mut self, line: &'a str, path: &str, template: u8) {
+        let origin = line.strip_suffix(path).unwrap_or_default();
+        *self = LastOrigin {
+            text: origin,
+            template,
+        };
+    }
+}
+
+/// Whether reading a path with its query as a URL's changes nothing of it. Segments of dots are
+/// taken out, and what is not listed here may be written with `%XX`.
+fn is_sent_as_written(path: &str) -> bool {
+    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~!$&()*+,;=:@/?%".contains(&byte);
+    let dots = ["/.", "/%2e", "/%2E"];
+    path.starts_with('/')
+        && path.bytes().all(is_kept)
+        && !dots.iter().any(|dots| path.contains(dots))
+}
+
+/// Whether a line says nothing but where its request goes.
+fn is_plain(listed: &ListedRequest) -> bool {
+    let ListedRequest {
+        target,
+        method,
+        headers,
+        body,
+        weight,
+        name,
+    } = listed;
+    let says_less = method.is_none() && headers.is_empty() && body.is_none();
+    says_less && *weight == 1 && name.is_none() && target.credentials.is_none()
+}
+
 /// The templates of a list so far.
 struct Templates<'a> {
     defaults: &'a RequestDefaults,
@@ -153,8 +211,7 @@ impl<'a> Templates<'a> {
 
     /// The template of a line, which is added where there is room for it.
     fn of(&mut self, listed: ListedRequest) -> Option<u8> {
-        let is_plain = listed == ListedRequest::new(listed.target.clone());
-        let is_plain = is_plain && listed.target.credentials.is_none();
+        let is_plain = is_plain(&listed);
         let here = origin(&listed.target.url);
         let mut plain = self.plain.iter();
         let known = plain.find(|index| origin(&self.requests[usize::from(**index)].url) == here);
@@ -230,6 +287,26 @@ impl Plan {
     /// The names and the URLs of all requests that are sent in turn.
     pub fn named_requests(&self) -> impl Iterator<Item = NamedRequest<'_>> {
         (0..).map_while(|index| self.named_request(index))
+    }
+
+    /// Tells the names of all requests that are sent in turn, without a text of its own for each.
+    pub fn each_series_name(&self, mut tell: impl FnMut(&str)) {
+        let Some(lines) = self.list_lines() else {
+            self.named_requests()
+                .for_each(|request| tell(&request.name));
+            return;
+        };
+        let mut url = String::new();
+        for index in 0..lines.len() {
+            let (template, path) = lines.line(index);
+            let Some(template) = self.requests.get(template) else {
+                return;
+            };
+            url.clear();
+            url.push_str(origin(&template.url));
+            url.push_str(path);
+            tell(&template.series_name_of(&url));
+        }
     }
 
     /// The same plan with a request for each line of its list.

@@ -106,23 +106,41 @@ pub fn parse_url_list(text: &str, base: Option<&BaseUrl>) -> Result<Vec<ListedRe
 }
 
 /// The requests of a list, read one by one.
-pub(crate) fn lines_of<'a>(
+fn lines_of<'a>(
     text: &'a str,
     base: Option<&'a BaseUrl>,
 ) -> impl Iterator<Item = Result<ListedRequest, Error>> + 'a {
-    let lines = text
-        .trim_start_matches('\u{feff}')
-        .lines()
-        .map(str::trim)
-        .enumerate();
-    let told = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    told.map(move |(index, line)| {
+    told_lines(text).map(move |line| line.read(base))
+}
+
+/// A line of a list that is one of its requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToldLine<'a> {
+    /// Its number in the file, from 0.
+    index: usize,
+    /// Without blanks around it.
+    pub(crate) text: &'a str,
+}
+
+/// The lines of a list that are no comments and not empty.
+pub(crate) fn told_lines(text: &str) -> impl Iterator<Item = ToldLine<'_>> {
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
+    let lines = lines.map(|(index, line)| ToldLine {
+        index,
+        text: line.trim(),
+    });
+    lines.filter(|line| !line.text.is_empty() && !line.text.starts_with('#'))
+}
+
+impl ToldLine<'_> {
+    /// The request that it is.
+    pub(crate) fn read(self, base: Option<&BaseUrl>) -> Result<ListedRequest, Error> {
         let at_line = |problem| Error::UrlListLine {
-            line: index + 1,
+            line: self.index + 1,
             problem,
         };
-        ListedRequest::of_line(line, base).map_err(at_line)
-    })
+        ListedRequest::of_line(self.text, base).map_err(at_line)
+    }
 }
 
 /// A name that can stand in every report.

@@ -122,3 +122,30 @@ fn a_body_for_all_is_in_the_template() {
     assert_eq!(plan.requests[0].method, "POST");
     assert_eq!(plan.requests[0].body, defaults.body);
 }
+
+proptest::proptest! {
+    /// Lines that are taken over as they are written say the same as those that are read one by
+    /// one.
+    #[test]
+    fn lines_that_begin_alike_are_read_as_any(
+        paths in proptest::collection::vec("[/.%a2E?#&=' {é\\\\-]{0,12}", 1..40),
+        hosts in proptest::collection::vec(proptest::sample::select(vec![
+            "http://a", "http://A", "a", "http://a:80", "https://a", "http://u:p@a", "http://b:81",
+        ]), 40),
+    ) {
+        let each = paths.iter().zip(&hosts).map(|(path, host)| format!("{host}/{path}\n"));
+        let mut text: String = each.filter(|line| !line.trim().contains(' ')).collect();
+        let Ok(listed) = parse_url_list(&text, None) else {
+            return Ok(());
+        };
+        // As many as make it a long list, which are all alike.
+        text.push_str(&"http://a/x\n".repeat(LONGEST_WRITTEN_LIST + 1));
+        let plan = read(&text, &RequestDefaults::default()).expect("a long list");
+        let defaults = RequestDefaults::default();
+        let written = listed.into_iter().map(|one| defaults.complete(one));
+        for (named, written) in plan.named_requests().zip(written) {
+            proptest::prop_assert_eq!(&*named.url, written.url.as_str());
+            proptest::prop_assert_eq!(&*named.name, &*written.series_name());
+        }
+    }
+}
