@@ -9,6 +9,7 @@ mod data;
 mod format;
 mod legacy;
 mod machine;
+mod paint;
 mod text;
 
 pub use data::{Surroundings, export, handle_summary_data, root_group};
@@ -32,6 +33,8 @@ pub struct Ended<'a> {
     pub trend_stats: &'a [String],
     /// The unit of times; `None`: each time's own.
     pub time_unit: Option<TimeUnit>,
+    /// Whether its text has colours: it goes to a terminal.
+    pub has_colours: bool,
 }
 
 /// A metric or submetric that the summary shows.

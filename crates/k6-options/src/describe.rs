@@ -12,13 +12,15 @@ pub struct Needs {
     pub max_vus: u32,
     /// Virtual users that are ready when it begins.
     pub ready_vus: u32,
-    /// How long it lasts at most, graceful stops included, endless scenarios aside.
+    /// How long it lasts at most, graceful stops included, endless scenarios and those without a
+    /// user aside.
     pub length: Duration,
 }
 
 /// What these scenarios need together.
 pub fn needs(scenarios: &[Scenario]) -> Needs {
-    let ends = scenarios.iter().map(Scenario::end);
+    let with_users = scenarios.iter().filter(|one| one.executor.max_vus() > 0);
+    let ends = with_users.map(Scenario::end);
     Needs {
         max_vus: peak(scenarios, Executor::max_vus),
         ready_vus: peak(scenarios, Executor::ready_vus),
@@ -332,6 +334,22 @@ mod tests {
             "b: 5.00 iterations/s for 1s (maxVUs: 1-3, exec: f, startTime: 2s, gracefulStop: 30s)",
         ];
         assert_eq!(described, expected);
+    }
+
+    // What k6 1.8.1 says to `inspect --execution-requirements`.
+    #[test]
+    fn a_scenario_without_users_needs_no_time() {
+        let length = |vus: &str| {
+            let json = format!(
+                r#"{{"scenarios": {{"a": {{"executor": "externally-controlled", {vus}
+                    "duration": "5m"}}}}}}"#
+            );
+            needs(&scenarios(&json)).length.as_secs()
+        };
+        assert_eq!(length(""), 0);
+        assert_eq!(length(r#""vus": 0, "maxVUs": 0,"#), 0);
+        assert_eq!(length(r#""vus": 0, "maxVUs": 3,"#), 300);
+        assert_eq!(length(r#""vus": 2, "maxVUs": 3,"#), 300);
     }
 
     #[test]

@@ -305,7 +305,10 @@ impl Report {
     }
 
     fn summarise(&self, asked: &Asked<'_>, test: &Test, ran: &Ran, totals: &Totals) {
-        let ended = ended(test, ran, totals);
+        let ended = Ended {
+            has_colours: asked.has_colours && asked.surroundings.terminals.stdout,
+            ..ended(test, ran, totals)
+        };
         let newer = self.is_newer.then(|| {
             let machine = machine(test);
             summary::machine_readable(&ended, self.is_full(), &machine)
@@ -344,6 +347,7 @@ fn ended<'a>(test: &'a Test, ran: &'a Ran, totals: &'a Totals) -> Ended<'a> {
         elapsed_ns: ran.elapsed.as_nanos() as u64,
         trend_stats: &settings.trend_stats,
         time_unit: settings.time_unit.as_deref().and_then(TimeUnit::parse),
+        has_colours: false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A block of the summary: checks and metrics in columns.
 
 use super::format::{number, share, value};
+use super::paint::{Paint, Part};
 use super::{Ended, Shown};
 use crate::threshold::{Aggregation, per_second};
 use crate::{Contains, Sink, builtin};
@@ -43,22 +44,23 @@ struct Widths {
 /// The checks and metrics, indented by so many columns.
 pub(super) fn block(ended: &Ended<'_>, checks: &[Check], shown: &[Shown], indent: usize) -> String {
     let mut parts = Vec::new();
+    let paint = Paint::of(ended, false);
     if !checks.is_empty() {
-        parts.push(lines(&table(&check_rows(ended, checks)), indent));
+        parts.push(lines(&table(&check_rows(ended, checks), paint), indent));
         // k6 indents this line by its block's indentation once more.
         let further = 2 * indent - 2;
         let all = checks
             .iter()
-            .flat_map(|check| check_lines(check, indent, further));
+            .flat_map(|check| check_lines(check, (indent, further), paint));
         parts.push(all.collect());
     }
-    let table = table_of(ended, shown);
+    let table = table_of(ended, shown, paint);
     for section in SECTIONS {
         let of_section = shown.iter().zip(&table);
         let of_section = of_section.filter(|(shown, _)| section_of(shown) == section);
         let own: Vec<String> = of_section.map(|(_, line)| line.clone()).collect();
         if !own.is_empty() {
-            let title = std::iter::once(section.to_owned());
+            let title = std::iter::once(paint.text(Part::Title, section));
             let all: Vec<String> = title.chain(own).collect();
             parts.push(lines(&all, indent));
         }
@@ -67,9 +69,9 @@ pub(super) fn block(ended: &Ended<'_>, checks: &[Check], shown: &[Shown], indent
 }
 
 /// Metrics in columns.
-pub(super) fn table_of(ended: &Ended<'_>, shown: &[Shown]) -> Vec<String> {
+pub(super) fn table_of(ended: &Ended<'_>, shown: &[Shown], paint: Paint) -> Vec<String> {
     let rows: Vec<Row> = shown.iter().map(|shown| row(ended, shown)).collect();
-    table(&rows)
+    table(&rows, paint)
 }
 
 fn lines(lines: &[String], indent: usize) -> String {
@@ -77,20 +79,24 @@ fn lines(lines: &[String], indent: usize) -> String {
     indented.collect()
 }
 
-/// A check, and how often it failed with this indentation, if it did.
-pub(super) fn check_lines(
-    (name, passes, fails): &Check,
-    indent: usize,
-    further: usize,
-) -> Vec<String> {
-    let mark = if *fails == 0 { '✓' } else { '✗' };
-    let first = format!("{:indent$}{mark} {name}\n", "");
+/// A check, and how often it failed, if it did, each with its indentation.
+fn check_lines(check: &Check, indents: (usize, usize), paint: Paint) -> Vec<String> {
+    let (first, second) = check_texts(check);
+    let part = Part::held(second.is_none());
+    let all = [(indents.0, Some(first)), (indents.1, second)].into_iter();
+    let all = all.filter_map(|(indent, text)| Some((indent, text?)));
+    all.map(|(indent, text)| format!("{:indent$}{}\n", "", paint.text(part, &text)))
+        .collect()
+}
+
+/// What is said of a check, and how often it failed, if it did.
+pub(super) fn check_texts((name, passes, fails): &Check) -> (String, Option<String>) {
     if *fails == 0 {
-        return vec![first];
+        return (format!("✓ {name}"), None);
     }
     let percent = 100 * passes / (passes + fails);
-    let second = format!("{:further$}↳  {percent}% — ✓ {passes} / ✗ {fails}\n", "");
-    vec![first, second]
+    let counts = format!("↳  {percent}% — ✓ {passes} / ✗ {fails}");
+    (format!("✗ {name}"), Some(counts))
 }
 
 fn check_rows(ended: &Ended<'_>, checks: &[Check]) -> [Row; 3] {
@@ -197,29 +203,33 @@ fn widths(rows: &[Row]) -> Widths {
     widths
 }
 
-fn table(rows: &[Row]) -> Vec<String> {
+fn table(rows: &[Row], paint: Paint) -> Vec<String> {
     let widths = widths(rows);
-    rows.iter().map(|row| line(row, &widths)).collect()
+    rows.iter().map(|row| line(row, &widths, paint)).collect()
 }
 
-fn line(row: &Row, widths: &Widths) -> String {
-    let label = format!("{:.<1$}", row.label, widths.label);
+fn line(row: &Row, widths: &Widths, paint: Paint) -> String {
+    let dots = widths.label - width(&row.label);
+    let dots = paint.text(Part::Dots, &format!("{:.<dots$}:", ""));
     let cells = match &row.cells {
         Cells::Stats(cells) => {
             let padded = cells.iter().zip(&widths.stats);
-            let padded = padded.map(|(cell, width)| format!("{cell:width$}"));
+            let padded = padded.map(|(cell, width)| paint.stat(cell, *width));
             padded.collect::<Vec<_>>().join(" ")
         }
-        Cells::Values(first, more) => values(first, more, widths),
+        Cells::Values(first, more) => values(first, more, widths, paint),
     };
-    format!("{label}: {cells}")
+    format!("{}{dots} {cells}", row.label)
 }
 
-fn values(first: &str, more: &[String], widths: &Widths) -> String {
-    let first = format!("{first:0$}", widths.first);
+fn values(first: &str, more: &[String], widths: &Widths, paint: Paint) -> String {
+    let first = paint.padded(Part::Value, first, widths.first);
     match more {
-        [min, max] => format!("{first} {min:0$} {max}", widths.second),
-        _ => format!("{first} {}", more.join(" ")),
+        [min, max] => {
+            let min = paint.padded(Part::More, min, widths.second);
+            format!("{first} {min} {}", paint.text(Part::More, max))
+        }
+        _ => format!("{first} {}", paint.text(Part::More, &more.join(" "))),
     }
 }
 

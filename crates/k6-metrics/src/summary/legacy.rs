@@ -1,8 +1,9 @@
 //! The summary as older versions of k6 print it: groups with their checks, then all metrics in one
 //! list, with marks before those that have thresholds.
 
-use super::block::{check_lines, table_of};
+use super::block::{check_texts, table_of};
 use super::data::Tree;
+use super::paint::{Paint, Part};
 use super::{Ended, Shown};
 
 /// The columns that everything is indented by.
@@ -16,21 +17,26 @@ pub fn legacy(ended: &Ended<'_>) -> String {
         is_keyed: false,
     };
     let mut text = "\n".to_owned();
-    group(&tree, "", INDENT, &mut text);
+    let paint = Paint::of(ended, true);
+    group(&tree, "", INDENT, (paint, &mut text));
     let shown = ended.shown();
-    for (shown, line) in shown.iter().zip(table_of(ended, &shown)) {
-        text.push_str(&marked(ended, shown, &line));
+    for (shown, line) in shown.iter().zip(table_of(ended, &shown, paint)) {
+        text.push_str(&marked(ended, shown, (paint, &line)));
         text.push('\n');
     }
     text + "\n"
 }
 
 /// The checks of a group, then the groups in it.
-fn group(tree: &Tree<'_>, path: &str, indent: usize, text: &mut String) {
+fn group(tree: &Tree<'_>, path: &str, indent: usize, (paint, text): (Paint, &mut String)) {
     let checks = tree.check_counts(path);
     for check in &checks {
-        let lines = check_lines(check, indent, indent + 1);
-        lines.iter().for_each(|line| text.push_str(line));
+        let (first, second) = check_texts(check);
+        let part = Part::held(second.is_none());
+        let further = second.map(|counts| format!("\n{:1$}{counts}", "", indent + 1));
+        let both = format!("{:indent$}{first}{}", "", further.unwrap_or_default());
+        text.push_str(&paint.text(part, &both));
+        text.push('\n');
     }
     if !checks.is_empty() {
         text.push('\n');
@@ -38,21 +44,23 @@ fn group(tree: &Tree<'_>, path: &str, indent: usize, text: &mut String) {
     for child in tree.children(path) {
         let name = child.rsplit("::").next().unwrap_or_default();
         text.push_str(&format!("{:indent$}█ {name}\n\n", ""));
-        group(tree, &child, indent + 2, text);
+        group(tree, &child, indent + 2, (paint, &mut *text));
     }
 }
 
 /// A line of a metric behind its mark; that of a submetric stands where its own name begins.
-fn marked(ended: &Ended<'_>, shown: &Shown, line: &str) -> String {
+fn marked(ended: &Ended<'_>, shown: &Shown, (paint, line): (Paint, &str)) -> String {
     let name = shown.name();
     let mut own = ended
         .outcomes
         .iter()
         .filter(|outcome| outcome.metric == name);
     let mark = match own.next() {
-        None => ' ',
-        Some(first) if first.is_ok && own.all(|outcome| outcome.is_ok) => '✓',
-        Some(_) => '✗',
+        None => " ".to_owned(),
+        Some(first) if first.is_ok && own.all(|outcome| outcome.is_ok) => {
+            paint.text(Part::Good, "✓")
+        }
+        Some(_) => paint.text(Part::Bad, "✗"),
     };
     match line.strip_prefix("  ").filter(|_| shown.suffix.is_some()) {
         Some(rest) => format!("     {mark} {rest}"),

@@ -83,6 +83,7 @@ fn with_ended<T>(make: impl FnOnce(&Ended<'_>) -> T) -> T {
         elapsed_ns: 2_000_000_000,
         trend_stats: &stats,
         time_unit: None,
+        has_colours: false,
     })
 }
 
@@ -211,6 +212,7 @@ fn of_response(waiting: f64, response: f64, is_full: bool) -> String {
         elapsed_ns: 1_000_000_000,
         trend_stats: &["max".to_owned()],
         time_unit: None,
+        has_colours: false,
     };
     text(&ended, is_full)
 }
@@ -281,4 +283,77 @@ fn what_was_observed_so_far_is_told_by_name() {
     let root = root_group(&totals, &|path| format!("<{path}>"));
     assert_eq!(root["groups"][0]["id"], "<::main>");
     assert_eq!(root["groups"][0]["checks"][1]["fails"], 1);
+}
+
+/// A summary with colours, in which `<` and `>` stand for how k6 begins and ends them: `<32;✓>`.
+fn coloured(make: impl Fn(&Ended<'_>) -> String) -> String {
+    let text = with_ended(|ended| {
+        make(&Ended {
+            has_colours: true,
+            ..*ended
+        })
+    });
+    let text = text.replace("\u{1b}[0m", ">").replace("\u{1b}[", "<");
+    let codes = ["1", "31", "32", "36", "37", "2", "2;36", "2;37", "36;2"];
+    codes.iter().fold(text, |text, code| {
+        text.replace(&format!("<{code}m"), &format!("<{code}:"))
+    })
+}
+
+fn without_codes(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+    rest.fold(first, |text, part| text + part)
+}
+
+#[test]
+fn colours_change_nothing_else() {
+    let forms: [fn(&Ended<'_>) -> String; 3] = [
+        |ended| text(ended, false),
+        |ended| text(ended, true),
+        legacy,
+    ];
+    for form in forms {
+        let (plain, coloured) = with_ended(|ended| {
+            let coloured = form(&Ended {
+                has_colours: true,
+                ..*ended
+            });
+            (form(ended), coloured)
+        });
+        assert!(coloured.len() > plain.len());
+        assert_eq!(without_codes(&coloured), plain);
+    }
+}
+
+// As k6 1.8.1 writes on a terminal.
+#[test]
+fn on_a_terminal_the_summary_has_k6s_colours() {
+    let full = coloured(|ended| text(ended, true));
+    for line in [
+        "  █ <1:THRESHOLDS> \n",
+        "    <31:✗> <37:'rate>0.9'> <37:rate>=<36:66.66%>\n",
+        "    <32:✓> <37:'p(95)<500'> <37:p(95)>=<36:2.45ms>\n",
+        "  █ <1:TOTAL RESULTS> \n",
+        "    checks_total<2;37:.......:> <36:3>      <2;36:1.5/s>\n",
+        "    checks_failed<2;37:......:> <36:33.33%> <2;36:1 out of 3>\n",
+        "    <32:✓ ok>\n    <31:✗ no>\n      <31:↳  0% — ✓ 0 / ✗ 1>\n",
+        "    <1:HTTP>\n",
+        "    http_req_duration<2;37:..............:> avg=<36:2ms> max=<36:2.5ms> \
+         p(95)=<36:2.45ms>\n",
+        "<36:7>      <2;36:min=7>      <2;36:max=7>\n",
+        "  █ <1:GROUP: main> \n",
+    ] {
+        assert!(full.contains(line), "{line}{full}");
+    }
+    let legacy = coloured(legacy);
+    for line in [
+        "<32:     ✓ ok>\n",
+        "<31:       ✗ no\n        ↳  0% — ✓ 0 / ✗ 1>\n",
+        "   <31:✗> checks<2:.........................:> <36:66.66%> <36;2:2 out of 3>\n",
+        "     <32:✓> { group:::main }<2:.............:> avg=<36:2ms> max=<36:2.5ms>",
+    ] {
+        assert!(legacy.contains(line), "{line}{legacy}");
+    }
 }

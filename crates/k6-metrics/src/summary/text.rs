@@ -2,6 +2,7 @@
 
 use super::block::{Check, block};
 use super::format::{number, share, value};
+use super::paint::{Paint, Part};
 use super::{Ended, Shown};
 use crate::tally::Sinks;
 use crate::threshold::Aggregation;
@@ -29,13 +30,18 @@ pub fn text(ended: &Ended<'_>, is_full: bool) -> String {
         .filter(|shown| is_shown(shown, is_full))
         .filter(|shown| !(hides_response && shown.id == builtin::HTTP_REQ_RESPONSE));
     let checks = by_name(ended.totals.tally.checks().iter());
-    text.push_str("  █ TOTAL RESULTS \n\n");
+    text.push_str(&title(ended, "  █ ", "TOTAL RESULTS"));
     text.push_str(&block(ended, &checks, &all.collect::<Vec<_>>(), 4));
     text.push_str("\n\n");
     if is_full {
         places(ended, &mut text);
     }
     text + "\n"
+}
+
+fn title(ended: &Ended<'_>, before: &str, name: &str) -> String {
+    let name = Paint::of(ended, false).text(Part::Title, name);
+    format!("{before}{name} \n\n")
 }
 
 /// Whether a compact summary or a full one shows it.
@@ -85,7 +91,8 @@ fn thresholds(ended: &Ended<'_>, shown: &[Shown], text: &mut String) {
     if ended.outcomes.is_empty() {
         return;
     }
-    text.push_str("  █ THRESHOLDS \n\n");
+    let paint = Paint::of(ended, false);
+    text.push_str(&title(ended, "  █ ", "THRESHOLDS"));
     for shown in shown
         .iter()
         .filter(|shown| ended.has_thresholds(&shown.name()))
@@ -101,10 +108,13 @@ fn thresholds(ended: &Ended<'_>, shown: &[Shown], text: &mut String) {
             .iter()
             .filter(|outcome| outcome.metric == name)
         {
-            let mark = if outcome.is_ok { '✓' } else { '✗' };
+            let mark = if outcome.is_ok { "✓" } else { "✗" };
+            let mark = paint.text(Part::held(outcome.is_ok), mark);
+            let expression = paint.text(Part::Asked, &format!("'{}'", outcome.expression));
+            let label = paint.text(Part::Asked, &outcome.label);
             let value = threshold_value(ended, shown, outcome);
-            let (expression, label) = (&outcome.expression, &outcome.label);
-            let _ = writeln!(text, "{:indent$}{mark} '{expression}' {label}={value}", "");
+            let value = paint.text(Part::Value, &value);
+            let _ = writeln!(text, "{:indent$}{mark} {expression} {label}={value}", "");
         }
         text.push('\n');
     }
@@ -143,7 +153,7 @@ fn places(ended: &Ended<'_>, text: &mut String) {
             scenario: Some(name),
             group: None,
         };
-        let _ = writeln!(text, "  █ SCENARIO: {name} \n");
+        text.push_str(&title(ended, "  █ ", &format!("SCENARIO: {name}")));
         text.push_str(&place.block(ended, 4));
         let nested = nested(ended, place, "", 4);
         if !nested.is_empty() {
@@ -160,7 +170,8 @@ fn groups(ended: &Ended<'_>, scenario: Option<&str>, text: &mut String) {
             scenario,
             group: Some(&path),
         };
-        let _ = writeln!(text, "  █ GROUP: {} \n", last_part(&path));
+        let name = format!("GROUP: {}", last_part(&path));
+        text.push_str(&title(ended, "  █ ", &name));
         let own = place.block(ended, 4);
         let nested = nested(ended, place, &path, 4);
         let gap = if own.is_empty() || nested.is_empty() {
@@ -181,7 +192,8 @@ fn nested(ended: &Ended<'_>, place: Place<'_>, path: &str, indent: usize) -> Str
                 scenario: place.scenario,
                 group: Some(&path),
             };
-            let title = format!("{:indent$}↳ GROUP: {} \n\n", "", last_part(&path));
+            let name = format!("GROUP: {}", last_part(&path));
+            let title = title(ended, &format!("{:indent$}↳ ", ""), &name);
             let own = child.block(ended, indent + 2);
             let within = nested(ended, child, &path, indent + 2);
             let gap = if own.is_empty() || within.is_empty() {
