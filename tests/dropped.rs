@@ -105,6 +105,18 @@ fn a_refused_stream_is_told_as_sent_again() {
 }
 
 #[test]
+fn a_stream_that_got_the_beginning_of_a_response_is_not_sent_again() {
+    for fault in ["reset-in-body:7", "goaway-in-body"] {
+        let server = serve();
+        let options = url(&server, &format!("h2-fault={fault}&every=20&size=100"));
+        let told = summary(&["-n", "400", "-c", "1", "--http", "2", &options]);
+        let ends = ["answered", "failed", "resent"].map(|name| count(&told, name));
+        assert_eq!(ends, [REQUESTS - DROPPED, DROPPED, 0], "{fault}: {told:#}");
+        assert_eq!(server.stop().requests, REQUESTS, "{fault}");
+    }
+}
+
+#[test]
 fn in_wrks_words_it_is_an_error_of_reading() {
     for fault in ENDS {
         let server = serve();
@@ -183,13 +195,65 @@ fn book(
     Some([server.stop().requests, parse(&said)])
 }
 
+/// Faults of HTTP/2 that end streams, of which each twentieth has one.
+const STREAM_ENDS: [&str; 5] = ["reset:7", "goaway", "reset:1", "reset:2", "reset-in-body:7"];
+
+/// The same over HTTP/2, with or without TLS.
+fn book_of_http2(
+    fault: &str,
+    has_tls: bool,
+    say: impl Fn(&str) -> Option<String>,
+    parse: fn(&str) -> u64,
+) -> Option<[u64; 2]> {
+    let server = serve_with(|config| config.tls = has_tls);
+    let scheme = if has_tls { "https" } else { "http" };
+    let address = server.addr();
+    let said = say(&format!(
+        "{scheme}://{address}/?size=100&h2-fault={fault}&every=20"
+    ))?;
+    Some([server.stop().requests, parse(&said)])
+}
+
+/// How many requests failed, by oha's report in JSON.
+fn failed_in_oha(report: &str) -> u64 {
+    let report: Value = serde_json::from_str(report).unwrap();
+    let errors = report["errorDistribution"].as_object().unwrap();
+    errors.values().filter_map(Value::as_u64).sum()
+}
+
+#[test]
+fn in_ohas_words_no_stream_is_sent_again() {
+    for fault in STREAM_ENDS {
+        for method in ["GET", "POST"] {
+            let flags = [
+                "--no-tui",
+                "--output-format",
+                "json",
+                "--http2",
+                "-n",
+                "400",
+                "-c",
+                "1",
+                "-m",
+                method,
+            ];
+            let ours = |url: &str| {
+                let _beside_others = beside_others();
+                let output = command(&[&["oha"], &flags[..], &[url]].concat()).output();
+                Some(String::from_utf8(output.unwrap().stdout).unwrap())
+            };
+            let ours = book_of_http2(fault, false, ours, failed_in_oha);
+            assert_eq!(ours, Some([REQUESTS, DROPPED]), "{fault} {method}");
+            let real = |url: &str| started("oha", &[&flags[..], &[url]].concat());
+            if let Some(real) = book_of_http2(fault, false, real, failed_in_oha) {
+                assert_eq!(ours, Some(real), "{fault} {method}");
+            }
+        }
+    }
+}
+
 #[test]
 fn in_ohas_words_nothing_is_sent_again() {
-    let failed = |report: &str| -> u64 {
-        let report: Value = serde_json::from_str(report).unwrap();
-        let errors = report["errorDistribution"].as_object().unwrap();
-        errors.values().filter_map(Value::as_u64).sum()
-    };
     for fault in ENDS {
         for method in ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST", "PATCH"] {
             let flags = [
@@ -208,10 +272,10 @@ fn in_ohas_words_nothing_is_sent_again() {
                 let output = command(&[&["oha"], &flags[..], &[url]].concat()).output();
                 Some(String::from_utf8(output.unwrap().stdout).unwrap())
             };
-            let ours = book(fault, ours, failed);
+            let ours = book(fault, ours, failed_in_oha);
             assert_eq!(ours, Some([REQUESTS, DROPPED]), "{fault} {method}");
             let real = |url: &str| started("oha", &[&flags[..], &[url]].concat());
-            if let Some(real) = book(fault, real, failed) {
+            if let Some(real) = book(fault, real, failed_in_oha) {
                 assert_eq!(ours, Some(real), "{fault} {method}");
             }
         }
@@ -276,6 +340,48 @@ fn in_k6s_words_it_goes_out_again_as_gos_client_has_it() {
             };
             if let Some(real) = book(fault, real, failed) {
                 assert_eq!(ours, real, "{fault} {method} {headers}");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "k6")]
+#[test]
+fn in_k6s_words_a_stream_goes_again_as_gos_client_has_it() {
+    use crate::k6::Scripts;
+    let failed = |report: &str| -> u64 { report.trim().parse().unwrap() };
+    for fault in STREAM_ENDS {
+        for method in ["GET", "POST"] {
+            let script = format!(
+                "import http from 'k6/http';
+                export const options = {{
+                  vus: 1, iterations: {REQUESTS}, insecureSkipTLSVerify: true
+                }};
+                export default function () {{
+                  http.request('{method}', __ENV.BASE, '{method}' === 'POST' ? 'x' : null);
+                }}
+                export function handleSummary(data) {{
+                  return {{ stdout: `${{data.metrics.http_req_failed.values.passes}}` }};
+                }}"
+            );
+            let scripts = Scripts::new(&[("streams.js", &script)]);
+            let say = |url: &str, is_real: bool| {
+                let base = format!("BASE={url}");
+                let words = ["run", "-q", "-e", &base, "streams.js"];
+                match is_real {
+                    true => Some(scripts.real(&words)?.stdout),
+                    false => Some(scripts.say(&words).stdout),
+                }
+            };
+            let ours = book_of_http2(fault, true, |url| say(url, false), failed).unwrap();
+            // Of those that go out again, some are reset again.
+            let expected = match fault {
+                "reset:7" | "goaway" | "reset:1" => [REQUESTS + 21, 0],
+                _ => [REQUESTS, DROPPED],
+            };
+            assert_eq!(ours, expected, "{fault} {method}");
+            if let Some(real) = book_of_http2(fault, true, |url| say(url, true), failed) {
+                assert_eq!(ours, real, "{fault} {method}");
             }
         }
     }

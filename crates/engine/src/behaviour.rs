@@ -103,24 +103,42 @@ pub struct Batch<'a> {
     pub http2: Option<&'a h2::Request>,
     /// Where each ends; never empty.
     pub parts: &'a [Part],
-    /// When they may be sent once more, over HTTP/1.1.
+    /// When they may be sent once more.
     pub resend: Resend,
 }
 
 /// When requests are sent once more whose connection of HTTP/1.1, which had served a response
 /// before, ended without a byte of theirs.
 ///
-/// Requests of which nothing was written are, in any case. So are those that a server says it does
-/// not process: behind a response that announces the close, and over HTTP/2.
+/// Requests of which nothing was written are, in any case. So are those behind a response that
+/// announces the close. Over HTTP/2 [`goes_again`](Resend::goes_again) tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Resend {
     /// If it is known that the server has read nothing of them. So a request is processed once.
     #[default]
     Unread,
-    /// Never, if a byte of them was written.
+    /// Never, if a byte of them was written; not over HTTP/2 either, as hyper has it.
+    Never,
+    /// Never, if a byte of them was written; over HTTP/2 as Go has it.
     Unwritten,
-    /// Always: the server may have processed them.
+    /// Always: the server may have processed them. Over HTTP/2 as Go has it.
     Unanswered,
+}
+
+impl Resend {
+    /// Whether a request goes out again whose stream of HTTP/2 ended so. A server that says that it
+    /// did not look at it is believed; Go also sends again what was reset with PROTOCOL_ERROR
+    /// (`canRetryError` in its `http2/transport.go`).
+    pub(crate) fn goes_again(self, ended: &h2::Ended) -> bool {
+        match self {
+            Resend::Never => false,
+            Resend::Unread => ended.is_unprocessed(),
+            Resend::Unwritten | Resend::Unanswered => {
+                let reset = h2::Outcome::Reset(h2::ErrorCode::PROTOCOL_ERROR);
+                ended.is_unprocessed() || ended.outcome == reset && ended.is_unanswered()
+            }
+        }
+    }
 }
 
 /// One request among the bytes of a batch.
@@ -227,6 +245,12 @@ pub trait Observer: Sink {
         let _ = by;
     }
 
+    /// The server ended the exchange's stream, or its connection, with this error code of HTTP/2;
+    /// [`failed`](Observer::failed) follows.
+    fn given_up(&mut self, code: h2::ErrorCode) {
+        let _ = code;
+    }
+
     /// An exchange failed for this reason, with this number of the system's if it was the system
     /// that told; [`ended`](Observer::ended) follows.
     fn failed(&mut self, reason: &str, os_error: Option<i32>) {
@@ -240,3 +264,47 @@ pub trait Observer: Sink {
 }
 
 impl Observer for () {}
+
+#[cfg(test)]
+mod tests {
+    use super::h2::{Ended, ErrorCode, Outcome as End};
+    use super::*;
+
+    fn ended(outcome: End, status: u16, interim: u32) -> Ended {
+        Ended {
+            outcome,
+            status,
+            is_sent: true,
+            head_len: 0,
+            body_len: 0,
+            interim,
+        }
+    }
+
+    // `tests/dropped.rs` holds the last three to the tools that they stand for.
+    #[test]
+    fn whoever_sends_again_over_http2_does_so_before_a_response_alone() {
+        let refused = End::Reset(ErrorCode::REFUSED_STREAM);
+        let protocol = End::Reset(ErrorCode::PROTOCOL_ERROR);
+        let gone = End::GoneAway(ErrorCode::NO_ERROR);
+        let internal = End::Reset(ErrorCode::INTERNAL_ERROR);
+        let of_all = [refused, gone, protocol, internal, End::ConnectionLost];
+        for (resend, expected) in [
+            (Resend::Unread, [true, true, false, false, false]),
+            (Resend::Never, [false; 5]),
+            (Resend::Unwritten, [true, true, true, false, false]),
+            (Resend::Unanswered, [true, true, true, false, false]),
+        ] {
+            let untouched = of_all
+                .clone()
+                .map(|end| resend.goes_again(&ended(end, 0, 0)));
+            assert_eq!(untouched, expected, "{resend:?}");
+            for (status, interim) in [(200, 0), (0, 1)] {
+                let begun = of_all
+                    .clone()
+                    .map(|end| resend.goes_again(&ended(end, status, interim)));
+                assert_eq!(begun, [false; 5], "{resend:?}");
+            }
+        }
+    }
+}

@@ -275,10 +275,18 @@ pub(crate) fn series_of(plan: &Plan) -> Result<(SeriesTable, bool, Vec<SeriesId>
     let mut table = SeriesTable::new(plan.max_series);
     let mut ids = Vec::with_capacity(usize::try_from(plan.request_count()).unwrap_or(0));
     let tags = plan.part.as_ref().map(|part| part.series_tags());
-    for request in plan.named_requests() {
-        let key = Key::tagged(&request.name, tags.clone().unwrap_or_default());
-        let key = key.map_err(|problem| StartError::Name { problem })?;
-        ids.push(table.intern(&key));
+    let mut refused = None;
+    plan.each_series_name(|name| {
+        let key = Key::tagged(name, tags.clone().unwrap_or_default());
+        match key {
+            Ok(key) => ids.push(table.intern(&key)),
+            Err(problem) => {
+                refused.get_or_insert(problem);
+            }
+        }
+    });
+    if let Some(problem) = refused {
+        return Err(StartError::Name { problem });
     }
     let is_one = tags.is_none() && ids.iter().all(|id| *id == ids[0]);
     Ok((table, !is_one, ids))

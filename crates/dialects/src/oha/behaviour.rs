@@ -154,7 +154,7 @@ impl Prepared {
             http2: self.message.http2.as_ref(),
             parts: std::slice::from_ref(&self.part),
             // As hyper, whose connections oha drives itself.
-            resend: Resend::Unwritten,
+            resend: Resend::Never,
         }
     }
 }

@@ -161,7 +161,7 @@ impl<H: Host> Behaviour<H> for User {
             tail: &[],
             http2: None,
             parts: &[part],
-            resend: Resend::Unwritten,
+            resend: Resend::Never,
         };
         let mut watch = Watch::default();
         iteration.requester().send(batch, &mut watch).await;

@@ -6,6 +6,7 @@ use loadline_reactor::{Host, Shortage};
 use loadline_record::ErrorKind;
 use loadline_transport::{Blocked, DialError, DialPhase, is_tls_error};
 use loadline_wire::Malformed;
+use loadline_wire::h2::ErrorCode;
 use std::io;
 
 /// Why a batch did not get all its responses in one attempt.
@@ -28,6 +29,8 @@ pub(crate) struct Failure {
     pub(super) text: String,
     /// The system's number for it, if the system told.
     pub(super) os_error: Option<i32>,
+    /// The server's number for it over HTTP/2, if the server told.
+    pub(super) code: Option<ErrorCode>,
     /// What the plan blocks, if it failed for that.
     pub(super) blocked: Option<Box<Blocked>>,
 }
@@ -38,7 +41,16 @@ impl Failure {
             kind,
             text: text.to_string(),
             os_error: None,
+            code: None,
             blocked: None,
+        }
+    }
+
+    /// The server gave up its stream, or its connection, with this code of HTTP/2.
+    pub(super) fn given_up(kind: ErrorKind, text: String, code: ErrorCode) -> Self {
+        Failure {
+            code: Some(code),
+            ..Failure::new(kind, text)
         }
     }
 

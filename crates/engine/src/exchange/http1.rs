@@ -202,7 +202,7 @@ fn judge<H: Host>(
     };
     let goes_again = match in_flight.batch.resend {
         Resend::Unread => connection.came_behind_end(from),
-        Resend::Unwritten => !went_out,
+        Resend::Never | Resend::Unwritten => !went_out,
         Resend::Unanswered => true,
     };
     if !goes_again {

@@ -19,7 +19,7 @@
 //! 8.7): its stream was reset with REFUSED_STREAM, or its number is above the last one of a GOAWAY,
 //! and nothing of a response had come. The exchange goes on then, as with HTTP/1.1, and counts as
 //! *resent*; after a few such refusals it fails. A connection that ends without GOAWAY fails all
-//! requests on it.
+//! requests on it. Other clients have other rules ([`Resend`](crate::Resend)).
 //!
 //! # Clocks
 //!
@@ -175,7 +175,7 @@ fn end<H: Host, O: Observer>(
     };
     in_flight.bytes_in += ended.head_len + ended.body_len;
     if ended.outcome != h2::Outcome::Whole {
-        return Err(broken_stream(&ended, in_flight.sendings));
+        return Err(broken_stream(&ended, in_flight));
     }
     let outcome = outcome(in_flight, observer, ended.status);
     if matches!(outcome, Outcome::Answered { .. }) {
@@ -210,18 +210,20 @@ fn outcome<H: Host, O: Observer>(
 }
 
 /// What it means that a stream ended without a whole response while its connection goes on.
-fn broken_stream(ended: &Ended, sendings: u64) -> Broken {
-    if ended.is_unprocessed() && sendings < MOST_SENDINGS {
+fn broken_stream<H: Host>(ended: &Ended, in_flight: &InFlightBatch<'_, H>) -> Broken {
+    if in_flight.sendings < MOST_SENDINGS && in_flight.batch.resend.goes_again(ended) {
         return Broken::Unprocessed;
     }
     Broken::Failed(match &ended.outcome {
-        h2::Outcome::Reset(code) => Failure::new(
+        h2::Outcome::Reset(code) => Failure::given_up(
             ErrorKind::StreamReset,
             format!("the server reset the stream with {code}"),
+            *code,
         ),
-        h2::Outcome::GoneAway(code) => Failure::new(
+        h2::Outcome::GoneAway(code) => Failure::given_up(
             ErrorKind::GoAway,
             format!("the server gave up the connection with GOAWAY and {code}"),
+            *code,
         ),
         h2::Outcome::Malformed(error) => Failure::new(ErrorKind::Protocol, error),
         h2::Outcome::Whole | h2::Outcome::ConnectionLost => {

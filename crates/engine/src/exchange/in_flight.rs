@@ -324,6 +324,9 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             if let Some(blocked) = &failure.blocked {
                 observer.blocked(blocked);
             }
+            if let Some(code) = failure.code {
+                observer.given_up(code);
+            }
             observer.failed(&failure.text, failure.os_error);
             self.end(observer, ending);
         }

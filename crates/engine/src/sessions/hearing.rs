@@ -9,7 +9,7 @@ use loadline_client::{
 use loadline_plan::Client;
 use loadline_record::{ErrorKind, Exchange};
 use loadline_transport::{Agreed, Blocked};
-use loadline_wire::Sink;
+use loadline_wire::{Sink, h2};
 use std::cell::RefCell;
 use std::mem;
 use url::Url;
@@ -282,6 +282,10 @@ impl<O: Observer, const DECODES: bool> Observer for Hearing<'_, O, DECODES> {
 
     fn answered(&mut self, answer: &Answer) {
         self.observer.answered(answer);
+    }
+
+    fn given_up(&mut self, code: h2::ErrorCode) {
+        self.observer.given_up(code);
     }
 
     fn failed(&mut self, reason: &str, os_error: Option<i32>) {

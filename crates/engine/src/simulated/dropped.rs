@@ -1,7 +1,7 @@
 //! A server that reads requests whole and then drops some of them: its own book beside ours.
 
 use super::balance::Numbered;
-use super::http2_server;
+use super::http2_server::{self, END_HEADERS, HEADERS, STATUS_200, frame, go_away, reset};
 use super::mix::answer_with;
 use super::plans::{MS, SECOND, closed, open, time};
 use super::ran::Ran;
@@ -230,5 +230,88 @@ fn over_http2_too_every_request_is_read_once() {
                 assert_eq!((counts.failed, seen), (dropped.get(), REQUESTS));
             }
         }
+    }
+}
+
+/// How many streams a server of HTTP/2 gave up.
+#[derive(Default)]
+struct GivenUp {
+    /// Before anything of a response.
+    untouched: Cell<u64>,
+    /// Behind the beginning of one.
+    begun: Cell<u64>,
+}
+
+impl GivenUp {
+    /// Gives up one of 25 streams untouched, of the others some behind the beginning of a response.
+    fn reply(&self, seed: u64, seen: &Seen) -> Reply {
+        let head = |block: &[u8]| frame(HEADERS, END_HEADERS, seen.stream, block);
+        let refused = reset(seen, http2_server::REFUSED).bytes;
+        let count = |count: &Cell<u64>| count.set(count.get() + 1);
+        if seen.number as u64 % 25 == seed % 25 {
+            count(&self.untouched);
+            return Reply::raw(refused);
+        }
+        let begun = match draw(seed, seen.number, 25) {
+            0 => head(b"\x08\x03103"),
+            1 => head(&[STATUS_200]),
+            2 => [head(&[STATUS_200]), frame(0, 0, seen.stream, b"o")].concat(),
+            // Another protocol, which HTTP/2 can't change to.
+            3 => head(b"\x08\x03101"),
+            _ => return http2_server::ok(seen),
+        };
+        count(&self.begun);
+        Reply::raw([begun, refused].concat())
+    }
+}
+
+#[test]
+fn over_http2_a_stream_goes_again_only_if_nothing_of_a_response_came() {
+    for seed in 0..2 * SEEDS {
+        for streams in [1, 4] {
+            let mut plan = limited(closed(4, 100 * SECOND), seed);
+            plan.connection.http = HttpVersion::V2;
+            plan.connection.streams = streams;
+            let given_up = Rc::new(GivenUp::default());
+            let counted = Rc::clone(&given_up);
+            let ran = World::new(plan)
+                .script(move |seen| {
+                    counted
+                        .reply(seed, seen)
+                        .after(draw(seed, seen.number, 3 * MS))
+                })
+                .run();
+            let counts = &ran.total.counts;
+            let (untouched, begun) = (given_up.untouched.get(), given_up.begun.get());
+            assert!(untouched > 0 && begun > 0, "seed {seed}");
+            assert_eq!((counts.sent, counts.in_flight), (REQUESTS, 0));
+            assert_eq!((counts.resent, counts.failed), (untouched, begun));
+            assert_eq!(ran.seen.len() as u64, counts.sent + counts.resent);
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_is_given_up_fails_what_was_begun_and_moves_the_rest() {
+    for seed in 0..SEEDS {
+        let mut plan = limited(closed(4, 100 * SECOND), seed);
+        plan.connection.http = HttpVersion::V2;
+        plan.connection.streams = 4;
+        // The fault meets one stream of the first connection; those behind it stay without reply.
+        let place = 4 + (seed % 20) as usize;
+        let ran = World::new(plan)
+            .script(move |seen| match (seen.connection, seen.place) {
+                (0, at) if at == place => {
+                    let head = frame(HEADERS, END_HEADERS, seen.stream, &[STATUS_200]);
+                    Reply::raw([head, go_away(seen.stream - 2, 0)].concat()).close_after(5 * MS)
+                }
+                (0, at) if at > place => Reply::nothing(),
+                _ => http2_server::ok(seen).after(MS),
+            })
+            .run();
+        let counts = &ran.total.counts;
+        assert_eq!((counts.sent, counts.in_flight), (REQUESTS, 0));
+        assert_eq!(ran.errors(), [(ErrorKind::GoAway, 1)], "seed {seed}");
+        assert_eq!(ran.seen.len() as u64, counts.sent + counts.resent);
     }
 }

@@ -18,6 +18,9 @@ const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
 const PADDED: u8 = 8;
 
+/// `:status: 103`, the name from the static table.
+const EARLY_HINTS: &[u8] = b"\x08\x03103";
+
 const CANCEL: u32 = 8;
 const NO_ERROR: u32 = 0;
 const ENHANCE_YOUR_CALM: u32 = 11;
@@ -49,7 +52,7 @@ use Effect::{Connection, SentAgain, SentElsewhere, Silence, Stream};
 /// A fault, the reply that has it, and its effect.
 type Fault = (&'static str, fn(&Seen) -> Reply, Effect);
 
-const FAULTS: [Fault; 29] = [
+const FAULTS: [Fault; 34] = [
     ("refused", |seen| reset(seen, REFUSED), SentAgain),
     (
         "given up below the stream",
@@ -76,6 +79,34 @@ const FAULTS: [Fault; 29] = [
             Reply::raw([half(seen), reset].concat())
         },
         Stream(ErrorKind::StreamReset),
+    ),
+    (
+        "refused behind an interim response",
+        |seen| Reply::raw([head(seen, EARLY_HINTS), reset(seen, REFUSED).bytes].concat()),
+        Stream(ErrorKind::StreamReset),
+    ),
+    (
+        "refused behind the head",
+        |seen| Reply::raw([head(seen, &[STATUS_200]), reset(seen, REFUSED).bytes].concat()),
+        Stream(ErrorKind::StreamReset),
+    ),
+    (
+        "refused in the body",
+        |seen| Reply::raw([half(seen), reset(seen, REFUSED).bytes].concat()),
+        Stream(ErrorKind::StreamReset),
+    ),
+    (
+        "a body before the head, then refused",
+        |seen| Reply::raw([data(seen, 0), reset(seen, REFUSED).bytes].concat()),
+        Stream(ErrorKind::Protocol),
+    ),
+    (
+        "a change of protocols",
+        |seen| {
+            let response = [head(seen, &[STATUS_200]), data(seen, END_STREAM)];
+            Reply::raw([head(seen, b"\x08\x03101"), response.concat()].concat())
+        },
+        Stream(ErrorKind::Protocol),
     ),
     (
         "no status",
@@ -111,7 +142,7 @@ const FAULTS: [Fault; 29] = [
     ),
     (
         "an interim response at the end",
-        |seen| Reply::raw(head_alone(seen, b"\x08\x03103")),
+        |seen| Reply::raw(head_alone(seen, EARLY_HINTS)),
         Stream(ErrorKind::Protocol),
     ),
     (
@@ -320,6 +351,23 @@ fn each_fault_in_an_open_load_fails_what_it_concerns() {
     for fault in FAULTS {
         let plan = open(1_000, STREAMS, SECOND);
         check(fault, &meet(fault, plan), &concerned);
+    }
+}
+
+#[test]
+fn interim_responses_are_no_fault_and_go_before_the_response() {
+    for plan in [closed(STREAMS, SECOND), open(1_000, STREAMS, SECOND)] {
+        let fault: Fault = (
+            "interim responses",
+            |seen| {
+                let interim = head(seen, EARLY_HINTS).repeat(3);
+                Reply::raw([interim, ok(seen).bytes].concat())
+            },
+            SentAgain,
+        );
+        let ran = meet(fault, plan);
+        assert_eq!(ran.counts(), [40, 40, 40, 0, 0]);
+        assert_eq!((ran.seen.len(), ran.total.counts.resent), (40, 0));
     }
 }
 

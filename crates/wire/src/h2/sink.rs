@@ -74,6 +74,11 @@ impl Ended {
             self.outcome,
             Outcome::GoneAway(_) | Outcome::Reset(ErrorCode::REFUSED_STREAM)
         );
-        says_so && self.status == 0 && self.interim == 0
+        says_so && self.is_unanswered()
+    }
+
+    /// Whether nothing of a response has come.
+    pub fn is_unanswered(&self) -> bool {
+        self.status == 0 && self.interim == 0
     }
 }

@@ -248,13 +248,14 @@ fn closed(state: &State) -> Failure {
         return Failure::new(ErrorKind::Protocol, text);
     }
     match state.wire.going_away() {
-        Some(gone) => Failure::new(
+        Some(gone) => Failure::given_up(
             ErrorKind::GoAway,
             format!(
                 "the server gave up the connection with GOAWAY and {} before the response was \
                  complete",
                 gone.code
             ),
+            gone.code,
         ),
         None => Failure::new(
             ErrorKind::Read,
