@@ -10,6 +10,7 @@ mod debug;
 mod errors;
 mod expectation;
 mod fields;
+mod go_url;
 mod held;
 mod hop;
 mod jar;
@@ -34,7 +35,7 @@ use crate::event_loop::Completion;
 use crate::native::{Call, set};
 use crate::run::Level;
 use crate::vu::Vu;
-use answer::{Answer, Body};
+use answer::Answer;
 use errors::unmade;
 use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
 use send::{Fetched, fetch};
@@ -125,9 +126,6 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// k6's number of a URL that is none.
-const INVALID_URL: u16 = 1020;
-
 /// `get(url, params)`, `post(url, body, params)`.
 fn verb<'js>(call: &Call<'js>, method: &'static str, has_body: bool) -> Result<Value<'js>> {
     let nothing = Value::new_undefined(call.ctx.clone());
@@ -170,25 +168,26 @@ fn send_one<'js>(
 
 /// What a script gets of a request that could not be made.
 fn refuse<'js>(ctx: &Ctx<'js>, problem: &Unmade) -> Result<Value<'js>> {
-    deliver(ctx, unmade_answer(&Vu::of(ctx), problem))
+    let fetched = Fetched {
+        answer: unmade_answer(problem),
+        wrong: Some(unmade(problem.code, &problem.text)),
+        throws: throws(&Vu::of(ctx)),
+    };
+    deliver(ctx, fetched)
 }
 
-/// What comes of a request that could not be made.
-fn unmade_answer(vu: &Vu, problem: &Unmade) -> Fetched {
-    let by_options = vu.run.as_ref().is_some_and(|run| run.options.http.throws);
-    let wrong = unmade(problem.code, &problem.text);
-    Fetched {
-        answer: Rc::new(Answer {
-            body: match wrong.code {
-                INVALID_URL => Body::Empty,
-                _ => Body::None,
-            },
-            error: (wrong.short.clone(), wrong.code),
-            ..Answer::default()
-        }),
-        wrong: Some(wrong),
-        throws: problem.throws.unwrap_or(by_options),
-    }
+/// Whether the options say that what goes wrong is thrown. What params say of it does not hold
+/// for a request that can't be made.
+fn throws(vu: &Vu) -> bool {
+    vu.run.as_ref().is_some_and(|run| run.options.http.throws)
+}
+
+/// The response of a request that could not be made.
+fn unmade_answer(problem: &Unmade) -> Rc<Answer> {
+    Rc::new(Answer {
+        error: (problem.text.clone(), problem.code),
+        ..Answer::default()
+    })
 }
 
 /// Gives the script its response, or throws what went wrong.

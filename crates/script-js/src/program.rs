@@ -89,7 +89,7 @@ impl Program {
     pub fn load(setup: LoadSetup) -> Result<Arc<Program>, Failure> {
         let mut program = Program {
             main: setup.main,
-            store: Arc::new(Store::new(setup.sources)),
+            store: Arc::new(Store::new(setup.sources, Arc::clone(&setup.log))),
             env: setup.env,
             log: setup.log,
             registry: setup.registry,

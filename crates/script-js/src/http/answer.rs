@@ -27,8 +27,8 @@ pub(crate) struct Answer {
     pub(crate) error: (String, u16),
     /// The version and the cipher suite that TLS agreed on; empty without.
     pub(crate) tls: (&'static str, String),
-    /// The last request, as it was sent.
-    pub(crate) request: Sent,
+    /// The last request, as it was sent; of none that was refused.
+    pub(crate) request: Option<Sent>,
     /// Where the response came from: behind redirects, not where the request went.
     pub(crate) target: Option<Rc<Target>>,
 }
@@ -37,9 +37,9 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Body {
     /// `null`.
-    #[default]
     None,
-    /// A list of nothing: of a request whose URL is none.
+    /// A list of nothing: of a request that is refused.
+    #[default]
     Empty,
     /// A text.
     Text(Vec<u8>),
@@ -51,7 +51,8 @@ impl Body {
     /// Its bytes; none of one that is `null`.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
-            Body::None | Body::Empty => None,
+            Body::None => None,
+            Body::Empty => Some(&[]),
             Body::Text(bytes) | Body::Binary(bytes) => Some(bytes),
         }
     }

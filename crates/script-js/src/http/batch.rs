@@ -1,10 +1,10 @@
 //! `batch()`: several requests at once, as many as the options allow.
 
-use super::answer::Answer;
+use super::go_url::quoted;
 use super::response::response;
 use super::send::{Fetched, fetch};
-use super::wanted::Wanted;
-use super::{INVALID_URL, deliver, unmade_answer};
+use super::wanted::{INVALID_URL, Unmade, Wanted};
+use super::{deliver, throws, unmade_answer};
 use crate::api::k6::cut_off;
 use crate::api::k6_error;
 use crate::native::{Call, lossy};
@@ -12,11 +12,8 @@ use crate::run::Level;
 use crate::vu::Vu;
 use loadline_engine::{AtOnce, Requester, run_within};
 use loadline_reactor::Kernel;
-use rquickjs::{Atom, Ctx, Object, Result, Value};
+use rquickjs::{Array, Atom, Ctx, Object, Result, Value};
 use std::rc::Rc;
-
-/// An entry of a batch: a request, or what is said of one that can't be made.
-type Entry = std::result::Result<Box<Wanted>, Fetched>;
 
 /// What an entry says: method, URL, body and params.
 type Said<'js> = (String, Value<'js>, Value<'js>, Value<'js>);
@@ -31,14 +28,14 @@ pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let given = given(&call)?;
     let names: Vec<Atom<'js>> = given.keys().collect::<Result<_>>()?;
     let answers = match given.as_array() {
-        Some(_) => rquickjs::Array::new(call.ctx.clone())?.into_object(),
+        Some(_) => Array::new(call.ctx.clone())?.into_object(),
         None => Object::new(call.ctx.clone())?,
     };
     let mut entries = Vec::with_capacity(names.len());
     for (index, name) in names.iter().enumerate() {
         match entry(&call, &vu, index, given.get(name.clone())?)? {
             Ok(entry) => entries.push(entry),
-            Err(problem) => return refuse(&call, &problem, (&names, index), answers),
+            Err(unmade) => return refuse(&call, &unmade, (&names, index), answers),
         }
     }
     let user = Rc::clone(&vu);
@@ -66,25 +63,26 @@ fn given<'js>(call: &Call<'js>) -> Result<Object<'js>> {
     })
 }
 
-/// An entry that is none ends the batch before anything is sent: the responses of those before it
-/// are empty, its own says why, and of those behind it there are none.
+/// An entry that can't be made ends the batch before anything is sent: the responses of those
+/// before it are empty, its own says why, and of those behind it there are none.
 fn refuse<'js>(
     call: &Call<'js>,
-    problem: &str,
+    unmade: &Unmade,
     (names, index): (&[Atom<'js>], usize),
     answers: Object<'js>,
 ) -> Result<Value<'js>> {
-    let fields = [("error", problem)];
-    let program = &call.vu().program;
-    program.log(Level::Warning, "A batch request failed", &fields);
+    let vu = call.vu();
+    if throws(&vu) {
+        return Err(k6_error(&call.ctx, &unmade.text));
+    }
+    let fields = [("error", unmade.text.as_str())];
+    vu.program
+        .log(Level::Warning, "A batch request failed", &fields);
     for name in &names[..index] {
         answers.set(name.clone(), response(&call.ctx, Rc::default())?)?;
     }
-    let own = Answer {
-        error: (problem.to_owned(), INVALID_URL),
-        ..Answer::default()
-    };
-    answers.set(names[index].clone(), response(&call.ctx, Rc::new(own))?)?;
+    let own = response(&call.ctx, unmade_answer(unmade))?;
+    answers.set(names[index].clone(), own)?;
     if answers.as_array().is_some() {
         for name in &names[index + 1..] {
             answers.set(name.clone(), Value::new_null(call.ctx.clone()))?;
@@ -94,28 +92,25 @@ fn refuse<'js>(
 }
 
 /// Reads an entry.
-///
-/// # Errors
-/// What is said of one that is none.
 fn entry<'js>(
     call: &Call<'js>,
     vu: &Rc<Vu>,
     index: usize,
     value: Value<'js>,
-) -> Result<std::result::Result<Entry, String>> {
-    let (method, url, body, params) = match said(&call.ctx, index, &value)? {
-        Ok(said) => said,
-        Err(problem) => return Ok(Err(problem)),
-    };
-    let wanted = Wanted::read(call, vu, method.into(), (&url, &body, &params))?;
-    Ok(Ok(wanted.map_err(|problem| unmade_answer(vu, &problem))))
+) -> Result<std::result::Result<Box<Wanted>, Unmade>> {
+    match said(&call.ctx, index, &value)? {
+        Ok((method, url, body, params)) => {
+            Wanted::read(call, vu, method.into(), (&url, &body, &params))
+        }
+        Err(unmade) => Ok(Err(unmade)),
+    }
 }
 
 fn said<'js>(
     ctx: &Ctx<'js>,
     index: usize,
     value: &Value<'js>,
-) -> Result<std::result::Result<Said<'js>, String>> {
+) -> Result<std::result::Result<Said<'js>, Unmade>> {
     let nothing = || Value::new_undefined(ctx.clone());
     if value.is_string() {
         let url = value.clone();
@@ -123,11 +118,13 @@ fn said<'js>(
     }
     if let Some(list) = value.as_array() {
         let at = |index: usize| list.get::<Value<'js>>(index);
-        let method = at(0)?.as_string().map(lossy);
-        let Some(method) = method.filter(|_| list.len() >= 2) else {
-            return Ok(Err(
-                "invalid batch request: it needs a method and a URL".to_owned()
-            ));
+        if list.len() < 2 {
+            let text = format!("invalid batch request '{}'", in_go(list)?);
+            return Ok(Err(Unmade::new(0, text)));
+        }
+        let Some(method) = at(0)?.as_string().map(lossy) else {
+            let text = format!("invalid method type '{}'", part_in_go(&at(0)?)?);
+            return Ok(Err(Unmade::new(0, text)));
         };
         return Ok(Ok((method?, at(1)?, at(2)?, at(3)?)));
     }
@@ -135,7 +132,8 @@ fn said<'js>(
         let text = value
             .as_number()
             .map_or_else(|| "<nil>".to_owned(), |n| n.to_string());
-        return Ok(Err(format!("invalid URL: '#{text}'")));
+        let text = format!("invalid URL: '#{text}'");
+        return Ok(Err(Unmade::new(INVALID_URL, text)));
     };
     let is_template = object.contains_key("clean_url")?;
     if is_template {
@@ -143,7 +141,8 @@ fn said<'js>(
     }
     let url: Value<'js> = object.get("url")?;
     if url.is_undefined() {
-        return Ok(Err(format!("batch request {index} doesn't have a url key")));
+        let text = format!("batch request {index} doesn't have a url key");
+        return Ok(Err(Unmade::new(0, text)));
     }
     let method: Option<String> = object.get("method")?;
     let method = method.map_or_else(|| "GET".to_owned(), |method| method.to_uppercase());
@@ -155,29 +154,35 @@ fn said<'js>(
     )))
 }
 
-/// Sends what can be sent; what came of each entry, in their order.
-async fn send(vu: Rc<Vu>, requester: Requester<Kernel>, entries: Vec<Entry>) -> Vec<Fetched> {
+/// A list as Go writes it (`%#v`).
+fn in_go(list: &Array<'_>) -> Result<String> {
+    let parts = list.iter::<Value<'_>>();
+    let parts: Vec<String> = parts
+        .map(|part| part_in_go(&part?))
+        .collect::<Result<_>>()?;
+    Ok(format!("[]interface {{}}{{{}}}", parts.join(", ")))
+}
+
+fn part_in_go(part: &Value<'_>) -> Result<String> {
+    Ok(match (part.as_string(), part.as_number(), part.as_bool()) {
+        (Some(text), ..) => quoted(&lossy(text)?),
+        (_, Some(number), _) => number.to_string(),
+        (.., Some(truth)) => truth.to_string(),
+        _ if part.is_object() => "map[string]interface {}{...}".to_owned(),
+        _ => "interface {}(nil)".to_owned(),
+    })
+}
+
+/// Sends all of them; what came of each, in their order.
+async fn send(vu: Rc<Vu>, requester: Requester<Kernel>, entries: Vec<Box<Wanted>>) -> Vec<Fetched> {
     let options = vu.run.as_ref().map(|run| run.options.http.batch);
     let bounds = options.map_or_else(AtOnce::default, |(most, per_host)| AtOnce {
         most,
         per_host,
     });
-    let mut fetched: Vec<Option<Fetched>> = Vec::with_capacity(entries.len());
-    let (mut places, mut requests) = (Vec::new(), Vec::new());
-    for (index, entry) in entries.into_iter().enumerate() {
-        match entry {
-            Err(refused) => fetched.push(Some(refused)),
-            Ok(wanted) => {
-                fetched.push(None);
-                places.push(index);
-                let url = wanted.target.url.clone();
-                requests.push((url, fetch(Rc::clone(&vu), requester.clone(), wanted)));
-            }
-        }
-    }
-    let ended = run_within(requests.into_iter(), bounds).await;
-    for (index, one) in places.into_iter().zip(ended) {
-        fetched[index] = Some(one);
-    }
-    fetched.into_iter().flatten().collect()
+    let requests = entries.into_iter().map(|wanted| {
+        let url = wanted.target.url.clone();
+        (url, fetch(Rc::clone(&vu), requester.clone(), wanted))
+    });
+    run_within(requests, bounds).await
 }

@@ -1,7 +1,11 @@
 //! What went wrong with a request, in k6's words and numbers.
 
-use loadline_engine::Blocked;
+use super::go_url::quoted;
+use super::target::Unsendable;
+use loadline_engine::{Blocked, ComposeError};
 use loadline_record::ErrorKind;
+use loadline_wire::InvalidRequest;
+use loadline_wire::h2::ErrorCode;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use url::Url;
@@ -34,6 +38,10 @@ pub(crate) struct Failed<'a> {
     pub(crate) reason: &'a str,
     /// The system's number.
     pub(crate) os_error: Option<i32>,
+    /// The server's code of HTTP/2.
+    pub(crate) code: Option<ErrorCode>,
+    /// Whether it failed behind the head of the response.
+    pub(crate) is_begun: bool,
     /// The address that was dialled.
     pub(crate) remote: Option<SocketAddr>,
     /// What the options block of it.
@@ -46,8 +54,69 @@ pub(crate) fn of_exchange(failed: Failed<'_>, method: &str, url: &Url) -> Wrong 
     Wrong {
         short,
         code,
-        whole: format!("{} \"{url}\": {go}", titled(method)),
+        // Go names the request until it has given out the response, whose body is read behind that.
+        whole: match failed.is_begun {
+            true => go,
+            false => of_request(method, url.as_str(), &go),
+        },
     }
+}
+
+/// What k6 says of a request that nothing was sent of.
+pub(crate) fn of_unsent(problem: &Unsendable, method: &str, url: &str) -> Wrong {
+    let words = problem.to_string();
+    let whole = of_request(method, url, &words);
+    let (code, short) = match problem {
+        Unsendable::Name(_) => (1101, "lookup: no such host".to_owned()),
+        Unsendable::NoHost | Unsendable::Scheme(_) => (1000, words),
+    };
+    Wrong { short, code, whole }
+}
+
+/// What k6 says of a request that can't be written.
+pub(crate) fn of_unwritten(
+    problem: &ComposeError,
+    (method, url): (&str, &str),
+    fields: &[(&str, &str)],
+) -> Wrong {
+    let words = in_gos_words(problem, method, fields).unwrap_or_else(|| problem.to_string());
+    let whole = of_request(method, url, &words);
+    Wrong {
+        short: words,
+        code: 1000,
+        whole,
+    }
+}
+
+/// What Go says of a request that can't be written, if it knows that fault.
+fn in_gos_words(problem: &ComposeError, method: &str, fields: &[(&str, &str)]) -> Option<String> {
+    let ComposeError::Request(problem) = problem else {
+        return None;
+    };
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let is_of_value = |letter: char| letter == '\t' || !letter.is_ascii_control();
+    match problem {
+        InvalidRequest::Method(_) => Some(format!("net/http: invalid method {}", quoted(method))),
+        InvalidRequest::HeaderName(_) => {
+            let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_of_name);
+            let (name, _) = fields.iter().find(|(name, _)| !is_name(name))?;
+            Some(format!(
+                "net/http: invalid header field name {}",
+                quoted(name)
+            ))
+        }
+        InvalidRequest::HeaderValue { .. } => {
+            let odd = |(_, value): &&(&str, &str)| !value.chars().all(is_of_value);
+            let name = quoted(fields.iter().find(odd)?.0);
+            Some(format!("net/http: invalid header field value for {name}"))
+        }
+        _ => None,
+    }
+}
+
+/// What Go says of a request.
+fn of_request(method: &str, url: &str, words: &str) -> String {
+    format!("{} \"{url}\": {words}", titled(method))
 }
 
 /// The number, the short words and Go's.
@@ -103,12 +172,33 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
             "read: connection reset by peer",
             "read: connection reset by peer".to_owned(),
         ),
+        (ErrorKind::Read, None) if failed.is_begun => {
+            said(1000, "unexpected EOF", "unexpected EOF".to_owned())
+        }
         (ErrorKind::Read, None) => said(1000, "EOF", "EOF".to_owned()),
-        (ErrorKind::StreamReset, _) => (1630, failed.reason.to_owned(), failed.reason.to_owned()),
-        (ErrorKind::GoAway, _) => (1610, failed.reason.to_owned(), failed.reason.to_owned()),
+        (ErrorKind::StreamReset, _) => of_http2(1630, "stream error with", failed),
+        (ErrorKind::GoAway, _) => of_http2(1610, "received GoAway with", failed),
         (ErrorKind::Content, _) => (1701, failed.reason.to_owned(), failed.reason.to_owned()),
         _ => (1000, failed.reason.to_owned(), failed.reason.to_owned()),
     }
+}
+
+/// Numbers follow the code: the first is that of codes that nobody knows.
+fn of_http2(unknown: u16, words: &str, failed: Failed<'_>) -> (u16, String, String) {
+    let reason = failed.reason.to_owned();
+    let Some(code) = failed.code else {
+        return (unknown, reason.clone(), reason);
+    };
+    let named = ErrorCode::all().position(|known| known == code);
+    let (number, name) = match (named, code.name()) {
+        (Some(index), Some(name)) => (unknown + 1 + index as u16, name.to_owned()),
+        _ => (unknown, format!("unknown error code {:#x}", code.0)),
+    };
+    (
+        number,
+        format!("http2: {words} http2 ErrCode {name}"),
+        reason,
+    )
 }
 
 /// Which server was asked for a name, as Go says it: the system's first, if it has any.
@@ -198,6 +288,8 @@ mod tests {
             kind,
             reason: "why",
             os_error,
+            code: None,
+            is_begun: false,
             remote: "127.0.0.1:1".parse().ok(),
             blocked: None,
         };
@@ -249,5 +341,59 @@ mod tests {
                 "{kind:?}"
             );
         }
+    }
+
+    // What k6 1.8.1 says.
+    #[test]
+    fn codes_of_http2_have_k6s_numbers() {
+        let said = |kind, code| {
+            let failed = Failed {
+                kind,
+                reason: "why",
+                os_error: None,
+                code: Some(ErrorCode(code)),
+                is_begun: true,
+                remote: None,
+                blocked: None,
+            };
+            let url = Url::parse("https://127.0.0.1:1/").expect("a URL");
+            let wrong = of_exchange(failed, "GET", &url);
+            (wrong.code, wrong.short)
+        };
+        for (kind, code, number, words) in [
+            (
+                ErrorKind::StreamReset,
+                0,
+                1631,
+                "stream error with http2 ErrCode NO_ERROR",
+            ),
+            (
+                ErrorKind::StreamReset,
+                2,
+                1633,
+                "stream error with http2 ErrCode INTERNAL_ERROR",
+            ),
+            (
+                ErrorKind::StreamReset,
+                7,
+                1638,
+                "stream error with http2 ErrCode REFUSED_STREAM",
+            ),
+            (
+                ErrorKind::StreamReset,
+                8,
+                1639,
+                "stream error with http2 ErrCode CANCEL",
+            ),
+            (
+                ErrorKind::GoAway,
+                0,
+                1611,
+                "received GoAway with http2 ErrCode NO_ERROR",
+            ),
+        ] {
+            assert_eq!(said(kind, code), (number, format!("http2: {words}")));
+        }
+        assert_eq!(said(ErrorKind::StreamReset, 0xdead_beef).0, 1630);
     }
 }

@@ -6,8 +6,11 @@ use std::rc::Rc;
 /// Fields by name and value, in their order. Most requests of a worker have the same.
 pub(crate) type Fields = Rc<Vec<(String, String)>>;
 
-/// `Content-Type` of `content-type`.
+/// `Content-Type` of `content-type`; what can't be a name stays as it is.
 pub(crate) fn canonical(name: &[u8]) -> String {
+    if name.contains(&b' ') {
+        return String::from_utf8_lossy(name).into_owned();
+    }
     let mut begins = true;
     let letter = |byte: &u8| {
         let letter = match begins {

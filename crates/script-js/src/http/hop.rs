@@ -4,6 +4,7 @@ use super::answer::Timings;
 use loadline_engine::{Blocked, Carrier, Observer};
 use loadline_record::{ErrorKind, Exchange};
 use loadline_wire::Sink;
+use loadline_wire::h2::ErrorCode;
 use std::net::SocketAddr;
 
 const NS_PER_MS: f64 = 1e6;
@@ -39,6 +40,8 @@ pub(crate) struct Hop {
     pub(crate) tls: Option<(String, String)>,
     /// Why it failed, if it did.
     pub(crate) failure: Option<(String, Option<i32>)>,
+    /// The server's code of HTTP/2 for that, if it told one.
+    pub(crate) code: Option<ErrorCode>,
     /// What the options block of it, if it failed for that.
     pub(crate) blocked: Option<Blocked>,
     /// Its times and bytes.
@@ -167,6 +170,10 @@ impl Observer for Hop {
 
     fn blocked(&mut self, by: &Blocked) {
         self.blocked = Some(by.clone());
+    }
+
+    fn given_up(&mut self, code: ErrorCode) {
+        self.code = Some(code);
     }
 
     fn failed(&mut self, reason: &str, os_error: Option<i32>) {

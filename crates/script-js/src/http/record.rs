@@ -8,7 +8,8 @@ use crate::vu::Vu;
 use loadline_k6_metrics::{HttpTimes, builtin};
 
 /// Records one exchange of a request, of which a 401 is expected if it `awaits_challenge`. One that
-/// was given up with its iteration is not recorded, as in k6.
+/// failed before it began took no time. One that was given up with its iteration is not recorded,
+/// as in k6.
 pub(crate) fn hop(
     vu: &Vu,
     wanted: &Wanted,
@@ -18,11 +19,11 @@ pub(crate) fn hop(
     wrong: Option<&Wrong>,
     awaits_challenge: bool,
 ) {
-    let Some(exchange) = &hop.exchange else {
+    if hop.exchange.is_none() && wrong.is_none() {
         return;
-    };
+    }
     // Those of TLS are counted where they are sent and received.
-    if !hop.is_https {
+    if let Some(exchange) = hop.exchange.as_ref().filter(|_| !hop.is_https) {
         let mut activity = vu.activity.borrow_mut();
         activity.bytes.0 += exchange.bytes_out;
         activity.bytes.1 += exchange.bytes_in;

@@ -268,7 +268,9 @@ fn milliseconds(ctx: &Ctx<'_>, date: &str) -> Result<f64> {
 }
 
 fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
-    let sent = &answer.request;
+    let Some(sent) = &answer.request else {
+        return Ok(Value::new_null(ctx.clone()));
+    };
     let object = Object::new(ctx.clone())?;
     object.set("method", &*sent.method)?;
     object.set("url", sent.url())?;

@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Body, Sent};
 use super::debug::{HttpLog, is_full};
-use super::errors::{Failed, Wrong, of_exchange, unmade};
+use super::errors::{Failed, Wrong, of_exchange, of_unsent, of_unwritten};
 use super::fields::{Fields, arrange};
 use super::hop::Hop;
 use super::jar::{all_quoted, needs_quotes, quoted};
@@ -53,7 +53,7 @@ pub(crate) async fn fetch(
     // Memory of more than a kilobyte in one piece is slow to get: malloc keeps none of it at hand.
     let chain = Box::new(Chain {
         digest: wanted.is_digest.then(|| digest(&wanted)).flatten(),
-        target: match wanted.is_digest {
+        target: match wanted.is_digest && wanted.target.unsendable.is_none() {
             true => Rc::new(wanted.target.anonymous()),
             false => Rc::clone(&wanted.target),
         },
@@ -149,6 +149,9 @@ impl Chain {
         signature: Option<String>,
         hop: &mut Hop,
     ) -> Result<(), Wrong> {
+        if let Some(problem) = &self.target.unsendable {
+            return Err(of_unsent(problem, &self.method, &self.target.shown));
+        }
         let arranged = self.arranged(headers, signature);
         let headers = arranged.as_deref().unwrap_or(headers);
         let Some(log) = HttpLog::of(&self.vu) else {
@@ -255,7 +258,8 @@ impl Chain {
             resend: resend(&self.method, &fields),
         };
         let written = self.requester.write(&request);
-        let written = written.map_err(|problem| unmade(1000, &problem.to_string()));
+        let asked = (&*self.method, self.target.shown.as_str());
+        let written = written.map_err(|problem| of_unwritten(&problem, asked, &fields));
         written.map(Rc::new)
     }
 
@@ -424,6 +428,8 @@ impl Chain {
             kind,
             reason: &reason,
             os_error,
+            code: hop.code,
+            is_begun: hop.status > 0,
             remote: hop.remote,
             blocked: hop.blocked.as_ref(),
         };
@@ -436,14 +442,8 @@ impl Chain {
         headers: Fields,
         wrong: Option<Wrong>,
     ) -> (Rc<Answer>, Option<Wrong>) {
-        let body = match wrong.is_none() {
-            true => self.body_of(&mut hop),
-            false => Ok(Body::None),
-        };
-        let (body, wrong) = match body {
-            Ok(body) => (body, wrong),
-            Err(wrong) => (Body::None, Some(wrong)),
-        };
+        let (body, undecoded) = self.body_of(&mut hop);
+        let wrong = wrong.or(undecoded);
         let error = match (&wrong, hop.status) {
             (Some(wrong), _) => (wrong.short.clone(), wrong.code),
             (None, status @ 400..) => (String::new(), 1000 + status),
@@ -467,27 +467,29 @@ impl Chain {
             error,
             tls: hop.tls.take().map(record::tls).unwrap_or_default(),
             target: Some(Rc::clone(&self.target)),
-            request: self.first.take().unwrap_or_else(|| Sent {
+            request: Some(self.first.take().unwrap_or_else(|| Sent {
                 target: Some(self.asked()),
                 method: self.method,
                 headers,
                 body: self.body.unwrap_or_default(),
-            }),
+            })),
         };
         (Rc::new(answer), wrong)
     }
 
-    /// The body as the script wants it, without its coding.
-    fn body_of(&self, hop: &mut Hop) -> Result<Body, Wrong> {
-        let has_none = matches!(hop.status, 100..=199 | 204 | 304);
+    /// The body as the script wants it, without its coding, and what went wrong with that: as much
+    /// as came behind the head, even if it is not all.
+    fn body_of(&self, hop: &mut Hop) -> (Body, Option<Wrong>) {
+        let has_none = matches!(hop.status, 0 | 100..=199 | 204 | 304);
         if self.wanted.response == ResponseType::None || has_none {
-            return Ok(Body::None);
+            return (Body::None, None);
         }
-        let bytes = decoded(mem::take(&mut hop.body), hop.coding.as_deref())?;
-        Ok(match self.wanted.response {
+        let (bytes, undecoded) = decoded(mem::take(&mut hop.body), hop.coding.as_deref());
+        let body = match self.wanted.response {
             ResponseType::Binary => Body::Binary(bytes),
             _ => Body::Text(bytes),
-        })
+        };
+        (body, undecoded)
     }
 }
 
@@ -528,10 +530,10 @@ fn is_credential(name: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Takes the codings off a body, the last one first.
-fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> Result<Vec<u8>, Wrong> {
+/// Takes the codings off a body, the last one first, as far as that goes.
+fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> (Vec<u8>, Option<Wrong>) {
     let Some(codings) = codings.filter(|_| !bytes.is_empty()) else {
-        return Ok(bytes);
+        return (bytes, None);
     };
     let refused = |problem: loadline_client::DecodeError| Wrong {
         short: format!("decompression failed: {problem}"),
@@ -545,11 +547,11 @@ fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> Result<Vec<u8>, Wrong>
         };
         let mut decoder = Decoder::new(coding, LONGEST_DECODED);
         let mut output = Vec::new();
-        decoder
-            .feed(&bytes, |part| output.extend_from_slice(part))
-            .map_err(refused)?;
-        decoder.finish().map_err(refused)?;
+        let fed = decoder.feed(&bytes, |part| output.extend_from_slice(part));
+        if let Err(problem) = fed.and_then(|()| decoder.finish()) {
+            return (output, Some(refused(problem)));
+        }
         bytes = output;
     }
-    Ok(bytes)
+    (bytes, None)
 }

@@ -1,6 +1,7 @@
 //! Where requests go: URLs that are read once, and the series that count them.
 
 use super::expectation::Expectation;
+use super::go_url::{GoUrl, Unreadable, quoted};
 use super::jar::Jar;
 use loadline_engine::WrittenComposed;
 use loadline_k6_modules::Secrets;
@@ -8,6 +9,7 @@ use loadline_metrics::SeriesId;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::LazyLock;
 use url::Url;
 
 /// How many URLs are known at a time.
@@ -24,6 +26,8 @@ pub(crate) struct Target {
     pub(crate) shown: String,
     /// The user and the password in it.
     pub(crate) credentials: Option<(String, String)>,
+    /// Why nothing can be sent to it, if nothing can: `url` means nothing then.
+    pub(crate) unsendable: Option<Unsendable>,
     /// What is known of it in the stage that asked last.
     known: RefCell<(usize, Rc<Known>)>,
 }
@@ -37,40 +41,45 @@ pub(crate) struct Known {
     pub(crate) written: OnceCell<Rc<WrittenComposed>>,
 }
 
-/// Why nothing can be asked of a URL, in k6's words.
+/// Why nothing is asked of a URL, in k6's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InvalidTarget {
     /// It is no text.
     #[error("invalid URL: '#{0}'")]
     NoText(String),
     /// It can't be read.
-    #[error("invalid URL: parse \"{0}\": {1}")]
-    Unreadable(String, url::ParseError),
+    #[error("invalid URL: parse {}: {}", quoted(.0), .1)]
+    Unreadable(String, Unreadable),
+}
+
+/// Why a request to a URL fails before anything is sent, in k6's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unsendable {
     /// It has no host.
     #[error("http: no Host in request URL")]
     NoHost,
     /// It has another scheme, or none.
-    #[error("unsupported protocol scheme \"{0}\"")]
+    #[error("unsupported protocol scheme {}", quoted(.0))]
     Scheme(String),
+    /// Nothing can have this name.
+    #[error("lookup {0}: no such host")]
+    Name(String),
 }
 
-impl InvalidTarget {
-    fn of(text: &str, problem: url::ParseError) -> Self {
-        match problem {
-            url::ParseError::RelativeUrlWithoutBase => InvalidTarget::Scheme(String::new()),
-            url::ParseError::EmptyHost => InvalidTarget::NoHost,
-            other => InvalidTarget::Unreadable(text.to_owned(), other),
-        }
-    }
-
-    /// k6's number.
-    pub(crate) fn code(&self) -> u16 {
-        match self {
-            InvalidTarget::NoText(_) | InvalidTarget::Unreadable(..) => 1020,
-            InvalidTarget::NoHost | InvalidTarget::Scheme(_) => 1000,
+impl Unsendable {
+    fn of(url: GoUrl<'_>) -> Option<Self> {
+        let scheme = url.scheme.to_ascii_lowercase();
+        match (scheme.as_str(), url.host) {
+            ("http" | "https", "") => Some(Unsendable::NoHost),
+            ("http" | "https", _) => None,
+            _ => Some(Unsendable::Scheme(scheme)),
         }
     }
 }
+
+/// Stands where there is no URL that could be asked.
+static NOWHERE: LazyLock<Url> =
+    LazyLock::new(|| Url::parse("http://nowhere.invalid/").expect("this is a URL"));
 
 /// What the requests of a user share.
 #[derive(Debug)]
@@ -126,20 +135,38 @@ impl HttpState {
 
 impl Target {
     fn read(text: &str) -> Result<Target, InvalidTarget> {
-        let url = Url::parse(text).map_err(|problem| InvalidTarget::of(text, problem))?;
-        // The parser takes more slashes for two.
-        let behind = text.split_once("://").map_or("", |(_, behind)| behind);
-        if behind.starts_with(['/', '\\']) {
-            return Err(InvalidTarget::NoHost);
+        let unreadable = |problem| InvalidTarget::Unreadable(text.to_owned(), problem);
+        let known = GoUrl::read(text).map_err(unreadable)?;
+        if let Some(problem) = Unsendable::of(known) {
+            return Ok(Target::unsendable(text, problem));
         }
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(InvalidTarget::Scheme(url.scheme().to_owned()));
-        }
+        let name = known
+            .host
+            .rsplit_once(':')
+            .map_or(known.host, |(name, _)| name);
+        let url = match Url::parse(text) {
+            Ok(url) => url,
+            Err(url::ParseError::InvalidIpv6Address) => {
+                let address = name.trim_matches(['[', ']']).to_owned();
+                return Err(unreadable(Unreadable::Address(address)));
+            }
+            Err(_) => return Ok(Target::unsendable(text, Unsendable::Name(name.to_owned()))),
+        };
         let mut target = Target::of(url);
         if target.credentials.is_none() {
             text.clone_into(&mut target.shown);
         }
         Ok(target)
+    }
+
+    /// A target to which nothing can be sent.
+    fn unsendable(text: &str, problem: Unsendable) -> Target {
+        Target {
+            whole: text.to_owned(),
+            shown: text.to_owned(),
+            unsendable: Some(problem),
+            ..Target::of(NOWHERE.clone())
+        }
     }
 
     /// The target of a URL of HTTP.
@@ -158,6 +185,7 @@ impl Target {
             whole,
             shown,
             credentials,
+            unsendable: None,
             known: RefCell::default(),
         }
     }
@@ -229,16 +257,30 @@ mod tests {
         ));
     }
 
+    // What k6 1.8.1 says.
     #[test]
-    fn a_url_needs_a_host() {
-        for text in ["http:///nohost", "http://", "https:////a"] {
-            assert_eq!(
-                Target::read(text).unwrap_err(),
-                InvalidTarget::NoHost,
-                "{text}"
-            );
+    fn requests_to_what_go_reads_and_nobody_can_ask_fail() {
+        for (text, words) in [
+            ("http:///nohost", "http: no Host in request URL"),
+            ("http://", "http: no Host in request URL"),
+            ("https:////a", "http: no Host in request URL"),
+            ("http:x", "http: no Host in request URL"),
+            ("http://u@/x", "http: no Host in request URL"),
+            ("/x", "unsupported protocol scheme \"\""),
+            ("FTP://x/", "unsupported protocol scheme \"ftp\""),
+            ("http://a<b/", "lookup a<b: no such host"),
+            ("http://1.2.3.400:80/", "lookup 1.2.3.400: no such host"),
+            ("http://:80/", "lookup : no such host"),
+        ] {
+            let target = Target::read(text).unwrap();
+            assert_eq!((&*target.whole, &*target.shown), (text, text));
+            assert_eq!(target.unsendable.unwrap().to_string(), words, "{text}");
         }
-        assert!(Target::read("http://host//a").is_ok());
+        assert_eq!(Target::read("http://host//a").unwrap().unsendable, None);
+        let refused = Target::read("http://a\"b\n/").unwrap_err().to_string();
+        let words = "invalid URL: parse \"http://a\\\"b\\n/\": \
+                     net/url: invalid control character in URL";
+        assert_eq!(refused, words);
     }
 
     #[test]

@@ -66,8 +66,6 @@ pub(crate) struct Unmade {
     pub(crate) code: u16,
     /// Why.
     pub(crate) text: String,
-    /// Whether the request itself said that it throws.
-    pub(crate) throws: Option<bool>,
 }
 
 /// Why params or a body can't be read.
@@ -87,6 +85,9 @@ impl From<rquickjs::Error> for Unread {
 /// What is read of params or a body.
 pub(crate) type Read<T> = std::result::Result<T, Unread>;
 
+/// k6's number of a URL that is none; of params and bodies that are refused it has 0.
+pub(crate) const INVALID_URL: u16 = 1020;
+
 /// How many redirects are followed where nobody says it.
 const USUAL_REDIRECTS: u32 = 10;
 
@@ -104,7 +105,7 @@ impl Wanted {
         });
         let (target, name) = match read {
             Ok(read) => read,
-            Err(problem) => return Ok(Err(unmade(problem.code(), problem.to_string(), params))),
+            Err(problem) => return Ok(Err(Unmade::new(INVALID_URL, problem.to_string()))),
         };
         let options = match &vu.run {
             Some(run) => &run.options.http,
@@ -134,8 +135,7 @@ impl Wanted {
         match wanted.read_given(call, body, params) {
             Ok(()) => {}
             Err(Unread::Thrown(error)) => return Err(error),
-            // As in k6, what the params say of throwing does not hold where they are refused.
-            Err(Unread::Refused(text)) => return Ok(Err(Unmade::of_options(text))),
+            Err(Unread::Refused(text)) => return Ok(Err(Unmade::new(0, text))),
         }
         wanted.leave_out_usual_agent(vu.worker.usual_fields(options).len());
         wanted.warn_of_length(vu);
@@ -329,24 +329,9 @@ impl Wanted {
 }
 
 impl Unmade {
-    /// One of params or a body that are refused.
-    fn of_options(text: String) -> Self {
-        Unmade {
-            code: 0,
-            text,
-            throws: None,
-        }
-    }
-}
-
-fn unmade(code: u16, text: String, params: &Value<'_>) -> Unmade {
-    let throws = params
-        .as_object()
-        .and_then(|params| params.get("throw").ok());
-    Unmade {
-        code,
-        text,
-        throws: throws.flatten(),
+    pub(crate) fn new(code: u16, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Unmade { code, text }
     }
 }
 
@@ -379,7 +364,7 @@ fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<Duration> {
     };
     let read = loadline_k6_options::GoDuration::parse(&text);
     read.map(loadline_k6_options::GoDuration::duration)
-        .map_err(|_| Unread::Refused(format!("invalid timeout value: {text}")))
+        .map_err(|problem| Unread::Refused(format!("invalid timeout value: {problem}")))
 }
 
 fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<ResponseType> {

@@ -75,25 +75,30 @@ pub(crate) fn map_of(code: &str) -> Option<&str> {
 }
 
 /// Reads the map at a place that a file has named: a `data:` URL, or a file that `read` reads.
-/// `None` if there is none that can be read: then the places stay as they are.
+///
+/// # Errors
+/// Why there is none that can be read: then the places stay as they are.
 pub(crate) fn read_map(
     place: &str,
     of: &Url,
-    read: impl FnOnce(&Url) -> Option<Vec<u8>>,
-) -> Option<Lines> {
+    read: impl FnOnce(&Url) -> Result<Vec<u8>, String>,
+) -> Result<Lines, String> {
     let json = match place.strip_prefix("data:") {
-        Some(data) => {
-            let (kind, text) = data.split_once(',')?;
-            match kind.ends_with(";base64") {
-                true => STANDARD.decode(text.trim()).ok()?,
-                false => return None,
-            }
-        }
-        None => read(&of.join(place).ok()?)?,
+        Some(data) => inline_map(data)?,
+        None => read(&of.join(place).map_err(|problem| problem.to_string())?)?,
     };
-    let json = String::from_utf8(json).ok()?;
-    let map = SourceMap::from_json_string(&json).ok()?;
-    Some(Lines::of(&map, true))
+    let json = String::from_utf8(json).map_err(|problem| problem.to_string())?;
+    let map = SourceMap::from_json_string(&json).map_err(|problem| problem.to_string())?;
+    Ok(Lines::of(&map, true))
+}
+
+/// The map in a `data:` URL, given what stands behind the colon.
+fn inline_map(data: &str) -> Result<Vec<u8>, String> {
+    let coded = data.split_once(',');
+    let coded = coded.filter(|(kind, _)| kind.ends_with(";base64"));
+    let (_, text) = coded.ok_or("the source map in its last line is not written in base64")?;
+    let decoded = STANDARD.decode(text.trim());
+    decoded.map_err(|problem| problem.to_string())
 }
 
 #[cfg(test)]
@@ -122,19 +127,24 @@ mod tests {
             line: 3,
             column: 1,
         });
-        let inline = read_map(&place, &url(), |_| None).unwrap();
+        let inline = read_map(&place, &url(), |_| Err(String::new())).unwrap();
         assert_eq!(written(&inline), expected);
         let beside = read_map("a.js.map", &url(), |url| {
             assert_eq!(url.path(), "/s/a.js.map");
-            Some(MAP.into())
+            Ok(MAP.into())
         });
         assert_eq!(written(&beside.unwrap()), expected);
     }
 
     #[test]
     fn what_is_no_map_is_left_alone() {
-        assert_eq!(read_map("data:,x", &url(), |_| None), None);
-        assert_eq!(read_map("a.map", &url(), |_| None), None);
-        assert_eq!(read_map("a.map", &url(), |_| Some(b"{".to_vec())), None);
+        let missing = |_: &Url| Err("missing".to_owned());
+        assert!(read_map("data:,x", &url(), missing).is_err());
+        assert!(read_map("data:;base64,%", &url(), missing).is_err());
+        assert_eq!(
+            read_map("a.map", &url(), missing),
+            Err("missing".to_owned())
+        );
+        assert!(read_map("a.map", &url(), |_| Ok(b"{".to_vec())).is_err());
     }
 }

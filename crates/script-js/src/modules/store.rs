@@ -7,6 +7,7 @@
 use super::factory::{Factory, factory};
 use super::lines::{Lines, map_of, read_map};
 use super::translate::translate;
+use crate::run::{Entry, Level, Log};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -46,6 +47,7 @@ impl Unit {
 /// All that was read.
 pub(crate) struct Store {
     sources: Box<dyn Sources>,
+    log: Arc<dyn Log>,
     units: Mutex<HashMap<String, Arc<Unit>>>,
     /// The modules as they were written.
     sources_of_units: Mutex<BTreeMap<String, Vec<u8>>>,
@@ -56,9 +58,10 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn new(sources: Box<dyn Sources>) -> Self {
+    pub(crate) fn new(sources: Box<dyn Sources>, log: Arc<dyn Log>) -> Self {
         Store {
             sources,
+            log,
             units: Mutex::default(),
             sources_of_units: Mutex::default(),
             files: Mutex::default(),
@@ -91,18 +94,34 @@ impl Store {
         locked(&self.sources_of_units).insert(name.to_owned(), bytes.clone());
         let text = String::from_utf8_lossy(&bytes);
         let translated = translate(name, &text).map_err(|problem| problem.to_string())?;
-        let map = map_of(&text).filter(|_| translated.lines.is_none());
-        let lines = map.and_then(|place| read_map(place, &url, |map| self.read(map).ok()));
+        let map = map_of(&text).and_then(|place| self.map_at(place, &url));
         Ok(self.keep(
             name,
             Unit {
                 code: translated.code,
                 is_common_js: translated.is_common_js,
-                lines: translated.lines.or(lines),
+                lines: translated.lines.or(map),
                 bytecode: OnceLock::new(),
                 factory: OnceLock::new(),
             },
         ))
+    }
+
+    /// The source map that a file names; if it can't be read, that is logged.
+    fn map_at(&self, place: &str, of: &Url) -> Option<Lines> {
+        let read = |map: &Url| {
+            self.read(map)
+                .map_err(|problem| missing(map, problem, map.as_str()))
+        };
+        let map = read_map(place, of, read);
+        let logged = |problem: &String| {
+            self.log.log(&Entry {
+                level: Level::Warning,
+                message: &format!("Couldn't load source map for {of}"),
+                fields: &[("error", problem)],
+            });
+        };
+        map.inspect_err(logged).ok()
     }
 
     /// The module of this name, if it was read.
@@ -119,19 +138,9 @@ impl Store {
 
     /// What is said of a module that can't be read.
     fn not_found(&self, url: &Url, problem: String) -> String {
-        if url.scheme() != "file" {
-            return problem;
-        }
         let specifier = locked(&self.specifiers).get(url.as_str()).cloned();
         let specifier = specifier.unwrap_or_else(|| url.path().to_owned());
-        format!(
-            "The moduleSpecifier \"{specifier}\" couldn't be found on local disk. Make sure that \
-             you've specified the right path to the file. If you're running k6 using the Docker \
-             image make sure you have mounted the local directory \
-             (-v /local/path/:/inside/docker/path) containing your script and modules so that \
-             they're accessible by k6 from inside of the container, see \
-             https://grafana.com/docs/k6/latest/using-k6/modules/#use-modules-with-docker."
-        )
+        missing(url, problem, &specifier)
     }
 
     /// The module of this name, whose code is made here if nobody has asked for it yet.
@@ -208,6 +217,21 @@ impl Store {
             .filter_map(|(name, bytes)| Some((Url::parse(&name).ok()?, bytes)))
             .collect()
     }
+}
+
+/// What is said of a file that can't be read, which somebody has named so.
+fn missing(url: &Url, problem: String, specifier: &str) -> String {
+    if url.scheme() != "file" {
+        return problem;
+    }
+    format!(
+        "The moduleSpecifier \"{specifier}\" couldn't be found on local disk. Make sure that \
+         you've specified the right path to the file. If you're running k6 using the Docker image \
+         make sure you have mounted the local directory (-v /local/path/:/inside/docker/path) \
+         containing your script and modules so that they're accessible by k6 from inside of the \
+         container, see \
+         https://grafana.com/docs/k6/latest/using-k6/modules/#use-modules-with-docker."
+    )
 }
 
 /// What it guards is whole whoever panicked meanwhile: entries are only added.
