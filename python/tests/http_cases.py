@@ -693,6 +693,30 @@ _rest("failure", "/json", lambda r: r.failure("no"))
 _rest("named", "/json", name="N")
 
 
+def _fail():
+    raise ValueError("first")
+
+
+def _fail_again():
+    try:
+        _fail()
+    except ValueError as e:
+        raise KeyError("second") from e
+
+
+@case(*BOTH)
+def rest_names_the_places_of_an_error(w):
+    with w.user.rest("GET", "/json"):
+        _fail_again()
+    text = w.events[0][3]
+    before, _, rest = text.partition(" at ")
+    places, _, behind = rest.partition(". Response was ")
+    # Locust's own frames stand before those of the locustfile.
+    own = [place for place in places.split(", ") if not place.endswith((" in rest", " in rest_"))]
+    w.events[0][3] = f"{before} {behind}"
+    return [place.rpartition("/")[2].partition(":")[2].partition(" ")[2] for place in own]
+
+
 @case(*BOTH)
 def rest_with_a_time(w):
     with w.user.rest_("GET", "/json") as response:
