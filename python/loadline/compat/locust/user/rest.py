@@ -2,12 +2,14 @@
 
 import contextlib
 import json
-import sys
+import re
 import time
 import traceback
 
 _SHOWN = 200
 _UNPARSED = 250
+_FRAME = re.compile(r'  File "(/.[^"]*)", line (\d*),(.*)')
+_HOME = re.compile(r"/((home|Users)/\w*)/")
 
 
 class RestMixin:
@@ -16,11 +18,10 @@ class RestMixin:
     @contextlib.contextmanager
     def rest(self, method, url, headers=None, **kwargs):
         """Send a request; the block gets the response, with the parsed JSON as `.js`."""
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-            **(headers or {}),
-        }
+        headers = dict(headers) if headers else {}
+        for name in ("Content-Type", "Accept"):
+            if name not in headers and name.lower() not in headers:
+                headers[name] = "application/json"
         kwargs.pop("catch_response", None)
         with self.client.request(
             method, url, catch_response=True, headers=headers, **kwargs
@@ -67,16 +68,15 @@ def _of_assertion(error, response):
 
 
 def _of_exception(error, response):
-    """Where the block failed, and at which response."""
-    frames = traceback.extract_tb(sys.exc_info()[2])
+    """Where the block failed and what led to that, and at which response."""
+    frames = map(_FRAME.match, traceback.format_exc().split("\n"))
+    frames = [frame.groups() for frame in frames if frame]
     places = ", ".join(
-        f"{one.filename}:{one.lineno} in {one.name}" for one in frames if not _is_ours(one)
+        f"{_HOME.sub('~/', file)}:{line}{place}"
+        for file, line, place in frames
+        if file not in (__file__, contextlib.__file__)
     )
     return f"{type(error).__name__}: {error} at {places}. Response was {_shown(response)}"
-
-
-def _is_ours(frame):
-    return frame.filename in (__file__, contextlib.__file__)
 
 
 def _shown(response):
