@@ -19,12 +19,14 @@ PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/l
 PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
-.PHONY: web fuzz clean
+.PHONY: web fuzz clean package packages test-package package-tools extension
 
 help:
 	@echo "make build  the command, in target/release/loadline"
 	@echo "make python what \`loadline locust\` needs, in target/python; make build does it as well"
 	@echo "make wheel  the package for pip, in target/wheels"
+	@echo "make package  what a release has, in target/package: see docs/guide/install.md"
+	@echo "make test-package  installs and runs all of it, in roots that have nothing else"
 	@echo "make install  into PREFIX/bin, HTML reports included (~/.cargo/bin without PREFIX)"
 	@echo "make demo   a load test against a server that stalls, in ten seconds"
 	@echo "make test   everything that must hold"
@@ -49,13 +51,52 @@ python: compiler
 
 # Its name promises the version of the C library that the command and the extension need.
 wheel: build
-	@scripts/need objdump=binutils
+	@scripts/need readelf=binutils
 	@scripts/python $(TARGET)/python
 	$(TARGET)/python/bin/python3 -m pip install --quiet 'pyproject-metadata<1' 'wheel<1'
 	rm -rf $(TARGET)/wheels
 	$(TARGET)/python/bin/python3 scripts/wheel $(TARGET)/wheels $(TARGET)/release/loadline \
 		$(EXTENSION)
 	scripts/wheel-check $(TARGET)/wheels/*.whl
+
+# What a release has. The command is linked statically: one file for each Linux of its machine. Fat
+# LTO takes minutes; PACKAGE_PROFILE=demo is for a look at the packages.
+PACKAGE = $(TARGET)/package
+PACKAGE_PROFILE ?= dist
+PACKAGE_TARGET ?= x86_64-unknown-linux-gnu
+STATIC = $(TARGET)/$(PACKAGE_TARGET)/$(PACKAGE_PROFILE)/loadline
+PACKAGES = tarball deb npm formula wheel image python-image sbom sums
+
+package: package-tools build
+	RUSTFLAGS="-C target-feature=+crt-static" $(CARGO) build --locked --profile $(PACKAGE_PROFILE) \
+		--target $(PACKAGE_TARGET) -p loadline --features loadline/html,loadline/k6
+	@$(MAKE) --no-print-directory extension
+	rm -rf $(PACKAGE)
+	@$(MAKE) --no-print-directory packages
+
+# From what is built: a kind of package with PACKAGES=deb, say.
+packages:
+	TARGET=$(PACKAGE_TARGET) EXTENSION=$(EXTENSION) PYTHON=$(TARGET)/python/bin/python3 \
+		scripts/package $(PACKAGE) $(STATIC) $(PACKAGES)
+
+# Links it once more, for the systems of 2018 and later.
+extension:
+	touch crates/script-py/src/lib.rs
+	PYTHON=$(TARGET)/python/bin/python3 RUSTC_WRAPPER=$(abspath scripts/old-glibc) \
+		$(CARGO) build --release --locked -p loadline -p loadline-script-py $(FEATURES)
+
+package-tools:
+	@scripts/need dpkg-deb=dpkg npm=npm podman=podman readelf=binutils python3=python3
+	@scripts/python $(TARGET)/python
+	$(TARGET)/python/bin/python3 -m pip install --quiet 'pyproject-metadata<1' 'wheel<1' ziglang
+	@command -v cargo-cyclonedx >/dev/null || $(CARGO) install --locked cargo-cyclonedx
+
+# Chroots need root; the rest of what the tests use is here.
+test-package: package
+	@scripts/need lintian=lintian ruby=ruby npm=npm podman=podman mmdebstrap=mmdebstrap \
+	  unshare=util-linux
+	LOADLINE_PACKAGE=$(PACKAGE) $(PROGRAM) \
+		scripts/test-python $(TARGET)/python ../packaging/tests
 
 # A plain cargo install would leave the page out, and build that into target/release.
 install: compiler $(PAGE)
@@ -100,6 +141,7 @@ soak: build
 	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --release $(FEATURES)
 	$(PROGRAM) $(CARGO) test --workspace --locked --release $(FEATURES) -- \
 		--ignored --nocapture
+	@$(MAKE) --no-print-directory test-package
 
 lint: compiler $(PAGE)
 	$(CARGO) fmt --all --check

@@ -21,11 +21,12 @@ def run(module):
     if sys.version_info < _OLDEST:
         _refuse("Python %d.%d is too old: run Loadline with Python 3.10 or newer." %
                 sys.version_info[:2])
-    for package, name in (("gevent", "gevent"), ("configargparse", "ConfigArgParse")):
+    for package in ("gevent", "configargparse"):
         try:
             __import__(package)
         except ImportError as e:
-            _refuse("The Python package %s is missing (%s): pip install %s" % (name, e, name))
+            _refuse("The Python package %s is missing (%s): pip install 'loadline[locust]'" %
+                    (package, e))
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat"))
     sys.argv[0] = "locust"
     from loadline import native

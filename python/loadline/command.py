@@ -11,8 +11,8 @@ from loadline import native
 VARIABLE = "LOADLINE_PROGRAM"
 
 MISSING = (
-    "the command loadline is not there: install the wheel that 'make wheel' builds, run "
-    f"'make build' in a clone, or name the command in {VARIABLE}."
+    "the command loadline is not there: pip install 'loadline[locust]', run 'make build' in a "
+    f"clone, or name the command in {VARIABLE}."
 )
 
 

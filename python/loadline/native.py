@@ -5,8 +5,8 @@ can be read from here as well (`native.Client`).
 """
 
 _MISSING = (
-    "The extension of Loadline is missing: install the wheel that 'make wheel' builds, or "
-    "run 'make build' in a clone. Reason: {reason}"
+    "The extension of Loadline is missing: pip install 'loadline[locust]', or run "
+    "'make build' in a clone. Reason: {reason}"
 )
 
 _module = None

@@ -801,7 +801,7 @@ def test_without_the_extension_one_sentence(tmp_path):
     ended = Ended(begin([program], tmp_path, command=[sys.executable, "-c"]))
     assert ended.code == 1
     assert ended.err.count("\n") == 1
-    assert "The extension of Loadline is missing: install the wheel" in ended.err
+    assert "The extension of Loadline is missing: pip install 'loadline[locust]'" in ended.err
 
 
 def test_without_gevent_one_sentence(tmp_path):
@@ -809,7 +809,8 @@ def test_without_gevent_one_sentence(tmp_path):
     ended = run(tmp_path, "--headless")
     assert ended.code == 1
     assert ended.err.count("\n") == 1
-    assert "The Python package gevent is missing" in ended.err and "pip install gevent" in ended.err
+    assert ended.err == ("The Python package gevent is missing (no gevent here): "
+                         "pip install 'loadline[locust]'\n")
 
 
 def test_an_old_python_is_refused(tmp_path):

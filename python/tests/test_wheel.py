@@ -23,7 +23,7 @@ Project-URL: Homepage, https://example.org
 # A program that needs some version of the C library, whichever.
 PROGRAM = os.path.realpath(shutil.which("sort") or sys.executable)
 
-pytestmark = pytest.mark.skipif(not shutil.which("objdump"), reason="objdump is not installed")
+pytestmark = pytest.mark.skipif(not shutil.which("readelf"), reason="readelf is not installed")
 
 
 def need():

@@ -15,6 +15,7 @@ mod host;
 mod kernel;
 mod limits;
 mod loop_iterations;
+mod names;
 mod sim;
 mod stretch;
 mod tasks;
@@ -28,6 +29,7 @@ pub use host::{
 };
 pub use kernel::{Kernel, KernelSocket, monotonic_ns};
 pub use limits::{OpenFilesError, Shortage, ensure_open_files, raise_open_files};
+pub use names::{is_localhost, look_up};
 pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
 pub use timers::{Alarm, Timer};

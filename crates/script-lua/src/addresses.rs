@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// Where the system keeps the names of ports: a name, `port/protocol`, other names, a comment.
@@ -28,8 +28,8 @@ pub(crate) fn look_up(host: &str, service: &str) -> Result<Vec<SocketAddr>, Look
         reason,
     };
     let port = port(service).ok_or_else(|| unknown("the service is not known".to_owned()))?;
-    let found = (host, port).to_socket_addrs();
-    let found: Vec<SocketAddr> = found.map_err(|error| unknown(error.to_string()))?.collect();
+    let found = loadline_reactor::look_up(host, port);
+    let found = found.map_err(|error| unknown(error.to_string()))?;
     if found.is_empty() {
         return Err(unknown("the name has no address".to_owned()));
     }

@@ -6,8 +6,9 @@ use crate::output::{excerpt, telling_line};
 use crate::problem::{FileError, Problem};
 use crate::process::{Launch, Process, ending};
 use crate::study::{Command, Study, Target};
+use loadline_reactor::look_up;
 use std::fs::{self, File};
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -99,10 +100,8 @@ impl<'a> Serving<'a> {
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         let url = self.url.parse::<loadline_plan::Target>().ok()?.url;
         let port = url.port_or_known_default()?;
-        (url.host_str()?.trim_matches(['[', ']']), port)
-            .to_socket_addrs()
-            .ok()?
-            .next()
+        let found = look_up(url.host_str()?.trim_matches(['[', ']']), port);
+        found.ok()?.into_iter().next()
     }
 
     /// Runs its command for between two runs.

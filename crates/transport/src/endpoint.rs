@@ -3,9 +3,9 @@
 use crate::blocked::Blocked;
 use crate::tunnel::Tunnel;
 use loadline_plan::{AddressPolicy, ConnectTo, Connection, IpVersion, Naming};
-use loadline_reactor::{Address, Host as Reactor};
+use loadline_reactor::{Address, Host as Reactor, is_localhost, look_up};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use url::{Host, Url};
 
@@ -68,9 +68,7 @@ impl Endpoint {
     /// If no address of the wanted IP version is known for it.
     pub fn resolve(url: &Url, connection: &Connection) -> Result<Endpoint, ResolveError> {
         let start = Instant::now();
-        Endpoint::named(url, connection)?.with_addresses(connection, start, |host, port| {
-            (host, port).to_socket_addrs().map(Iterator::collect)
-        })
+        Endpoint::named(url, connection)?.with_addresses(connection, start, look_up)
     }
 
     /// As [`resolve`](Self::resolve), by the host's resolver, while its loop goes on.
@@ -164,10 +162,8 @@ fn with_loopback(
         IpVersion::V4 => IpAddr::from(Ipv4Addr::LOCALHOST),
         IpVersion::V6 => IpAddr::from(Ipv6Addr::LOCALHOST),
     };
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let is_localhost = host == "localhost" || host.ends_with(".localhost");
     let is_wanted = |address: &SocketAddr| address.is_ipv6() == loopback.is_ipv6();
-    if is_localhost && !found.iter().any(is_wanted) {
+    if is_localhost(host) && !found.iter().any(is_wanted) {
         found.push(SocketAddr::new(loopback, port));
     }
     found

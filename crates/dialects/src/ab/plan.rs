@@ -10,7 +10,7 @@ use loadline_plan::{
     Body, Connection, Load, Plan, Proxy, Request, ServerName, Shape, Tls, TlsVersion,
 };
 use std::fs::File;
-use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 use url::Url;
 
@@ -97,10 +97,8 @@ fn proxy(options: &Options) -> Result<Option<Proxy>, Output> {
 
 /// The address to bind, which this machine must have.
 fn local_address(text: &str) -> Result<IpAddr, Output> {
-    let mut found = (text, 0)
-        .to_socket_addrs()
-        .map_err(|_| unknown_host(text))?;
-    let address = found.next().ok_or_else(|| unknown_host(text))?.ip();
+    let found = loadline_reactor::look_up(text, 0).map_err(|_| unknown_host(text))?;
+    let address = found.first().ok_or_else(|| unknown_host(text))?.ip();
     UdpSocket::bind((address, 0)).map_err(|error| {
         let code = error.raw_os_error().unwrap_or(1);
         let reason = reason(&error);

@@ -27,7 +27,7 @@ use hyper_util::rt::TokioIo;
 use routes::Answer;
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -140,20 +140,18 @@ fn places(address: &str) -> Result<Vec<SocketAddr>, ServeError> {
     let Some((host, port)) = address.rsplit_once(':') else {
         return Err(ServeError::NoPort(address.to_owned()));
     };
-    if port.parse::<u16>().is_err() {
+    let Ok(number) = port.parse() else {
         return Err(ServeError::NoNumber(port.to_owned()));
-    }
-    let named = match host {
-        "" => format!("0.0.0.0:{port}"),
-        _ => address.to_owned(),
     };
-    let found = named.to_socket_addrs();
-    let mut places: Vec<SocketAddr> = found
-        .map_err(|error| ServeError::Unknown {
-            address: address.to_owned(),
-            problem: go_words::system(&error),
-        })?
-        .collect();
+    let host = match host {
+        "" => "0.0.0.0",
+        host => host.trim_matches(['[', ']']),
+    };
+    let found = loadline_reactor::look_up(host, number);
+    let mut places = found.map_err(|error| ServeError::Unknown {
+        address: address.to_owned(),
+        problem: go_words::system(&error),
+    })?;
     places.sort_by_key(SocketAddr::is_ipv6);
     Ok(places)
 }

@@ -141,8 +141,8 @@ fn sentence(tried: &[Tried]) -> String {
     let has = |fitness| tried.iter().find(|tried| tried.fitness == fitness);
     if let Some(bare) = has(Fitness::Bare) {
         return format!(
-            "locustfiles need Loadline's package for Python, and {} has none; install the wheel \
-             that `make wheel` builds with pip, or run `make build` in a clone",
+            "locustfiles need Loadline's package for Python, and {} has none: pip install \
+             'loadline[locust]', or run `make build` in a clone",
             bare.program.display()
         );
     }
@@ -154,8 +154,8 @@ fn sentence(tried: &[Tried]) -> String {
         );
     }
     format!(
-        "locustfiles need Python 3.10 or newer, and there is no python3 here; install it, and the \
-         wheel that `make wheel` builds ({VARIABLE} names another interpreter)"
+        "locustfiles need Python 3.10 or newer, and there is no python3 here; install it, and with \
+         its pip: pip install 'loadline[locust]' ({VARIABLE} names another interpreter)"
     )
 }
 
@@ -178,10 +178,7 @@ mod tests {
         let old = said(&[Fitness::Missing, Fitness::Old]);
         assert!(old.contains("python3 is older"), "{old}");
         let bare = said(&[Fitness::Old, Fitness::Bare]);
-        assert!(
-            bare.contains("install the wheel that `make wheel` builds"),
-            "{bare}"
-        );
+        assert!(bare.contains("pip install 'loadline[locust]'"), "{bare}");
     }
 
     #[test]

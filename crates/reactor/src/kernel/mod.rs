@@ -10,6 +10,9 @@ mod sys;
 pub use socket::KernelSocket;
 pub use sys::monotonic_ns;
 
+#[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+pub(crate) use sys::ask_no_library_for_hosts;
+
 use crate::loop_iterations::LoopIterations;
 use crate::tasks::{Task, Tasks, WakeFlag};
 use crate::timers::{Timer, Timers};

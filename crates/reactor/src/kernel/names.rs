@@ -5,7 +5,7 @@
 
 use crate::{Host, Kernel};
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::{TryRecvError, sync_channel};
 use std::thread;
 
@@ -23,9 +23,8 @@ pub(super) async fn look_up(host: &Kernel, name: &str, port: u16) -> io::Result<
     let name = name.to_owned();
     let resolver = thread::Builder::new().name("resolver".to_owned());
     resolver.spawn(move || {
-        let found = (name.as_str(), port).to_socket_addrs();
         // Nobody listens any more if the run is over.
-        let _ = send.send(found.map(Iterator::collect));
+        let _ = send.send(crate::look_up(&name, port));
     })?;
     let mut timer = host.timer();
     let mut wait_ns = FIRST_WAIT_NS;

@@ -55,6 +55,24 @@ pub(crate) fn timer_slack_ns() -> Option<u64> {
     u64::try_from(slack).ok()
 }
 
+/// Has the C library look hosts up in files and by DNS alone, whatever `nsswitch.conf` says.
+#[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+pub(crate) fn ask_no_library_for_hosts() {
+    unsafe extern "C" {
+        /// glibc's `nss.h`: replaces the line of one database.
+        fn __nss_configure_lookup(
+            database: *const libc::c_char,
+            line: *const libc::c_char,
+        ) -> libc::c_int;
+    }
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: both texts end with zero and are only read; once, before the first look-up. Where it
+    // fails, the line of the system's file holds.
+    ONCE.call_once(|| unsafe {
+        __nss_configure_lookup(c"hosts".as_ptr(), c"files dns".as_ptr());
+    });
+}
+
 /// The core that this thread runs on at this moment.
 pub(crate) fn core() -> Option<u32> {
     // SAFETY: takes nothing and touches no memory of ours.

@@ -4,7 +4,6 @@
 use loadline_reactor::Address;
 use loadline_record::{FollowedRun, Header, Snapshot};
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::ToSocketAddrs;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -202,7 +201,7 @@ fn addresses_of(host: &Url) -> Vec<Address> {
     let name = host.host_str().unwrap_or_default();
     let name = name.trim_matches(['[', ']']);
     let port = host.port_or_known_default().unwrap_or(80);
-    let found = (name, port).to_socket_addrs();
+    let found = loadline_reactor::look_up(name, port);
     found.into_iter().flatten().map(Address::Ip).collect()
 }
 

@@ -134,7 +134,8 @@ def _toml(text):
 def _without_toml(text):
     if "[tool.locust]" in text:
         raise configargparse.ConfigFileParserException(
-            "Reading [tool.locust] needs Python 3.11 or the package tomli: pip install tomli"
+            "Reading [tool.locust] needs Python 3.11 or the package tomli: "
+            "pip install 'loadline[locust]'"
         )
     return {}
 
