@@ -22,6 +22,14 @@ def release(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def packed(tmp_path_factory):
+    """The folder with both packages for npm."""
+    folder = tmp_path_factory.mktemp("npm")
+    pack(folder, "npm")
+    return folder
+
+
 @pytest.fixture
 def released(release):
     """A server with that release; its URL."""
@@ -39,8 +47,13 @@ def published(request):
 
 @pytest.fixture(scope="session")
 def bare(tmp_path_factory):
-    """The root of a Debian with Python and curl, which is not to be changed."""
+    """The root of a Debian with Python and curl, which is not to be changed.
+
+    LOADLINE_DEBIAN names one that was made before, for who runs this often.
+    """
     package()
+    if os.environ.get("LOADLINE_DEBIAN"):
+        return pathlib.Path(os.environ["LOADLINE_DEBIAN"])
     folder = tmp_path_factory.mktemp("debian") / "root"
     debian(folder, "ca-certificates", "curl", "python3-pip", "python3-venv")
     return folder

@@ -14,7 +14,8 @@ import pytest
 from machines import run
 
 # Nothing of this machine is passed on.
-BARE = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/work", "LC_ALL": "C.UTF-8"}
+BARE = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/work",
+        "LC_ALL": "C.UTF-8"}
 
 
 class Root:

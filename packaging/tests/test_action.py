@@ -94,7 +94,7 @@ def test_a_plan_file_is_run(job):
 
 def test_it_is_compared_with_a_baseline_if_there_is_one(job):
     with target() as server:
-        args = f"-d 3s -c 2 --allow-invalid {server}?delay=5ms"
+        args = f"-d 2200ms -c 2 --allow-invalid {server}?delay=5ms"
         code, outputs = job.use(args=args, baseline="none.run")
         assert (code, outputs["verdict"]) == (0, "passed"), job.said
         assert "::notice::There is no baseline in none.run yet" in job.said
@@ -104,7 +104,7 @@ def test_it_is_compared_with_a_baseline_if_there_is_one(job):
         assert (code, outputs["verdict"]) == (0, "passed"), job.said
         summary = "\n".join(job.lines("GITHUB_STEP_SUMMARY"))
         assert "B / A" in summary
-        slow = f"-d 3s -c 2 --allow-invalid {server}?delay=20ms"
+        slow = f"-d 2200ms -c 2 --allow-invalid {server}?delay=20ms"
         code, outputs = job.use(args=slow, baseline="base.run", **{"fail-on": "p50:+50%"})
     assert (code, outputs["verdict"]) == (1, "failed"), job.said
 

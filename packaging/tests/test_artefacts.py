@@ -87,7 +87,7 @@ def from_wheel(folder, request):
     subprocess.run(["cp", "-a", "--reflink=auto", f"{request.getfixturevalue('bare')}/.",
                     str(folder)], check=True)
     shutil.copytree(request.getfixturevalue("wheels"), folder / "wheels")
-    root = Root(folder, ["/opt/venv/bin/loadline"])
+    root = Root(folder, ["loadline"], {**BARE, "PATH": f"/opt/venv/bin:{BARE['PATH']}"})
     for words in (["python3", "-m", "venv", "/opt/venv"],
                   ["/opt/venv/bin/pip", "install", "--no-index", "--find-links=/wheels",
                    "loadline[locust]"]):
@@ -162,7 +162,7 @@ def saves(root, url):
 
 def locust(root, url):
     """It runs a locustfile."""
-    words = ["-f", "locustfile.py", "--headless", "-t", "2s", "-H", url]
+    words = ["-f", "locustfile.py", "--headless", "-t", "2s", "-H", url.rstrip("/")]
     ended = root.loadline("locust", *words)
     assert ended.returncode == 0, ended.stderr
     assert re.search(r"^GET +/ +[1-9]", ended.stdout + ended.stderr, re.MULTILINE), ended

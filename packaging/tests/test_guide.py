@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 import yaml
-from machines import RELEASES, ROOT, TARBALL, VERSION, pack, package, succeed, target
+from machines import RELEASES, ROOT, TARBALL, VERSION, package, succeed, target
 from registry import registry
 from roots import BARE, Root, unpack_image
 from test_action import Job
@@ -95,15 +95,11 @@ def test_completions_and_the_manual_are_where_they_are_looked_for(tmp_path, rele
 
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
-def test_npm(tmp_path):
-    packed = tmp_path / "packed"
-    named = os.environ.get("LOADLINE_PACKAGE")
-    if not named:
-        pack(packed, "npm")
+def test_npm(tmp_path, packed):
     once, kept = SECTIONS["npm"]
     settings = {"npm_config_prefix": str(tmp_path / "prefix"), "npm_config_audit": "false",
                 "npm_config_update_notifier": "false"}
-    with registry(named or packed) as url, target() as server:
+    with registry(packed) as url, target() as server:
         settings["npm_config_registry"] = url
         said = shell(tmp_path, once.replace(SERVER, f"-d 1s {server}"), **settings)
         assert "p99" in said
@@ -185,7 +181,7 @@ def test_pip(copied):
             assert said.endswith("pip install 'loadline[locust]'\n") and said.count("\n") == 1
     root.write("locustfile.py", LOCUSTFILE)
     with target() as server:
-        words = ["-f", "locustfile.py", "--headless", "-t", "2s", "-H", server]
+        words = ["-f", "locustfile.py", "--headless", "-t", "2s", "-H", server.rstrip("/")]
         ended = root.loadline("locust", *words)
     assert ended.returncode == 0, ended.stderr
     assert re.search(r"^GET +/ +[1-9]", ended.stderr + ended.stdout, re.MULTILINE), ended.stderr

@@ -8,18 +8,10 @@ import subprocess
 import time
 
 import pytest
-from machines import VERSION, pack, run, succeed, target
+from machines import VERSION, run, succeed, target
 from registry import registry
 
 pytestmark = pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
-
-
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory):
-    """The folder with both packages."""
-    folder = tmp_path_factory.mktemp("npm")
-    pack(folder, "npm")
-    return folder
 
 
 @pytest.fixture(scope="module")
