@@ -533,6 +533,46 @@ p99: Us | null,
 "p99.99": Us | null, };
 
 /**
+ * What `loadline doctor -o json` prints. Described in docs/guide/doctor.md.
+ */
+export type Doctor = { 
+/**
+ * The version of this schema.
+ */
+doctor_schema: number, 
+/**
+ * The version of the program that looked.
+ */
+version: string, 
+/**
+ * The machine, as a run records it. What could not be read is null.
+ */
+environment: Environment, 
+/**
+ * For how many connections at once there are descriptors; null if that is not known.
+ */
+connections: number | null, 
+/**
+ * For how many connections to one address of a target there are local ports; null if that is
+ * not known.
+ */
+connections_to_a_target: number | null, 
+/**
+ * How many of these can be opened anew, where each closed one keeps its port for a minute;
+ * null if it does not, or that is not known.
+ */
+new_connections_per_s: PerSecond | null, 
+/**
+ * The share of the CPU time that the hypervisor gave to other machines, while this one was
+ * looked at; null if that is not known.
+ */
+steal: Share | null, 
+/**
+ * What to change.
+ */
+changes: Array<MachineChange>, };
+
+/**
  * An end of an interval.
  */
 export type End = "lower" | "upper";
@@ -563,6 +603,10 @@ cores: number | null,
  */
 usable_cores: number | null, 
 /**
+ * How many cores' time its control group may use; null also when that has no limit.
+ */
+cpu_quota: number | null, 
+/**
  * Memory of the machine in bytes.
  */
 memory_bytes: number | null, 
@@ -570,6 +614,10 @@ memory_bytes: number | null,
  * The soft limit of open files; null also when there is none.
  */
 open_files: number | null, 
+/**
+ * The hard limit, to which a run raises its own; null also when there is none.
+ */
+open_files_hard: number | null, 
 /**
  * Mean number of runnable tasks over the last 1, 5 and 15 minutes.
  */
@@ -590,6 +638,14 @@ governor: string | null,
  * Whether cores share their parts with a twin (hyper-threading).
  */
 smt: boolean | null, 
+/**
+ * Whether it is a virtual machine, whose hypervisor may take time from it.
+ */
+is_virtual: boolean | null, 
+/**
+ * What limits its connections.
+ */
+tcp: TcpSettings, 
 /**
  * How this program was built: `release` or `debug`.
  */
@@ -1151,6 +1207,20 @@ host: HostUsage,
  * The processes, each with all that descend from it; the generator is the first.
  */
 trees: Array<TreeLook>, };
+
+/**
+ * One thing to change about a machine.
+ */
+export type MachineChange = { 
+/**
+ * Which part of it: `cores`, `governor`, `descriptors`, `local_ports`, `clock`, `queues`,
+ * `buffers`, `steal` or `other_load`.
+ */
+part: string, 
+/**
+ * What to do.
+ */
+advice: string, };
 
 /**
  * The mean over a run, and the highest of one interval.
@@ -2101,6 +2171,37 @@ bytes_out: number,
  * `completed` a second.
  */
 rate: PerSecond, };
+
+/**
+ * The kernel's settings for TCP that limit a load, named as below `net.ipv4` and `net.core` (see
+ * tcp(7) and ip(7)). What could not be read is null.
+ */
+export type TcpSettings = { 
+/**
+ * The first and the last local port that a connection may be given.
+ */
+ip_local_port_range: [number, number] | null, 
+/**
+ * Whether the port of a closed connection may be given to a new one at once: 0 never, 1 always,
+ * 2 on loopback.
+ */
+tcp_tw_reuse: number | null, 
+/**
+ * How many connections may wait for a server on this machine to accept them.
+ */
+somaxconn: number | null, 
+/**
+ * How many may be half open at such a server.
+ */
+tcp_max_syn_backlog: number | null, 
+/**
+ * The largest receive buffer of a connection, in bytes.
+ */
+tcp_rmem_max: number | null, 
+/**
+ * The largest send buffer of a connection, in bytes.
+ */
+tcp_wmem_max: number | null, };
 
 /**
  * TCP sockets by state (RFC 9293, section 3.3.2). One that has no owner any more, as in

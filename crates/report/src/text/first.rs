@@ -98,6 +98,8 @@ struct Fact {
 enum Need {
     /// In every report.
     Always,
+    /// How many responses had which status.
+    Statuses,
     /// What a failure looks like, or why a check is undecided.
     Example,
     /// What a closed-loop tool would have shown.
@@ -125,7 +127,7 @@ fn lines_of(facts: Vec<Fact>) -> Vec<String> {
 /// Those of these facts for which there is room in so many lines.
 fn fitting(mut facts: Vec<Fact>, room: usize) -> Vec<Fact> {
     let taken = |facts: &[Fact]| facts.iter().map(|fact| fact.lines.len()).sum::<usize>();
-    for least_needed in [Need::Warning, Need::Stall, Need::Example] {
+    for least_needed in [Need::Warning, Need::Stall, Need::Example, Need::Statuses] {
         if taken(&facts) > room {
             facts.retain(|fact| fact.need < least_needed);
         }
@@ -155,7 +157,10 @@ fn facts(run: &RunResult, percentiles: &[f64], page: Page) -> Vec<Fact> {
         true => None,
         false => Some(head::statuses(summary)),
     };
-    facts.push(Fact::always(stated("statuses", statuses, page)));
+    facts.push(Fact {
+        lines: stated("statuses", statuses, page),
+        need: Need::Statuses,
+    });
     facts.push(Fact {
         lines: stated("stall", omission::instead(summary), page),
         need: Need::Stall,
