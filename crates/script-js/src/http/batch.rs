@@ -174,6 +174,7 @@ fn part_in_go(part: &Value<'_>) -> Result<String> {
 }
 
 /// Sends all of them; what came of each, in their order.
+#[expect(clippy::vec_box, reason = "each is read into a box, and sent from it")]
 async fn send(vu: Rc<Vu>, requester: Requester<Kernel>, entries: Vec<Box<Wanted>>) -> Vec<Fetched> {
     let options = vu.run.as_ref().map(|run| run.options.http.batch);
     let bounds = options.map_or_else(AtOnce::default, |(most, per_host)| AtOnce {
