@@ -79,7 +79,7 @@ def test_a_run_that_passes_gives_verdict_report_and_summary(job):
     with open(outputs["report"], encoding="utf-8") as report:
         assert report.read(15).lower() == "<!doctype html>"
     summary = "\n".join(job.lines("GITHUB_STEP_SUMMARY"))
-    assert summary.startswith("### Loadline: passed") and "passed  errors<1%" in summary
+    assert summary.startswith("### Loadline: passed") and "passed: errors<1%" in summary
     assert os.path.getsize(outputs["run"]) > 0
 
 
@@ -89,7 +89,7 @@ def test_a_plan_file_is_run(job):
         (job.folder / "plan.toml").write_text(plan, encoding="utf-8")
         code, outputs = job.use(plan="plan.toml")
     assert (code, outputs["verdict"]) == (1, "failed"), job.said
-    assert "failed  rate<1" in job.said
+    assert "failed: rate<1" in job.said
 
 
 def test_it_is_compared_with_a_baseline_if_there_is_one(job):
