@@ -5,8 +5,9 @@
 //! A [`Finding`] is a [`Cause`] with its [`Grade`]. Reports list the [`Findings`] of a run in two
 //! [`Section`]s: what concerns the measurement, and what concerns the target or the user.
 //! [`failure_advice`] is about requests that failed, [`limit_and_advice`] about searches for a
-//! capacity, [`MachineProblem`] about a machine before a run. [`advice`] holds what several of them and refusals to start share. When a finding
-//! applies is decided in `verdict`; here it is only worded.
+//! capacity, [`MachineProblem`] about a machine before a run. [`advice`] holds what several of them
+//! and refusals to start share. When a finding applies is decided in `verdict`; here it is only
+//! worded.
 
 pub mod advice;
 mod cause;

@@ -103,7 +103,15 @@ mod tests {
         for name in ["vm", "localhost", "Ip6-loopback"] {
             assert!(has(list, name), "{name}");
         }
-        for name in ["127.0.0.1", "::1", "six", "off", "odd", "local", "localhost."] {
+        for name in [
+            "127.0.0.1",
+            "::1",
+            "six",
+            "off",
+            "odd",
+            "local",
+            "localhost.",
+        ] {
             assert!(!has(list, name), "{name}");
         }
     }

@@ -72,8 +72,8 @@ pub struct Environment {
 pub struct TcpSettings {
     /// The first and the last local port that a connection may be given.
     pub ip_local_port_range: Option<[u64; 2]>,
-    /// Whether the port of a closed connection may be given to a new one at once: 0 never, 1 always,
-    /// 2 on loopback.
+    /// Whether the port of a closed connection may be given to a new one at once: 0 never,
+    /// 1 always, 2 on loopback.
     pub tcp_tw_reuse: Option<u64>,
     /// How many connections may wait for a server on this machine to accept them.
     pub somaxconn: Option<u64>,

@@ -9,7 +9,7 @@ use crate::table::time_in_steps;
 use loadline_page::{
     Cell, Column, Fact, Measure, Scatter, StudyPage, StudyPlots, StudyRow, Timeline, Track, Unit,
 };
-use loadline_plan::Rate;
+use loadline_plan::{Rate, mask_words};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -292,9 +292,10 @@ fn facts(study: &Study, repeats: u32) -> Vec<Fact> {
         facts.extend(cores.as_ref().map(|cores| fact(name, cores.text())));
     }
     for target in &study.targets {
-        let place = match target.url.contains(":{port}") {
-            true => target.url.replace(":{port}", "") + ", on a free port",
-            false => target.url.clone(),
+        let url = mask_words(std::slice::from_ref(&target.url)).concat();
+        let place = match url.contains(":{port}") {
+            true => url.replace(":{port}", "") + ", on a free port",
+            false => url,
         };
         facts.push(fact("target", format!("{} at {place}", target.name)));
     }

@@ -1,8 +1,8 @@
 //! How much CPU time the control groups of this process allow it (cgroups(7)).
 //!
 //! The second version of control groups says it in `cpu.max`, the first in `cpu.cfs_quota_us` and
-//! `cpu.cfs_period_us`. A limit of any group further up holds too. In a container a group's path may
-//! begin outside of what is mounted there: what is not found says nothing.
+//! `cpu.cfs_period_us`. A limit of any group further up holds too. In a container a group's path
+//! may begin outside of what is mounted there: what is not found says nothing.
 
 use crate::proc::{Proc, text};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Becomes the command of this platform, as far as Node.js can: its input and output, the signals that
-// it gets, and its end are those of the command.
+// Becomes the command of this platform, as far as Node.js can: its input and output, the signals
+// that it gets, and its end are those of the command.
 "use strict";
 
 const { spawn } = require("node:child_process");

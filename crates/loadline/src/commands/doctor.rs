@@ -13,7 +13,7 @@ use loadline_watch::{environment, host_counters};
 use std::thread;
 use std::time::Duration;
 
-/// For how long it is looked at what the hypervisor takes: fifty of the kernel's ticks of each core.
+/// For how long the CPU time of others is looked at: fifty of the kernel's ticks of each core.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Looks at this machine, and says what is to be changed.
