@@ -116,26 +116,14 @@ demo: compiler
 	@loadline=$(TARGET)/release/loadline; test -x $$loadline || loadline=$(DEMO); $$loadline demo
 
 # The program that is shipped is linked by one core: the other one compiles the tests meanwhile.
-# Locustfiles mostly wait for their servers: the units run beside them. The integration tests, which
-# look at times, run alone.
 test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	@$(MAKE) --no-print-directory -j2 build compiled-tests
 	$(if $(HTML),npm --prefix web test --silent)
-	@$(MAKE) --no-print-directory -j2 --output-sync=target tested-units tested-locustfiles
-	$(PROGRAM) $(TESTS) --test integration
-
-TESTS = $(CARGO) test --workspace --locked $(FEATURES)
-# All tests but `integration`, which is the only one whose name begins with an i.
-UNITS = --lib --bins --test '[!i]*'
-tested-units: compiled-tests
-	$(PROGRAM) $(TESTS) $(UNITS)
-	$(TESTS) --doc
-
-tested-locustfiles: build
 	$(if $(PYTHON),$(PROGRAM) scripts/test-python $(TARGET)/python)
+	$(PROGRAM) $(CARGO) test --workspace --locked $(FEATURES)
 
 compiled-tests: compiler $(PAGE)
 	$(CARGO) test --workspace --locked $(FEATURES) --no-run

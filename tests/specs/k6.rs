@@ -156,5 +156,8 @@ fn description(mut line: Value) -> String {
 fn written(of: &Outcome, name: &str) -> Option<String> {
     let text = fs::read_to_string(of.folder.path().join(name)).ok()?;
     let folder = of.folder.path().to_string_lossy().into_owned();
-    Some(text.replace(&of.host, "HOST").replace(&folder, "FOLDER"))
+    // A query may have it too.
+    let escaped = of.host.replace(':', "%3A");
+    let text = text.replace(&of.host, "HOST").replace(&escaped, "HOST");
+    Some(text.replace(&folder, "FOLDER"))
 }
