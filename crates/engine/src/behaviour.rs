@@ -111,7 +111,7 @@ pub struct Batch<'a> {
 /// before, ended without a byte of theirs.
 ///
 /// Requests of which nothing was written are, in any case. So are those behind a response that
-/// announces the close. Over HTTP/2 [`goes_again`](Resend::goes_again) tells.
+/// announces the close. Over HTTP/2 it depends on the code of the reset as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Resend {
     /// If it is known that the server has read nothing of them. So a request is processed once.
