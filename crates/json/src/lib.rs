@@ -2,8 +2,8 @@
 //!
 //! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`], [`Watched`] or [`Doctor`].
 //! A printer fills these types and a reader (a study, say) reads into them, so that each key is
-//! written down once. Their doc comments are the descriptions of the JSON schemas, which [`schema`] makes from
-//! them and which `docs/guide/schema` holds; `docs/guide/json.md` explains them.
+//! written down once. Their doc comments are the descriptions of the JSON schemas, which [`schema`]
+//! makes from them and which `docs/guide/schema` holds; `docs/guide/json.md` explains them.
 //!
 //! Times are microseconds as decimals down to the nanosecond; what has no sample is `null`. The
 //! order of the fields is the order of the keys.
