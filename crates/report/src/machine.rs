@@ -125,7 +125,11 @@ fn local_ports(machine: &Machine) -> Option<String> {
 
 fn clock(machine: &Machine) -> Option<String> {
     let environment = &machine.environment;
-    let reading = environment.clock_reading_ns.map(units::time);
+    let reading = environment.clock_reading_ns.map(|ns| match ns {
+        // Times of requests have no smaller unit than microseconds.
+        ..1_000.0 => format!("{ns:.0} ns"),
+        _ => units::time(ns),
+    });
     let parts = [
         environment.clock_source.clone(),
         reading.map(|reading| format!("{reading} a reading")),
