@@ -2182,8 +2182,8 @@ export type TcpSettings = {
  */
 ip_local_port_range: [number, number] | null, 
 /**
- * Whether the port of a closed connection may be given to a new one at once: 0 never, 1 always,
- * 2 on loopback.
+ * Whether the port of a closed connection may be given to a new one at once: 0 never,
+ * 1 always, 2 on loopback.
  */
 tcp_tw_reuse: number | null, 
 /**
