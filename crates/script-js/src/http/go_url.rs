@@ -1,6 +1,25 @@
 //! URLs as Go reads them (`Parse` of its net/url), which k6 reads them with: what is no URL there
 //! is not asked, though other readers would repair it.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use std::borrow::Cow;
+
+/// What Go encodes in a path (`encodePath` of its net/url).
+const OUTSIDE_OF_PATHS: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b'/')
+    .remove(b':')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b'@');
+
 /// Why Go reads no URL in a text, in its words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
@@ -80,6 +99,42 @@ impl<'a> GoUrl<'a> {
         check_escapes(fragment)?;
         Ok(url)
     }
+}
+
+/// A URL without credentials as Go writes one that it has read: the scheme in lower case, no empty
+/// authority without a path, a path of which every byte may stand there (`String` of its net/url).
+pub(crate) fn written(text: &str) -> String {
+    let (scheme, rest) = scheme_of(text).unwrap_or(("", text));
+    let (colon, is_opaque) = match scheme {
+        "" => ("", false),
+        _ => (":", !rest.starts_with('/')),
+    };
+    let path_at = match rest.strip_prefix("//") {
+        None => 0,
+        Some("") => return scheme.to_ascii_lowercase() + colon,
+        Some(behind) => behind.find(['/', '?', '#']).unwrap_or(behind.len()) + 2,
+    };
+    let (authority, path) = rest.split_at(path_at);
+    let (path, behind) = path.split_at(path.find(['?', '#']).unwrap_or(path.len()));
+    let path = match is_opaque {
+        true => path.into(),
+        false => written_path(path),
+    };
+    format!(
+        "{}{colon}{authority}{path}{behind}",
+        scheme.to_ascii_lowercase()
+    )
+}
+
+/// A path as it is, if it is encoded well, or else encoded anew.
+fn written_path(path: &str) -> Cow<'_, str> {
+    let may_stand =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@!'()*[]%".contains(&byte);
+    if path.bytes().all(may_stand) {
+        return path.into();
+    }
+    let bytes: Cow<'_, [u8]> = percent_decode_str(path).into();
+    percent_encode(&bytes, OUTSIDE_OF_PATHS).to_string().into()
 }
 
 /// The scheme, and what stands behind its colon.
@@ -192,6 +247,27 @@ mod tests {
         ] {
             let refused = GoUrl::read(text).expect_err(text);
             assert_eq!(refused.to_string(), words, "{text}");
+        }
+    }
+
+    // As `String` of Go 1.26 writes what its `Parse` read.
+    #[test]
+    fn urls_are_written_as_go_writes_them() {
+        for (text, written_by_go) in [
+            ("http://", "http:"),
+            ("http:", "http:"),
+            ("http:///nohost", "http:///nohost"),
+            ("http:/x", "http:/x"),
+            ("http:x y", "http:x y"),
+            ("FTP://x/", "ftp://x/"),
+            ("no url", "no%20url"),
+            ("a%41 b?c d", "aA%20b?c d"),
+            ("/a!b%41", "/a!b%41"),
+            ("/a!b c", "/a%21b%20c"),
+            ("é", "%C3%A9"),
+            ("", ""),
+        ] {
+            assert_eq!(written(text), written_by_go, "{text}");
         }
     }
 

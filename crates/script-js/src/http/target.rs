@@ -1,7 +1,7 @@
 //! Where requests go: URLs that are read once, and the series that count them.
 
 use super::expectation::Expectation;
-use super::go_url::{GoUrl, Unreadable, quoted};
+use super::go_url::{self, GoUrl, Unreadable, quoted};
 use super::jar::Jar;
 use loadline_engine::WrittenComposed;
 use loadline_k6_modules::Secrets;
@@ -163,7 +163,7 @@ impl Target {
     fn unsendable(text: &str, problem: Unsendable) -> Target {
         Target {
             whole: text.to_owned(),
-            shown: text.to_owned(),
+            shown: go_url::written(text),
             unsendable: Some(problem),
             ..Target::of(NOWHERE.clone())
         }
@@ -273,7 +273,10 @@ mod tests {
             ("http://:80/", "lookup : no such host"),
         ] {
             let target = Target::read(text).unwrap();
-            assert_eq!((&*target.whole, &*target.shown), (text, text));
+            assert_eq!(
+                (&*target.whole, target.shown),
+                (text, go_url::written(text))
+            );
             assert_eq!(target.unsendable.unwrap().to_string(), words, "{text}");
         }
         assert_eq!(Target::read("http://host//a").unwrap().unsendable, None);
