@@ -120,6 +120,7 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
     for entry in sets.props::<Text, Value<'js>>() {
         let (Text(name), check) = entry?;
         refuse_name(ctx, &name)?;
+        refuse_async(ctx, &check)?;
         let passed = passed(&call, check, &value);
         let is_passed = matches!(passed, Ok(true));
         let tags = vu.tags(&extra);
@@ -130,18 +131,26 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
     Ok(Value::new_bool(call.ctx, all_passed))
 }
 
+/// Refuses a check that is an async function; nothing of it is counted.
+fn refuse_async<'js>(ctx: &Ctx<'js>, check: &Value<'js>) -> Result<()> {
+    let Some(function) = check.as_function() else {
+        return Ok(());
+    };
+    if !is_async(ctx, function)? {
+        return Ok(());
+    }
+    let sentence = "the built-in check() does not support async functions as arguments. Use \
+                    the JavaScript utils library as a replacement. Refer to \
+                    https://grafana.com/docs/k6/latest/javascript-api/jslib/utils/check/ for \
+                    more info";
+    Err(k6_error(ctx, sentence))
+}
+
 /// What a check says of a value.
 fn passed<'js>(call: &Call<'js>, check: Value<'js>, value: &Value<'js>) -> Result<bool> {
     let Some(function) = check.as_function() else {
         return call.is_truthy(check);
     };
-    if is_async(&call.ctx, function)? {
-        let sentence = "the built-in check() does not support async functions as arguments. Use \
-                        the JavaScript utils library as a replacement. Refer to \
-                        https://grafana.com/docs/k6/latest/javascript-api/jslib/utils/check/ for \
-                        more info";
-        return Err(k6_error(&call.ctx, sentence));
-    }
     let said: Value<'js> = function.call((value.clone(),))?;
     call.is_truthy(said)
 }
