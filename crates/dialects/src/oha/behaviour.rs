@@ -150,7 +150,7 @@ impl Prepared {
         Batch {
             endpoint: self.endpoint,
             bytes: &self.message.bytes,
-            tail: &[],
+            tail: &self.message.body,
             http2: self.message.http2.as_ref(),
             parts: std::slice::from_ref(&self.part),
             // As hyper, whose connections oha drives itself.

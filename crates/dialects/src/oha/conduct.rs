@@ -98,7 +98,7 @@ pub fn request(words: &[String], seed: u64) -> Result<Vec<u8>, u8> {
     let options = Options::of(arguments, &mut random).map_err(code)?;
     let (url, _) = options.urls.draw(&mut random).map_err(|_| 1)?;
     let message = Message::new(&options, &url, options.bodies.get(0), false).map_err(|_| 1)?;
-    Ok(message.bytes)
+    Ok([&message.bytes[..], &message.body].concat())
 }
 
 fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Output, Output> {

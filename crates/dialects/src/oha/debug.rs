@@ -158,7 +158,7 @@ impl<H: Host> Behaviour<H> for User {
         let batch = Batch {
             endpoint: 0,
             bytes: &self.message.bytes,
-            tail: &[],
+            tail: &self.message.body,
             http2: None,
             parts: &[part],
             resend: Resend::Never,

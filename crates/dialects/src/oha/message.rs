@@ -3,7 +3,8 @@
 use super::options::{Options, Version};
 use super::signature::Unsigned;
 use chrono::{DateTime, Utc};
-use loadline_wire::{Expect, InvalidRequest, RequestHead, h2, write_request};
+use loadline_plan::Content;
+use loadline_wire::{Expect, InvalidRequest, RequestHead, h2, write_request_head};
 use std::time::SystemTime;
 use url::{Position, Url};
 
@@ -15,11 +16,16 @@ const SECRETS: [&str; 4] = [
     "x-amz-security-token",
 ];
 
+/// A body of so many bytes is sent from where it is, which all workers share.
+const LONG_BODY: usize = 64 << 10;
+
 /// A request, ready to be sent.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
-    /// What goes out over HTTP/1; empty with HTTP/2.
+    /// What goes out over HTTP/1, without a body that is long; empty with HTTP/2.
     pub(super) bytes: Vec<u8>,
+    /// A body that is long, which is not copied; empty with HTTP/2.
+    pub(super) body: Content,
     pub(super) http2: Option<h2::Request>,
     /// What kind of response it gets.
     pub(super) expect: Expect,
@@ -36,7 +42,7 @@ impl Message {
     pub(super) fn new(
         options: &Options,
         url: &Url,
-        body: &[u8],
+        body: &Content,
         is_elsewhere: bool,
     ) -> Result<Self, InvalidRequest> {
         let is_asked_of_proxy = options.arguments.proxy.is_some() && url.scheme() == "http";
@@ -65,14 +71,19 @@ impl Message {
             body,
         };
         let is_http2 = options.version == Version::Http2;
+        let is_apart = !is_http2 && body.len() >= LONG_BODY;
         Ok(Message {
             http2: is_http2
                 .then(|| parts.write_http2(url.scheme()))
                 .transpose()?,
             bytes: match (is_http2, is_asked_of_proxy) {
                 (true, _) => Vec::new(),
-                (false, true) => parts.write(options.proxy_version)?,
-                (false, false) => parts.write(options.version)?,
+                (false, true) => parts.write(options.proxy_version, is_apart)?,
+                (false, false) => parts.write(options.version, is_apart)?,
+            },
+            body: match is_apart {
+                true => body.clone(),
+                false => Content::default(),
             },
             expect: Expect::for_method(&options.method),
             signed_at,
@@ -83,7 +94,7 @@ impl Message {
     pub(super) fn size(&self) -> usize {
         self.http2
             .as_ref()
-            .map_or(self.bytes.len(), h2::Request::size)
+            .map_or(self.bytes.len() + self.body.len(), h2::Request::size)
     }
 
     /// Whether it can be sent now as it is.
@@ -133,9 +144,10 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Head and body. Checked by writing it as our own runs would, which may add a length of zero.
-    fn write(&self, version: Version) -> Result<Vec<u8>, InvalidRequest> {
-        self.with_head(|head| write_request(head, &mut Vec::new()))?;
+    /// The head, and the body unless it is sent apart. Checked by writing the head as our own runs
+    /// would, which may add a length of zero.
+    fn write(&self, version: Version, is_apart: bool) -> Result<Vec<u8>, InvalidRequest> {
+        self.with_head(|head| write_request_head(head, &mut Vec::new()))?;
         let version = match version {
             Version::Http10 => "HTTP/1.0",
             _ => "HTTP/1.1",
@@ -145,7 +157,9 @@ impl Parts<'_> {
             text += &format!("{name}: {value}\r\n");
         }
         let mut bytes = (text + "\r\n").into_bytes();
-        bytes.extend_from_slice(self.body);
+        if !is_apart {
+            bytes.extend_from_slice(self.body);
+        }
         Ok(bytes)
     }
 

@@ -7,7 +7,7 @@ use super::signature::Signer;
 use super::urls::Urls;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use loadline_plan::{Header, Rate};
+use loadline_plan::{Content, Header, Rate};
 use rand::RngCore;
 use std::fs;
 use std::path::Path;
@@ -29,9 +29,9 @@ pub(super) enum Version {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Bodies {
     /// The same each time; empty if there is none.
-    One(Vec<u8>),
+    One(Content),
     /// A random one of these, never none of them.
-    Lines(Vec<Vec<u8>>),
+    Lines(Vec<Content>),
 }
 
 impl Bodies {
@@ -39,7 +39,7 @@ impl Bodies {
     ///
     /// # Panics
     /// If there are fewer lines.
-    pub(super) fn get(&self, line: usize) -> &[u8] {
+    pub(super) fn get(&self, line: usize) -> &Content {
         match self {
             Bodies::One(body) => body,
             Bodies::Lines(lines) => &lines[line],
@@ -337,11 +337,11 @@ fn bodies(
         return lines(path);
     }
     if let Some(path) = &arguments.body_file {
-        return Ok(Bodies::One(read(path)?));
+        return Ok(Bodies::One(read(path)?.into()));
     }
     if arguments.form.is_empty() {
         let body = arguments.body.clone().unwrap_or_default();
-        return Ok(Bodies::One(body.into_bytes()));
+        return Ok(Bodies::One(body.into()));
     }
     let form = form::build(&arguments.form, random)?;
     if arguments.content_type.is_none() {
@@ -350,18 +350,18 @@ fn bodies(
     if method == "GET" {
         "POST".clone_into(method);
     }
-    Ok(Bodies::One(form.body))
+    Ok(Bodies::One(form.body.into()))
 }
 
 /// A body for each line; blank lines count. What is not UTF-8 is sent as it is.
 fn lines(path: &Path) -> Result<Bodies, Output> {
     let content = read(path)?;
-    let mut lines: Vec<Vec<u8>> = content
+    let mut lines: Vec<Content> = content
         .split(|byte| *byte == b'\n')
-        .map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec())
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec().into())
         .collect();
     // Behind the last line's end there is no line.
-    if lines.len() > 1 && lines.last().is_some_and(Vec::is_empty) {
+    if lines.len() > 1 && lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
     }
     Ok(Bodies::Lines(lines))
@@ -514,7 +514,7 @@ mod tests {
             };
             lines
                 .into_iter()
-                .map(|line| String::from_utf8(line).expect("text"))
+                .map(|line| String::from_utf8(line.to_vec()).expect("text"))
                 .collect::<Vec<_>>()
         };
         assert_eq!(body("a\r\n\nb\n"), ["a", "", "b"]);
