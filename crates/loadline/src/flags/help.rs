@@ -90,6 +90,12 @@ const MOST_USED: [MostUsed; 5] = [
     },
 ];
 
+/// True if these words are `help` with a flag for help, which clap takes for a command's name.
+pub(super) fn is_of_help(words: &[OsString]) -> bool {
+    let is_flag = |word: &OsString| word == "--help" || word == "-h";
+    words.get(1).is_some_and(|word| word == "help") && words.iter().skip(2).any(is_flag)
+}
+
 /// The help that these words ask for, the program's name first.
 pub(super) fn text(words: &[OsString]) -> String {
     let mut line = super::command();

@@ -19,6 +19,9 @@ impl Refusal {
     pub(super) fn of_line(error: &Error, words: &[OsString]) -> Self {
         match error.kind() {
             ErrorKind::DisplayHelp => Self::Asked(help::text(words)),
+            ErrorKind::InvalidSubcommand if help::is_of_help(words) => {
+                Self::Asked(help::text(words))
+            }
             ErrorKind::DisplayVersion => Self::Asked(error.render().to_string()),
             ErrorKind::InvalidUtf8 => {
                 Self::Mistake(not_text(words).unwrap_or_else(|| first_line(error)))
