@@ -19,7 +19,8 @@ PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/l
 PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
-.PHONY: web fuzz clean package packages test-package package-tools extension
+.PHONY: web fuzz clean package packages test-package package-tools extension unit-tests
+.PHONY: python-tests
 
 help:
 	@echo "make build  the command, in target/release/loadline"
@@ -122,11 +123,23 @@ test: compiler $(PAGE)
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	@$(MAKE) --no-print-directory -j2 build compiled-tests
 	$(if $(HTML),npm --prefix web test --silent)
-	$(if $(PYTHON),$(PROGRAM) scripts/test-python $(TARGET)/python)
-	$(PROGRAM) $(CARGO) test --workspace --locked $(FEATURES)
+	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-tests python-tests
+	$(PROGRAM) $(TESTS) --test integration -- --test-threads=4
 
+# Cargo selects the same features for all of these, so that nothing is compiled a second time.
+TESTS = $(CARGO) test --workspace --locked $(FEATURES)
 compiled-tests: compiler $(PAGE)
-	$(CARGO) test --workspace --locked $(FEATURES) --no-run
+	$(TESTS) --no-run
+
+# All but the integration tests, which take turns for what needs the machine alone.
+unit-tests:
+	$(TESTS) --no-fail-fast --lib --bins --examples --test any_words --test memory \
+		--test scripts --test server --test truth
+	$(TESTS) --doc
+
+# They mostly wait, as the unit tests mostly compute.
+python-tests:
+	$(if $(PYTHON),$(PROGRAM) scripts/test-python $(TARGET)/python)
 
 soak: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \

@@ -127,6 +127,29 @@ fn every_dependency_is_used() {
 }
 
 #[test]
+fn every_test_of_a_crate_is_run_by_make_test() {
+    let makefile = read_to_string(format!("{ROOT}/Makefile")).expect("the Makefile");
+    let words: Vec<&str> = makefile.split_whitespace().collect();
+    let is_run = |name: &str| words.windows(2).any(|pair| pair == ["--test", name]);
+    let folders = dependencies()
+        .into_keys()
+        .map(|name| Path::new(ROOT).join("crates").join(name));
+    let found: BTreeSet<String> = folders
+        .filter_map(|folder| read_dir(folder.join("tests")).ok())
+        .flatten()
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+        .collect();
+    let missing: Vec<&String> = found.iter().filter(|name| !is_run(name)).collect();
+    assert!(found.len() >= 5, "{found:?}");
+    assert_eq!(
+        missing,
+        Vec::<&String>::new(),
+        "the Makefile does not run these"
+    );
+}
+
+#[test]
 fn every_path_that_the_architecture_names_exists() {
     let text = read_to_string(format!("{ROOT}/ARCHITECTURE.md")).expect("the document");
     let begins_at_root = |path: &str| {

@@ -1,7 +1,7 @@
 //! Scripts in the words of k6: what their pages say holds here, and of the real k6 where that is
 //! installed. There the two also record the same, apart from times, but for the page `here.md`.
 
-use super::{Case, Outcome, all_cases, run};
+use super::{Case, Outcome, all_cases, assert_no_differences, run};
 use crate::k6::real_k6;
 use crate::rig::command;
 use serde_json::Value;
@@ -17,10 +17,9 @@ const OF_THE_MOMENT: [&str; 2] = ["vus", "vus_max"];
 
 #[test]
 fn scripts_in_the_words_of_k6_do_what_their_pages_say() {
-    tell(all_cases("k6").iter().flat_map(|case| {
-        let outcome = run(case, command);
-        at(case, outcome.differences(case))
-    }));
+    let all = all_cases("k6");
+    let all: Vec<&Case> = all.iter().collect();
+    assert_no_differences(&all, |case| run(case, command).differences(case));
 }
 
 #[test]
@@ -30,7 +29,8 @@ fn the_real_k6_does_what_the_pages_say_and_records_the_same() {
     };
     let all = all_cases("k6");
     let common = all.iter().filter(|case| !case.place.starts_with(HERE));
-    tell(common.flat_map(|case| {
+    let common: Vec<&Case> = common.collect();
+    assert_no_differences(&common, |case| {
         let theirs = run(case, |words| {
             let mut real = Command::new(&program);
             real.env("K6_NO_USAGE_REPORT", "true");
@@ -45,26 +45,14 @@ fn the_real_k6_does_what_the_pages_say_and_records_the_same() {
         });
         let mut differences = theirs.differences(case);
         differences.extend(recorded_differences(&ours, &theirs));
-        at(case, differences)
-    }));
+        differences
+    });
 }
 
 /// Has a command record what it measures.
 fn recording(command: &mut Command, words: &[&str]) {
     command.args(words);
     command.args(["--summary-export", "summary.json", "--out", "json=values"]);
-}
-
-fn at(case: &Case, differences: Vec<String>) -> impl Iterator<Item = String> {
-    let place = case.place.clone();
-    differences
-        .into_iter()
-        .map(move |difference| format!("{place}: {difference}"))
-}
-
-fn tell(differences: impl Iterator<Item = String>) {
-    let differences: Vec<String> = differences.collect();
-    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
 }
 
 /// What two programs recorded otherwise.
