@@ -98,7 +98,10 @@ impl Plan {
             .iter_mut()
             .map(|scenario| &mut scenario.script);
         for script in scripts.chain([&mut self.script]).flatten() {
-            script.args.iter_mut().for_each(mask_text);
+            script.args = mask_words(&script.args);
+            for arg in &mut script.args {
+                *arg = without(arg, &secrets).unwrap_or_else(|| arg.clone());
+            }
         }
         let clients = self
             .scenarios
@@ -202,7 +205,15 @@ mod tests {
             },
             script: Some(Script {
                 path: "a.lua".into(),
-                args: vec!["-H".to_owned(), "http://me:hunter2@a".to_owned()],
+                args: [
+                    "-H",
+                    "http://me:hunter2@a",
+                    "token=hunter2",
+                    "--password",
+                    "hunter2",
+                ]
+                .map(str::to_owned)
+                .to_vec(),
                 crc32: None,
                 names_urls: false,
             }),
@@ -229,6 +240,12 @@ mod tests {
         let mut plan = Plan {
             requests: vec![one],
             secrets: vec!["hunter 2".to_owned()],
+            script: Some(Script {
+                path: "a.lua".into(),
+                args: vec!["x=hunter 2".to_owned()],
+                crc32: None,
+                names_urls: false,
+            }),
             ..Plan::default()
         };
         plan.name_secret_urls();
@@ -238,6 +255,7 @@ mod tests {
         assert_eq!(kept.url.as_str(), "http://a/?key=****");
         assert_eq!(kept.headers[0].value, "****");
         assert_eq!(kept.body, Body::Bytes(b"pw=****&x=1".to_vec().into()));
+        assert_eq!(plan.script.expect("a script").args, ["x=****"]);
         assert!(plan.secrets.is_empty());
     }
 
