@@ -15,6 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
+/// Operations that are polled at a stretch. Thousands of requests that a script begins at once would
+/// otherwise each open a connection before the first response is read.
+const MOST_AT_ONCE: usize = 100;
+
 /// What an operation leads to, when it has ended: run in the user's event loop.
 pub(crate) type Completion = Box<dyn for<'js> FnOnce(&Ctx<'js>) -> Result<()>>;
 
@@ -98,12 +102,17 @@ impl Operations {
         running.len() + ended.len()
     }
 
-    /// Lets those go on that were woken.
+    /// Polls the operations that were woken, [`MOST_AT_ONCE`] of them at most. If more are left, it
+    /// wakes its caller, so that the worker first does what is due meanwhile.
     pub(crate) fn poll(&self, cx: &mut Context<'_>) {
         if self.running.borrow().is_empty() {
             return;
         }
-        for number in self.woken.take(cx.waker()) {
+        let (woken, is_more) = self.woken.take(cx.waker());
+        if is_more {
+            cx.waker().wake_by_ref();
+        }
+        for number in woken {
             // It is away meanwhile: it may begin another.
             let Some(mut operation) = self.running.borrow_mut().remove(&number) else {
                 continue;
@@ -146,13 +155,16 @@ impl Woken {
         woken.1.clone()
     }
 
-    /// Those that were woken since the last time, in this order; who asks is told of the next.
-    fn take(&self, waker: &Waker) -> Vec<u64> {
+    /// Takes the operations that were woken first, and says whether more are left. The waker is
+    /// woken by the next one.
+    fn take(&self, waker: &Waker) -> (Vec<u64>, bool) {
         let mut woken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !woken.1.as_ref().is_some_and(|known| known.will_wake(waker)) {
             woken.1 = Some(waker.clone());
         }
-        mem::take(&mut woken.0)
+        let count = woken.0.len().min(MOST_AT_ONCE);
+        let taken = woken.0.drain(..count).collect();
+        (taken, !woken.0.is_empty())
     }
 }
 
@@ -239,6 +251,7 @@ impl std::fmt::Debug for Operations {
 mod tests {
     use super::*;
     use std::rc::Rc;
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn only_what_was_woken_is_polled() {
@@ -263,5 +276,34 @@ mod tests {
         assert_eq!(polls.get(), 101);
         operations.give_up(8);
         assert_eq!(operations.clear(), 99);
+    }
+
+    #[test]
+    fn of_many_that_were_woken_a_part_is_polled_at_a_time_in_order() {
+        let operations = Operations::default();
+        let polled = Rc::new(RefCell::new(Vec::new()));
+        for number in 0..MOST_AT_ONCE + 50 {
+            let polled = Rc::clone(&polled);
+            operations.begin(poll_fn(move |_| {
+                polled.borrow_mut().push(number);
+                Poll::<Completion>::Pending
+            }));
+        }
+        let woken = Arc::new(Counter::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        for (polls, wakes) in [(MOST_AT_ONCE, 1), (MOST_AT_ONCE + 50, 1)] {
+            operations.poll(&mut Context::from_waker(&waker));
+            assert_eq!(*polled.borrow(), (0..polls).collect::<Vec<_>>());
+            assert_eq!(woken.0.load(Ordering::Relaxed), wakes);
+        }
+    }
+
+    #[derive(Default)]
+    struct Counter(AtomicUsize);
+
+    impl Wake for Counter {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
