@@ -12,6 +12,7 @@ mod plan;
 mod rates;
 mod repetition;
 mod report;
+mod sampled;
 mod scaling;
 mod spectrum;
 mod target;
@@ -22,6 +23,7 @@ pub use arguments::{Arguments, Refusal};
 pub use rates::Rates;
 pub use repetition::{Repeater, Repetition};
 pub use report::{banner, report};
+pub use sampled::Sampled;
 
 /// Which of the two is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 use crate::Iteration;
 #[cfg(doc)]
 use crate::Requester;
+use crate::event::Tick;
+use crate::tally::AnyTally;
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, SharedMetrics};
@@ -51,6 +53,8 @@ pub trait Scenario<H: Host>: 'static {
     /// Whether its users compose requests, whose hosts may be others than those of the plan: TLS is
     /// set up for them whether the plan's own need it or not.
     const COMPOSES: bool = false;
+    /// Whether it has a [tally](Self::take_tally).
+    const COUNTS: bool = false;
 
     /// The behaviour it makes.
     type Behaviour: Behaviour<H>;
@@ -75,6 +79,19 @@ pub trait Scenario<H: Host>: 'static {
     /// the end of each interval. Asked for once.
     fn metrics(&self) -> Option<SharedMetrics> {
         None
+    }
+
+    /// What its users counted since the last call, if anything. The worker takes it with the
+    /// snapshot of each interval, when a user [asks](Iteration::report_tally) for that, and at the
+    /// end, when all users are gone; only if the scenario [`COUNTS`](Self::COUNTS).
+    fn take_tally(&mut self) -> Option<AnyTally> {
+        None
+    }
+
+    /// A tick of its worker has ended. Ticks are about 100 ms long, at most about twice that, and
+    /// never overlap; the first begins with the measured part.
+    fn ticked(&mut self, tick: Tick) {
+        let _ = tick;
     }
 
     /// So many arrivals of the measured part were dropped since this was told last, in a load whose

@@ -9,6 +9,7 @@ use crate::launch::{Group, Launch, run_groups};
 use crate::lost::WorkerFailure;
 use crate::pacer::over_ns;
 use crate::prepare::Prepared;
+use crate::tally::TallyCodec;
 use crate::worker::Report;
 use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Kernel};
@@ -51,6 +52,23 @@ impl WorkerReport {
         match &self.report {
             Report::Interval { snapshot, .. } => Some(snapshot.end_ns),
             _ => None,
+        }
+    }
+
+    /// Decodes the tally that it has, if any, where it comes from another process.
+    ///
+    /// # Errors
+    /// If the codec, or that there is none, does not fit the tally.
+    pub fn decode_tally(&mut self, codec: Option<TallyCodec>) -> serde_json::Result<()> {
+        let tally = match &mut self.report {
+            Report::Interval { tally, .. } => tally.as_mut(),
+            Report::Tally(tally) => Some(tally),
+            _ => None,
+        };
+        match (tally, codec) {
+            (None, _) => Ok(()),
+            (Some(tally), Some(codec)) => codec.decode(tally),
+            (Some(_), None) => Err(serde::de::Error::custom("a tally of a run that has none")),
         }
     }
 }

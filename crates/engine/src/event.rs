@@ -1,6 +1,7 @@
 //! What a run tells while it lasts.
 
 use crate::control::Change;
+use crate::tally::AnyTally;
 use loadline_record::{Exchange, Snapshot, Unfinished};
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +10,6 @@ use serde::{Deserialize, Serialize};
 pub struct Detail {
     /// Whether it tells [`Event::Log`].
     pub exchanges: bool,
-    /// Whether it tells [`Event::Ticks`].
-    pub ticks: bool,
 }
 
 /// What a run tells while it lasts.
@@ -18,14 +17,9 @@ pub struct Detail {
 pub enum Event {
     /// What all workers recorded in one interval, in order.
     Interval(Box<Snapshot>),
-    /// What one worker got tick by tick in an interval, where that was asked for; comes before the
-    /// interval itself.
-    Ticks {
-        /// The worker, from 0.
-        worker: usize,
-        /// In order. Ticks are about 100 ms long, at most about twice that, and never overlap.
-        ticks: Vec<Tick>,
-    },
+    /// What the scenarios counted since the last one, where they count. That of an interval comes
+    /// right before the interval, the last one before the last interval.
+    Tally(AnyTally),
     /// Exchanges that ended, where a log was asked for.
     Log {
         /// Whose they are: the worker, from 0.
@@ -45,7 +39,7 @@ pub enum Event {
 }
 
 /// A short while of one worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick {
     /// How long it was, in nanoseconds.
     pub length_ns: u64,

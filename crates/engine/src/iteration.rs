@@ -78,6 +78,13 @@ impl<'u, H: Host> Iteration<'u, H> {
         worker.wake_supervisor();
     }
 
+    /// Lets the worker take the scenario's tally now, as opposed to at the end of the interval.
+    pub fn report_tally(&self) {
+        let worker = &self.user().worker;
+        worker.is_tally_due.set(true);
+        worker.wake_supervisor();
+    }
+
     fn user(&self) -> &'u User<H> {
         &self.requester.0
     }

@@ -39,7 +39,8 @@
 //!
 //! While a run lasts, workers share the prepared run, which is read only, the handle that stops it,
 //! and the channel to the main thread. Each supervisor looks at the handle at least every 100 ms. A
-//! worker sends one snapshot per interval, the log in batches, and a last word. Tickets to resume
+//! worker sends one snapshot per interval with what its scenario counted, the log in batches, and a
+//! last word. Tickets to resume
 //! TLS sessions are kept per worker.
 
 mod activity;
@@ -73,6 +74,7 @@ mod run;
 mod sampling;
 mod sessions;
 mod shared_pool;
+mod tally;
 mod ticker;
 mod user;
 mod worker;
@@ -98,6 +100,7 @@ pub use replay::Replay;
 pub use requester::Requester;
 pub use run::{Inlet, Run};
 pub use sessions::{Session, SessionEnd};
+pub use tally::{AnyTally, Tally, TallyCodec};
 pub use written_composed::WrittenComposed;
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::event::{EndReason, Event};
 use crate::heard_changes::HeardChanges;
 use crate::lost::WorkerFailure;
 use crate::pacer::Planned;
+use crate::tally::AnyTally;
 use crate::worker::{Done, Heard, Report};
 use loadline_plan::Plan;
 use loadline_record::{Snapshot, Unfinished};
@@ -18,6 +19,8 @@ pub(crate) struct Merger {
     scenarios: Vec<ScenarioMerger>,
     /// The snapshots of each scenario that are not merged with those of the others yet.
     waiting: Vec<VecDeque<Box<Snapshot>>>,
+    /// What all of them counted, of intervals that are not merged yet.
+    tally: Option<AnyTally>,
     /// What was in flight in each at the end of the last interval that was merged.
     in_flight: Vec<u64>,
     ends: Vec<Option<(EndReason, Box<Unfinished>)>>,
@@ -31,6 +34,7 @@ impl Merger {
         Merger {
             scenarios: parts.iter().map(ScenarioMerger::new).collect(),
             waiting: vec![VecDeque::new(); count],
+            tally: None,
             in_flight: vec![0; count],
             ends: vec![None; count],
             ended: false,
@@ -71,13 +75,17 @@ impl Merger {
         for (index, scenario) in self.scenarios.iter_mut().enumerate() {
             while let Some(event) = scenario.event() {
                 match event {
+                    Event::Tally(tally) => AnyTally::add(&mut self.tally, Some(tally)),
                     Event::Interval(snapshot) => self.waiting[index].push_back(snapshot),
                     Event::Ended { reason, unfinished } => {
                         self.ends[index] = Some((reason, unfinished));
                     }
-                    Event::Log { .. } | Event::Ticks { .. } | Event::Changed(_) => {}
+                    Event::Log { .. } | Event::Changed(_) => {}
                 }
             }
+        }
+        if let Some(tally) = self.tally.take() {
+            return Some(Event::Tally(tally));
         }
         match self.interval() {
             Some(snapshot) => Some(Event::Interval(snapshot)),
@@ -141,6 +149,7 @@ impl std::fmt::Debug for Merger {
 /// What one worker recorded in one interval.
 struct Interval {
     snapshot: Box<Snapshot>,
+    tally: Option<AnyTally>,
     /// Until when the schedule was followed, in nanoseconds from the begin of the load.
     followed_ns: u64,
     /// The changes of the load that the worker heard of.
@@ -151,6 +160,8 @@ struct Interval {
 struct ScenarioMerger {
     /// The snapshots of each worker that are not merged yet.
     waiting: Vec<VecDeque<Interval>>,
+    /// The interval that was merged last, while its tally goes first.
+    merged: Option<Box<Snapshot>>,
     done: Vec<Option<Done>>,
     /// What was in flight at the end of the last interval that each worker told.
     in_flight: Vec<u64>,
@@ -177,6 +188,7 @@ impl ScenarioMerger {
         let workers = plan.threads as usize;
         ScenarioMerger {
             waiting: (0..workers).map(|_| VecDeque::new()).collect(),
+            merged: None,
             done: (0..workers).map(|_| None).collect(),
             in_flight: vec![0; workers],
             failures: Vec::new(),
@@ -206,12 +218,14 @@ impl ScenarioMerger {
         match report {
             Report::Interval {
                 snapshot,
+                tally,
                 followed_ns,
                 changes,
             } => {
                 self.in_flight[worker] = snapshot.counts.in_flight;
                 self.waiting[worker].push_back(Interval {
                     snapshot,
+                    tally,
                     followed_ns,
                     changes,
                 });
@@ -231,20 +245,27 @@ impl ScenarioMerger {
                     }),
                 });
             }
-            Report::Log(_) | Report::Ticks(_) => {}
+            Report::Log(_) | Report::Tally(_) => {}
         }
     }
 
     fn event(&mut self) -> Option<Event> {
-        if let Some(snapshot) = self.interval() {
-            return Some(Event::Interval(Box::new(snapshot)));
+        if let Some(snapshot) = self.merged.take() {
+            return Some(Event::Interval(snapshot));
+        }
+        if let Some((snapshot, tally)) = self.interval() {
+            let Some(tally) = tally else {
+                return Some(Event::Interval(snapshot));
+            };
+            self.merged = Some(snapshot);
+            return Some(Event::Tally(tally));
         }
         let all_done = !self.ended && self.done.iter().all(Option::is_some);
         all_done.then(|| self.end())
     }
 
-    /// The next interval, once every worker that goes on has told of it.
-    fn interval(&mut self) -> Option<Snapshot> {
+    /// The next interval and its tally, once every worker that goes on has told of it.
+    fn interval(&mut self) -> Option<(Box<Snapshot>, Option<AnyTally>)> {
         let told = |(waiting, done): (&VecDeque<Interval>, &Option<Done>)| {
             !waiting.is_empty() || done.is_some()
         };
@@ -257,6 +278,7 @@ impl ScenarioMerger {
         let fronts = || self.waiting.iter().filter_map(VecDeque::front);
         let drains = !fronts().any(is_window);
         let mut merged: Option<Box<Snapshot>> = None;
+        let mut tally = None;
         let mut followed_ns = 0;
         for (worker, waiting) in self.waiting.iter_mut().enumerate() {
             let is_next = |next: &&Interval| next.snapshot.drain == drains;
@@ -268,6 +290,7 @@ impl ScenarioMerger {
             };
             self.changes.heard(worker, part.changes);
             followed_ns = followed_ns.max(part.followed_ns);
+            AnyTally::add(&mut tally, part.tally);
             match &mut merged {
                 Some(merged) => merged.merge(&part.snapshot),
                 None => merged = Some(part.snapshot),
@@ -286,7 +309,7 @@ impl ScenarioMerger {
         self.sent_total += merged.counts.sent;
         self.dropped_total += merged.counts.dropped;
         self.missed_total += merged.counts.missed;
-        Some(*merged)
+        Some((merged, tally))
     }
 
     /// What workers that have told of all their intervals left in flight: it stays so while the

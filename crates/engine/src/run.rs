@@ -207,7 +207,8 @@ impl Run {
         } = told;
         match report {
             Report::Log(exchanges) => Some(Event::Log { worker, exchanges }),
-            Report::Ticks(ticks) => Some(Event::Ticks { worker, ticks }),
+            // What comes from a worker that was given up comes too late, as its intervals do.
+            Report::Tally(tally) => (!self.merger.is_done(worker)).then_some(Event::Tally(tally)),
             report => {
                 self.merger.take(worker, scenario, report);
                 None

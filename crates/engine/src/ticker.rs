@@ -13,7 +13,6 @@ pub(crate) struct Ticker {
     counted: u64,
     /// What was answered in the running tick before the running interval.
     carried: u64,
-    ticks: Vec<Tick>,
 }
 
 impl Ticker {
@@ -24,7 +23,6 @@ impl Ticker {
             since_ns: begin_ns,
             counted: 0,
             carried: 0,
-            ticks: Vec::new(),
         }
     }
 
@@ -34,24 +32,24 @@ impl Ticker {
     }
 
     /// Ends the tick if its time is over. `answered` is what the running interval has got so far.
-    pub(crate) fn tick(&mut self, now_ns: u64, answered: u64) {
+    pub(crate) fn tick(&mut self, now_ns: u64, answered: u64) -> Option<Tick> {
         if now_ns < self.due_ns() {
-            return;
+            return None;
         }
-        self.ticks.push(Tick {
+        let tick = Tick {
             length_ns: now_ns - self.since_ns,
             answered: self.carried + answered - self.counted,
-        });
+        };
         self.since_ns = now_ns;
         self.counted = answered;
         self.carried = 0;
+        Some(tick)
     }
 
-    /// The interval ends with this many responses; hands over its ticks.
-    pub(crate) fn end_interval(&mut self, answered: u64) -> Vec<Tick> {
+    /// The interval ends with this many responses; the tick goes on in the next one.
+    pub(crate) fn end_interval(&mut self, answered: u64) {
         self.carried += answered - self.counted;
         self.counted = 0;
-        std::mem::take(&mut self.ticks)
     }
 }
 
@@ -59,23 +57,24 @@ impl Ticker {
 mod tests {
     use super::*;
 
-    fn tick(length_ns: u64, answered: u64) -> Tick {
-        Tick {
+    fn tick(length_ns: u64, answered: u64) -> Option<Tick> {
+        Some(Tick {
             length_ns,
             answered,
-        }
+        })
     }
 
     #[test]
     fn every_answer_is_in_one_tick() {
         let mut ticker = Ticker::new(50, 100);
-        ticker.tick(149, 3);
-        ticker.tick(150, 4);
-        ticker.tick(260, 9);
-        assert_eq!(ticker.end_interval(12), [tick(100, 4), tick(110, 5)]);
+        assert_eq!(ticker.tick(149, 3), None);
+        assert_eq!(ticker.tick(150, 4), tick(100, 4));
+        assert_eq!(ticker.tick(260, 9), tick(110, 5));
+        ticker.end_interval(12);
         // The tick goes on over the interval's end.
-        ticker.tick(360, 2);
-        assert_eq!(ticker.end_interval(2), [tick(100, 5)]);
-        assert_eq!(ticker.end_interval(0), []);
+        assert_eq!(ticker.tick(360, 2), tick(100, 5));
+        ticker.end_interval(2);
+        ticker.end_interval(0);
+        assert_eq!(ticker.tick(459, 0), None);
     }
 }

@@ -18,13 +18,13 @@ use self::user_pool::UserPool;
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
 use crate::control::{Change, Handle};
-use crate::event::Tick;
 use crate::exchange::Http2Pool;
 use crate::lingering::Lingering;
 use crate::lost::WorkerFailure;
 use crate::pacer::{Pacer, nanoseconds};
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
+use crate::tally::AnyTally;
 use crate::user::Counted;
 use loadline_metrics::SeriesId;
 use loadline_reactor::{Coalescing, Host};
@@ -45,15 +45,17 @@ const LOG_BATCH: usize = 4096;
 pub(crate) enum Report {
     Interval {
         snapshot: Box<Snapshot>,
+        /// What the scenario counted since its last tally.
+        tally: Option<AnyTally>,
         /// Until when the schedule was followed: the interval's end, or when the run was stopped.
         /// Nanoseconds from the begin of the load.
         followed_ns: u64,
         /// The changes of the load that the worker heard of since the last interval it told.
         changes: Vec<Heard>,
     },
-    /// The ticks of an interval, which follows.
-    Ticks(Vec<Tick>),
     Log(Vec<Exchange>),
+    /// What the scenario counted so far in the interval.
+    Tally(AnyTally),
     /// The last word of a worker.
     Done(Done),
     /// The last word of a worker that did not come to the end.
@@ -148,9 +150,9 @@ pub(crate) struct Worker<H: Host> {
     /// Whether its users have the loop to themselves: there is one scenario alone.
     is_alone: bool,
     supervisor: RefCell<Option<Waker>>,
+    /// Whether a user wants the scenario's tally to be reported before its interval ends.
+    pub(crate) is_tally_due: Cell<bool>,
     log: Option<RefCell<Vec<Exchange>>>,
-    /// Whether the main thread is told of ticks.
-    tells_ticks: bool,
     send: Box<dyn Fn(Report)>,
 }
 

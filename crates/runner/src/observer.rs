@@ -2,7 +2,7 @@
 //! or shows what it likes; the run knows none of them.
 
 use crate::error::{ObserverError, RunError};
-use loadline_engine::{Detail, Tick};
+use loadline_engine::{AnyTally, Detail};
 use loadline_record::watched::Watched;
 use loadline_record::{Exchange, Header, LoadChange, Snapshot, Summary};
 use loadline_verdict::RunResult;
@@ -36,6 +36,15 @@ pub trait Observer {
         Ok(())
     }
 
+    /// What the scenarios counted since the last call, where they count. Called before
+    /// [`interval`](Observer::interval), and in between where a user asked for that.
+    ///
+    /// # Errors
+    /// See [`Observed`].
+    fn tally(&mut self, _tally: &AnyTally) -> Observed {
+        Ok(())
+    }
+
     /// An interval of about a second has ended.
     ///
     /// # Errors
@@ -49,14 +58,6 @@ pub trait Observer {
     /// # Errors
     /// See [`Observed`].
     fn exchanges(&mut self, _worker: usize, _exchanges: &[Exchange]) -> Observed {
-        Ok(())
-    }
-
-    /// What one worker got in the ticks of an interval. Told if [`Wants::ticks`].
-    ///
-    /// # Errors
-    /// See [`Observed`].
-    fn ticks(&mut self, _worker: usize, _ticks: &[Tick]) -> Observed {
         Ok(())
     }
 
@@ -82,8 +83,6 @@ pub trait Observer {
 pub struct Wants {
     /// Each exchange that ends.
     pub exchanges: bool,
-    /// How many answers each worker got in each tenth of a second.
-    pub ticks: bool,
     /// That nothing happened for so long; `None` leaves it to the run.
     pub idle_after: Option<Duration>,
 }
@@ -93,14 +92,12 @@ impl Wants {
     pub fn detail(self) -> Detail {
         Detail {
             exchanges: self.exchanges,
-            ticks: self.ticks,
         }
     }
 
     fn and(self, other: Wants) -> Wants {
         Wants {
             exchanges: self.exchanges || other.exchanges,
-            ticks: self.ticks || other.ticks,
             idle_after: match (self.idle_after, other.idle_after) {
                 (Some(one), Some(other)) => Some(one.min(other)),
                 (one, other) => one.or(other),

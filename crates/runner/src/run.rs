@@ -150,10 +150,8 @@ impl Conductor<'_> {
             };
             match self.source.next_event(patience) {
                 None => self.observers.tell(|one| one.idle(&self.summary)),
+                Some(Event::Tally(tally)) => self.observers.tell(|one| one.tally(&tally)),
                 Some(Event::Interval(interval)) => self.interval(&interval),
-                Some(Event::Ticks { worker, ticks }) => {
-                    self.observers.tell(|one| one.ticks(worker, &ticks));
-                }
                 Some(Event::Log { worker, exchanges }) => {
                     self.observers.tell(|one| one.exchanges(worker, &exchanges));
                 }

@@ -1,46 +1,66 @@
 //! What wrk calls Req/Sec: how many responses a second each thread got, sampled ten times a second.
 
 use super::Tool;
+use loadline_engine::{Tally, Tick};
+use serde::{Deserialize, Serialize};
+use std::mem;
 
 /// Samples of the threads' rates, in whole responses a second.
 ///
 /// wrk takes no sample of a tick without a response: the next one covers it as well. wrk2 takes a
 /// sample of 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rates {
-    skips_idle: bool,
-    /// How long each thread has had no response and no sample, in nanoseconds.
-    idle_ns: Vec<u64>,
     samples: Vec<u64>,
 }
 
-impl Rates {
-    /// No samples yet.
-    pub fn new(tool: Tool) -> Self {
-        Rates {
+impl Tally for Rates {
+    fn merge(&mut self, other: Self) {
+        self.samples.extend(other.samples);
+    }
+}
+
+/// Samples the rate of one thread.
+#[derive(Clone, Debug)]
+pub(super) struct Sampler {
+    skips_idle: bool,
+    /// How long the thread has had no response and no sample, in nanoseconds.
+    idle_ns: u64,
+    rates: Rates,
+}
+
+impl Sampler {
+    /// One of a thread that has had no tick yet.
+    pub(super) fn new(tool: Tool) -> Self {
+        Sampler {
             skips_idle: tool == Tool::Wrk,
-            idle_ns: Vec::new(),
-            samples: Vec::new(),
+            idle_ns: 0,
+            rates: Rates::default(),
         }
     }
 
-    /// Adds what a thread (counted from 0) got in a tick of this length in nanoseconds.
-    pub fn add(&mut self, thread: usize, answered: u64, length_ns: u64) {
+    /// Adds what the thread got in a tick.
+    pub(super) fn add(&mut self, tick: Tick) {
         const SECOND_NS: u128 = 1_000_000_000;
-        if self.idle_ns.len() <= thread {
-            self.idle_ns.resize(thread + 1, 0);
-        }
-        let idle_ns = &mut self.idle_ns[thread];
-        *idle_ns = idle_ns.saturating_add(length_ns);
-        if answered == 0 && self.skips_idle {
+        self.idle_ns = self.idle_ns.saturating_add(tick.length_ns);
+        if tick.answered == 0 && self.skips_idle {
             return;
         }
-        let length_ns = u128::from(std::mem::take(idle_ns));
-        if let Some(rate) = (u128::from(answered) * SECOND_NS).checked_div(length_ns) {
-            self.samples.push(u64::try_from(rate).unwrap_or(u64::MAX));
+        let length_ns = u128::from(mem::take(&mut self.idle_ns));
+        if let Some(rate) = (u128::from(tick.answered) * SECOND_NS).checked_div(length_ns) {
+            let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+            self.rates.samples.push(rate);
         }
     }
 
+    /// The samples since the last call, if there are any.
+    pub(super) fn take(&mut self) -> Option<Rates> {
+        let rates = mem::take(&mut self.rates);
+        (!rates.samples.is_empty()).then_some(rates)
+    }
+}
+
+impl Rates {
     /// All samples, in the order in which they were added.
     pub fn samples(&self) -> &[u64] {
         &self.samples
@@ -91,37 +111,41 @@ mod tests {
 
     const TICK_NS: u64 = 100_000_000;
 
-    fn of(tool: Tool, ticks: &[(usize, u64, u64)]) -> Rates {
-        let mut rates = Rates::new(tool);
-        for &(thread, answered, length_ns) in ticks {
-            rates.add(thread, answered, length_ns);
+    /// The rates of threads, each with its ticks: how many responses, in how long.
+    fn of(tool: Tool, threads: &[&[(u64, u64)]]) -> Rates {
+        let mut rates = Rates::default();
+        for ticks in threads {
+            let mut sampler = Sampler::new(tool);
+            for &(answered, length_ns) in *ticks {
+                sampler.add(Tick {
+                    answered,
+                    length_ns,
+                });
+            }
+            rates.merge(sampler.take().unwrap_or_default());
         }
         rates
     }
 
     #[test]
     fn a_sample_is_the_whole_part_of_answers_a_second() {
-        let ticks = [(0, 10, TICK_NS), (1, 10, 101_000_000), (0, 5, 0)];
-        assert_eq!(of(Tool::Wrk, &ticks).samples(), [100, 99]);
+        let threads: [&[_]; 2] = [&[(10, TICK_NS), (5, 0)], &[(10, 101_000_000)]];
+        assert_eq!(of(Tool::Wrk, &threads).samples(), [100, 99]);
     }
 
     #[test]
     fn ticks_without_an_answer_are_joined_to_the_next_by_wrk_alone() {
-        let ticks = [
-            (0, 0, TICK_NS),
-            (1, 10, TICK_NS),
-            (0, 0, TICK_NS),
-            (0, 9, TICK_NS),
-        ];
-        assert_eq!(of(Tool::Wrk, &ticks).samples(), [100, 30]);
-        assert_eq!(of(Tool::Wrk2, &ticks).samples(), [0, 100, 0, 90]);
+        let idle = [(0, TICK_NS), (0, TICK_NS), (9, TICK_NS)];
+        let threads: [&[_]; 2] = [&idle, &[(10, TICK_NS)]];
+        assert_eq!(of(Tool::Wrk, &threads).samples(), [30, 100]);
+        assert_eq!(of(Tool::Wrk2, &threads).samples(), [0, 0, 90, 100]);
     }
 
     #[test]
     fn statistics_are_those_of_a_sample() {
         let second = 1_000_000_000;
-        let ticks = [2, 4, 4, 4, 5, 5, 7, 9].map(|answered| (0, answered, second));
-        let rates = of(Tool::Wrk, &ticks);
+        let ticks = [2, 4, 4, 4, 5, 5, 7, 9].map(|answered| (answered, second));
+        let rates = of(Tool::Wrk, &[&ticks]);
         assert_eq!((rates.mean(), rates.max()), (5.0, 9));
         assert!((rates.stdev() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
         assert_eq!(rates.within_percent(), 75.0);
@@ -129,13 +153,13 @@ mod tests {
 
     #[test]
     fn nothing_has_no_share() {
-        let nothing = Rates::new(Tool::Wrk);
+        let nothing = Rates::default();
         assert_eq!(
             (nothing.mean(), nothing.stdev(), nothing.max()),
             (0.0, 0.0, 0)
         );
         assert!(nothing.within_percent().is_nan());
-        let one = of(Tool::Wrk, &[(0, 7, 1_000_000_000)]);
+        let one = of(Tool::Wrk, &[&[(7, 1_000_000_000)]]);
         assert_eq!((one.stdev(), one.within_percent()), (0.0, 100.0));
     }
 }

@@ -8,6 +8,8 @@ use loadline_record::{Counts, ErrorKind, Exchange, Model, Outcome, Snapshot, Tim
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ran {
     pub(crate) intervals: Vec<Snapshot>,
+    /// What scenarios counted, as JSON, each with the number of intervals before it.
+    pub(crate) tallies: Vec<(usize, String)>,
     /// All intervals together.
     pub(crate) total: Snapshot,
     /// The exchanges that ended, by worker and by scenario of each worker, in the order in which
@@ -25,13 +27,17 @@ pub(crate) struct Ran {
 
 impl Ran {
     pub(crate) fn new(events: Vec<Event>, logs: Vec<Vec<Exchange>>, server: &Server) -> Self {
-        let mut intervals = Vec::new();
+        let (mut intervals, mut tallies) = (Vec::new(), Vec::new());
         let mut end = None;
         for event in events {
             assert!(end.is_none(), "nothing follows the end");
             match event {
                 Event::Interval(snapshot) => intervals.push(*snapshot),
-                Event::Log { .. } | Event::Ticks { .. } | Event::Changed(_) => {
+                Event::Tally(tally) => {
+                    let json = serde_json::to_string(&tally).expect("JSON");
+                    tallies.push((intervals.len(), json));
+                }
+                Event::Log { .. } | Event::Changed(_) => {
                     unreachable!("only intervals go through the merger")
                 }
                 Event::Ended { reason, unfinished } => end = Some((reason, *unfinished)),
@@ -42,6 +48,7 @@ impl Ran {
         let (reason, unfinished) = end.expect("a run ends");
         Ran {
             intervals,
+            tallies,
             total,
             logs,
             reason,

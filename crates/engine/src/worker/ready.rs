@@ -217,7 +217,7 @@ fn new_worker<H: Host>(
         closed_loop_slots: Cell::new(most_users),
         is_alone: prepared.is_alone,
         supervisor: RefCell::new(None),
-        tells_ticks: prepared.detail.ticks,
+        is_tally_due: Cell::new(false),
         log: prepared
             .detail
             .exchanges

@@ -10,7 +10,7 @@ use crate::exchange::let_others_run;
 use crate::interval_times::IntervalTimes;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
-use loadline_record::STALL_NS;
+use loadline_record::{STALL_NS, Snapshot};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
@@ -86,6 +86,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.leave_warmup(now_ns);
             self.set_coalescing(now_ns);
             self.tick(now_ns);
+            self.report_tally();
             if self.is_stopped_anew(handle.order()) {
                 self.stop(now_ns);
             }
@@ -95,7 +96,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             let over = self.pool.worker.is_over();
             let broken_off = self.pool.worker.draining.get() && handle.order() >= Order::Stop;
             if over || broken_off || now_ns >= self.end_ns || handle.order() == Order::Abort {
-                return self.finish(over, handle.order());
+                return self.finish(over, handle.order()).await;
             }
             self.snapshot_intervals(now_ns + 1);
         }
@@ -203,7 +204,18 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
 
     fn tick(&mut self, now_ns: u64) {
         let answered = self.pool.worker.recorder.borrow().answered_so_far();
-        self.ticker.tick(now_ns, answered);
+        if let Some(tick) = self.ticker.tick(now_ns, answered) {
+            self.pool.ticked(tick);
+        }
+    }
+
+    /// Reports the scenario's tally if a user wants that.
+    fn report_tally(&mut self) {
+        if self.pool.worker.is_tally_due.replace(false)
+            && let Some(tally) = self.pool.take_tally()
+        {
+            (self.pool.worker.send)(Report::Tally(tally));
+        }
     }
 
     /// Lets the loop coalesce as far as the load allows.
@@ -266,7 +278,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let timer = &self.timer;
         poll_fn(|cx| {
             *worker.supervisor.borrow_mut() = Some(cx.waker().clone());
-            if worker.is_over() || self.is_stopped_anew(Order::Run) {
+            let is_asked = worker.is_tally_due.get() || self.is_stopped_anew(Order::Run);
+            if worker.is_over() || is_asked {
                 return Poll::Ready(());
             }
             timer.poll(cx)
@@ -278,17 +291,18 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.pool.worker.host.now_ns()
     }
 
-    /// Hands over what was recorded up to here. The schedule was followed up to `followed_ns`, or
-    /// to the stop, whose own instant counts: a start of that instant may have gone out.
+    /// Hands over what was recorded up to here. The schedule was followed up to `followed_ns`.
     pub(super) fn snapshot(&mut self, until_ns: u64, followed_ns: u64) {
+        let snapshot = self.take_snapshot(until_ns);
+        self.report_interval(snapshot, followed_ns);
+    }
+
+    /// Takes what was recorded up to here out of the recorder.
+    fn take_snapshot(&mut self, until_ns: u64) -> Box<Snapshot> {
         let worker = &self.pool.worker;
-        let followed_ns = followed_ns.min(self.after_stop_ns());
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
         let answered = worker.recorder.borrow().answered_so_far();
-        let ticks = self.ticker.end_interval(answered);
-        if worker.tells_ticks {
-            (worker.send)(Report::Ticks(ticks));
-        }
+        self.ticker.end_interval(answered);
         let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
         if self.number == 0
             && let Some(mut times) = self.interval_times.end(&worker.host)
@@ -297,11 +311,22 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             times.counted(&snapshot.counts);
             snapshot.workers.insert(self.pool.stripe.index, times);
         }
+        snapshot
+    }
+
+    /// Reports an interval, and with it what the scenario counted. The schedule was followed up to
+    /// `followed_ns`, or to the stop, whose own instant counts: a start of that instant may have
+    /// gone out.
+    fn report_interval(&mut self, snapshot: Box<Snapshot>, followed_ns: u64) {
+        let followed_ns = followed_ns.min(self.after_stop_ns());
+        let tally = self.pool.take_tally();
+        let worker = &self.pool.worker;
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
         // Before the interval: who writes the log keeps at its end what the interval counts.
         worker.flush_log();
         (worker.send)(Report::Interval {
             snapshot,
+            tally,
             followed_ns,
             changes: std::mem::take(&mut self.heard),
         });
@@ -313,7 +338,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     }
 
     /// Cuts off what is left, and hands over the rest.
-    fn finish(mut self, over: bool, order: Order) {
+    async fn finish(mut self, over: bool, order: Order) {
         let stopped = self.stopped_ns.is_some() && order >= Order::Stop;
         let complete = over && !stopped;
         let now_ns = self.now_ns().min(self.end_ns);
@@ -331,7 +356,9 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         if worker.paces_itself {
             worker.recorder.borrow_mut().planned(unfinished.unsent);
         }
-        self.snapshot(now_ns, followed_ns);
+        let snapshot = self.take_snapshot(now_ns);
+        self.pool.until_gone().await;
+        self.report_interval(snapshot, followed_ns);
         let in_flight = worker.recorder.borrow().in_flight();
         debug_assert_eq!(in_flight, unfinished.in_flight, "each has its age");
         (worker.send)(Report::Done(Done {

@@ -4,14 +4,17 @@ use super::Worker;
 use super::ready::Ahead;
 use crate::activity::Activity;
 use crate::behaviour::{Behaviour, Scenario};
+use crate::event::Tick;
+use crate::exchange::let_others_run;
 use crate::iteration;
 use crate::pacer::NextWindow;
 use crate::requester::Requester;
+use crate::tally::AnyTally;
 use crate::user::User;
 use loadline_reactor::{Alarm, Host, Task};
 use loadline_schedule::Stripe;
 use std::collections::{HashSet, VecDeque};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// The users of one worker.
 pub(super) struct UserPool<H: Host, S> {
@@ -23,6 +26,8 @@ pub(super) struct UserPool<H: Host, S> {
     spawned: u32,
     /// The starts that retired users had taken, on the host's clock.
     pub(super) retired_ns: Vec<u64>,
+    /// The presence of users that were cut off.
+    cut_off: Vec<Weak<()>>,
 }
 
 struct Member<H: Host> {
@@ -33,6 +38,8 @@ struct Member<H: Host> {
     /// Ends its wait for a start or a window.
     alarm: Alarm,
     user: Rc<User<H>>,
+    /// Held by its task alone, where somebody may wait until that is gone.
+    presence: Weak<()>,
 }
 
 impl<H: Host, S: Scenario<H>> UserPool<H, S> {
@@ -51,6 +58,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
             members: Vec::new(),
             spawned: 0,
             retired_ns: Vec::new(),
+            cut_off: Vec::new(),
         }
     }
 
@@ -75,7 +83,10 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         let requester = Requester(Rc::clone(&user));
         let timer = worker.host.timer();
         let alarm = timer.alarm();
+        let present = S::COUNTS.then(Rc::<()>::default);
+        let presence = present.as_ref().map(Rc::downgrade).unwrap_or_default();
         let task = self.worker.host.spawn(async move {
+            let _present = present;
             iteration::run(&requester, &mut behaviour, number, timer).await;
             requester.0.own.close().await;
             requester.0.end();
@@ -85,6 +96,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
             number,
             alarm,
             user,
+            presence,
         });
     }
 
@@ -172,6 +184,19 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         }
     }
 
+    /// Tells the scenario that a tick has ended.
+    pub(super) fn ticked(&mut self, tick: Tick) {
+        self.scenario.ticked(tick);
+    }
+
+    /// What the scenario counted since the last call.
+    pub(super) fn take_tally(&mut self) -> Option<AnyTally> {
+        match S::COUNTS {
+            true => self.scenario.take_tally(),
+            false => None,
+        }
+    }
+
     /// Retires the users that wait for a start that will not come.
     pub(super) fn retire_idle(&mut self) {
         let is_idle = |member: &mut Member<H>| !member.user.activity.iterating.get();
@@ -195,7 +220,16 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
             let mut recorder = self.worker.recorder.borrow_mut();
             recorder.interrupted(running as u64);
         }
-        self.members.clear();
+        let members = self.members.drain(..);
+        self.cut_off = members.map(|member| member.presence).collect();
+    }
+
+    /// Waits until the users that were cut off are gone, if the scenario counts: it may count what
+    /// that ends.
+    pub(super) async fn until_gone(&self) {
+        while self.cut_off.iter().any(|user| user.strong_count() > 0) {
+            let_others_run().await;
+        }
     }
 }
 

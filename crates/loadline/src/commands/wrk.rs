@@ -13,8 +13,10 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::publish::print;
 use crate::visible::visible;
 use anyhow::Result;
-use loadline_dialects::wrk::{Arguments, Rates, Refusal, Repetition, Tool, banner, report};
-use loadline_engine::{Run, StartError, Tick};
+use loadline_dialects::wrk::{
+    Arguments, Rates, Refusal, Repetition, Sampled, Tool, banner, report,
+};
+use loadline_engine::{AnyTally, Run, StartError, Tally};
 use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
 use loadline_runner::{
@@ -74,6 +76,7 @@ impl Ready {
         Ok(Ready {
             latencies: Reservation::of(arguments).map_err(|error| format!("{error:#}\n"))?,
             users: Users {
+                tool: arguments.tool,
                 script: script::load(arguments)?,
                 repetition,
             },
@@ -120,6 +123,7 @@ impl Ready {
 
 /// What the tool's users send.
 struct Users {
+    tool: Tool,
     script: Option<Script>,
     /// What is sent if there is no script.
     repetition: Repetition,
@@ -154,12 +158,18 @@ impl Workload for Users {
 
 impl Users {
     fn start_plan(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        if let Some(script) = &self.script {
-            let run = Run::start_scenario(plan, wants.detail(), script.scenarios())?;
-            return Ok(Box::new(run));
-        }
-        let repetition = self.repetition.clone();
-        let run = Run::start_scenario(plan, wants.detail(), move |_| repetition.clone())?;
+        let (tool, detail) = (self.tool, wants.detail());
+        let run = match &self.script {
+            Some(script) => {
+                let users = script.scenarios();
+                let sampled = move |worker| Sampled::new(tool, users(worker));
+                Run::start_scenario(plan, detail, sampled)?
+            }
+            None => {
+                let users = self.repetition.clone();
+                Run::start_scenario(plan, detail, move |_| Sampled::new(tool, users.clone()))?
+            }
+        };
         Ok(Box::new(run))
     }
 
@@ -217,7 +227,7 @@ impl<'a> Recorder<'a> {
             commands,
             reservation: Some(reservation),
             latencies: Latencies::default(),
-            rates: Rates::new(arguments.tool),
+            rates: Rates::default(),
             unwritten: None,
             unprinted: None,
         }
@@ -229,7 +239,6 @@ impl Observer for Recorder<'_> {
         let reservation = self.reservation.as_ref();
         Wants {
             exchanges: reservation.is_some_and(Reservation::wants_exchanges),
-            ticks: true,
             ..Wants::default()
         }
     }
@@ -244,9 +253,9 @@ impl Observer for Recorder<'_> {
         Ok(())
     }
 
-    fn ticks(&mut self, worker: usize, ticks: &[Tick]) -> Observed {
-        for tick in ticks {
-            self.rates.add(worker, tick.answered, tick.length_ns);
+    fn tally(&mut self, tally: &AnyTally) -> Observed {
+        if let Some(rates) = tally.get::<Rates>() {
+            self.rates.merge(rates.clone());
         }
         Ok(())
     }

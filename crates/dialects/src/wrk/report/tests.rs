@@ -1,4 +1,6 @@
+use super::super::rates::Sampler;
 use super::*;
+use loadline_engine::Tick;
 use loadline_record::{Environment, ErrorKind, Failures, Header};
 use std::time::SystemTime;
 
@@ -32,11 +34,14 @@ fn with_answers(arguments: &Arguments, times_ns: &[u64]) -> Summary {
 }
 
 fn rates(tool: Tool, ticks: &[u64]) -> Rates {
-    let mut rates = Rates::new(tool);
+    let mut sampler = Sampler::new(tool);
     for &answered in ticks {
-        rates.add(0, answered, 100 * MS_NS);
+        sampler.add(Tick {
+            answered,
+            length_ns: 100 * MS_NS,
+        });
     }
-    rates
+    sampler.take().unwrap_or_default()
 }
 
 #[test]
@@ -89,7 +94,7 @@ fn wrk_has_no_share_of_nothing() {
 #[test]
 fn wrk2_has_no_number_of_nothing() {
     let asked = arguments(Tool::Wrk2, &["-R1", "http://h/"]);
-    let text = report(&asked, &summary(&asked), &Rates::new(Tool::Wrk2));
+    let text = report(&asked, &summary(&asked), &Rates::default());
     let row = "    Req/Sec       -nan      -nan   0.00      0.00%\n";
     assert!(text.contains(row), "{text}");
 }
@@ -127,7 +132,7 @@ fn failures_have_their_lines_only_if_there_are_some() {
         .total
         .statuses
         .extend([(399, 1), (400, 2), (503, 3)]);
-    let text = report(&asked, &summary, &Rates::new(Tool::Wrk));
+    let text = report(&asked, &summary, &Rates::default());
     assert!(
         text.contains(
             "read\n  Socket errors: connect 3, read 15, write 5, timeout 6\n  \
@@ -135,11 +140,7 @@ fn failures_have_their_lines_only_if_there_are_some() {
         ),
         "{text}"
     );
-    let quiet = report(
-        &asked,
-        &with_answers(&asked, &[MS_NS]),
-        &Rates::new(Tool::Wrk),
-    );
+    let quiet = report(&asked, &with_answers(&asked, &[MS_NS]), &Rates::default());
     assert!(
         !quiet.contains("errors") && !quiet.contains("Non-2xx"),
         "{quiet}"

@@ -1,0 +1,185 @@
+//! Tallies: what a scenario counts beside what the engine records of every exchange.
+//!
+//! A worker takes its scenario's [tally](crate::Scenario::take_tally) at the end of each interval
+//! and sends it with the interval's snapshot. Tallies are merged where snapshots are merged, and
+//! come out of the run as [`Event::Tally`](crate::Event::Tally). The engine knows no tally's type:
+//! the scenario that makes one and the observer that reads it do. Another process sends tallies as
+//! JSON; whoever reads its reports names the type by a [`TallyCodec`].
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
+use std::any::{Any, type_name};
+use std::fmt;
+
+/// Counts that can be added up, in whatever order they come from the workers.
+pub trait Tally: Send + Serialize + DeserializeOwned + 'static {
+    /// Adds all that the other one holds.
+    fn merge(&mut self, other: Self);
+}
+
+/// A tally whose type is known to those who make and read it.
+pub struct AnyTally(Held);
+
+enum Held {
+    /// One of this process.
+    Own(Box<dyn Erased>),
+    /// One of another process, as it came.
+    Encoded(Box<RawValue>),
+}
+
+/// A tally without its type.
+trait Erased: Any + Send {
+    fn merge(&mut self, other: Box<dyn Erased>);
+    fn encode(&self) -> serde_json::Result<Box<RawValue>>;
+    fn type_name(&self) -> &'static str;
+}
+
+impl<T: Tally> Erased for T {
+    fn merge(&mut self, other: Box<dyn Erased>) {
+        let other: Box<dyn Any> = other;
+        match other.downcast::<T>() {
+            Ok(other) => Tally::merge(self, *other),
+            Err(_) => unreachable!("the scenarios of a run have one type of tally"),
+        }
+    }
+
+    fn encode(&self) -> serde_json::Result<Box<RawValue>> {
+        to_raw_value(self)
+    }
+
+    fn type_name(&self) -> &'static str {
+        type_name::<T>()
+    }
+}
+
+impl AnyTally {
+    /// This tally without its type.
+    pub fn new<T: Tally>(tally: T) -> Self {
+        AnyTally(Held::Own(Box::new(tally)))
+    }
+
+    /// The tally, if it is of this type; one of another process once it is
+    /// [decoded](TallyCodec::decode).
+    pub fn get<T: Tally>(&self) -> Option<&T> {
+        match &self.0 {
+            Held::Own(own) => (&**own as &dyn Any).downcast_ref(),
+            Held::Encoded(_) => None,
+        }
+    }
+
+    /// Adds all that the other one holds. Both are decoded, and of one type.
+    ///
+    /// # Panics
+    /// If they are of two types.
+    pub fn merge(&mut self, other: AnyTally) {
+        if let (Held::Own(own), Held::Own(other)) = (&mut self.0, other.0) {
+            (**own).merge(other);
+        }
+    }
+
+    /// Adds a tally to the sum of others, of which there may be none yet.
+    pub(crate) fn add(sum: &mut Option<AnyTally>, tally: Option<AnyTally>) {
+        match (sum, tally) {
+            (Some(sum), Some(tally)) => sum.merge(tally),
+            (sum @ None, tally) => *sum = tally,
+            (Some(_), None) => {}
+        }
+    }
+}
+
+impl Serialize for AnyTally {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Held::Own(own) => {
+                let encoded = own.encode().map_err(serde::ser::Error::custom)?;
+                encoded.serialize(serializer)
+            }
+            Held::Encoded(encoded) => encoded.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyTally {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::deserialize(deserializer).map(|encoded| AnyTally(Held::Encoded(encoded)))
+    }
+}
+
+impl fmt::Debug for AnyTally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Held::Own(own) => (**own).type_name(),
+            Held::Encoded(_) => "encoded tally",
+        })
+    }
+}
+
+/// Reads tallies of one type that come from another process.
+#[derive(Clone, Copy, Debug)]
+pub struct TallyCodec(fn(&RawValue) -> serde_json::Result<AnyTally>);
+
+impl TallyCodec {
+    /// The codec of this type of tally.
+    pub fn of<T: Tally>() -> Self {
+        TallyCodec(|encoded| serde_json::from_str(encoded.get()).map(AnyTally::new::<T>))
+    }
+
+    /// Decodes a tally that came from another process.
+    ///
+    /// # Errors
+    /// If it is not of the codec's type.
+    pub fn decode(self, tally: &mut AnyTally) -> serde_json::Result<()> {
+        if let Held::Encoded(encoded) = &tally.0 {
+            *tally = (self.0)(encoded)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    struct Counted(Vec<u32>);
+
+    impl Tally for Counted {
+        fn merge(&mut self, other: Self) {
+            self.0.extend(other.0);
+        }
+    }
+
+    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    struct Other;
+
+    impl Tally for Other {
+        fn merge(&mut self, _: Self) {}
+    }
+
+    #[test]
+    fn tallies_add_up_without_their_type() {
+        let mut sum = None;
+        AnyTally::add(&mut sum, None);
+        assert!(sum.is_none());
+        for part in [vec![1, 2], vec![], vec![3]] {
+            AnyTally::add(&mut sum, Some(AnyTally::new(Counted(part))));
+        }
+        AnyTally::add(&mut sum, None);
+        let sum = sum.expect("a sum");
+        assert!(sum.get::<Other>().is_none());
+        assert_eq!(sum.get(), Some(&Counted(vec![1, 2, 3])));
+    }
+
+    #[test]
+    fn a_tally_comes_back_from_another_process_as_it_was() {
+        let sent = serde_json::to_string(&AnyTally::new(Counted(vec![7]))).expect("JSON");
+        let mut came: AnyTally = serde_json::from_str(&sent).expect("JSON");
+        assert!(came.get::<Counted>().is_none(), "its type is not known yet");
+        assert!(TallyCodec::of::<Other>().decode(&mut came).is_err());
+        let codec = TallyCodec::of::<Counted>();
+        codec.decode(&mut came).expect("its type");
+        codec.decode(&mut came).expect("is as it was");
+        assert_eq!(came.get(), Some(&Counted(vec![7])));
+    }
+}
