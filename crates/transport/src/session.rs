@@ -11,6 +11,7 @@ use crate::tls::ALPN_HTTP2;
 use crate::traffic::Traffic;
 use loadline_reactor::{Received, Socket};
 use rustls::{ClientConnection, ProtocolVersion};
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, IoSlice, Read, Write};
@@ -37,7 +38,7 @@ pub(crate) struct Session {
 
 /// What a TLS handshake agreed on. The names are those of the registries of TLS, as the library
 /// writes them: `TLSv1_3`, `TLS13_AES_256_GCM_SHA384`, `X25519`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreed {
     /// The version of TLS.
     pub version: String,

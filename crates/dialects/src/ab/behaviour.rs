@@ -1,11 +1,11 @@
-//! Users that send ab's request again and again, and tell a ledger of each.
+//! Users that send ab's request again and again, and record each in the ledger of their worker.
 //!
 //! How much is looked at is decided per request and costs what it must: the first responses are
 //! read for `Server`, with `-v 2` all are shown, else no head and no body is looked at.
 
-use super::ledger::{Event, Ledger, RequestOutcome};
+use super::ledger::{Ledger, RequestOutcome};
 use loadline_engine::{
-    Agreed, Answer, Batch, Behaviour, Iteration, Observer, Part, Resend, Scenario,
+    Agreed, Answer, AnyTally, Batch, Behaviour, Iteration, Observer, Part, Resend, Scenario,
 };
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
@@ -13,7 +13,6 @@ use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::{Expect, Sink};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 /// What ab keeps of a response to show it: the start of head and body.
 const SHOWN_BYTES: usize = 8191;
@@ -37,15 +36,17 @@ pub(super) struct RepeatScenario {
 }
 
 impl RepeatScenario {
-    pub(super) fn new(message: Arc<Message>, events: Sender<Event>) -> Self {
+    pub(super) fn new(message: Arc<Message>) -> Self {
         RepeatScenario {
             message,
-            ledger: Rc::new(Ledger::new(events)),
+            ledger: Rc::default(),
         }
     }
 }
 
 impl<H: Host> Scenario<H> for RepeatScenario {
+    const COUNTS: bool = true;
+
     type Behaviour = Repeater;
 
     fn user(&mut self) -> Repeater {
@@ -59,6 +60,10 @@ impl<H: Host> Scenario<H> for RepeatScenario {
             message: Arc::clone(&self.message),
             ledger: Rc::clone(&self.ledger),
         }
+    }
+
+    fn take_tally(&mut self) -> Option<AnyTally> {
+        self.ledger.take().map(AnyTally::new)
     }
 
     /// ab has so many requests to make, and those that fail are made as well.
@@ -98,7 +103,7 @@ impl<H: Host> Behaviour<H> for Repeater {
                     &mut Watch::<true, true>::new(&self.ledger, verbosity),
                 )
                 .await;
-        } else if !self.ledger.server_told.get() {
+        } else if !self.ledger.has_server.get() {
             iteration
                 .requester()
                 .send(
@@ -114,6 +119,9 @@ impl<H: Host> Behaviour<H> for Repeater {
                     &mut Watch::<false, false>::new(&self.ledger, verbosity),
                 )
                 .await;
+        }
+        if self.ledger.is_due() {
+            iteration.report_tally();
         }
     }
 }
@@ -158,7 +166,7 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
         } else if self.verbosity >= 3 {
             text.extend(format!("LOG: Response code = {status}\n").bytes());
         }
-        self.ledger.tell(Event::Transcript(text));
+        self.ledger.show(text);
     }
 
     fn outcome(&mut self, exchange: &Exchange) -> RequestOutcome {
@@ -202,10 +210,10 @@ impl<const HEAD: bool, const BODY: bool> Sink for Watch<'_, HEAD, BODY> {
     }
 
     fn header(&mut self, name: &[u8], value: &[u8]) {
-        if !self.ledger.server_told.get() && name.eq_ignore_ascii_case(b"server") {
+        if !self.ledger.has_server.get() && name.eq_ignore_ascii_case(b"server") {
             let word = value.split(|byte| *byte <= b' ').next().unwrap_or_default();
             let server = String::from_utf8_lossy(word).into_owned();
-            self.ledger.tell(Event::Server(server));
+            self.ledger.served_by(server);
         }
     }
 
@@ -218,8 +226,8 @@ impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
     const WANTS_TLS: bool = HEAD;
 
     fn secured(&mut self, agreed: &Agreed) {
-        if !self.ledger.server_told.get() {
-            self.ledger.tell(Event::Secured(agreed.clone()));
+        if !self.ledger.has_server.get() {
+            self.ledger.secured(agreed);
         }
     }
 
@@ -237,7 +245,7 @@ impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
                 self.show(status);
             }
             // Whether it had a `Server` or not: it is that of the first response that counts.
-            self.ledger.server_told.set(true);
+            self.ledger.has_server.set(true);
         }
         let outcome = self.outcome(exchange);
         self.ledger.ended(exchange, outcome);

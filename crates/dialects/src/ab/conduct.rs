@@ -3,26 +3,21 @@
 use super::arguments::{parse, reason};
 use super::behaviour::{Message, RepeatScenario};
 use super::files;
-use super::ledger::Event;
+use super::ledger::Records;
 use super::options::Options;
 use super::plan::{check_tls, no_certificate, plan, unknown_host};
 use super::report::Report;
 use super::request::head;
 use super::tally::{Fatal, Tally};
 use super::usage::{Output, banner, benchmarking, html_banner};
-use loadline_engine::{Run, StartError};
+use loadline_engine::{AnyTally, Run, StartError};
 use loadline_plan::Plan;
-use loadline_record::Summary;
 use loadline_runner::{
-    Command, Commands, End, Interval, Observed, Observer, RunError, Setup, Source, Wants, Workload,
+    Command, Commands, End, Observed, Observer, RunError, Setup, Source, Wants, Workload,
 };
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, SystemTime};
-
-/// How often it is looked at what the workers tell.
-const PATIENCE: Duration = Duration::from_millis(20);
+use std::time::SystemTime;
 
 /// What a command takes from where it is started.
 pub struct Surroundings<'a> {
@@ -126,7 +121,6 @@ fn conduct(options: Options, console: &mut Console<'_>) -> Result<Output, Output
         let method = &options.method;
         console.out(format!("INFO: {method} header == \n---\n{head}\n---\n").as_bytes());
     }
-    let (send, events) = channel();
     let message = message(&options, head);
     let request_bytes = message.bytes.len();
     let commands = console.surroundings.commands.clone();
@@ -135,13 +129,12 @@ fn conduct(options: Options, console: &mut Console<'_>) -> Result<Output, Output
         next_progress: options.progress_every().map(u64::from),
         options: &options,
         request_bytes,
-        events,
         commands: commands.clone(),
         given_up: None,
         console,
         began: SystemTime::now(),
     };
-    let users = Crowds { message, send };
+    let users = Crowds { message };
     let setup = Setup::of(&plan);
     let conducted = loadline_runner::conduct(&setup, &users, &commands, &mut [&mut report])
         .map_err(|error| refusal(&error, &options))?;
@@ -151,14 +144,13 @@ fn conduct(options: Options, console: &mut Console<'_>) -> Result<Output, Output
 /// The users of all workers.
 struct Crowds {
     message: Arc<Message>,
-    send: Sender<Event>,
 }
 
 impl Workload for Crowds {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let (message, send) = (Arc::clone(&self.message), self.send.clone());
+        let message = Arc::clone(&self.message);
         let run = Run::start_scenario(plan, wants.detail(), move |_| {
-            RepeatScenario::new(Arc::clone(&message), send.clone())
+            RepeatScenario::new(Arc::clone(&message))
         })?;
         Ok(Box::new(run))
     }
@@ -210,7 +202,6 @@ struct Reporter<'a, 'b> {
     /// The length of each request.
     request_bytes: usize,
     tally: Tally,
-    events: Receiver<Event>,
     console: &'a mut Console<'b>,
     commands: Commands,
     /// The sentence in place of the report, where the run was given up.
@@ -221,27 +212,16 @@ struct Reporter<'a, 'b> {
 }
 
 impl Observer for Reporter<'_, '_> {
-    fn wants(&self) -> Wants {
-        Wants {
-            idle_after: Some(PATIENCE),
-            ..Wants::default()
+    fn tally(&mut self, tally: &AnyTally) -> Observed {
+        if let Some(records) = tally.get() {
+            self.take(records);
         }
-    }
-
-    fn interval(&mut self, _: &Interval<'_>) -> Observed {
-        self.hear();
-        Ok(())
-    }
-
-    fn idle(&mut self, _: &Summary) -> Observed {
-        self.hear();
         Ok(())
     }
 
     fn ended(&mut self, end: &End<'_>) -> Observed {
         let left = end.whole.unfinished.in_flight;
         self.tally.left(left, self.request_bytes);
-        self.hear();
         Ok(())
     }
 }
@@ -259,11 +239,9 @@ impl Reporter<'_, '_> {
         }
     }
 
-    /// Takes in what the workers have told.
-    fn hear(&mut self) {
-        for event in self.events.try_iter() {
-            self.tally.take(event);
-        }
+    /// Takes in what the workers have recorded.
+    fn take(&mut self, records: &Records) {
+        self.tally.take(records);
         let remarks = std::mem::take(&mut self.tally.remarks);
         if !remarks.is_empty() {
             self.console.out(&remarks);

@@ -1,30 +1,38 @@
-//! What a worker reports of its requests, in batches.
+//! What a worker records of its requests beside what the engine does: each of them, as ab's report
+//! has figures of single requests, and the first of some.
 
-use loadline_engine::Agreed;
+use loadline_engine::{Agreed, Tally};
 use loadline_record::{ErrorKind, Exchange, Outcome};
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
-use std::sync::mpsc::Sender;
 
-/// Requests that are sent in one message.
-const BATCH: usize = 512;
-/// They are sent when the first of them is this old, even if they are few. Nanoseconds.
+/// Requests are reported when the first of them is this old. Nanoseconds.
 const OLDEST_NS: u64 = 50_000_000;
 
-/// What a worker reports.
-#[derive(Debug)]
-pub(super) enum Event {
-    /// Requests that have ended.
-    Ended(Vec<Ended>),
-    /// The `Server` of a response.
-    Server(String),
-    /// What TLS agreed on.
-    Secured(Agreed),
+/// What workers recorded since the last report.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Records {
+    /// Requests that have ended, those of a worker in their order.
+    pub(super) ended: Vec<Ended>,
+    /// The `Server` of the first response.
+    pub(super) server: Option<String>,
+    /// What TLS agreed on first.
+    pub(super) agreed: Option<Agreed>,
     /// Text of `-v`, for stdout.
-    Transcript(Vec<u8>),
+    pub(super) transcript: Vec<u8>,
+}
+
+impl Tally for Records {
+    fn merge(&mut self, other: Self) {
+        self.ended.extend(other.ended);
+        self.server = self.server.take().or(other.server);
+        self.agreed = self.agreed.take().or(other.agreed);
+        self.transcript.extend(other.transcript);
+    }
 }
 
 /// A request that has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ended {
     pub(super) times: Times,
     /// Bytes received, of the head and of the body.
@@ -36,7 +44,7 @@ pub(super) struct Ended {
 }
 
 /// When a request was made and how long its parts took, in microseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Times {
     /// From the run's begin.
     pub(super) start_us: u64,
@@ -49,7 +57,7 @@ pub(super) struct Times {
 }
 
 /// How a request ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum RequestOutcome {
     /// A whole response.
     Answered {
@@ -73,51 +81,60 @@ pub(super) enum RequestOutcome {
     },
 }
 
-/// Gathers the events of one worker's users, and sends them in batches.
-#[derive(Debug)]
+/// Gathers what one worker's users record.
+#[derive(Debug, Default)]
 pub(super) struct Ledger {
-    send: Sender<Event>,
-    ended: RefCell<Vec<Ended>>,
-    /// When the first of them ended.
+    records: RefCell<Records>,
+    /// When the first request of them ended.
     first_ns: Cell<u64>,
-    /// Whether the `Server` of a response has been told.
-    pub(super) server_told: Cell<bool>,
+    /// Whether they are to be reported before their interval ends: they are old, or somebody waits
+    /// to see them.
+    is_due: Cell<bool>,
+    /// Whether the `Server` of a response has been recorded.
+    pub(super) has_server: Cell<bool>,
 }
 
 impl Ledger {
-    pub(super) fn new(send: Sender<Event>) -> Self {
-        Ledger {
-            send,
-            ended: RefCell::default(),
-            first_ns: Cell::new(0),
-            server_told: Cell::new(false),
-        }
-    }
-
-    /// Sends an event at once. It is dropped where nobody receives any more.
-    pub(super) fn tell(&self, event: Event) {
-        let _ = self.send.send(event);
-    }
-
     /// Takes in a request that has ended.
     pub(super) fn ended(&self, exchange: &Exchange, outcome: RequestOutcome) {
         let is_failed = matches!(exchange.outcome, Outcome::Failed(_));
-        let mut ended = self.ended.borrow_mut();
+        let ended = &mut self.records.borrow_mut().ended;
         if ended.is_empty() {
             self.first_ns.set(exchange.end_ns);
         }
         ended.push(Ended::of(exchange, outcome));
         let age_ns = exchange.end_ns.saturating_sub(self.first_ns.get());
-        if ended.len() >= BATCH || age_ns >= OLDEST_NS || is_failed {
-            let batch = std::mem::replace(&mut *ended, Vec::with_capacity(BATCH));
-            self.tell(Event::Ended(batch));
+        if age_ns >= OLDEST_NS || is_failed {
+            self.is_due.set(true);
         }
     }
-}
 
-impl Drop for Ledger {
-    fn drop(&mut self) {
-        self.tell(Event::Ended(self.ended.take()));
+    /// Takes in the `Server` of a response.
+    pub(super) fn served_by(&self, server: String) {
+        self.records.borrow_mut().server.get_or_insert(server);
+    }
+
+    /// Takes in what TLS agreed on.
+    pub(super) fn secured(&self, agreed: &Agreed) {
+        let known = &mut self.records.borrow_mut().agreed;
+        known.get_or_insert_with(|| agreed.clone());
+    }
+
+    /// Takes in text of `-v`.
+    pub(super) fn show(&self, text: Vec<u8>) {
+        self.records.borrow_mut().transcript.extend(text);
+        self.is_due.set(true);
+    }
+
+    /// Whether its records are to be reported now; that is said once.
+    pub(super) fn is_due(&self) -> bool {
+        self.is_due.replace(false)
+    }
+
+    /// What was recorded since the last call, if anything.
+    pub(super) fn take(&self) -> Option<Records> {
+        let records = self.records.take();
+        (records != Records::default()).then_some(records)
     }
 }
 

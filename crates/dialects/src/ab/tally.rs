@@ -1,6 +1,6 @@
 //! Counts as ab counts, and says when ab would give up.
 
-use super::ledger::{Ended, Event, RequestOutcome, Times};
+use super::ledger::{Ended, Records, RequestOutcome, Times};
 use super::options::Options;
 use loadline_engine::Agreed;
 use loadline_record::ErrorKind;
@@ -102,24 +102,25 @@ impl Tally {
         self.times.len() as u64
     }
 
-    /// Takes in what a worker tells, up to what ends the run.
-    pub(super) fn take(&mut self, event: Event) {
-        match event {
-            Event::Ended(batch) => batch.into_iter().for_each(|ended| self.end(ended)),
-            Event::Server(server) if self.server.is_empty() => self.server = server,
-            Event::Secured(agreed) => drop(self.agreed.get_or_insert(agreed)),
-            Event::Transcript(text) => self.remarks.extend(text),
-            Event::Server(_) => {}
+    /// Takes in what workers recorded, up to what ends the run.
+    pub(super) fn take(&mut self, records: &Records) {
+        if let Some(server) = &records.server
+            && self.server.is_empty()
+        {
+            self.server.clone_from(server);
         }
+        self.agreed = self.agreed.take().or_else(|| records.agreed.clone());
+        self.remarks.extend(&records.transcript);
+        records.ended.iter().for_each(|ended| self.end(ended));
     }
 
-    fn end(&mut self, ended: Ended) {
+    fn end(&mut self, ended: &Ended) {
         if self.fatal.is_some() {
             return;
         }
         self.bytes_in += ended.bytes_in;
         self.bytes_out += ended.bytes_out;
-        match ended.outcome {
+        match &ended.outcome {
             RequestOutcome::Answered {
                 status,
                 body_bytes,
@@ -131,20 +132,20 @@ impl Tally {
                 } else {
                     framed_bytes
                 };
-                self.answered(status, bytes, kept);
+                self.answered(*status, *bytes, *kept);
             }
             RequestOutcome::Failed {
                 kind: ErrorKind::Read,
                 os_error: None,
                 body_bytes: Some(bytes),
                 ..
-            } => self.ended_early(bytes),
+            } => self.ended_early(*bytes),
             RequestOutcome::Failed {
                 kind,
                 os_error,
                 reason,
                 ..
-            } => self.failed(kind, os_error, &reason),
+            } => self.failed(*kind, *os_error, reason),
         }
         if self.fatal.is_none() {
             let end_us = ended.times.start_us + ended.times.total_us;
@@ -296,8 +297,8 @@ mod tests {
         }
     }
 
-    fn ended(outcome: RequestOutcome) -> Event {
-        Event::Ended(vec![Ended {
+    fn ended(outcome: RequestOutcome) -> Records {
+        let ended = Ended {
             times: Times {
                 start_us: 10,
                 connect_us: 1,
@@ -307,10 +308,14 @@ mod tests {
             bytes_in: 100,
             bytes_out: 50,
             outcome,
-        }])
+        };
+        Records {
+            ended: vec![ended],
+            ..Records::default()
+        }
     }
 
-    fn answer(status: u16, body_bytes: u64) -> Event {
+    fn answer(status: u16, body_bytes: u64) -> Records {
         ended(RequestOutcome::Answered {
             status,
             body_bytes,
@@ -319,7 +324,7 @@ mod tests {
         })
     }
 
-    fn failure(kind: ErrorKind, os_error: Option<i32>) -> Event {
+    fn failure(kind: ErrorKind, os_error: Option<i32>) -> Records {
         ended(RequestOutcome::Failed {
             kind,
             os_error,
@@ -339,9 +344,9 @@ mod tests {
             })
         };
         let mut tally = tally(false);
-        (0..3).for_each(|_| tally.take(cut(3)));
+        (0..3).for_each(|_| tally.take(&cut(3)));
         assert_eq!((tally.document_bytes, tally.failures.sum()), (Some(3), 0));
-        tally.take(cut(2));
+        tally.take(&cut(2));
         assert_eq!((tally.failures.length, tally.done()), (1, 4));
     }
 
@@ -357,8 +362,8 @@ mod tests {
         };
         let (mut closing, mut kept) = (tally(false), tally(false));
         kept.keepalive = true;
-        closing.take(chunked());
-        kept.take(chunked());
+        closing.take(&chunked());
+        kept.take(&chunked());
         assert_eq!((closing.document_bytes, closing.body_bytes), (Some(69), 69));
         assert_eq!((kept.document_bytes, kept.body_bytes), (Some(53), 53));
     }
@@ -366,7 +371,7 @@ mod tests {
     #[test]
     fn what_was_sent_for_nothing_is_sent() {
         let mut tally = tally(false);
-        tally.take(answer(200, 1));
+        tally.take(&answer(200, 1));
         tally.left(2, 40);
         assert_eq!((tally.bytes_out, tally.done()), (130, 1));
     }
@@ -376,7 +381,7 @@ mod tests {
         let mut tally = tally(false);
         [(200, 60), (200, 60), (404, 10), (301, 60)]
             .into_iter()
-            .for_each(|(status, body)| tally.take(answer(status, body)));
+            .for_each(|(status, body)| tally.take(&answer(status, body)));
         assert_eq!(tally.document_bytes, Some(60));
         assert_eq!((tally.failures.length, tally.failures.sum()), (1, 1));
         assert_eq!((tally.done(), tally.non_2xx, tally.kept), (4, 2, 4));
@@ -389,17 +394,17 @@ mod tests {
             variable_length: true,
             ..Tally::default()
         };
-        any.take(answer(200, 1));
-        any.take(answer(200, 2));
+        any.take(&answer(200, 1));
+        any.take(&answer(200, 2));
         assert_eq!(any.failures.sum(), 0);
     }
 
     #[test]
     fn a_reset_ends_the_run_unless_it_is_put_up_with() {
         let mut given_up = tally(false);
-        given_up.take(answer(200, 60));
-        given_up.take(failure(ErrorKind::Read, Some(104)));
-        given_up.take(answer(200, 60));
+        given_up.take(&answer(200, 60));
+        given_up.take(&failure(ErrorKind::Read, Some(104)));
+        given_up.take(&answer(200, 60));
         let fatal = given_up.fatal.as_ref().expect("the end");
         assert_eq!(
             fatal.text,
@@ -407,8 +412,8 @@ mod tests {
         );
         assert_eq!((fatal.code, given_up.done()), (104, 1));
         let mut patient = tally(true);
-        patient.take(answer(200, 60));
-        patient.take(failure(ErrorKind::Read, Some(104)));
+        patient.take(&answer(200, 60));
+        patient.take(&failure(ErrorKind::Read, Some(104)));
         assert_eq!(patient.fatal, None);
         let failures = patient.failures;
         assert_eq!(
@@ -424,7 +429,7 @@ mod tests {
     #[test]
     fn a_refused_connection_shows_when_receiving() {
         let mut tally = tally(false);
-        tally.take(failure(ErrorKind::Connect, Some(111)));
+        tally.take(&failure(ErrorKind::Connect, Some(111)));
         let fatal = tally.fatal.expect("the end");
         assert_eq!(fatal.text, "apr_socket_recv: Connection refused (111)\n");
         assert_eq!(fatal.code, 111);
@@ -434,10 +439,10 @@ mod tests {
     fn ten_connections_may_fail_at_once() {
         let mut tally = tally(false);
         for _ in 0..10 {
-            tally.take(failure(ErrorKind::Connect, Some(101)));
+            tally.take(&failure(ErrorKind::Connect, Some(101)));
         }
         assert_eq!((tally.fatal.clone(), tally.failures.connect), (None, 10));
-        tally.take(failure(ErrorKind::Connect, Some(101)));
+        tally.take(&failure(ErrorKind::Connect, Some(101)));
         assert_eq!(tally.fatal.expect("the end").code, 101);
         assert!(
             tally
@@ -449,7 +454,7 @@ mod tests {
     #[test]
     fn time_that_is_over_ends_the_run() {
         let mut tally = tally(false);
-        tally.take(failure(ErrorKind::Timeout, None));
+        tally.take(&failure(ErrorKind::Timeout, None));
         let fatal = tally.fatal.expect("the end");
         assert_eq!(
             fatal.text,
@@ -467,7 +472,7 @@ mod tests {
             (ErrorKind::Protocol, None),
             (ErrorKind::Write, Some(32)),
         ] {
-            tally.take(failure(kind, os_error));
+            tally.take(&failure(kind, os_error));
         }
         let expected = Failures {
             connect: 1,
@@ -477,8 +482,8 @@ mod tests {
         assert_eq!((tally.failures, tally.done()), (expected, 4));
         assert_eq!((tally.write_errors, tally.non_2xx), (1, 1));
         assert_eq!(tally.remarks, b"Send request failed!\n");
-        tally.take(answer(200, 60));
-        tally.take(failure(ErrorKind::Read, None));
+        tally.take(&answer(200, 60));
+        tally.take(&failure(ErrorKind::Read, None));
         assert_eq!(tally.failures.length, 1);
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::ab::arguments::parse;
-use crate::ab::ledger::{Ended, Event, RequestOutcome, Times};
+use crate::ab::ledger::{Ended, Records, RequestOutcome, Times};
 use loadline_record::ErrorKind;
 
 fn options(line: &str) -> Options {
@@ -11,11 +11,14 @@ fn options(line: &str) -> Options {
 /// Requests that take 10 ms, 20 ms and so on, each after the other.
 fn tally(options: &Options, bodies: &[u64]) -> Tally {
     let mut tally = Tally::new(options);
-    tally.take(Event::Server("nginx/1.22.1".to_owned()));
+    tally.take(&Records {
+        server: Some("nginx/1.22.1".to_owned()),
+        ..Records::default()
+    });
     let mut start_us = 0;
     for (index, &body_bytes) in bodies.iter().enumerate() {
         let total_us = 10_000 * (index as u64 + 1);
-        tally.take(Event::Ended(vec![Ended {
+        let ended = Ended {
             times: Times {
                 start_us,
                 connect_us: 400,
@@ -30,7 +33,11 @@ fn tally(options: &Options, bodies: &[u64]) -> Tally {
                 framed_bytes: body_bytes,
                 kept: false,
             },
-        }]));
+        };
+        tally.take(&Records {
+            ended: vec![ended],
+            ..Records::default()
+        });
         start_us += total_us;
     }
     tally
@@ -107,13 +114,13 @@ fn mean_and_median_apart_are_doubted() {
 fn tls_has_its_lines() {
     let options = options("https://a.example/");
     let mut tally = tally(&options, &[1]);
-    tally.take(Event::Secured(Agreed {
+    let agreed = Agreed {
         version: "TLSv1_3".to_owned(),
         suite: "TLS13_AES_128_GCM_SHA256".to_owned(),
         group: "secp256r1".to_owned(),
         certificate: Vec::new(),
-    }));
-    tally.take(Event::Ended(vec![Ended {
+    };
+    let ended = Ended {
         times: Times::default(),
         bytes_in: 0,
         bytes_out: 0,
@@ -123,7 +130,12 @@ fn tls_has_its_lines() {
             os_error: None,
             reason: String::new(),
         },
-    }]));
+    };
+    tally.take(&Records {
+        agreed: Some(agreed),
+        ended: vec![ended],
+        ..Records::default()
+    });
     let report = Report {
         options: &options,
         tally: &tally,
