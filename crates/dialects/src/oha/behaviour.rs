@@ -4,10 +4,10 @@ use super::message::Message;
 use super::options::{Bodies, Options, Version};
 use super::redirect;
 use super::spool::Row;
-use super::tally::{Success, Tally};
+use super::tally::{Results, Success, Tally};
 use super::urls::Urls;
 use loadline_engine::{
-    Answer, Batch, Behaviour, Iteration, Observer, Part, Requester, Resend, Scenario,
+    Answer, AnyTally, Batch, Behaviour, Iteration, Observer, Part, Requester, Resend, Scenario,
 };
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
@@ -17,30 +17,19 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
+use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 use url::Url;
 
-/// Rows that are sent in one message.
-const BATCH: usize = 512;
 /// The most that messages kept by a worker take, in bytes, and what a head takes of it.
 const MOST_KEPT_BYTES: usize = 64 << 20;
 const HEAD_BYTES: usize = 1024;
 /// How long a user waits where nothing could be sent, in nanoseconds.
 const PAUSE_NS: u64 = 1_000_000;
-
-/// What a worker tells.
-#[derive(Debug)]
-pub(super) enum Told {
-    /// Some of its successes, where each is listed.
-    Rows(Vec<Row>),
-    /// All its results, when it goes.
-    Tally(Box<Tally>),
-}
 
 /// Makes the users of one worker.
 #[derive(Debug)]
@@ -52,12 +41,13 @@ struct Worker {
     options: Arc<Options>,
     /// Whether each success is listed.
     lists: bool,
-    tally: RefCell<Tally>,
-    rows: RefCell<Vec<Row>>,
+    /// What came of requests since the last report.
+    results: RefCell<Results>,
+    /// When the last request ended, from the command's begin.
+    end_ns: Cell<u64>,
     random: RefCell<ChaCha8Rng>,
     /// The messages of a list of URLs, written when they are first sent.
     written: RefCell<Vec<Option<Rc<Prepared>>>>,
-    tell: Sender<Told>,
 }
 
 /// A message, and where it goes.
@@ -73,34 +63,34 @@ struct Prepared {
 
 impl OhaScenario {
     /// The users of the worker with this index, who draw from a stream of the seed.
-    pub(super) fn new(
-        options: Arc<Options>,
-        lists: bool,
-        seed: u64,
-        index: u32,
-        tell: Sender<Told>,
-    ) -> Self {
+    pub(super) fn new(options: Arc<Options>, lists: bool, seed: u64, index: u32) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(u64::from(index) + 1);
         OhaScenario(Rc::new(Worker {
-            tally: RefCell::new(Tally::new(options.arguments.stats_success_breakdown)),
-            rows: RefCell::default(),
+            results: RefCell::new(no_results(&options)),
+            end_ns: Cell::default(),
             random: RefCell::new(random),
             written: RefCell::default(),
             options,
             lists,
-            tell,
         }))
     }
 }
 
 impl<H: Host> Scenario<H> for OhaScenario {
     const COMPOSES: bool = true;
+    const COUNTS: bool = true;
 
     type Behaviour = User;
 
     fn user(&mut self) -> User {
         User(Rc::clone(&self.0))
+    }
+
+    fn take_tally(&mut self) -> Option<AnyTally> {
+        let results = &mut *self.0.results.borrow_mut();
+        let has_any = results.tally.successes() + results.tally.failures() > 0;
+        has_any.then(|| AnyTally::new(mem::replace(results, no_results(&self.0.options))))
     }
 
     /// A connection that fails is a request that failed, and the next one follows at once: that
@@ -129,7 +119,7 @@ impl<H: Host> Behaviour<H> for User {
         let prepared = match worker.next(requester) {
             Ok(prepared) => prepared,
             Err(problem) => {
-                worker.tally.borrow_mut().failed(&problem, 0);
+                worker.results.borrow_mut().tally.failed(&problem, 0);
                 return iteration.pause(PAUSE_NS).await;
             }
         };
@@ -164,7 +154,7 @@ impl Worker {
     /// waited for are the requests in flight alone.
     fn is_past_deadline(&self) -> bool {
         let deadline = self.options.arguments.duration;
-        deadline.is_some_and(|deadline| self.tally.borrow().end_ns >= nanoseconds(deadline))
+        deadline.is_some_and(|deadline| self.end_ns.get() >= nanoseconds(deadline))
     }
 
     /// Whether what is sent was written before.
@@ -292,7 +282,7 @@ impl Worker {
 
     /// Adds the result of a request.
     fn take(&self, end: End, url: &Url) {
-        let mut tally = self.tally.borrow_mut();
+        let Results { tally, rows } = &mut *self.results.borrow_mut();
         match end.outcome {
             Err(error) => {
                 let wait_ns = nanoseconds(self.options.wait());
@@ -302,11 +292,12 @@ impl Worker {
                 let success = self.timed(success);
                 tally.succeeded(&success);
                 if self.lists {
-                    drop(tally);
-                    self.list(success, url);
+                    let target = self.options.target_of(url).to_owned();
+                    rows.push(Row { success, target });
                 }
             }
         }
+        self.end_ns.set(self.end_ns.get().max(tally.end_ns));
     }
 
     /// Times from the command's begin. Over HTTP/2 opening a connection does not count; where the
@@ -326,22 +317,13 @@ impl Worker {
         }
         success
     }
-
-    fn list(&self, success: Success, url: &Url) {
-        let target = self.options.target_of(url).to_owned();
-        let mut rows = self.rows.borrow_mut();
-        rows.push(Row { success, target });
-        if rows.len() >= BATCH {
-            let batch = std::mem::replace(&mut *rows, Vec::with_capacity(BATCH));
-            let _ = self.tell.send(Told::Rows(batch));
-        }
-    }
 }
 
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let _ = self.tell.send(Told::Rows(self.rows.take()));
-        let _ = self.tell.send(Told::Tally(Box::new(self.tally.take())));
+/// What a worker has before its first request.
+fn no_results(options: &Options) -> Results {
+    Results {
+        tally: Tally::new(options.arguments.stats_success_breakdown),
+        rows: Vec::new(),
     }
 }
 

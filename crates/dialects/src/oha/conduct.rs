@@ -1,7 +1,7 @@
 //! An oha command from its words to its exit code.
 
 use super::arguments::{Arguments, Format};
-use super::behaviour::{OhaScenario, Told};
+use super::behaviour::OhaScenario;
 use super::database::{StoredRun, store};
 use super::debug;
 use super::message::Message;
@@ -10,27 +10,24 @@ use super::outcome::Output;
 use super::plan::plan;
 use super::report::{Measured, csv, json, text};
 use super::spool::{Row, Spool};
-use super::tally::Tally;
+use super::tally::{Results, Tally};
 use clap::CommandFactory;
-use loadline_engine::{Run, StartError};
+use loadline_engine::{AnyTally, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_runner::{
-    Commands, Interval, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload,
+    Commands, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How often rows are taken from the workers.
-const PATIENCE: Duration = Duration::from_millis(20);
-/// How long a worker may take to hand over its tally when the run has ended.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How often it is looked whether the user ends a wait.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What a command takes from where it is started.
 pub struct Surroundings<'a> {
@@ -263,15 +260,12 @@ impl Conductor<'_, '_> {
     }
 
     fn run(&mut self, plan: &Plan, spool: Option<&mut Spool>) -> Result<Ran, Output> {
-        let (tell, told) = channel();
         let users = Users {
             options: Arc::clone(&self.options),
             lists: spool.is_some(),
             seed: self.surroundings.seed,
-            tell,
         };
         let mut listener = Listener {
-            told,
             spool,
             tally: Tally::new(self.options.arguments.stats_success_breakdown),
             problem: None,
@@ -292,8 +286,6 @@ impl Conductor<'_, '_> {
         let commands = &self.surroundings.commands;
         let conducted =
             loadline_runner::conduct(&setup, &users, commands, &mut observers).map_err(refusal)?;
-        drop(users);
-        listener.hear_all();
         let unspooled = listener.problem.take();
         let cut_short = self.surroundings.commands.is_ending().then_some(waited);
         Ok(Ran {
@@ -310,7 +302,7 @@ impl Conductor<'_, '_> {
     fn wait(&self, time: Duration) -> Duration {
         let begun = Instant::now();
         while !self.surroundings.commands.is_ending() && begun.elapsed() < time {
-            thread::sleep(time.saturating_sub(begun.elapsed()).min(PATIENCE));
+            thread::sleep(time.saturating_sub(begun.elapsed()).min(POLL_INTERVAL));
         }
         begun.elapsed().min(time)
     }
@@ -381,23 +373,21 @@ struct Users {
     options: Arc<Options>,
     lists: bool,
     seed: u64,
-    tell: Sender<Told>,
 }
 
 impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let (options, tell) = (Arc::clone(&self.options), self.tell.clone());
+        let options = Arc::clone(&self.options);
         let (lists, seed) = (self.lists, self.seed);
         let run = Run::start_scenario(plan, wants.detail(), move |worker| {
-            OhaScenario::new(Arc::clone(&options), lists, seed, worker, tell.clone())
+            OhaScenario::new(Arc::clone(&options), lists, seed, worker)
         })?;
         Ok(Box::new(run))
     }
 }
 
-/// Takes in what the workers tell.
+/// Adds up what the workers count.
 struct Listener<'a> {
-    told: Receiver<Told>,
     spool: Option<&'a mut Spool>,
     tally: Tally,
     /// Why not all successes could be kept to be listed, if so.
@@ -405,52 +395,23 @@ struct Listener<'a> {
 }
 
 impl Observer for Listener<'_> {
-    fn wants(&self) -> Wants {
-        Wants {
-            idle_after: self.spool.is_some().then_some(PATIENCE),
-            ..Wants::default()
+    fn tally(&mut self, tally: &AnyTally) -> Observed {
+        if let Some(results) = tally.get::<Results>() {
+            self.tally.merge(&results.tally);
+            results.rows.iter().for_each(|row| self.list(row));
         }
-    }
-
-    fn interval(&mut self, _: &Interval<'_>) -> Observed {
-        self.hear();
-        Ok(())
-    }
-
-    fn idle(&mut self, _: &Summary) -> Observed {
-        self.hear();
         Ok(())
     }
 }
 
 impl Listener<'_> {
-    fn hear(&mut self) {
-        while let Ok(told) = self.told.try_recv() {
-            self.take(told);
-        }
-    }
-
-    /// Waits until all workers have handed over what they have.
-    fn hear_all(&mut self) {
-        while let Ok(told) = self.told.recv_timeout(FAREWELL) {
-            self.take(told);
-        }
-    }
-
-    fn take(&mut self, told: Told) {
-        match told {
-            Told::Tally(tally) => self.tally.merge(*tally),
-            Told::Rows(rows) => rows.into_iter().for_each(|row| self.list(row)),
-        }
-    }
-
     /// Keeps a row, as long as that works.
-    fn list(&mut self, row: Row) {
+    fn list(&mut self, row: &Row) {
         let is_whole = self.problem.is_none();
         let Some(spool) = self.spool.as_mut().filter(|_| is_whole) else {
             return;
         };
-        if let Err(error) = spool.add(row) {
+        if let Err(error) = spool.add(row.clone()) {
             self.problem = Some(format!(
                 "not all successes are listed: the temporary file can't be written: {error}"
             ));

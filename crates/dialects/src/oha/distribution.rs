@@ -2,6 +2,7 @@
 //! run of any length needs the same memory.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// The most that is told apart: an hour and more, in nanoseconds.
 const HIGHEST_NS: u64 = 24 * 3_600_000_000_000;
@@ -11,14 +12,15 @@ pub(super) const PERCENTILES: [f64; 9] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99
 const BARS: usize = 11;
 
 /// Times in nanoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Distribution {
+    #[serde(with = "counts")]
     histogram: Histogram<u64>,
     extremes: Extremes,
 }
 
 /// Least, most and mean of times, without their distribution. Nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Extremes {
     pub(super) count: u64,
     total_ns: u128,
@@ -82,10 +84,39 @@ impl Extremes {
 impl Default for Distribution {
     fn default() -> Self {
         Distribution {
-            histogram: Histogram::new_with_bounds(1, HIGHEST_NS, 3)
-                .expect("the bounds are in order, and three digits are possible"),
+            histogram: empty(),
             extremes: Extremes::default(),
         }
+    }
+}
+
+fn empty() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, HIGHEST_NS, 3)
+        .expect("the bounds are in order, and three digits are possible")
+}
+
+/// A histogram on its way to another process: the values that occur, with their counts.
+mod counts {
+    use super::{Histogram, empty};
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(
+        histogram: &Histogram<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let recorded = histogram.iter_recorded();
+        serializer.collect_seq(recorded.map(|at| (at.value_iterated_to(), at.count_at_value())))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let mut histogram = empty();
+        for (value, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
+            histogram.record_n(value, count).map_err(D::Error::custom)?;
+        }
+        Ok(histogram)
     }
 }
 
@@ -235,7 +266,11 @@ mod tests {
             merged.merge(&of(other));
             let whole = of(&times);
             prop_assert_eq!(merged.extremes(), whole.extremes());
-            prop_assert_eq!(merged.histogram, whole.histogram);
+            prop_assert_eq!(&merged.histogram, &whole.histogram);
+            let sent = serde_json::to_string(&merged).expect("JSON");
+            let came: Distribution = serde_json::from_str(&sent).expect("JSON");
+            prop_assert_eq!(came.extremes(), whole.extremes());
+            prop_assert_eq!(came.histogram, whole.histogram);
         }
     }
 }

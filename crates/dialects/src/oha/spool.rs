@@ -4,6 +4,7 @@
 //! which are merged when they are read: memory does not grow with their number.
 
 use super::tally::Success;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
@@ -18,7 +19,7 @@ const READ_BYTES: usize = 64 * 1024;
 const NOTHING: u64 = u64::MAX;
 
 /// A success with the target of its request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) success: Success,
     /// As sent: the path, or the whole URL.

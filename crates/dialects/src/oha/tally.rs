@@ -1,7 +1,10 @@
-//! What a worker's requests came to, counted as oha counts.
+//! What requests came to, counted as oha counts.
 
 use super::distribution::{Distribution, Extremes};
+use super::spool::Row;
 use super::windows::Windows;
+use loadline_engine::Tally as Merged;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
 /// The most texts of errors that are told apart.
@@ -10,7 +13,7 @@ const MOST_ERRORS: usize = 1_000;
 const OTHER_ERRORS: &str = "other errors";
 
 /// The result of a request, with the redirects that it followed. Times are nanoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Success {
     /// From the run's begin to its send.
     pub(super) start_ns: u64,
@@ -31,8 +34,8 @@ pub(super) struct Success {
     pub(super) bytes: u64,
 }
 
-/// All results of a worker, or of a run.
-#[derive(Clone, Debug, Default)]
+/// All results of a worker in a while, or of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub(super) latency: Distribution,
     /// Those of 2xx responses, and of all others; only where that is asked for.
@@ -80,7 +83,8 @@ impl Tally {
         self.end_ns = self.end_ns.max(end_ns);
     }
 
-    pub(super) fn merge(&mut self, other: Tally) {
+    /// Adds the results of another one.
+    pub(super) fn merge(&mut self, other: &Tally) {
         self.latency.merge(&other.latency);
         if let (Some(own), Some(other)) = (&mut self.by_status, &other.by_status) {
             own.iter_mut()
@@ -90,12 +94,12 @@ impl Tally {
         self.first_byte.merge(&other.first_byte);
         self.dial.merge(&other.dial);
         self.lookup.merge(&other.lookup);
-        self.windows.merge(other.windows);
-        for (status, count) in other.statuses {
-            *self.statuses.entry(status).or_default() += count;
+        self.windows.merge(other.windows.clone());
+        for (status, count) in &other.statuses {
+            *self.statuses.entry(*status).or_default() += count;
         }
-        for (error, count) in other.errors {
-            self.count_error(&error, count);
+        for (error, count) in &other.errors {
+            self.count_error(error, *count);
         }
         self.bytes += other.bytes;
         self.end_ns = self.end_ns.max(other.end_ns);
@@ -118,6 +122,21 @@ impl Tally {
         let is_full = self.errors.len() >= MOST_ERRORS;
         let text = if is_full { OTHER_ERRORS } else { error };
         *self.errors.entry(text.to_owned()).or_default() += count;
+    }
+}
+
+/// What workers counted since the last report.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Results {
+    pub(super) tally: Tally,
+    /// Each success, where each is listed.
+    pub(super) rows: Vec<Row>,
+}
+
+impl Merged for Results {
+    fn merge(&mut self, other: Self) {
+        self.tally.merge(&other.tally);
+        self.rows.extend(other.rows);
     }
 }
 
@@ -144,7 +163,7 @@ mod tests {
         let mut other = Tally::new(true);
         other.succeeded(&success(200, 2_000));
         other.failed("timeout", 9_000);
-        tally.merge(other);
+        tally.merge(&other);
         let both = tally.by_status.as_ref().expect("both");
         assert_eq!(both.each_ref().map(|one| one.extremes().count), [3, 2]);
         assert_eq!((tally.successes(), tally.failures()), (5, 1));

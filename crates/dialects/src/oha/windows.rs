@@ -4,19 +4,22 @@
 //! lie on a grid, each from the last success of the one before to its own last one; a run that
 //! fills the grid goes on with windows twice as long.
 
+use serde::{Deserialize, Serialize};
+
 /// The length of a window at first, in nanoseconds.
 const WINDOW_NS: u64 = 10_000_000;
 /// The most windows that are kept.
 const MOST: usize = 1 << 16;
 
 /// Successes by window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Windows {
     length_ns: u64,
+    #[serde(with = "taken")]
     windows: Vec<Window>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {
     count: u32,
     /// When its last success ended, from its own begin.
@@ -99,6 +102,32 @@ impl Windows {
     }
 }
 
+/// Windows on their way to another process: those with successes, with their indices.
+mod taken {
+    use super::Window;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        windows: &[Window],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let all = windows.iter().enumerate();
+        serializer.collect_seq(all.filter(|(_, window)| window.count > 0))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Window>, D::Error> {
+        let taken: Vec<(usize, Window)> = Vec::deserialize(deserializer)?;
+        let length = taken.last().map_or(0, |(index, _)| index + 1);
+        let mut windows = vec![Window::default(); length];
+        for (index, window) in taken {
+            windows[index] = window;
+        }
+        Ok(windows)
+    }
+}
+
 /// Windows of more than 4 s, in runs of more than three days, know their last success no better.
 fn clamped(time_ns: u64) -> u32 {
     u32::try_from(time_ns).unwrap_or(u32::MAX)
@@ -144,7 +173,10 @@ mod tests {
             let (one, other) = ends.split_at(at.min(ends.len()));
             let mut merged = of(one);
             merged.merge(of(other));
+            let sent = serde_json::to_string(&merged).expect("JSON");
+            let came: Windows = serde_json::from_str(&sent).expect("JSON");
             prop_assert_eq!(merged.rates(), of(&ends).rates());
+            prop_assert_eq!(came.rates(), merged.rates());
         }
     }
 }
