@@ -5,6 +5,7 @@
 //! [`Thresholds`] judge the totals, and `summary` prints them in k6's form. Nothing here reads a
 //! clock, a file or a socket: callers bring instants and writers.
 
+mod exact;
 mod recorder;
 mod registry;
 mod sample;

@@ -292,10 +292,10 @@ mod tests {
                 };
                 recorder.http(&times, Some(false), u64::from(number), &tags);
                 if number % 10_000 == 0 {
-                    totals.add(recorder.take());
+                    totals.add(&recorder.take());
                 }
             }
-            totals.add(recorder.take());
+            totals.add(&recorder.take());
             totals.tally
         };
         assert!(of(1) == of(1_000_000));
@@ -314,8 +314,8 @@ mod tests {
         );
         recorder.http(&times, None, 2, &Own(&[("expected_response", "false")]));
         let mut totals = Totals::new(setup);
-        totals.add(recorder.take());
-        totals.add(recorder.take());
+        totals.add(&recorder.take());
+        totals.add(&recorder.take());
         assert_eq!(count(&totals, builtin::HTTP_REQS), 2);
         assert_eq!(count(&totals, builtin::HTTP_REQ_RECEIVING), 2);
         assert_eq!(count(&totals, builtin::HTTP_REQ_FAILED), 1);
@@ -342,6 +342,31 @@ mod tests {
         assert_eq!((&*check.group, &*check.scenario), ("::a", "s"));
         assert_eq!(portion.samples[1].tags.tag("check"), Some("ok"));
         assert_eq!(portion.samples[1].value, 0.0);
+    }
+
+    #[test]
+    fn a_portion_comes_back_from_another_process_as_it_was() {
+        let setup = Arc::new(RecorderSetup {
+            keeps_samples: true,
+            by_group_and_scenario: true,
+            ..RecorderSetup::default()
+        });
+        let mut recorder = Recorder::new(setup);
+        let tags = Own(&[("group", "::a"), ("scenario", "s")]);
+        recorder.http(&HttpTimes::default(), Some(true), 5, &tags);
+        recorder.check("ok", false, 6, &tags);
+        recorder.add(builtin::GROUP_DURATION, 7.5, 7, &tags);
+        let portion = recorder.take();
+        let sent = serde_json::to_string(&portion).unwrap();
+        let mut came: crate::Portion = serde_json::from_str(&sent).unwrap();
+        assert_eq!(came, portion);
+        // The same names are the same checks and groups behind the way, too.
+        came.merge(portion);
+        assert_eq!(came.tally.checks()[0].fails, 2);
+        assert_eq!(
+            (came.tally.groups().len(), came.tally.cells().len()),
+            (1, 1)
+        );
     }
 
     #[test]

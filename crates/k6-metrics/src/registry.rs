@@ -3,10 +3,11 @@
 //! Scripts register theirs while they load, every user the same ones again; an index stands for a
 //! metric on the path of a request, where a name would have to be looked up.
 
+use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The index of a metric in its registry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MetricId(u32);
 
 impl MetricId {

@@ -1,6 +1,8 @@
 //! One value of a metric, with its tags, as outputs write it.
 
 use crate::MetricId;
+use crate::exact::number;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ pub trait Tags {
 }
 
 /// Tags as a sample keeps them, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleTags {
     /// The tags, in the order of their names.
     pub tags: Vec<(String, String)>,
@@ -44,14 +46,25 @@ impl SampleTags {
 }
 
 /// One value of a metric.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Its metric.
     pub metric: MetricId,
     /// When it was measured, in nanoseconds since 1970.
     pub at_ns: u64,
     /// The value.
+    #[serde(with = "number")]
     pub value: f64,
     /// Its tags, shared by the samples of a request.
+    #[serde(serialize_with = "to_own", deserialize_with = "of_own")]
     pub tags: Arc<SampleTags>,
+}
+
+/// Shared tags on their way to another process, where each sample has its own.
+fn to_own<S: Serializer>(tags: &SampleTags, to: S) -> Result<S::Ok, S::Error> {
+    tags.serialize(to)
+}
+
+fn of_own<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<SampleTags>, D::Error> {
+    SampleTags::deserialize(from).map(Arc::new)
 }

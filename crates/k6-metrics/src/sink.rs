@@ -1,29 +1,35 @@
 //! What is made of the values of one metric.
 
+use crate::exact::number;
 use crate::{MetricType, Trend};
+use serde::{Deserialize, Serialize};
 
 /// A sum of values.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
     /// The sum.
+    #[serde(with = "number")]
     pub count: f64,
 }
 
 /// The last value, and the extremes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gauge {
     /// The last value.
+    #[serde(with = "number")]
     pub value: f64,
     /// The smallest value.
+    #[serde(with = "number")]
     pub min: f64,
     /// The largest value.
+    #[serde(with = "number")]
     pub max: f64,
     /// When the last one was measured; 0 without a value.
     at_ns: u64,
 }
 
 /// How many values are not zero.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     /// Values that are not zero.
     pub passes: u64,
@@ -43,7 +49,7 @@ impl Rate {
 }
 
 /// What is made of the values of one metric.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Sink {
     /// Their sum.
     Counter(Counter),

@@ -4,13 +4,14 @@
 //! make up are bounded: behind [`MOST_NAMES`] groups or checks, further ones are only counted.
 
 use crate::{MetricId, MetricType, Sample, Sink};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// So many groups of all scenarios, and so many checks, are told apart.
 pub(crate) const MOST_NAMES: usize = 10_000;
 
 /// What a worker measured in a while, with its samples if outputs want them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Portion {
     /// The values by metric, and the checks.
     pub tally: Tally,
@@ -18,8 +19,21 @@ pub struct Portion {
     pub samples: Vec<Sample>,
 }
 
+impl Portion {
+    /// Whether nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        *self == Portion::default()
+    }
+
+    /// Adds what was measured elsewhere in the same while.
+    pub fn merge(&mut self, other: Portion) {
+        self.tally.merge(&other.tally);
+        self.samples.extend(other.samples);
+    }
+}
+
 /// How often a check passed and failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckCount {
     /// The scenario; empty outside one.
     pub scenario: String,
@@ -34,7 +48,7 @@ pub struct CheckCount {
 }
 
 /// The sinks of one group in one scenario.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// The scenario; empty outside one.
     pub scenario: String,
@@ -45,7 +59,7 @@ pub struct Cell {
 }
 
 /// Sinks by the index of their metric; `None` without a value.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sinks(Vec<Option<Sink>>);
 
 impl Sinks {
@@ -87,7 +101,8 @@ impl Sinks {
 }
 
 /// Values by metric, submetric, group and scenario, and the checks.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Parts")]
 pub struct Tally {
     /// The sinks by metric.
     pub sinks: Sinks,
@@ -96,8 +111,36 @@ pub struct Tally {
     cells: Vec<Cell>,
     checks: Vec<CheckCount>,
     groups: Vec<String>,
+    #[serde(skip)]
     index: NameIndex,
     left_out: u64,
+}
+
+/// A tally as it comes from another process: where its names stand is found anew.
+#[derive(Deserialize)]
+struct Parts {
+    sinks: Sinks,
+    submetrics: Sinks,
+    cells: Vec<Cell>,
+    checks: Vec<CheckCount>,
+    groups: Vec<String>,
+    left_out: u64,
+}
+
+impl From<Parts> for Tally {
+    fn from(parts: Parts) -> Self {
+        let mut tally = Tally::default();
+        tally.merge(&Tally {
+            sinks: parts.sinks,
+            submetrics: parts.submetrics,
+            cells: parts.cells,
+            checks: parts.checks,
+            groups: parts.groups,
+            index: NameIndex::default(),
+            left_out: parts.left_out,
+        });
+        tally
+    }
 }
 
 /// Where a name stands, without an allocation to ask.

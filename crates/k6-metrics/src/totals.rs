@@ -34,7 +34,7 @@ impl Totals {
     }
 
     /// Adds what a worker measured; its samples are for the outputs.
-    pub fn add(&mut self, portion: Portion) {
+    pub fn add(&mut self, portion: &Portion) {
         self.tally.merge(&portion.tally);
     }
 

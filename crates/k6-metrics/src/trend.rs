@@ -5,6 +5,8 @@
 //! magnitude wide, so that the middle of one is within 0.05 % of each value in it. Adding is a push
 //! until a fold: sums and extremes of the values that are kept are made when somebody asks.
 
+use crate::exact::{number, numbers};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// So many values are kept as they are.
@@ -17,19 +19,24 @@ const PAGE_BITS: u32 = 6;
 type Page = [u64; 1 << PAGE_BITS];
 
 /// The values of a trend.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trend {
+    #[serde(with = "numbers")]
     raw: Vec<f64>,
     folded: Option<Box<Folded>>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Folded {
     count: u64,
+    #[serde(with = "number")]
     sum: f64,
+    #[serde(with = "number")]
     min: f64,
+    #[serde(with = "number")]
     max: f64,
     /// Counts by bucket; pages without a count are absent.
+    #[serde(serialize_with = "to_counts", deserialize_with = "of_counts")]
     pages: BTreeMap<u32, Box<Page>>,
 }
 
@@ -154,10 +161,13 @@ impl Folded {
         self.sum += value;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
-        let bucket = bucket_of(value);
+        *self.bucket(bucket_of(value)) += 1;
+    }
+
+    fn bucket(&mut self, bucket: u32) -> &mut u64 {
         let page = self.pages.entry(bucket >> PAGE_BITS);
         let page = page.or_insert_with(|| Box::new([0; 1 << PAGE_BITS]));
-        page[(bucket & ((1 << PAGE_BITS) - 1)) as usize] += 1;
+        &mut page[(bucket & ((1 << PAGE_BITS) - 1)) as usize]
     }
 
     fn merge(&mut self, other: &Folded) {
@@ -192,6 +202,23 @@ impl Folded {
         }
         self.max
     }
+}
+
+/// Pages on their way to another process: buckets with their counts.
+fn to_counts<S: Serializer>(pages: &BTreeMap<u32, Box<Page>>, to: S) -> Result<S::Ok, S::Error> {
+    let buckets = pages.iter().flat_map(|(page, counts)| {
+        let numbered = (page << PAGE_BITS..).zip(counts.iter());
+        numbered.filter(|(_, count)| **count > 0)
+    });
+    to.collect_seq(buckets)
+}
+
+fn of_counts<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<u32, Box<Page>>, D::Error> {
+    let mut folded = Folded::default();
+    for (bucket, count) in Vec::<(u32, u64)>::deserialize(from)? {
+        *folded.bucket(bucket) += count;
+    }
+    Ok(folded.pages)
 }
 
 /// The bucket of a number; buckets are in the order of their numbers.
@@ -257,6 +284,15 @@ mod tests {
                 (found - exact).abs() <= exact.abs() * 1e-3 + 1e-9,
                 "{found} {exact}"
             );
+        }
+    }
+
+    #[test]
+    fn a_trend_comes_back_from_another_process_as_it_was() {
+        let few = [f64::INFINITY, -0.0, 1.0 / 3.0];
+        for own in [trend(few), trend((0..20_000).map(|n| f64::from(n) - 99.5))] {
+            let sent = serde_json::to_string(&own).unwrap();
+            assert_eq!(serde_json::from_str::<Trend>(&sent).unwrap(), own);
         }
     }
 

@@ -327,7 +327,6 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
         .iterations_complete
         .fetch_add(1, Ordering::Relaxed);
     scenario.complete_one();
-    worker.hand_over(state);
     let rest = state.options.min_iteration.saturating_sub(lasted);
     if !rest.is_zero() {
         // Cut off or not, the iteration is over.

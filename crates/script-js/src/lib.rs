@@ -47,5 +47,6 @@ pub use run::{
     Abort, Entry, Execution, HttpOptions, Level, Log, RunState, Scenario, SetupData, Stage,
     StageKind, Summary, UserOptions,
 };
+pub use samples::Measured;
 pub use scenario::{launch, unbegun};
 pub use shared::VuMode;

@@ -98,7 +98,7 @@ impl Program {
             found: Found::default(),
         };
         let first = Arc::new(program.clone_unloaded());
-        let worker = Worker::new(first.unrecorded(), None);
+        let worker = Worker::new(first.unrecorded());
         let vu = Vu::new(&first, 0, None, worker);
         program.found = realm::initialise(&vu)?;
         program.store.freeze();

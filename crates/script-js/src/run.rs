@@ -144,8 +144,6 @@ pub struct RunState {
     pub abort: Box<dyn Fn(Abort) + Send + Sync>,
     /// Bounds the requests of all users, if they are bounded.
     pub(crate) rate: Option<RateLimit>,
-    /// How often workers were asked for what they recorded.
-    pub(crate) rounds: AtomicU64,
     failure: Mutex<Option<Failure>>,
     is_failed: AtomicBool,
     is_ending: AtomicBool,
@@ -199,17 +197,11 @@ impl RunState {
             setup_data: SetupData::default(),
             execution: Execution::default(),
             abort,
-            rounds: AtomicU64::new(0),
             failure: Mutex::default(),
             is_failed: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
             is_unshared: AtomicBool::new(false),
         }
-    }
-
-    /// Asks the workers for what they recorded: each hands it over when it ends an iteration next.
-    pub fn collect(&self) {
-        self.rounds.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Ends the run because of this; the first counts.

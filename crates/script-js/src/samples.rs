@@ -4,22 +4,28 @@ use crate::http::{Fields, Targets};
 use crate::run::{HttpOptions, RunState};
 use crate::shared::Shared;
 use crate::vu::Activity;
+use loadline_engine::Tally;
 use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What the users of all stages measured since the last report: the tally of their run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Measured(pub Portion);
+
+impl Tally for Measured {
+    fn merge(&mut self, other: Self) {
+        self.0.merge(other.0);
+    }
+}
 
 /// What the users of a worker share.
 pub(crate) struct Worker {
     recorder: RefCell<Recorder>,
-    /// Where it goes; nowhere once it is closed.
-    portions: RefCell<Option<Sender<Portion>>>,
-    /// The round of collection that it has answered.
-    answered: Cell<u64>,
     /// The runtime of its users, where they share one.
     pub(crate) shared: OnceCell<Rc<Shared>>,
     /// Where its users' requests go.
@@ -29,12 +35,10 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// A worker that hands over what it records.
-    pub(crate) fn new(setup: Arc<RecorderSetup>, portions: Option<Sender<Portion>>) -> Rc<Self> {
+    /// A worker whose users have measured nothing yet.
+    pub(crate) fn new(setup: Arc<RecorderSetup>) -> Rc<Self> {
         Rc::new(Worker {
             recorder: RefCell::new(Recorder::new(setup)),
-            portions: RefCell::new(portions),
-            answered: Cell::default(),
             shared: OnceCell::new(),
             targets: Targets::default(),
             usual_fields: OnceCell::new(),
@@ -85,31 +89,10 @@ impl Worker {
         });
     }
 
-    /// Hands over what there is, if it was asked for since.
-    pub(crate) fn hand_over(&self, run: &RunState) {
-        let asked = run.rounds.load(Ordering::Relaxed);
-        if self.answered.replace(asked) != asked {
-            self.hand_over_all();
-        }
-    }
-
-    /// Hands over the rest: nothing more will be recorded.
-    pub(crate) fn close(&self) {
-        self.hand_over_all();
-        self.portions.take();
-    }
-
-    fn hand_over_all(&self) {
-        if let Some(portions) = &*self.portions.borrow() {
-            // Where nobody listens any more, nobody wants it.
-            let _ = portions.send(self.recorder.borrow_mut().take());
-        }
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.close();
+    /// What was recorded since the last call, if anything.
+    pub(crate) fn take(&self) -> Option<Portion> {
+        let portion = self.record(Recorder::take);
+        (!portion.is_empty()).then_some(portion)
     }
 }
 

@@ -8,35 +8,32 @@ use crate::iteration::{Desk, Job, serve};
 use crate::program::Program;
 use crate::realm::memory;
 use crate::run::{Level, RunState, Stage};
-use crate::samples::{SampleTags, Worker};
+use crate::samples::{Measured, SampleTags, Worker};
 use crate::vu::Vu;
-use loadline_engine::{Behaviour, Iteration, Launch, Scenario};
-use loadline_k6_metrics::{Portion, Recorder, builtin};
+use loadline_engine::{AnyTally, Behaviour, Iteration, Launch, Scenario};
+use loadline_k6_metrics::{Portion, builtin};
 use loadline_reactor::Kernel;
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::Sender;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// What begins the users of a stage on each worker; what they record goes into `portions`, whose
-/// last sender is gone when all have ended. Of `ready` virtual users each of `workers` has
-/// its share initialised before the load; others are when they are needed.
+/// What begins the users of a stage on each worker; their tally is [`Measured`]. Of `ready` virtual
+/// users each of `workers` has its share initialised before the load; others are when they are
+/// needed.
 pub fn launch(
     program: &Arc<Program>,
     stage: &Arc<Stage>,
     run: &Arc<RunState>,
-    portions: &Sender<Portion>,
     ready: u32,
     workers: u32,
 ) -> Launch {
     let (program, stage, run) = (Arc::clone(program), Arc::clone(stage), Arc::clone(run));
-    let portions = portions.clone();
     Launch::scenario(move |worker| {
-        let pool = Pool::of_thread(&program, &run, &portions, stage.scenario().is_some());
+        let pool = Pool::of_thread(&program, &run, stage.scenario().is_some());
         let share = ready / workers + u32::from(worker < ready % workers);
         pool.prepare(share as usize);
         Users {
@@ -50,13 +47,15 @@ pub fn launch(
 /// count as dropped. To be asked for when its load has ended by itself.
 pub fn unbegun(stage: &Stage, run: &RunState) -> Option<Portion> {
     let scenario = stage.scenario()?;
+    let begun = scenario.begun.load(Relaxed);
     let count = scenario
         .length
         .1?
-        .saturating_sub(scenario.begun.load(Relaxed));
-    let worker = Worker::new(Arc::clone(&run.recording), None);
+        .checked_sub(begun)
+        .filter(|count| *count > 0)?;
+    let worker = Worker::new(Arc::clone(&run.recording));
     drop_iterations(&worker, stage, count);
-    (count > 0).then(|| worker.record(Recorder::take))
+    worker.take()
 }
 
 fn drop_iterations(worker: &Worker, stage: &Stage, count: u64) {
@@ -82,12 +81,7 @@ struct Pool {
 }
 
 impl Pool {
-    fn of_thread(
-        program: &Arc<Program>,
-        run: &Arc<RunState>,
-        portions: &Sender<Portion>,
-        is_numbered: bool,
-    ) -> Rc<Self> {
+    fn of_thread(program: &Arc<Program>, run: &Arc<RunState>, is_numbered: bool) -> Rc<Self> {
         let known = POOL.with_borrow(Weak::upgrade);
         if let Some(pool) = known.filter(|pool| Arc::ptr_eq(&pool.run, run)) {
             return pool;
@@ -96,7 +90,7 @@ impl Pool {
         let pool = Rc::new(Pool {
             program: Arc::clone(program),
             run: Arc::clone(run),
-            worker: Worker::new(recording, Some(portions.clone())),
+            worker: Worker::new(recording),
             is_numbered,
             idle: RefCell::default(),
         });
@@ -117,7 +111,6 @@ impl Pool {
     /// So many iterations had no user to begin them.
     fn dropped(&self, stage: &Stage, count: u64) {
         drop_iterations(&self.worker, stage, count);
-        self.worker.hand_over(&self.run);
         let scenario = stage.scenario();
         if let Some(scenario) = scenario.filter(|one| !one.lacks_users.swap(true, Relaxed)) {
             let message = format!(
@@ -167,7 +160,6 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         if self.run.options.ends_with_process {
-            self.worker.close();
             let idle = self.idle.take();
             idle.into_iter().for_each(std::mem::forget);
         }
@@ -225,6 +217,7 @@ struct Users {
 
 impl Scenario<Kernel> for Users {
     const COMPOSES: bool = true;
+    const COUNTS: bool = true;
 
     type Behaviour = User;
 
@@ -242,6 +235,12 @@ impl Scenario<Kernel> for Users {
 
     fn backs_off(&self) -> bool {
         false
+    }
+
+    /// What the users of all stages of the worker measured: they share a recorder.
+    fn take_tally(&mut self) -> Option<AnyTally> {
+        let portion = self.pool.worker.take()?;
+        Some(AnyTally::new(Measured(portion)))
     }
 
     fn dropped(&mut self, count: u64) {

@@ -1,6 +1,6 @@
 //! A test from its setup to its teardown: three runs of the engine, one behind the other.
 
-use super::listener::{Clocks, Listener, Moment, PATIENCE, Phase, Watcher};
+use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
 use super::natives::Said;
 use super::plan::Ground;
 use super::running::{Calls, Live, Running, Step};
@@ -11,19 +11,15 @@ use super::{
     TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
 };
 use loadline_engine::{Launch, Run, StartError};
-use loadline_k6_metrics::{Outcome, Portion, Totals, crossed};
+use loadline_k6_metrics::{Outcome, Totals, crossed};
 use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_runner::{Commands, End, Observer, Setup, Source, Wants, Watch, Workload};
 use loadline_script_js::{
     Abort, Failure, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
 };
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
-
-/// How long a worker may take to hand over what it has when its run has ended.
-pub(super) const FAREWELL: Duration = Duration::from_secs(10);
 
 /// A test that has run.
 pub(super) struct Ran {
@@ -158,7 +154,7 @@ impl<'a> Conductor<'a> {
         while self.running.is_paused() && self.interrupt.reason().is_none() {
             self.running.reach(Step::Waiting);
             watcher.paused();
-            self.running.await_resume(PATIENCE);
+            self.running.await_resume(POLL_INTERVAL);
         }
     }
 
@@ -212,12 +208,10 @@ impl<'a> Conductor<'a> {
     }
 
     fn load(&mut self, plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), Refused> {
-        let (tell, told) = channel();
         let ready = needs(&self.test.options.scenarios).ready_vus;
-        let begin = |stage: &Arc<Stage>| self.launch(stage, &tell, ready, plan.threads);
+        let begin = |stage: &Arc<Stage>| self.launch(stage, ready, plan.threads);
         let users = Users(self.stages.iter().map(begin).collect());
-        drop(tell);
-        self.conduct(plan, users, told, Phase::Load, watcher)?;
+        self.conduct(plan, &users, Phase::Load, watcher)?;
         if self.interrupt.reason().is_none() {
             self.drop_unbegun(watcher);
         }
@@ -229,7 +223,7 @@ impl<'a> Conductor<'a> {
         for stage in &self.stages {
             if let Some(portion) = unbegun(stage, &self.state) {
                 watcher.portion(&portion);
-                self.running.totals().add(portion);
+                self.running.totals().add(&portion);
             }
         }
     }
@@ -269,29 +263,19 @@ impl<'a> Conductor<'a> {
         let plan = self.ground.of_call(name, within);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         let stage = Arc::new(Stage::new(name, kind));
-        let (tell, told) = channel();
-        let users = Users(vec![self.launch(&stage, &tell, 1, 1)]);
-        drop(tell);
-        self.conduct(&plan, users, told, phase, watcher)?;
+        let users = Users(vec![self.launch(&stage, 1, 1)]);
+        self.conduct(&plan, &users, phase, watcher)?;
         Ok(stage)
     }
 
-    fn launch(
-        &self,
-        stage: &Arc<Stage>,
-        tell: &Sender<Portion>,
-        ready: u32,
-        workers: u32,
-    ) -> Launch {
-        let program = &self.test.program;
-        launch(program, stage, &self.state, tell, ready, workers)
+    fn launch(&self, stage: &Arc<Stage>, ready: u32, workers: u32) -> Launch {
+        launch(&self.test.program, stage, &self.state, ready, workers)
     }
 
     fn conduct(
         &mut self,
         plan: &Plan,
-        users: Users,
-        told: Receiver<Portion>,
+        users: &Users,
         phase: Phase,
         watcher: &mut dyn Watcher,
     ) -> Result<(), Refused> {
@@ -299,7 +283,6 @@ impl<'a> Conductor<'a> {
         let mut listener = Listener {
             judge: self.judge.filter(|_| is_load),
             verdict: &mut self.verdict,
-            told,
             running: &self.running,
             thresholds: &self.measures.thresholds,
             state: &self.state,
@@ -323,11 +306,8 @@ impl<'a> Conductor<'a> {
             watch: Some(&watch).filter(|_| is_load),
             ..Setup::of(plan)
         };
-        let conducted = loadline_runner::conduct(&setup, &users, &self.commands, &mut observers);
-        // What they hold sends as long as it is there.
-        drop(users);
+        let conducted = loadline_runner::conduct(&setup, users, &self.commands, &mut observers);
         let conducted = conducted.map_err(|error| Refused::new(FAILED, error))?;
-        listener.hear_the_rest();
         match conducted.trouble {
             None => Ok(()),
             Some(trouble) => Err(Refused::new(FAILED, trouble)),

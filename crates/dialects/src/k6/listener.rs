@@ -1,22 +1,21 @@
 //! What is heard of a run while it lasts: what its users recorded, and how far it is.
 
-use super::conduct::FAREWELL;
 use super::natives::Said;
 use super::running::Running;
 use super::stop::{Interrupt, Reason};
+use loadline_engine::AnyTally;
 use loadline_k6_metrics::{Portion, Recorder, Tags, Thresholds, aborting, builtin};
 use loadline_record::{Header, Summary};
 use loadline_runner::{End, Interval, Observed, Observer, Wants};
-use loadline_script_js::{RunState, Stage};
+use loadline_script_js::{Measured, RunState, Stage};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often it is looked what there is to hear.
-pub(super) const PATIENCE: Duration = Duration::from_millis(20);
+/// How often the clock of the test is looked at.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long before a second is over users are counted. k6's clock begins before the load, so that
 /// it counts the users of a load of whole seconds before they go.
 const EARLY: Duration = Duration::from_millis(60);
@@ -81,7 +80,6 @@ pub(super) struct Clocks {
 
 /// Hears what comes of a run.
 pub(super) struct Listener<'a> {
-    pub(super) told: Receiver<Portion>,
     pub(super) running: &'a Running,
     pub(super) thresholds: &'a Thresholds,
     pub(super) state: &'a RunState,
@@ -100,7 +98,7 @@ pub(super) struct Listener<'a> {
 impl Observer for Listener<'_> {
     fn wants(&self) -> Wants {
         Wants {
-            idle_after: Some(PATIENCE),
+            idle_after: Some(POLL_INTERVAL),
             ..Wants::default()
         }
     }
@@ -116,6 +114,13 @@ impl Observer for Listener<'_> {
         let may_end = self.phase != Phase::Teardown;
         if let Some(reason) = self.interrupt.reason().filter(|_| may_end) {
             self.interrupt.end(reason);
+        }
+        Ok(())
+    }
+
+    fn tally(&mut self, tally: &AnyTally) -> Observed {
+        if let Some(Measured(portion)) = tally.get() {
+            self.add(portion);
         }
         Ok(())
     }
@@ -147,17 +152,7 @@ impl Observer for Listener<'_> {
 }
 
 impl Listener<'_> {
-    /// Waits until all workers have handed over what they have.
-    pub(super) fn hear_the_rest(&mut self) {
-        while let Ok(portion) = self.told.recv_timeout(FAREWELL) {
-            self.add(portion);
-        }
-    }
-
     fn look(&mut self) {
-        while let Ok(portion) = self.told.try_recv() {
-            self.add(portion);
-        }
         match self.phase {
             Phase::Setup => self.watcher.setting_up(),
             Phase::Load | Phase::Teardown => self.watcher.moment(&Moment {
@@ -177,14 +172,13 @@ impl Listener<'_> {
         self.clocks.active = active;
     }
 
-    fn add(&mut self, portion: Portion) {
-        self.watcher.portion(&portion);
+    fn add(&mut self, portion: &Portion) {
+        self.watcher.portion(portion);
         self.running.totals().add(portion);
     }
 
     /// A second is nearly over, with so many users.
     fn second(&mut self, active: u32) {
-        self.state.collect();
         self.gauge(active);
         if self.clocks.seconds.is_multiple_of(JUDGED_EACH) {
             self.judge();
@@ -206,7 +200,7 @@ impl Listener<'_> {
         for (metric, count) in counts {
             recorder.add(metric, f64::from(count), at_ns, &tags);
         }
-        self.add(recorder.take());
+        self.add(&recorder.take());
     }
 
     /// Ends the test if a threshold was crossed that asks for it.

@@ -69,7 +69,7 @@ fn run() -> (Totals, Vec<Outcome>) {
     recorder.add(builtin::GROUP_DURATION, 3.0, 1, &IN_GROUP);
     recorder.add(builtin::DATA_SENT, 1434.0, 1, &OUTSIDE);
     let mut totals = Totals::new(setup);
-    totals.add(recorder.take());
+    totals.add(&recorder.take());
     let outcomes = thresholds.conclude(&totals, 2_000_000_000);
     (totals, outcomes)
 }
@@ -205,7 +205,7 @@ fn of_response(waiting: f64, response: f64, is_full: bool) -> String {
     recorder.http(&times, Some(false), 1, &OUTSIDE);
     recorder.add(builtin::HTTP_REQ_RESPONSE, response, 1, &OUTSIDE);
     let mut totals = Totals::new(setup);
-    totals.add(recorder.take());
+    totals.add(&recorder.take());
     let ended = Ended {
         totals: &totals,
         outcomes: &[],

@@ -34,7 +34,7 @@ fn judged(metric: &str, expression: &str, elapsed_ns: u64, is_end: bool) -> Vec<
         recorder.add(builtin::ITERATION_DURATION, value, 1, &NoTags);
     }
     let mut totals = Totals::new(setup);
-    totals.add(recorder.take());
+    totals.add(&recorder.take());
     let registry = &totals.setup.registry;
     let thresholds = Thresholds::new(sources(metric, expression), registry).unwrap();
     thresholds.judge(&totals, elapsed_ns, is_end)

@@ -2,19 +2,20 @@
 //! REST API asks for them, and of `handleSummary()`, which may send requests, too.
 
 use super::Running;
-use crate::k6::conduct::{FAREWELL, Users};
+use crate::k6::conduct::Users;
 use crate::k6::plan::Ground;
 use crate::k6::test::{Measures, Test};
 use crate::k6::{FAILED, Refused};
-use loadline_k6_metrics::{Portion, RecorderSetup};
+use loadline_engine::AnyTally;
+use loadline_k6_metrics::RecorderSetup;
 use loadline_plan::Plan;
 use loadline_record::Ended;
-use loadline_runner::{Command, Commands, Setup};
+use loadline_runner::{Command, Commands, Observed, Observer, Setup};
 use loadline_script_js::{
-    Failure, Program, RunState, Stage, StageKind, Summary, SummaryFiles, UserOptions, launch,
+    Failure, Measured, Program, RunState, Stage, StageKind, Summary, SummaryFiles, UserOptions,
+    launch,
 };
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// What calls take.
@@ -80,10 +81,7 @@ impl Calls {
             state.setup_data.set(data.map(|json| json.to_string()));
         }
         let stage = Arc::new(Stage::new(name, kind));
-        let recorded = self.run(plan, &stage, &state, &commands)?;
-        while let Ok(portion) = recorded.recv_timeout(FAREWELL) {
-            test.totals().add(portion);
-        }
+        self.run(plan, &stage, &state, &commands, &mut [&mut Adding(test)])?;
         match state.failure() {
             Some(failure) => Err(failure.to_string()),
             None if !stage.is_done() => Err(format!("{name}() did not come to its end in time")),
@@ -107,7 +105,7 @@ impl Calls {
         let summary = StageKind::Summary(Summary::of(data));
         let stage = Arc::new(Stage::new("handleSummary", summary));
         let began = Instant::now();
-        let run = self.run(&self.summary, &stage, &state, &commands);
+        let run = self.run(&self.summary, &stage, &state, &commands, &mut []);
         run.map_err(Failure::SummaryFiles)?;
         match state.failure() {
             Some(failure) => Err(failure),
@@ -120,22 +118,18 @@ impl Calls {
         }
     }
 
-    /// Calls a function in a run of its own; what that recorded.
+    /// Calls a function in a run of its own.
     fn run(
         &self,
         plan: &Plan,
         stage: &Arc<Stage>,
         state: &Arc<RunState>,
         commands: &Commands,
-    ) -> Result<Receiver<Portion>, String> {
-        let (tell, told) = channel();
-        let users = Users(vec![launch(&self.program, stage, state, &tell, 1, 1)]);
-        drop(tell);
-        let conducted = loadline_runner::conduct(&Setup::of(plan), &users, commands, &mut []);
-        // What they hold sends as long as it is there.
-        drop(users);
-        conducted.map_err(|error| error.to_string())?;
-        Ok(told)
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<(), String> {
+        let users = Users(vec![launch(&self.program, stage, state, 1, 1)]);
+        let conducted = loadline_runner::conduct(&Setup::of(plan), &users, commands, observers);
+        conducted.map(drop).map_err(|error| error.to_string())
     }
 
     /// What the user of such a run shares with nobody; `commands` end it.
@@ -143,5 +137,17 @@ impl Calls {
         let abort = move |_| commands.end_run(Command::Abort, Ended::Interrupted);
         let (options, recording) = (self.options.clone(), Arc::clone(&self.recording));
         Arc::new(RunState::new(options, recording, Box::new(abort)))
+    }
+}
+
+/// Adds what a call records to what the test measured.
+struct Adding<'a>(&'a Running);
+
+impl Observer for Adding<'_> {
+    fn tally(&mut self, tally: &AnyTally) -> Observed {
+        if let Some(Measured(portion)) = tally.get() {
+            self.0.totals().add(portion);
+        }
+        Ok(())
     }
 }

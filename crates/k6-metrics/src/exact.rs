@@ -1,0 +1,30 @@
+//! Numbers on their way to another process: as their bits, since JSON has no infinity.
+
+use serde::{Deserialize, Deserializer, Serializer};
+
+/// Of a number.
+pub(crate) mod number {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(number.to_bits())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        u64::deserialize(from).map(f64::from_bits)
+    }
+}
+
+/// Of a list of numbers.
+pub(crate) mod numbers {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(numbers.iter().map(|number| number.to_bits()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        let bits: Vec<u64> = Vec::deserialize(from)?;
+        Ok(bits.into_iter().map(f64::from_bits).collect())
+    }
+}
