@@ -368,3 +368,214 @@ fn what_can_not_run_on_processes_is_refused_in_a_sentence() {
     );
     assert_eq!(loadline(&["worker-process"]).code, Some(2));
 }
+
+/// The number in front of which a report has these words.
+fn number_behind(report: &str, words: &str) -> u64 {
+    let rest = report.split(words).nth(1).unwrap_or_default();
+    let number = rest.split_whitespace().next().unwrap_or_default();
+    number
+        .parse()
+        .unwrap_or_else(|_| panic!("{words} in {report}"))
+}
+
+#[test]
+fn ab_counts_on_processes_what_it_counts_on_threads() {
+    let server = serve();
+    let url = url(&server);
+    let words = ["-n", "1200", "-c", "4", &url];
+    let one = loadline(&[&["ab"], &words[..]].concat());
+    let two = loadline(&[&["ab", "--processes", "2"], &words[..]].concat());
+    assert_eq!((one.code, two.code), (Some(0), Some(0)), "{}", two.stderr);
+    for line in [
+        "Complete requests:",
+        "Failed requests:",
+        "Total transferred:",
+        "HTML transferred:",
+    ] {
+        let figure = |report: &str| number_behind(report, line);
+        assert_eq!(figure(&one.stdout), figure(&two.stdout), "{line}");
+    }
+    assert_eq!(one.stderr, two.stderr, "the lines of progress");
+    assert_eq!(server.stop().answers, 2_400);
+}
+
+#[test]
+fn oha_counts_on_processes_what_it_counts_on_threads() {
+    let server = serve();
+    let url = url(&server);
+    let report = |more: &[&str]| -> Value {
+        let words = [
+            "--no-tui",
+            "--output-format",
+            "json",
+            "-n",
+            "900",
+            "-c",
+            "4",
+            &url,
+        ];
+        let _beside_others = beside_others();
+        let output = command(&[&["oha"], more, &words[..]].concat())
+            .output()
+            .unwrap();
+        assert!(output.stderr.is_empty(), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("a report")
+    };
+    let (one, two) = (report(&[]), report(&["--processes", "2"]));
+    for key in ["statusCodeDistribution", "errorDistribution"] {
+        assert_eq!(one[key], two[key], "{key}");
+    }
+    assert_eq!(two["statusCodeDistribution"]["200"], 900);
+    for key in ["totalData", "sizePerRequest", "successRate"] {
+        assert_eq!(one["summary"][key], two["summary"][key], "{key}");
+    }
+    let csv = [
+        "oha",
+        "--processes",
+        "3",
+        "--no-tui",
+        "--output-format",
+        "csv",
+        "-n",
+        "90",
+        "-c",
+    ];
+    let csv = loadline(&[&csv[..], &["3", &url]].concat());
+    assert_eq!(csv.stdout.lines().count(), 91, "{}", csv.stderr);
+    assert_eq!(server.stop().answers, 1_890);
+}
+
+#[test]
+fn wrk_counts_on_processes_what_its_server_answers() {
+    let server = serve();
+    let words = [
+        "wrk",
+        "--processes",
+        "2",
+        "-t",
+        "2",
+        "-c",
+        "4",
+        "-d",
+        "1",
+        "--latency",
+    ];
+    let said = loadline(&[&words[..], &[&url(&server)]].concat());
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    let counted = said
+        .stdout
+        .split(" requests in ")
+        .next()
+        .unwrap_or_default();
+    let counted: u64 = counted
+        .lines()
+        .last()
+        .unwrap_or_default()
+        .trim()
+        .parse()
+        .unwrap();
+    // What was in flight at the end is answered as well.
+    let answered = server.stop().answers;
+    assert!(
+        (counted..=counted + 4).contains(&answered),
+        "{counted} of {answered}"
+    );
+    let rates = said
+        .stdout
+        .lines()
+        .find(|line| line.trim_start().starts_with("Req/Sec"));
+    let mean = rates.and_then(|line| line.split_whitespace().nth(1));
+    assert!(
+        mean.is_some_and(|mean| !mean.starts_with("0.00")),
+        "{}",
+        said.stdout
+    );
+}
+
+#[test]
+fn tools_say_what_does_not_run_on_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("a.lua");
+    fs::write(&script, "request = function() return wrk.format() end").unwrap();
+    let script = text(&script);
+    for (line, code, sentence) in [
+        (
+            "ab --processes 0 http://127.0.0.1/",
+            22,
+            "--processes takes a number",
+        ),
+        (
+            "ab --processes 3 -n 9 -c 2 http://127.0.0.1/",
+            1,
+            "ab: --processes 3 is more than -c 2",
+        ),
+        (
+            "oha --processes 3 -n 9 -c 2 http://127.0.0.1/",
+            2,
+            "oha: --processes 3 is more than -c 2",
+        ),
+        (
+            "oha --processes 2 -D /dev/stdin http://127.0.0.1/",
+            2,
+            "oha: each of several processes reads the files",
+        ),
+        (
+            "wrk --processes 3 -t 2 http://127.0.0.1/",
+            1,
+            "--processes 3 needs as many threads",
+        ),
+        (
+            &format!("wrk --processes 2 -t 2 -s {script} http://127.0.0.1/"),
+            1,
+            "a script runs in one process",
+        ),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let said = loadline(&words);
+        assert_eq!(said.code, Some(code), "{line}: {}", said.stderr);
+        assert!(said.stderr.contains(sentence), "{line}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn a_report_of_a_tool_says_what_it_lacks_of_a_process_that_was_killed() {
+    let server = serve();
+    let url = url(&server);
+    let words = [
+        "ab",
+        "--processes",
+        "2",
+        "-q",
+        "-t",
+        "3",
+        "-n",
+        "50000000",
+        "-c",
+        "2",
+        &url,
+    ];
+    let run = Running {
+        _beside_others: beside_others(),
+        coordinator: command(&words).spawn().expect("the command"),
+        since: Instant::now(),
+    };
+    run.signal(run.second(), "KILL", Duration::from_millis(1_500));
+    let output = run.coordinator.wait_with_output().expect("an end");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.starts_with("ab: process 2 of 2 was killed by signal 9"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("50% of the load is lost from there on"),
+        "{stderr}"
+    );
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    let counted = number_behind(&report, "Complete requests:");
+    let answered = server.stop().answers;
+    assert!(
+        counted > 0 && counted <= answered,
+        "{counted} of {answered}"
+    );
+}

@@ -1,7 +1,8 @@
 //! A child: some of the workers of a run, for a coordinator on the other end of its pipes.
 
-use crate::message::{self, Command, FromChild, PROTOCOL, Ready, ToChild};
-use loadline_engine::{Crew, Handle, Launch, Order, StartError, Told};
+use crate::message::{self, Command, FromChild, Job, PROTOCOL, Ready, ToChild};
+use loadline_engine::{Crew, Handle, Launch, Order, Told};
+use loadline_plan::Plan;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::Range;
@@ -28,6 +29,8 @@ pub enum ChildError {
 }
 
 /// Does the part of a child, and returns at the end of the run; earlier if the coordinator is gone.
+/// `launches` makes the users of a job, one launch for each scenario of the plan, or says why it
+/// can't; without a job users send the requests of the plan.
 ///
 /// Signals that end a command are the coordinator's to take, which tells its children.
 ///
@@ -36,6 +39,7 @@ pub enum ChildError {
 pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
+    launches: impl FnOnce(&Plan, &Job) -> Result<Vec<Launch>, String>,
 ) -> Result<(), ChildError> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
@@ -50,6 +54,7 @@ pub fn serve(
         mut plan,
         bodies,
         lines,
+        job,
         detail,
         workers,
     })) = assigned
@@ -60,19 +65,20 @@ pub fn serve(
     if let Some(list) = &mut plan.list {
         list.lines = lines.map(|lines| Arc::new(*lines));
     }
-    let launches = Launch::of_plan(&plan);
-    let crew = match Crew::launch(&plan, detail, &launches, workers.clone()) {
+    let launches = match &job {
+        None => Ok(Launch::of_plan(&plan)),
+        Some(job) => launches(&plan, job),
+    };
+    let launched = launches.and_then(|launches| {
+        let crew = Crew::launch(&plan, detail, &launches, workers.clone());
+        crew.map_err(|error| error.to_string())
+    });
+    let crew = match launched {
         Ok(crew) => crew,
-        Err(error) => return Ok(voice.say(&failed(&error))?),
+        Err(reason) => return Ok(voice.say(&FromChild::Failed { reason })?),
     };
     voice.say(&FromChild::Ready(Ready::from(crew.ready())))?;
     run(crew, workers, input, &voice)
-}
-
-fn failed(error: &StartError) -> FromChild {
-    FromChild::Failed {
-        reason: error.to_string(),
-    }
 }
 
 /// Runs the load when the coordinator says so, and tells what comes of it.

@@ -33,5 +33,5 @@ mod processes;
 pub use bodies::Bodies;
 pub use child::{ChildError, serve};
 pub use link::MOST_SILENCE;
-pub use message::{FromChild, PROTOCOL, Ready, ToChild};
-pub use processes::Processes;
+pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
+pub use processes::{Processes, Users};

@@ -1,7 +1,7 @@
 //! The coordinator's end of a child.
 
 use crate::message::{self, Command, FromChild, PROTOCOL, Ready, ToChild};
-use loadline_engine::{Inlet, WorkerFailure, WorkerReport};
+use loadline_engine::{Inlet, TallyCodec, WorkerFailure, WorkerReport};
 use std::io::{self, BufReader, Write};
 use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
@@ -27,6 +27,8 @@ pub(crate) struct Part {
     /// All workers of the plan, and its scenarios.
     pub(crate) threads: u32,
     pub(crate) scenarios: usize,
+    /// Reads the tallies of its workers, if they have any.
+    pub(crate) tallies: Option<TallyCodec>,
 }
 
 /// What came of a child's start.
@@ -221,13 +223,16 @@ impl Listener {
         }
     }
 
-    fn report(&mut self, report: WorkerReport) {
+    fn report(&mut self, mut report: WorkerReport) {
         let worker = report.worker() as u32;
         if !self.part.workers.contains(&worker) {
             return self.end_for(format!("told of worker {worker}, which is not its own"));
         }
         if report.scenario() >= self.part.scenarios {
             return self.end_for(format!("told of scenario {}", report.scenario()));
+        }
+        if let Err(error) = report.decode_tally(self.part.tallies) {
+            return self.end_for(wrong_message(&error.into()));
         }
         let own = (worker - self.part.workers.start) as usize;
         if let Some(end_ns) = report.interval_end_ns() {

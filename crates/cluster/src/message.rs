@@ -6,6 +6,7 @@ use loadline_plan::{HttpVersion, ListLines, Plan};
 use loadline_reactor::Address;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use std::io::{self, BufRead, Read, Write};
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -13,6 +14,39 @@ use std::path::PathBuf;
 
 /// The version of the protocol. Both sides must have the same: they are one program.
 pub const PROTOCOL: u32 = 1;
+
+/// What the users of a run do, where that is not to send the plan's requests.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    tool: String,
+    terms: Box<RawValue>,
+}
+
+impl Job {
+    /// What users of this tool do on these terms.
+    ///
+    /// # Errors
+    /// If the terms can't be written.
+    pub fn new(tool: &str, terms: &impl Serialize) -> io::Result<Self> {
+        Ok(Job {
+            tool: tool.to_owned(),
+            terms: to_raw_value(terms)?,
+        })
+    }
+
+    /// The tool whose users they are.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// What they do, as the tool wrote it.
+    ///
+    /// # Errors
+    /// If it wrote something else.
+    pub fn terms<T: DeserializeOwned>(&self) -> io::Result<T> {
+        Ok(serde_json::from_str(self.terms.get())?)
+    }
+}
 
 /// What the coordinator tells a child.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,6 +61,8 @@ pub enum ToChild {
         bodies: Bodies,
         /// The lines of its long list, which are no part of a plan that is written.
         lines: Option<Box<ListLines>>,
+        /// What its users do; none if they send the requests of the plan.
+        job: Option<Job>,
         /// What its workers tell beside intervals.
         detail: Detail,
         /// Which of the plan's workers are its own, from 0.
@@ -72,7 +108,7 @@ pub enum FromChild {
         /// A sentence without its full stop.
         reason: String,
     },
-    /// What a worker told: an interval, the ticks or log lines of one, or its last word.
+    /// What a worker told: an interval, log lines, a tally, or its last word.
     Report(Box<WorkerReport>),
     /// Its last word.
     Done,

@@ -2,8 +2,8 @@
 
 use crate::bodies::Bodies;
 use crate::link::{Link, Part, Started};
-use crate::message::{Command as Instruction, ToChild};
-use loadline_engine::{Detail, Inlet, Order, Readiness, Run, StartError};
+use crate::message::{Command as Instruction, Job, ToChild};
+use loadline_engine::{Detail, Inlet, Order, Readiness, Run, StartError, TallyCodec};
 use loadline_plan::{ListLines, Plan};
 use loadline_reactor::monotonic_ns;
 use std::ops::Range;
@@ -24,6 +24,15 @@ const TURN: Duration = Duration::from_millis(10);
 /// What a child is told that found another version of HTTP than those before it.
 const OTHER_HTTP: &str = "the server chose another version of HTTP than for the others; give \
                           --http 1.1 or 2";
+
+/// What the users of a run on several processes do and count.
+#[derive(Clone, Debug, Default)]
+pub struct Users {
+    /// What they do; none if they send the requests of the plan.
+    pub job: Option<Job>,
+    /// What reads the tallies of their scenarios, if they count.
+    pub tallies: Option<TallyCodec>,
+}
 
 /// A run on several processes of this machine.
 #[derive(Debug)]
@@ -46,6 +55,7 @@ impl Processes {
         plan: &Plan,
         processes: u32,
         detail: Detail,
+        users: &Users,
         program: impl Fn() -> Command,
     ) -> Result<Processes, StartError> {
         let inlet = Arc::new(OnceLock::new());
@@ -62,6 +72,7 @@ impl Processes {
                 workers,
                 threads: plan.threads,
                 scenarios: plan.scenarios.len().max(1),
+                tallies: users.tallies,
             };
             links.push(Link::new(child, part, Arc::clone(&inlet), send.clone()));
         }
@@ -75,6 +86,7 @@ impl Processes {
                     .list_lines()
                     .map(|lines| Box::new(ListLines::clone(lines))),
                 plan,
+                job: users.job.clone(),
                 detail,
                 workers,
             });

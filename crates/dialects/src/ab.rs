@@ -2,7 +2,7 @@
 //!
 //! The way of the data: `arguments` reads the words into `Options`, `plan`
 //! makes a plan of them and `request` the bytes that ab would send. A `behaviour` of its own
-//! sends those and tells a `ledger` of every request; `conduct` counts in a `tally` as ab
+//! sends those and records every request in a `ledger`; `conduct` counts in a `tally` as ab
 //! counts, and prints the `report`, the `html` or the `files`.
 //!
 //! Words of ab: an *aborted* run is one that ab gives up without a report; the *document* is the
@@ -27,3 +27,4 @@ mod times;
 mod usage;
 
 pub use conduct::{Surroundings, request, run};
+pub(crate) use conduct::{TOOL, launch};

@@ -8,5 +8,6 @@ pub mod ab;
 #[cfg(feature = "k6")]
 pub mod k6;
 pub mod oha;
+pub mod processes;
 mod threads;
 pub mod wrk;

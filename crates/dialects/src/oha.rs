@@ -29,3 +29,4 @@ mod urls;
 mod windows;
 
 pub use conduct::{Place, Surroundings, request, run};
+pub(crate) use conduct::{TOOL, launch};

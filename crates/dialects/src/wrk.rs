@@ -7,6 +7,7 @@
 //! (which calls itself 4.0.0).
 
 mod arguments;
+mod job;
 mod options;
 mod plan;
 mod rates;
@@ -20,6 +21,7 @@ mod units;
 mod usage;
 
 pub use arguments::{Arguments, Refusal};
+pub(crate) use job::{TOOL, launch};
 pub use rates::Rates;
 pub use repetition::{Repeater, Repetition};
 pub use report::{banner, report};

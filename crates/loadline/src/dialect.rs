@@ -6,6 +6,7 @@ use crate::commands::{k6, locust, oha, wrk};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
 use loadline_dialects::ab;
+use loadline_dialects::processes;
 use loadline_dialects::wrk::Tool;
 use loadline_runner::{Command, Commands};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -73,12 +74,27 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
         return Some(dialect.misused());
     }
     Some(match dialect {
-        Dialect::Ab => run_ab(words),
-        Dialect::Wrk(tool) => run_wrk(tool, words),
-        Dialect::Oha => run_oha(words),
         Dialect::K6 => k6::run(&text_of(words), cores()).into(),
         Dialect::Locust => locust::run(words).into(),
+        Dialect::Ab | Dialect::Wrk(_) | Dialect::Oha => run_on_processes(dialect, words),
     })
+}
+
+/// Runs a tool whose words may have `--processes` in front of them.
+fn run_on_processes(dialect: Dialect, words: &[OsString]) -> ExitCode {
+    let words = text_of(words);
+    let (processes, words) = match processes::split(&words) {
+        Ok(split) => split,
+        Err(sentence) => {
+            refuse(&sentence);
+            return dialect.misused();
+        }
+    };
+    match dialect {
+        Dialect::Ab => run_ab(words, processes),
+        Dialect::Wrk(tool) => run_wrk(tool, words, processes),
+        _ => run_oha(words, processes),
+    }
 }
 
 /// The tool asked for, and its own words.
@@ -110,8 +126,9 @@ fn abort_by_signals(commands: &Commands) -> io::Result<Arc<AtomicBool>> {
     Ok(is_terminated)
 }
 
-fn run_wrk(tool: Tool, words: &[OsString]) -> ExitCode {
-    let ran = wrk::run(tool, words.to_vec());
+fn run_wrk(tool: Tool, words: &[String], processes: u32) -> ExitCode {
+    let words = words.iter().map(OsString::from).collect();
+    let ran = wrk::run(tool, words, processes);
     ran.unwrap_or_else(|error| refuse(&sentence(&error))).into()
 }
 
@@ -125,28 +142,28 @@ fn cores() -> u32 {
     available_parallelism().map_or(1, |cores| cores.get() as u32)
 }
 
-fn run_ab(words: &[OsString]) -> ExitCode {
-    let words = text_of(words);
+fn run_ab(words: &[String], processes: u32) -> ExitCode {
     let commands = Commands::default();
     if let Err(error) = abort_by_signals(&commands) {
         return refuse(&format!("signals can't be watched: {error}")).into();
     }
     let surroundings = ab::Surroundings {
         cores: cores(),
+        processes,
         commands,
         stdout: &mut io::stdout().lock(),
         stderr: &mut io::stderr().lock(),
     };
-    ab::run(&words, surroundings).into()
+    ab::run(words, surroundings).into()
 }
 
-fn run_oha(words: &[OsString]) -> ExitCode {
+fn run_oha(words: &[String], processes: u32) -> ExitCode {
     let commands = Commands::default();
     let is_terminated = match abort_by_signals(&commands) {
         Ok(is_terminated) => is_terminated,
         Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
     };
-    match oha::run(&text_of(words), cores(), commands) {
+    match oha::run(words, cores(), processes, commands) {
         0 if is_terminated.load(Ordering::Relaxed) => ExitCode::from(TERMINATED),
         code => code.into(),
     }

@@ -54,4 +54,4 @@ pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, re
 pub use source::Source;
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
-pub use workload::{OnError, Prints, WORKER_WORD, Workload, workload};
+pub use workload::{Job, OnError, Prints, WORKER_WORD, Workload, start_counting, workload};

@@ -3,15 +3,17 @@
 use crate::error::RunError;
 use crate::observer::Wants;
 use crate::source::Source;
-use loadline_cluster::Processes;
-use loadline_engine::{Launch, Run, StartError};
+use loadline_cluster::{Processes, Users};
+use loadline_engine::{Launch, Run, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_script::{Language, Script, language_of};
 use loadline_script_lua::Lua;
 use std::cell::Cell;
+use std::io;
 use std::process::Command;
 
+pub use loadline_cluster::Job;
 pub use loadline_script::{OnError, Prints};
 
 /// The languages of scripts. A file whose name tells none is taken to be of the first.
@@ -91,7 +93,7 @@ impl Workload for Scenarios {
             None => Launch::requests(&part.client),
         };
         if plan.processes > 1 {
-            return on_processes(&plan, wants);
+            return on_processes(&plan, wants, &Users::default());
         }
         let parts = plan.parts();
         let launches: Vec<Launch> = self.0.iter().zip(&parts).map(launch).collect();
@@ -129,7 +131,7 @@ struct Requests;
 impl Workload for Requests {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         if plan.processes > 1 {
-            return on_processes(&plan, wants);
+            return on_processes(&plan, wants, &Users::default());
         }
         Ok(Box::new(Run::start(plan, wants.detail())?))
     }
@@ -138,16 +140,38 @@ impl Workload for Requests {
 /// The word by which this program is started as one of the processes of a run.
 pub const WORKER_WORD: &str = "worker-process";
 
-/// The requests of a plan, on several processes of this program.
-fn on_processes(plan: &Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+/// The load of a plan on several processes of this program, as many as the plan has.
+fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Source>, StartError> {
     let program = std::env::current_exe()?;
     let command = || {
         let mut command = Command::new(&program);
         command.arg(WORKER_WORD);
         command
     };
-    let processes = Processes::start(plan, plan.processes, wants.detail(), command)?;
+    let processes = Processes::start(plan, plan.processes, wants.detail(), users, command)?;
     Ok(Box::new(processes))
+}
+
+/// Begins the load of a plan whose users count: on threads as this launch makes them, or on
+/// processes that make them of a job.
+///
+/// # Errors
+/// Those of [`Run::start`]; if a process can't be started, or can't begin its part.
+pub fn start_counting(
+    plan: Plan,
+    wants: Wants,
+    launch: Launch,
+    job: impl FnOnce() -> io::Result<Job>,
+    tallies: TallyCodec,
+) -> Result<Box<dyn Source>, StartError> {
+    if plan.processes > 1 {
+        let users = Users {
+            job: Some(job()?),
+            tallies: Some(tallies),
+        };
+        return on_processes(&plan, wants, &users);
+    }
+    Ok(Box::new(Run::launch(plan, wants.detail(), &[launch])?))
 }
 
 /// What a script says.

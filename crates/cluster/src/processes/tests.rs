@@ -22,7 +22,7 @@ fn refused(deed: &str) -> String {
         0 => script("while true; do echo '{\"heartbeat\":{\"beats\":[]}}'; sleep 0.1; done"),
         _ => script(deed),
     };
-    let started = Processes::start(&plan(), 2, Detail::default(), program);
+    let started = Processes::start(&plan(), 2, Detail::default(), &Users::default(), program);
     started.expect_err("no run").to_string()
 }
 

@@ -11,6 +11,7 @@ use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::{Expect, Sink};
+use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use std::sync::Arc;
 const SHOWN_BYTES: usize = 8191;
 
 /// What all users send.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Message {
     /// Head and body.
     pub(super) bytes: Vec<u8>,

@@ -10,10 +10,12 @@ use super::report::Report;
 use super::request::head;
 use super::tally::{Fatal, Tally};
 use super::usage::{Output, banner, benchmarking, html_banner};
-use loadline_engine::{AnyTally, Run, StartError};
+use crate::processes;
+use loadline_engine::{AnyTally, Launch, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_runner::{
-    Command, Commands, End, Observed, Observer, RunError, Setup, Source, Wants, Workload,
+    Command, Commands, End, Job, Observed, Observer, RunError, Setup, Source, Wants, Workload,
+    start_counting,
 };
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -23,6 +25,8 @@ use std::time::SystemTime;
 pub struct Surroundings<'a> {
     /// Cores that may be used, at least 1.
     pub cores: u32,
+    /// Processes that the threads are spread over, at least 1.
+    pub processes: u32,
     /// Ends the run where the user wants that; the report is printed all the same.
     pub commands: Commands,
     /// Where the report goes.
@@ -116,7 +120,11 @@ fn conduct(options: Options, console: &mut Console<'_>) -> Result<Output, Output
     let head = head(&options).ok_or_else(|| Output::problem("Request too long"))?;
     check_tls(&options)?;
     greet(&options, console);
-    let plan = plan(&options, console.surroundings.cores)?;
+    let processes = console.surroundings.processes;
+    if let Some(sentence) = processes::too_many(processes, options.concurrency, "-c") {
+        return Err(Output::sentence(&format!("ab: {sentence}")));
+    }
+    let plan = plan(&options, console.surroundings.cores, processes)?;
     if options.verbosity >= 2 {
         let method = &options.method;
         console.out(format!("INFO: {method} header == \n---\n{head}\n---\n").as_bytes());
@@ -148,12 +156,26 @@ struct Crowds {
 
 impl Workload for Crowds {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let message = Arc::clone(&self.message);
-        let run = Run::start_scenario(plan, wants.detail(), move |_| {
-            RepeatScenario::new(Arc::clone(&message))
-        })?;
-        Ok(Box::new(run))
+        let job = || Job::new(TOOL, &*self.message);
+        let launch = launch_of(Arc::clone(&self.message));
+        start_counting(plan, wants, launch, job, TallyCodec::of::<Records>())
     }
+}
+
+fn launch_of(message: Arc<Message>) -> Launch {
+    Launch::scenario(move |_| RepeatScenario::new(Arc::clone(&message)))
+}
+
+/// The tool's name in jobs.
+pub(crate) const TOOL: &str = "ab";
+
+/// Makes the users of a job of ab's.
+///
+/// # Errors
+/// If it is none.
+pub(crate) fn launch(job: &Job) -> Result<Launch, String> {
+    let message: Message = job.terms().map_err(|error| error.to_string())?;
+    Ok(launch_of(Arc::new(message)))
 }
 
 fn message(options: &Options, head: String) -> Arc<Message> {
@@ -370,6 +392,7 @@ mod tests {
         let mut stderr = Vec::new();
         let surroundings = Surroundings {
             cores: 1,
+            processes: 1,
             commands: Commands::default(),
             stdout: &mut Closed(number),
             stderr: &mut stderr,

@@ -16,8 +16,9 @@ use url::Url;
 
 /// Where `-s` sets no limit: longer than any run.
 const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
-/// The plan that an ab command line asks for, on this many cores.
-pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Output> {
+
+/// The plan that an ab command line asks for, on this many cores and processes.
+pub(super) fn plan(options: &Options, cores: u32, processes: u32) -> Result<Plan, Output> {
     let connections = options.concurrency;
     Ok(Plan {
         requests: vec![request(options)?],
@@ -26,7 +27,8 @@ pub(super) fn plan(options: &Options, cores: u32) -> Result<Plan, Output> {
             max_users: connections,
             shape: Shape::Closed,
         },
-        threads: threads(connections, cores),
+        threads: threads(connections, cores).max(processes),
+        processes,
         duration: options.time_limit,
         request_limit: Some(u64::from(options.requests)),
         connection: connection(options)?,
@@ -178,7 +180,7 @@ mod tests {
 
     fn planned(line: &str) -> Result<Plan, Output> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        plan(&parse(&words, |_| Ok(Vec::new())).expect("a run"), 4)
+        plan(&parse(&words, |_| Ok(Vec::new())).expect("a run"), 4, 1)
     }
 
     fn plan_of(line: &str) -> Plan {

@@ -12,14 +12,16 @@ use super::report::{Measured, csv, json, text};
 use super::spool::{Row, Spool};
 use super::tally::{Results, Tally};
 use clap::CommandFactory;
-use loadline_engine::{AnyTally, Run, StartError};
+use loadline_engine::{AnyTally, Launch, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_runner::{
-    Commands, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload,
+    Commands, Job, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload,
+    start_counting,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -33,6 +35,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub struct Surroundings<'a> {
     /// Cores that may be used, at least 1.
     pub cores: u32,
+    /// Processes that the threads are spread over, at least 1.
+    pub processes: u32,
     /// Draws what is random.
     pub seed: u64,
     /// Ends the run where the user wants that; the report is printed all the same.
@@ -116,9 +120,15 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
     if is_debug {
         options.be_one_request();
     }
+    if surroundings.processes > 1 && is_read_once(words) {
+        return Err(Output::refusal(READ_ONCE));
+    }
     let plan = match options.sends_nothing() {
         true => None,
-        false => Some(plan(&options, &sample, surroundings.cores)?),
+        false => {
+            let (cores, processes) = (surroundings.cores, surroundings.processes);
+            Some(plan(&options, &sample, cores, processes)?)
+        }
     };
     let mut destination = Destination::of(&options)?;
     if let Some(plan) = plan.as_ref().filter(|_| is_debug) {
@@ -132,10 +142,23 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
     }
     let options = Arc::new(options);
     let conductor = Conductor {
+        words,
         options,
         surroundings,
     };
     conductor.conduct(plan, &mut destination)
+}
+
+/// What is said of words that name the standard input.
+const READ_ONCE: &str = "each of several processes reads the files of the command, and the standard \
+                         input can be read once; give a file, or leave out --processes.";
+
+/// Whether words name a file that can be read once.
+fn is_read_once(words: &[String]) -> bool {
+    let streams = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
+    words
+        .iter()
+        .any(|word| streams.iter().any(|stream| word.contains(stream)))
 }
 
 /// Random URLs, as requests would have them.
@@ -188,6 +211,7 @@ impl Destination {
 
 /// Runs a plan and reports it.
 struct Conductor<'a, 'b> {
+    words: &'a [String],
     options: Arc<Options>,
     surroundings: &'a mut Surroundings<'b>,
 }
@@ -262,8 +286,11 @@ impl Conductor<'_, '_> {
     fn run(&mut self, plan: &Plan, spool: Option<&mut Spool>) -> Result<Ran, Output> {
         let users = Users {
             options: Arc::clone(&self.options),
-            lists: spool.is_some(),
-            seed: self.surroundings.seed,
+            terms: Terms {
+                words: self.words.to_vec(),
+                seed: self.surroundings.seed,
+                lists: spool.is_some(),
+            },
         };
         let mut listener = Listener {
             spool,
@@ -371,19 +398,48 @@ struct Ran {
 /// The users of all workers.
 struct Users {
     options: Arc<Options>,
-    lists: bool,
+    terms: Terms,
+}
+
+/// What the users of a command are made of.
+#[derive(Debug, Serialize, Deserialize)]
+struct Terms {
+    /// The words behind the command's name.
+    words: Vec<String>,
     seed: u64,
+    /// Whether each success is listed.
+    lists: bool,
 }
 
 impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let options = Arc::clone(&self.options);
-        let (lists, seed) = (self.lists, self.seed);
-        let run = Run::start_scenario(plan, wants.detail(), move |worker| {
-            OhaScenario::new(Arc::clone(&options), lists, seed, worker)
-        })?;
-        Ok(Box::new(run))
+        let job = || Job::new(TOOL, &self.terms);
+        let launch = self.terms.launch(Arc::clone(&self.options));
+        start_counting(plan, wants, launch, job, TallyCodec::of::<Results>())
     }
+}
+
+impl Terms {
+    fn launch(&self, options: Arc<Options>) -> Launch {
+        let (lists, seed) = (self.lists, self.seed);
+        Launch::scenario(move |worker| OhaScenario::new(Arc::clone(&options), lists, seed, worker))
+    }
+}
+
+/// The tool's name in jobs.
+pub(crate) const TOOL: &str = "oha";
+
+/// Makes the users of a job of oha's: its words are read anew, and the files that they name.
+///
+/// # Errors
+/// If one of them can't be read any more.
+pub(crate) fn launch(job: &Job) -> Result<Launch, String> {
+    let terms: Terms = job.terms().map_err(|error| error.to_string())?;
+    let text = |output: Output| output.stderr.trim_end().to_owned();
+    let arguments = Arguments::read(&terms.words).map_err(|error| error.to_string())?;
+    let mut random = ChaCha8Rng::seed_from_u64(terms.seed);
+    let options = Options::of(arguments, &mut random).map_err(text)?;
+    Ok(terms.launch(Arc::new(options)))
 }
 
 /// Adds up what the workers count.

@@ -3,6 +3,7 @@
 use super::options::{Options, Pace, Version};
 use super::outcome::Output;
 use super::urls::Urls;
+use crate::processes;
 use crate::threads::threads;
 use loadline_plan::{
     Arrivals, Body, Connection, HttpVersion, IpVersion, Load, Plan, Proxy, Request, Shape, Tls,
@@ -16,10 +17,19 @@ const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
 /// A time of zero, in which every request fails.
 const SHORTEST: Duration = Duration::from_nanos(1);
 
-/// The plan that a command line asks for, on so many cores; `sample` is one of its URLs.
-pub(super) fn plan(options: &Options, sample: &Url, cores: u32) -> Result<Plan, Output> {
+/// The plan that a command line asks for, on so many cores and processes; `sample` is one of its
+/// URLs.
+pub(super) fn plan(
+    options: &Options,
+    sample: &Url,
+    cores: u32,
+    processes: u32,
+) -> Result<Plan, Output> {
     let arguments = &options.arguments;
     let connections = connections(options);
+    if let Some(sentence) = processes::too_many(processes, connections, "-c") {
+        return Err(Output::refusal(sentence));
+    }
     let users = connections.saturating_mul(streams(options));
     let plan = Plan {
         requests: vec![request(options, sample)],
@@ -31,7 +41,9 @@ pub(super) fn plan(options: &Options, sample: &Url, cores: u32) -> Result<Plan, 
         threads: match arguments.worker_threads {
             Some(threads) => threads.min(connections),
             None => threads(connections, cores),
-        },
+        }
+        .max(processes),
+        processes,
         duration: options.duration(),
         request_limit: arguments.duration.is_none().then_some(arguments.requests),
         connection: connection(options, sample)?,

@@ -15,7 +15,7 @@ const METHOD: &str = "GET";
 /// What all users of a command without a script do; clones are of the same request.
 #[derive(Clone, Debug)]
 pub struct Repetition {
-    request: Arc<Vec<u8>>,
+    pub(super) request: Arc<Vec<u8>>,
 }
 
 impl Arguments {

@@ -14,8 +14,8 @@ use loadline_runner::{Commands, End, Interval, Observed, Observer, Wants, Watch}
 use loadline_terminal_view::Keys as KeyMap;
 use std::io;
 
-/// Runs what these words ask of the tool; `commands` end the run.
-pub(crate) fn run(words: &[String], cores: u32, commands: Commands) -> u8 {
+/// Runs what these words ask of the tool, on so many processes; `commands` end the run.
+pub(crate) fn run(words: &[String], cores: u32, processes: u32, commands: Commands) -> u8 {
     let is_terminal = draws(&io::stdout());
     let view = |frames_per_s: u32| match OhaView::new(frames_per_s, &commands) {
         Ok(view) => view.map(|view| Box::new(view) as Box<dyn Observer>),
@@ -26,6 +26,7 @@ pub(crate) fn run(words: &[String], cores: u32, commands: Commands) -> u8 {
     };
     let surroundings = oha::Surroundings {
         cores,
+        processes,
         seed: rand::random(),
         commands: commands.clone(),
         stdout: &mut io::stdout(),

@@ -1,6 +1,7 @@
 //! A process of `--processes`: started by Loadline itself, with the coordinator on its pipes.
 
 use crate::exit::Exit;
+use loadline_dialects::processes;
 use loadline_runner::WORKER_WORD;
 use std::ffi::OsString;
 use std::io;
@@ -11,6 +12,6 @@ pub(crate) fn is_meant(line: &[OsString]) -> bool {
 }
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
-    loadline_cluster::serve(io::stdin(), io::stdout())?;
+    loadline_cluster::serve(io::stdin(), io::stdout(), |_, job| processes::launches(job))?;
     Ok(Exit::Good)
 }

@@ -16,12 +16,12 @@ use anyhow::Result;
 use loadline_dialects::wrk::{
     Arguments, Rates, Refusal, Repetition, Sampled, Tool, banner, report,
 };
-use loadline_engine::{AnyTally, Run, StartError, Tally};
+use loadline_engine::{AnyTally, Launch, StartError, Tally};
 use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
 use loadline_runner::{
     Command, Commands, Conducted, End, Observed, Observer, OnError, RunError, Setup, Source, Wants,
-    Workload, conduct,
+    Workload, conduct, start_counting,
 };
 use loadline_script_lua::Script;
 use loadline_transport::DialPhase;
@@ -31,10 +31,10 @@ use std::io::{self, Write};
 /// How the originals end if they have no report.
 const FAILED: Exit = Exit::Of(1);
 
-/// Runs what these words ask of the tool.
-pub(crate) fn run(tool: Tool, words: Vec<OsString>) -> Result<Exit> {
+/// Runs what these words ask of the tool, on so many processes.
+pub(crate) fn run(tool: Tool, words: Vec<OsString>, processes: u32) -> Result<Exit> {
     match Arguments::parse(tool, words) {
-        Ok(arguments) => load(&arguments),
+        Ok(arguments) => load(&arguments, processes),
         Err(Refusal { stdout, stderr }) => {
             say(&stderr);
             print(&stdout)?;
@@ -44,10 +44,10 @@ pub(crate) fn run(tool: Tool, words: Vec<OsString>) -> Result<Exit> {
 }
 
 /// A run from its arguments to its report.
-fn load(arguments: &Arguments) -> Result<Exit> {
+fn load(arguments: &Arguments, processes: u32) -> Result<Exit> {
     print(&arguments.preface)?;
     say(&arguments.notes);
-    let ready = match Ready::of(arguments) {
+    let ready = match Ready::of(arguments, processes) {
         Ok(ready) => ready,
         Err(message) => {
             say(&message);
@@ -67,8 +67,12 @@ struct Ready {
 impl Ready {
     /// # Errors
     /// The message for stderr.
-    fn of(arguments: &Arguments) -> Result<Self, String> {
-        let plan = arguments.plan()?;
+    fn of(arguments: &Arguments, processes: u32) -> Result<Self, String> {
+        refuse_processes(arguments, processes)?;
+        let plan = Plan {
+            processes,
+            ..arguments.plan()?
+        };
         plan.validate().map_err(|problem| format!("{problem}\n"))?;
         let repetition = arguments
             .repetition()
@@ -121,6 +125,24 @@ impl Ready {
     }
 }
 
+/// What can't run on so many processes.
+///
+/// # Errors
+/// The message for stderr.
+fn refuse_processes(arguments: &Arguments, processes: u32) -> Result<(), String> {
+    let threads = arguments.threads;
+    if processes > threads {
+        return Err(format!(
+            "--processes {processes} needs as many threads, and -t {threads} are fewer; give more \
+             of -t, or fewer processes.\n"
+        ));
+    }
+    match processes > 1 && arguments.script.is_some() {
+        true => Err("a script runs in one process; leave out -s, or --processes.\n".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// What the tool's users send.
 struct Users {
     tool: Tool,
@@ -158,19 +180,16 @@ impl Workload for Users {
 
 impl Users {
     fn start_plan(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let (tool, detail) = (self.tool, wants.detail());
-        let run = match &self.script {
+        let tool = self.tool;
+        let launch = match &self.script {
             Some(script) => {
                 let users = script.scenarios();
-                let sampled = move |worker| Sampled::new(tool, users(worker));
-                Run::start_scenario(plan, detail, sampled)?
+                Launch::scenario(move |worker| Sampled::new(tool, users(worker)))
             }
-            None => {
-                let users = self.repetition.clone();
-                Run::start_scenario(plan, detail, move |_| Sampled::new(tool, users.clone()))?
-            }
+            None => self.repetition.launch(tool),
         };
-        Ok(Box::new(run))
+        let job = || self.repetition.job(tool);
+        start_counting(plan, wants, launch, job, Rates::codec())
     }
 
     /// The report, and what the script adds to it.
