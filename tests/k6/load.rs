@@ -2,6 +2,7 @@
 
 use crate::k6::Scripts;
 use crate::rig::{beside_others, command, serve, serve_with, text};
+use serde_json::Value;
 use std::fs;
 use std::process::{Child, Command};
 use std::thread;
@@ -236,4 +237,98 @@ fn an_arrival_rate_begins_all_that_users_are_free_for() {
         })
         .sum();
     assert_eq!(begun, 50);
+}
+
+/// The metric of this name and these tags in the JSON report of a run.
+fn metric<'a>(summary: &'a Value, name: &str, tags: &Value) -> &'a Value {
+    let metrics = summary["metrics"].as_array().expect("metrics");
+    let is_it = |metric: &&Value| metric["name"] == name && metric["tags"] == *tags;
+    let found = metrics.iter().find(is_it);
+    found.unwrap_or_else(|| panic!("{name} {tags} in {summary:#}"))
+}
+
+#[test]
+fn a_saved_run_has_what_its_script_measures_and_what_its_thresholds_say() {
+    let server = serve();
+    let script = "import http from 'k6/http'; import { check, group } from 'k6';
+        import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
+        const size = new Trend('basket_size'), orders = new Counter('orders');
+        const rare = new Rate('rare'), level = new Gauge('level');
+        export const options = { vus: 2, iterations: 20, thresholds: {
+          'http_req_waiting{status:200}': ['max>=0', 'p(95)<0.000001'],
+          checks: ['rate==0.5'], orders: ['count==40'] } };
+        export default function () {
+          group('cart', () => {
+            const res = http.get(`${__ENV.BASE}/${__ITER === 0 ? '?status=404' : ''}`);
+            check(res, { 'has come': (r) => r.status > 0, 'is odd': (r) => r.status === 1 });
+          });
+          size.add(10); orders.add(2); rare.add(false); level.add(7);
+        }";
+    let scripts = Scripts::new(&[("s.js", script)]);
+    let base = format!("BASE=http://{}", server.addr());
+    let said = scripts.say(&["run", "-e", &base, "--out", "loadline=a.run", "s.js"]);
+    assert_eq!(said.code, Some(99), "{}", said.stderr);
+    let saved = scripts.path().join("a.run");
+    let report = |words: &[&str]| command(&[&["report", text(&saved)], words].concat()).output();
+    let json = report(&["-o", "json"]).unwrap();
+    assert_eq!(json.status.code(), Some(1), "a check failed: {json:?}");
+    let json: Value = serde_json::from_slice(&json.stdout).expect("a report");
+    let summary = &json["summary"];
+    let outcomes: Vec<(&str, &str)> = summary["checks"]
+        .as_array()
+        .expect("checks")
+        .iter()
+        .map(|check| {
+            (
+                check["text"].as_str().unwrap(),
+                check["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("checks: rate==0.5", "kept"),
+        ("http_req_waiting{status:200}: max>=0", "kept"),
+        ("http_req_waiting{status:200}: p(95)<0.000001", "broken"),
+        ("orders: count==40", "kept"),
+    ];
+    assert_eq!(outcomes, expected);
+    let (none, cart) = (
+        Value::Null,
+        |check: &str| serde_json::json!({ "check": check, "group": "::cart" }),
+    );
+    assert_eq!(metric(summary, "basket_size", &none)["count"], 20);
+    assert_eq!(metric(summary, "basket_size", &none)["max"], 10.0);
+    assert_eq!(metric(summary, "orders", &none)["sum"], 40.0);
+    assert_eq!(metric(summary, "rare", &none)["share"], 0.0);
+    assert_eq!(metric(summary, "level", &none)["last"], 7.0);
+    assert_eq!(metric(summary, "iterations", &none)["sum"], 20.0);
+    assert_eq!(metric(summary, "group_duration", &none)["count"], 20);
+    assert_eq!(metric(summary, "checks", &none)["share"], 0.5);
+    assert_eq!(metric(summary, "checks", &cart("has come"))["share"], 1.0);
+    assert_eq!(metric(summary, "checks", &cart("is odd"))["share"], 0.0);
+    assert_eq!(metric(summary, "http_req_failed", &none)["share"], 0.1);
+    let waiting = metric(
+        summary,
+        "http_req_waiting",
+        &serde_json::json!({ "status": "200" }),
+    );
+    assert_eq!(
+        (&waiting["count"], &waiting["unit"]),
+        (&18.into(), &"ms".into())
+    );
+    let full = report(&["--full"]).unwrap();
+    let full = String::from_utf8_lossy(&full.stdout).into_owned();
+    for words in [
+        "basket_size",
+        "checks{check:is odd,group:::cart}",
+        "p(95)<0.000001",
+    ] {
+        assert!(full.contains(words), "{words} in {full}");
+    }
+    let csv = String::from_utf8_lossy(&report(&["-o", "csv"]).unwrap().stdout).into_owned();
+    assert!(csv.contains("basket_size"), "{csv}");
+    let saved = text(&saved);
+    let compared = command(&["compare", saved, saved]).output().unwrap();
+    let compared = String::from_utf8_lossy(&compared.stdout).into_owned();
+    assert!(compared.contains("basket_size"), "{compared}");
 }

@@ -298,6 +298,9 @@ impl ScenarioMerger {
         }
         let mut merged = merged?;
         merged.add_in_flight(in_flight_for_good);
+        if let Some(tally) = &tally {
+            tally.add_to(&mut merged);
+        }
         if let Some(planned) = &mut self.planned {
             let is_gone =
                 |worker: usize| self.done[worker].is_some() && self.waiting[worker].is_empty();

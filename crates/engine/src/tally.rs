@@ -6,6 +6,7 @@
 //! the scenario that makes one and the observer that reads it do. Another process sends tallies as
 //! JSON; whoever reads its reports names the type by a [`TallyCodec`].
 
+use loadline_record::Snapshot;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -16,6 +17,12 @@ use std::fmt;
 pub trait Tally: Send + Serialize + DeserializeOwned + 'static {
     /// Adds all that the other one holds.
     fn merge(&mut self, other: Self);
+
+    /// Adds to the snapshot of its interval what Loadline's own outputs have of it. Called once,
+    /// with the tallies of all workers merged.
+    fn add_to(&self, snapshot: &mut Snapshot) {
+        let _ = snapshot;
+    }
 }
 
 /// A tally whose type is known to those who make and read it.
@@ -31,6 +38,7 @@ enum Held {
 /// A tally without its type.
 trait Erased: Any + Send {
     fn merge(&mut self, other: Box<dyn Erased>);
+    fn add_to(&self, snapshot: &mut Snapshot);
     fn encode(&self) -> serde_json::Result<Box<RawValue>>;
     fn type_name(&self) -> &'static str;
 }
@@ -42,6 +50,10 @@ impl<T: Tally> Erased for T {
             Ok(other) => Tally::merge(self, *other),
             Err(_) => unreachable!("the scenarios of a run have one type of tally"),
         }
+    }
+
+    fn add_to(&self, snapshot: &mut Snapshot) {
+        Tally::add_to(self, snapshot);
     }
 
     fn encode(&self) -> serde_json::Result<Box<RawValue>> {
@@ -75,6 +87,13 @@ impl AnyTally {
     pub fn merge(&mut self, other: AnyTally) {
         if let (Held::Own(own), Held::Own(other)) = (&mut self.0, other.0) {
             (**own).merge(other);
+        }
+    }
+
+    /// Adds to the snapshot of its interval what Loadline's own outputs have of it.
+    pub(crate) fn add_to(&self, snapshot: &mut Snapshot) {
+        if let Held::Own(own) = &self.0 {
+            (**own).add_to(snapshot);
         }
     }
 

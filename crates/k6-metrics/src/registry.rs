@@ -11,7 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct MetricId(u32);
 
 impl MetricId {
-    pub(crate) fn index(self) -> usize {
+    /// Its place among the metrics of the registry.
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 
@@ -224,6 +225,11 @@ impl Registry {
     pub fn by_name(&self, name: &str) -> Option<MetricId> {
         let index = self.lock().iter().position(|known| known.name == name)?;
         Some(MetricId::of_index(index))
+    }
+
+    /// Whether a metric is one of those that every run has.
+    pub fn is_builtin(metric: MetricId) -> bool {
+        metric.index() < builtin::ALL.len()
     }
 
     /// The name of a metric.

@@ -10,6 +10,8 @@ pub struct Counter {
     /// The sum.
     #[serde(with = "number")]
     pub count: f64,
+    /// How many values there are.
+    pub values: u64,
 }
 
 /// The last value, and the extremes.
@@ -26,6 +28,13 @@ pub struct Gauge {
     pub max: f64,
     /// When the last one was measured; 0 without a value.
     at_ns: u64,
+}
+
+impl Gauge {
+    /// When the last value was measured, in nanoseconds since 1970.
+    pub fn at_ns(&self) -> u64 {
+        self.at_ns
+    }
 }
 
 /// How many values are not zero.
@@ -80,7 +89,10 @@ impl Sink {
     /// Adds a value that was measured at this instant, in nanoseconds since 1970.
     pub fn add(&mut self, value: f64, at_ns: u64) {
         match self {
-            Sink::Counter(counter) => counter.count += value,
+            Sink::Counter(counter) => {
+                counter.count += value;
+                counter.values += 1;
+            }
             Sink::Gauge(gauge) => gauge.merge(&Gauge {
                 value,
                 min: value,
@@ -98,7 +110,10 @@ impl Sink {
     /// Adds all that another one of the same type holds.
     pub fn merge(&mut self, other: &Sink) {
         match (self, other) {
-            (Sink::Counter(ours), Sink::Counter(theirs)) => ours.count += theirs.count,
+            (Sink::Counter(ours), Sink::Counter(theirs)) => {
+                ours.count += theirs.count;
+                ours.values += theirs.values;
+            }
             (Sink::Gauge(ours), Sink::Gauge(theirs)) => ours.merge(theirs),
             (Sink::Rate(ours), Sink::Rate(theirs)) => {
                 ours.passes += theirs.passes;
@@ -107,6 +122,16 @@ impl Sink {
             (Sink::Trend(ours), Sink::Trend(theirs)) => ours.merge(theirs),
             // A metric has one type: the registry sees to that.
             _ => {}
+        }
+    }
+
+    /// How many values there are; of a gauge 1.
+    pub fn values(&self) -> u64 {
+        match self {
+            Sink::Counter(counter) => counter.values,
+            Sink::Gauge(_) => 1,
+            Sink::Rate(rate) => rate.total,
+            Sink::Trend(trend) => trend.count(),
         }
     }
 

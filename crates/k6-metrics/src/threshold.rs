@@ -129,6 +129,10 @@ pub struct Outcome {
     pub label: String,
     /// The value that was compared; `None` where there is none.
     pub value: Option<f64>,
+    /// What it was compared with.
+    pub bound: f64,
+    /// How many values its metric has.
+    pub samples: u64,
     /// Whether the condition holds.
     pub is_ok: bool,
     /// Whether the run is to end for it now.
@@ -256,6 +260,8 @@ impl Threshold {
             expression: self.source.expression.clone(),
             label: self.label.clone(),
             value: Some(value),
+            bound: self.number,
+            samples: sink.values(),
             is_ok,
             aborts: !is_ok && self.source.abort_on_fail && is_due,
         }

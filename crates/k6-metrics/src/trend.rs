@@ -77,6 +77,16 @@ impl Trend {
         self.raw.len() as u64 + self.folded.as_ref().map_or(0, |folded| folded.count)
     }
 
+    /// The values, each with how often it occurs: those that are folded by the middle of their
+    /// buckets.
+    pub fn values(&self) -> impl Iterator<Item = (f64, u64)> {
+        let folded = self.folded.iter().flat_map(|folded| {
+            let buckets = folded.buckets().filter(|(_, count)| *count > 0);
+            buckets.map(|(bucket, count)| (folded.middle(bucket), count))
+        });
+        self.raw.iter().map(|value| (*value, 1)).chain(folded)
+    }
+
     /// Their sum.
     pub fn sum(&self) -> f64 {
         let kept: f64 = self.raw.iter().sum();
@@ -186,21 +196,30 @@ impl Folded {
 
     /// The value of this rank, from 0, to within 0.05 %.
     fn at(&self, rank: u64) -> f64 {
-        let counts = self.pages.iter().flat_map(|(page, counts)| {
+        let mut passed = 0;
+        for (bucket, count) in self.buckets() {
+            passed += count;
+            if passed > rank {
+                return self.middle(bucket);
+            }
+        }
+        self.max
+    }
+
+    /// The number in the middle of a bucket, as far as there may be such a value in it.
+    fn middle(&self, bucket: u32) -> f64 {
+        middle_of(bucket).clamp(self.min, self.max)
+    }
+
+    /// All buckets of the pages that are there, in rising order, with their counts.
+    fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.pages.iter().flat_map(|(page, counts)| {
             let first = page << PAGE_BITS;
             counts
                 .iter()
                 .enumerate()
                 .map(move |(index, count)| (first + index as u32, *count))
-        });
-        let mut passed = 0;
-        for (bucket, count) in counts {
-            passed += count;
-            if passed > rank {
-                return middle_of(bucket).clamp(self.min, self.max);
-            }
-        }
-        self.max
+        })
     }
 }
 

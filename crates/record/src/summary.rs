@@ -14,8 +14,8 @@ pub use row::{Quantiles, Row};
 use crate::format::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
-    Blocks, Busiest, Censored, Environment, Header, HostCounters, LoadChange, LongBody, Model,
-    NameHistory, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
+    Blocks, Busiest, Censored, DeclaredCheck, Environment, Header, HostCounters, LoadChange,
+    LongBody, Model, NameHistory, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
 use loadline_metrics::{CustomMetrics, SeriesSet};
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
@@ -83,6 +83,8 @@ pub struct Summary {
     pub arrivals: Pattern,
     /// How the load was changed while it lasted, in order.
     pub changes: Vec<LoadChange>,
+    /// The conditions that its script set and that its tool has judged.
+    pub declared: Vec<DeclaredCheck>,
     /// What the processes and the machine used; without rows if nothing was watched.
     pub watch: WatchHistory,
 }
@@ -125,6 +127,7 @@ impl Summary {
             host: HostCounters::default(),
             arrivals: Pattern::default(),
             changes: Vec::new(),
+            declared: Vec::new(),
             watch: WatchHistory::default(),
         }
     }

@@ -218,6 +218,7 @@ impl Conductor<'_> {
         };
         // No interval comes that could tell of these.
         self.summary.changes.append(&mut self.changes);
+        self.summary.declared = self.workload.declared();
         self.summary.finish(ended, unfinished);
         self.source.next_event(FAREWELL);
         let torn_down = self.workload.teardown();

@@ -6,7 +6,7 @@ use crate::source::Source;
 use loadline_cluster::{Processes, Users};
 use loadline_engine::{Launch, Run, StartError, TallyCodec};
 use loadline_plan::Plan;
-use loadline_record::Summary;
+use loadline_record::{DeclaredCheck, Summary};
 use loadline_script::{Language, Script, language_of};
 use loadline_script_lua::Lua;
 use std::cell::Cell;
@@ -45,6 +45,12 @@ pub trait Workload {
     /// If it can't be done.
     fn teardown(&self) -> Result<(), RunError> {
         Ok(())
+    }
+
+    /// The conditions that it sets itself, judged by its own rules. Asked for when the load has
+    /// ended and all tallies are in.
+    fn declared(&self) -> Vec<DeclaredCheck> {
+        Vec::new()
     }
 
     /// Lets it conclude, behind the report of its run; not if its teardown failed.

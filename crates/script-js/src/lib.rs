@@ -31,6 +31,7 @@ mod iteration;
 mod memory;
 mod modules;
 mod native;
+mod outputs;
 mod program;
 mod realm;
 mod run;

@@ -1,25 +1,60 @@
 //! What the users of a worker measure, and the tags of it.
 
 use crate::http::{Fields, Targets};
+use crate::outputs;
 use crate::run::{HttpOptions, RunState};
 use crate::shared::Shared;
 use crate::vu::Activity;
 use loadline_engine::Tally;
 use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
+use loadline_record::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the users of all stages measured since the last report: the tally of their run.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Measured(pub Portion);
+pub struct Measured {
+    /// What they measured.
+    pub portion: Portion,
+    /// Users that are active now, those that are ready, and when that is, in nanoseconds since
+    /// 1970.
+    users: (u32, u32, u64),
+    /// What it was recorded with, which knows the names of its metrics.
+    #[serde(skip)]
+    setup: Arc<RecorderSetup>,
+}
+
+impl Measured {
+    /// What a worker measured of this run; `None` if that is nothing, and no user is active.
+    pub(crate) fn of(worker: &Worker, run: &RunState) -> Option<Self> {
+        let portion = worker.record(Recorder::take);
+        let execution = &run.execution;
+        let active = execution.users_active.load(Ordering::Relaxed);
+        let ready = execution.users_ready.load(Ordering::Relaxed);
+        (active > 0 || !portion.is_empty()).then(|| Measured {
+            portion,
+            users: (active, ready, wall_ns()),
+            setup: Arc::clone(&run.recording),
+        })
+    }
+}
 
 impl Tally for Measured {
     fn merge(&mut self, other: Self) {
-        self.0.merge(other.0);
+        self.portion.merge(other.portion);
+        // All workers see the users of the whole run.
+        self.users = self.users.max(other.users);
+    }
+
+    fn add_to(&self, snapshot: &mut Snapshot) {
+        let is_window = !snapshot.drain;
+        outputs::add(&self.portion, &self.setup, is_window, &mut snapshot.metrics);
+        outputs::add_users(self.users, &mut snapshot.metrics);
     }
 }
 

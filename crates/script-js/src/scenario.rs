@@ -239,8 +239,7 @@ impl Scenario<Kernel> for Users {
 
     /// What the users of all stages of the worker measured: they share a recorder.
     fn take_tally(&mut self) -> Option<AnyTally> {
-        let portion = self.pool.worker.take()?;
-        Some(AnyTally::new(Measured(portion)))
+        Measured::of(&self.pool.worker, &self.pool.run).map(AnyTally::new)
     }
 
     fn dropped(&mut self, count: u64) {

@@ -169,6 +169,23 @@ pub(crate) fn evaluate_run(summary: &Summary) -> Vec<CheckResult> {
     }
 }
 
+/// The conditions that the run's script set, as its tool has judged them.
+pub(crate) fn declared(summary: &Summary) -> impl Iterator<Item = CheckResult> {
+    summary.declared.iter().map(|check| CheckResult {
+        text: check.text.clone(),
+        outcome: match check.holds {
+            true => CheckOutcome::Passed,
+            false => CheckOutcome::Failed,
+        },
+        undecided: None,
+        actual: check.actual.map(Quantity::Number),
+        is_at_least: false,
+        estimate_holds: check.holds,
+        bound: Quantity::Number(check.bound),
+        samples: check.samples,
+    })
+}
+
 /// Evaluates every check on all requests of several runs together. Their histograms are put
 /// together, those of the ages too, so that no percentile is averaged; a rate is taken over the sum
 /// of their times. Where the beginning of a run was left out a check must pass with it as well.

@@ -1,6 +1,6 @@
 //! The result of a run: what was recorded, and everything that is judged of it.
 
-use crate::check::{evaluate_run, failed_by_beginning};
+use crate::check::{declared, evaluate_run, failed_by_beginning};
 use crate::validity::validity;
 use crate::warnings;
 use crate::{
@@ -16,7 +16,8 @@ use loadline_record::Summary;
 pub struct RunResult {
     /// What was recorded.
     pub summary: Summary,
-    /// The plan's checks, evaluated on all of the run.
+    /// The plan's checks, evaluated on all of the run, and behind them those that a script declared
+    /// and its tool has judged.
     pub checks: Vec<CheckResult>,
     /// The checks, as typed, that only the transient at the beginning broke, which was left out.
     pub failed_by_beginning: Vec<String>,
@@ -32,7 +33,10 @@ impl RunResult {
         let warnings = warnings::warnings(&summary, &findings);
         findings.list.extend(warnings);
         RunResult {
-            checks: evaluate_run(&summary),
+            checks: evaluate_run(&summary)
+                .into_iter()
+                .chain(declared(&summary))
+                .collect(),
             failed_by_beginning: failed_by_beginning(&summary),
             findings,
             summary,

@@ -11,9 +11,10 @@ use super::{
     TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
 };
 use loadline_engine::{Launch, Run, StartError};
-use loadline_k6_metrics::{Outcome, Totals, crossed};
+use loadline_k6_metrics::{Outcome, Thresholds, Totals, crossed};
 use loadline_k6_options::needs;
 use loadline_plan::Plan;
+use loadline_record::DeclaredCheck;
 use loadline_runner::{Commands, End, Observer, Setup, Source, Wants, Watch, Workload};
 use loadline_script_js::{
     Abort, Failure, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
@@ -210,7 +211,10 @@ impl<'a> Conductor<'a> {
     fn load(&mut self, plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), Refused> {
         let ready = needs(&self.test.options.scenarios).ready_vus;
         let begin = |stage: &Arc<Stage>| self.launch(stage, ready, plan.threads);
-        let users = Users(self.stages.iter().map(begin).collect());
+        let users = Users {
+            launches: self.stages.iter().map(begin).collect(),
+            judged: Some((Arc::clone(&self.running), self.measures.thresholds.clone())),
+        };
         self.conduct(plan, &users, Phase::Load, watcher)?;
         if self.interrupt.reason().is_none() {
             self.drop_unbegun(watcher);
@@ -263,7 +267,10 @@ impl<'a> Conductor<'a> {
         let plan = self.ground.of_call(name, within);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         let stage = Arc::new(Stage::new(name, kind));
-        let users = Users(vec![self.launch(&stage, 1, 1)]);
+        let users = Users {
+            launches: vec![self.launch(&stage, 1, 1)],
+            judged: None,
+        };
         self.conduct(&plan, &users, phase, watcher)?;
         Ok(stage)
     }
@@ -396,10 +403,35 @@ fn refused_by(failure: Failure) -> Refused {
 }
 
 /// The users of all scenarios.
-pub(super) struct Users(pub(super) Vec<Launch>);
+pub(super) struct Users {
+    pub(super) launches: Vec<Launch>,
+    /// The test whose thresholds are judged at the end of the load, if they are.
+    pub(super) judged: Option<(Arc<Running>, Thresholds)>,
+}
 
 impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        Ok(Box::new(Run::launch(plan, wants.detail(), &self.0)?))
+        Ok(Box::new(Run::launch(plan, wants.detail(), &self.launches)?))
     }
+
+    fn declared(&self) -> Vec<DeclaredCheck> {
+        let Some((running, thresholds)) = &self.judged else {
+            return Vec::new();
+        };
+        let elapsed = running.state.execution.elapsed();
+        let outcomes = thresholds.conclude(&running.totals(), elapsed.as_nanos() as u64);
+        outcomes.into_iter().filter_map(declared).collect()
+    }
+}
+
+/// A threshold as a check of the run; none that is compared with no finite number.
+fn declared(outcome: Outcome) -> Option<DeclaredCheck> {
+    let is_finite = |number: &f64| number.is_finite();
+    Some(DeclaredCheck {
+        text: format!("{}: {}", outcome.metric, outcome.expression),
+        holds: outcome.is_ok,
+        actual: outcome.value.filter(is_finite),
+        bound: Some(outcome.bound).filter(is_finite)?,
+        samples: outcome.samples,
+    })
 }

@@ -119,7 +119,7 @@ impl Observer for Listener<'_> {
     }
 
     fn tally(&mut self, tally: &AnyTally) -> Observed {
-        if let Some(Measured(portion)) = tally.get() {
+        if let Some(Measured { portion, .. }) = tally.get() {
             self.add(portion);
         }
         Ok(())

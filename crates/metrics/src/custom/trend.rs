@@ -6,6 +6,7 @@
 
 use super::ExactSum;
 use crate::{BITS, SparseCounts};
+use std::collections::BTreeMap;
 
 /// Bits of a `f64` that a bucket does not tell apart.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
@@ -78,6 +79,27 @@ impl Trend {
             positive,
             negative,
         }
+    }
+
+    /// The distribution of these values, each with how often it occurs. Those that are no finite
+    /// numbers are left out.
+    pub fn of_values(values: impl IntoIterator<Item = (f64, u64)>) -> Trend {
+        let (mut sum, mut min, mut max) = (ExactSum::default(), f64::INFINITY, f64::NEG_INFINITY);
+        let (mut positive, mut negative) = (BTreeMap::new(), BTreeMap::new());
+        for (value, count) in values {
+            if !value.is_finite() || count == 0 {
+                continue;
+            }
+            sum.add(value * count as f64);
+            (min, max) = (min.min(value), max.max(value));
+            let counts = match value < 0.0 {
+                true => &mut negative,
+                false => &mut positive,
+            };
+            *counts.entry(bucket(value.abs())).or_insert(0) += count;
+        }
+        let sparse = |counts: BTreeMap<u32, u64>| SparseCounts::from_counts(counts.into_iter());
+        Trend::of_counts((sum, min, max), sparse(positive), sparse(negative))
     }
 
     /// How many values there are.

@@ -13,8 +13,8 @@ use crate::error::LineError;
 use crate::format::FORMAT_VERSION;
 use crate::watched::Watched;
 use crate::{
-    Ages, Arrivals, Counts, Distribution, Ended, ErrorKind, Failures, HostCounters, LoadChange,
-    Snapshot, Summary, Transient, Unfinished, WorkerTimes,
+    Ages, Arrivals, Counts, DeclaredCheck, Distribution, Ended, ErrorKind, Failures, HostCounters,
+    LoadChange, Snapshot, Summary, Transient, Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -281,6 +281,9 @@ pub(crate) struct RunEnd {
     pub(crate) host: HostCounters,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) transient: Option<Transient>,
+    /// The conditions that the run's script set and that its tool has judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) declared: Vec<DeclaredCheck>,
 }
 
 /// What the line of an interval or of the summary carries beside its snapshot.
@@ -371,6 +374,7 @@ pub(crate) fn summary_line(
             unfinished: StoredUnfinished::encode(&summary.unfinished, encoder),
             host: summary.host,
             transient: summary.transient,
+            declared: summary.declared.clone(),
         },
         changes,
         judgement,

@@ -148,6 +148,8 @@ fn merged(parts: &[RunFile]) -> RunFile {
     }
     for part in parts {
         run.summary.changes.extend(&part.summary.changes);
+        let declared = part.summary.declared.iter().cloned();
+        run.summary.declared.extend(declared);
     }
     run.summary.changes.sort_by_key(|change| change.at_ns);
     // What each part watched, its own generator and its own machine, does not add up.

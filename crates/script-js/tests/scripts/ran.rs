@@ -4,8 +4,8 @@ use loadline_engine::{Detail, Event, Run};
 use loadline_k6_metrics::{RecorderSetup, Totals};
 use loadline_plan::{Load, Plan, Script, Shape};
 use loadline_script_js::{
-    Abort, Entry, Failure, LoadSetup, Log, Program, RunState, Scenario, Sources, Stage, StageKind,
-    UserOptions, VuMode, launch,
+    Abort, Entry, Failure, LoadSetup, Log, Measured, Program, RunState, Scenario, Sources, Stage,
+    StageKind, UserOptions, VuMode, launch,
 };
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -181,10 +181,9 @@ pub(crate) fn run_shared_stage(
     stage: &Arc<Stage>,
     setup_data: Option<&str>,
 ) -> Ran {
-    let (portions, told) = channel();
     let (abort, aborted) = channel();
     let recording = RecorderSetup {
-        // They would stay until the run has ended.
+        // They would take too much room.
         keeps_samples: amount.iterations <= 1_000,
         ..RecorderSetup::default()
     };
@@ -201,19 +200,26 @@ pub(crate) fn run_shared_stage(
     if let Some(json) = setup_data {
         state.setup_data.set(Some(json.to_owned()));
     }
-    let launch = launch(program, stage, &state, &portions, amount.users, 1);
+    let launch = launch(program, stage, &state, amount.users, 1);
     let mut run = Run::launch(plan(amount), Detail::default(), &[launch]).expect("a run");
     let mut asked = None;
-    while !matches!(run.next_event(TICK), Some(Event::Ended { .. })) {
+    let mut totals = Totals::new(Arc::clone(&state.recording));
+    loop {
+        match run.next_event(TICK) {
+            Some(Event::Ended { .. }) => break,
+            Some(Event::Tally(tally)) => {
+                let measured: &Measured = tally.get().expect("what users measured");
+                totals.add(&measured.portion);
+            }
+            _ => {}
+        }
         asked = asked.or_else(|| aborted.try_iter().next());
         if asked.is_some() {
             run.handle().abort();
         }
     }
-    // The last worker has ended when nobody can send any more.
-    drop((run, portions));
-    let mut totals = Totals::new(Arc::clone(&state.recording));
-    told.iter().for_each(|portion| totals.add(portion));
+    // Nothing more can come when its threads have ended.
+    run.next_event(Duration::from_secs(60));
     Ran {
         log: log.all(),
         complete: state.execution.iterations_complete.load(Ordering::Relaxed),

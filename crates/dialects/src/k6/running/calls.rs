@@ -127,7 +127,10 @@ impl Calls {
         commands: &Commands,
         observers: &mut [&mut dyn Observer],
     ) -> Result<(), String> {
-        let users = Users(vec![launch(&self.program, stage, state, 1, 1)]);
+        let users = Users {
+            launches: vec![launch(&self.program, stage, state, 1, 1)],
+            judged: None,
+        };
         let conducted = loadline_runner::conduct(&Setup::of(plan), &users, commands, observers);
         conducted.map(drop).map_err(|error| error.to_string())
     }
@@ -145,7 +148,7 @@ struct Adding<'a>(&'a Running);
 
 impl Observer for Adding<'_> {
     fn tally(&mut self, tally: &AnyTally) -> Observed {
-        if let Some(Measured(portion)) = tally.get() {
+        if let Some(Measured { portion, .. }) = tally.get() {
             self.0.totals().add(portion);
         }
         Ok(())
