@@ -4,41 +4,42 @@ use crate::Number;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A condition, and what the run says of it.
+/// A condition and its result in this run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Check {
     /// The condition as typed.
     pub text: String,
-    /// What the run says of it.
+    /// The result of the condition.
     pub outcome: CheckOutcome,
-    /// Why the run can't decide it, in a sentence that says what to do; null if it can.
+    /// The reason why the run cannot decide the condition, as a sentence that says what to do; null
+    /// if it is decided.
     pub why: Option<String>,
-    /// What was measured; null without a sample.
+    /// The measured figure; null without a sample.
     pub actual: Option<Number>,
-    /// Whether `actual` is a lower bound.
+    /// True if `actual` is a lower bound.
     pub at_least: bool,
-    /// What it was compared with.
+    /// The bound of the condition, which `actual` was compared with.
     pub bound: Number,
     /// The unit of `actual` and `bound`.
     pub unit: Unit,
-    /// How many times, or requests that ended, were looked at.
+    /// The number of times, or of requests that ended, from which `actual` was computed.
     pub samples: u64,
 }
 
 /// The outcome of a check. In JSON *passed* is `kept`, *failed* `broken` and *undecided*
-/// `not_known`: programs rely on these names.
+/// `not_known`: existing programs rely on these names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckOutcome {
-    /// It passed.
+    /// The condition is true.
     #[serde(rename = "kept")]
     Passed,
-    /// It failed, or there was not a single sample.
+    /// The condition is false, or there was not a single sample.
     #[serde(rename = "broken")]
     Failed,
-    /// The run can't decide it.
+    /// The run cannot decide the condition.
     #[serde(rename = "not_known")]
     Undecided,
 }
@@ -54,8 +55,8 @@ pub enum Unit {
     Share,
     /// A count.
     Count,
-    /// How many a second.
+    /// A rate per second.
     PerSecond,
-    /// None, or that of a custom metric.
+    /// No unit, or the unit of a custom metric.
     Number,
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What `loadline compare -o json` prints. Described in docs/guide/json.md.
+/// The document that `loadline compare -o json` prints. Described in docs/guide/json.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Comparison of Loadline runs")]
@@ -17,48 +17,50 @@ pub struct Comparison {
     pub a: Side,
     /// The other side.
     pub b: Side,
-    /// Whether both took turns, and runs were compared in pairs.
+    /// True if both sides took turns, and runs were compared in pairs.
     pub paired: bool,
     /// The figures that were compared, the rate last.
     pub figures: Vec<ComparedFigure>,
-    /// Percentiles that are not compared, because unfinished requests make them a lower bound in a
-    /// run.
+    /// Percentiles that are not compared, because unfinished requests make them lower bounds in at
+    /// least one run.
     pub bounds: Vec<String>,
-    /// Of all figures: slower if any is, else faster if any is, else cannot_tell.
+    /// The result over all figures: slower if any figure is, else faster if any is, else
+    /// cannot_tell.
     pub standing: Standing,
-    /// The same of the requests of each name that both sides have, the one with the most requests
-    /// first; left out where there are none.
+    /// The same comparison for the requests of each name that both sides have, the name with the
+    /// most requests first; absent if there is no such name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub names: Option<ComparedNames>,
-    /// What the scripts of both sides counted by themselves: the metrics that both have; left out
-    /// where there are none.
+    /// The metrics that the scripts of both sides counted by themselves, those that both have;
+    /// absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<ComparedMetric>>"))]
     pub metrics: Vec<ComparedMetric>,
-    /// The tolerances of `--fail-on`, with what came of them; left out where there are none.
+    /// The tolerances of `--fail-on` and their results; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub tolerances: Option<Vec<ToleranceResult>>,
-    /// What else differs between the runs; of saved runs only.
+    /// Other differences between the runs; only if saved runs are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub warnings: Option<Vec<Difference>>,
 }
 
-/// What a figure may differ by, and what the runs say of it.
+/// The allowed change of a figure, and the result in these runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ToleranceResult {
     /// The tolerance as typed.
     pub rule: String,
-    /// Whether the figure stays within it: decided only where the whole interval says so.
+    /// The result: passed if the figure stays within the tolerance. Decided only if the whole
+    /// interval lies on one side of the limit.
     pub outcome: CheckOutcome,
-    /// The largest B / A that is allowed; of a tolerance downwards the smallest.
+    /// The largest allowed B / A; of a tolerance downwards the smallest.
     pub limit: f64,
     /// B / A; null if the figure could not be compared.
     pub ratio: Option<f64>,
-    /// Between which bounds the ratio lies; null as above.
+    /// The interval of the ratio; null if the figure could not be compared.
     pub interval: Option<RatioInterval>,
 }
 
@@ -66,17 +68,17 @@ pub struct ToleranceResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ComparedMetric {
-    /// Its name.
+    /// The name of the metric.
     pub name: String,
-    /// Its tags.
+    /// The tags of the metric.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
     pub tags: BTreeMap<String, String>,
-    /// What is made of its values.
+    /// The kind of the metric, which decides the figures that it has.
     pub kind: MetricKind,
-    /// A's figures: `sum`, `share`, `p95` and so on, in the metric's unit.
+    /// The figures of A: `sum`, `share`, `p95` and so on, in the metric's unit.
     pub a: BTreeMap<String, f64>,
-    /// B's figures.
+    /// The figures of B.
     pub b: BTreeMap<String, f64>,
 }
 
@@ -84,37 +86,38 @@ pub struct ComparedMetric {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Side {
-    /// What was loaded.
+    /// The target of the load.
     pub target: String,
-    /// How many runs it has.
+    /// The number of runs.
     pub runs: usize,
-    /// The share of their requests that failed.
+    /// The share of the requests of these runs that failed.
     pub failed: Share,
-    /// The conditions of `--check` for all its runs together; of targets that took turns only.
+    /// The conditions of `--check` for all runs of this side together; only if two targets took
+    /// turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub checks: Option<Vec<Check>>,
-    /// Its runs; of saved runs only.
+    /// The runs of this side; only if saved runs are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub files: Option<Vec<ComparedFile>>,
 }
 
-/// The names of both sides, compared. The intervals of all of them hold together at 95 %, apart
-/// from those of the whole sides.
+/// The names of both sides, compared. The intervals of all names hold together at 95 %,
+/// independently of the intervals of the whole sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ComparedNames {
-    /// Those that both sides have; at most 50.
+    /// The names that both sides have; at most 50.
     pub common: Vec<ComparedName>,
-    /// How many more both have, with fewer requests: they are not compared.
+    /// The number of further common names, with fewer requests, that are not compared.
     pub more: usize,
-    /// How many percentiles are left out, because requests that had no response at the end of a run
-    /// could move them.
+    /// The number of percentiles that are left out, because requests without a response at the end
+    /// of a run could move them.
     pub open_percentiles: usize,
-    /// Those that only A has, with their tags in braces.
+    /// The names that only A has, with their tags in braces.
     pub only_a: Vec<String>,
-    /// Those that only B has, with their tags in braces.
+    /// The names that only B has, with their tags in braces.
     pub only_b: Vec<String>,
 }
 
@@ -124,7 +127,7 @@ pub struct ComparedNames {
 pub struct ComparedName {
     /// The name; where the names of a side are URLs of one host, without scheme and host.
     pub name: String,
-    /// Its tags.
+    /// The tags of the name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
     pub tags: BTreeMap<String, String>,
@@ -140,11 +143,11 @@ pub struct ComparedName {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ComparedFile {
-    /// Its file.
+    /// The path of the file.
     pub file: String,
-    /// Its number there, from 1; null if it is alone.
+    /// The number of the run in its file, from 1; null if the file has a single run.
     pub run: Option<usize>,
-    /// Whether it may be believed.
+    /// The validity of the run.
     pub validity: Validity,
 }
 
@@ -152,38 +155,38 @@ pub struct ComparedFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ComparedFigure {
-    /// Its name: p99, mean, max, rate.
+    /// The name of the figure: p99, mean, max, rate.
     pub figure: String,
     /// The unit of `a` and `b`.
     pub unit: Unit,
-    /// That of A; of several runs the geometric mean.
+    /// The value of A; of several runs their geometric mean.
     pub a: f64,
-    /// That of B; of several runs the geometric mean.
+    /// The value of B; of several runs their geometric mean.
     pub b: f64,
     /// B / A.
     pub ratio: f64,
-    /// Between which bounds the ratio lies.
+    /// The confidence interval of the ratio.
     pub interval: RatioInterval,
-    /// What the interval says.
+    /// The conclusion from the interval.
     pub standing: Standing,
-    /// About how many more runs of each would tell a difference of this size: 0 if it is known
-    /// already, null if a thousand would not suffice.
+    /// The approximate number of further runs of each side that would show a difference of this
+    /// size: 0 if it is shown already, null if a thousand would not suffice.
     pub more_runs: Option<u64>,
 }
 
-/// Between which bounds a ratio lies.
+/// The confidence interval of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RatioInterval {
-    /// Its lower end.
+    /// The lower end.
     pub lower: f64,
-    /// Its upper end.
+    /// The upper end.
     pub upper: f64,
-    /// Its confidence.
+    /// The confidence level.
     pub level: Share,
 }
 
-/// How B stands to A.
+/// The result of a comparison: B relative to A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -192,17 +195,17 @@ pub enum Standing {
     Faster,
     /// B is slower.
     Slower,
-    /// The runs don't tell.
+    /// The runs do not decide it.
     CannotTell,
 }
 
-/// What else differs between the runs of a comparison.
+/// A difference between the runs of a comparison, other than in their figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Difference {
-    /// What it is.
+    /// The kind of difference.
     #[schemars(extend("enum" = ["clock", "counting", "threads", "machine"]))]
     pub kind: String,
-    /// What it means and what to do.
+    /// The meaning of the difference, and what to do.
     pub text: String,
 }

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Distribution {
-    /// How many times there are.
+    /// The number of times.
     pub count: u64,
-    /// Their arithmetic mean.
+    /// The arithmetic mean.
     pub mean: Option<Us>,
-    /// Their standard deviation.
+    /// The standard deviation.
     pub stdev: Option<Us>,
     /// The shortest.
     pub min: Option<Us>,
@@ -21,23 +21,23 @@ pub struct Distribution {
     /// The percentiles.
     #[serde(flatten)]
     pub percentiles: Percentiles<Option<Us>>,
-    /// How sure the percentiles are; of response and service times alone.
+    /// The confidence intervals of the percentiles; of response and service times alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub confidence_intervals: Option<ConfidenceIntervals>,
-    /// Of response and service times: the requests without a response at the end, each counted with
-    /// its age.
+    /// Of response and service times: the number of requests without a response at the end, each
+    /// included with its age.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub unfinished: Option<u64>,
-    /// Of response and service times: which of these figures are lower bounds, because unfinished
+    /// Of response and service times: the figures that are lower bounds, because unfinished
     /// requests are older than every response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub at_least: Option<Vec<Statistic>>,
 }
 
-/// One thing for each percentile.
+/// One value for each percentile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Percentiles<T> {
@@ -60,7 +60,7 @@ pub struct Percentiles<T> {
 }
 
 impl<T> Percentiles<T> {
-    /// What `of` says of each percentile (50 is the median).
+    /// Returns the value of `of` for each percentile (50 is the median).
     pub fn each(mut of: impl FnMut(f64) -> T) -> Percentiles<T> {
         Percentiles {
             p50: of(50.0),
@@ -73,7 +73,7 @@ impl<T> Percentiles<T> {
         }
     }
 
-    /// What `of` makes of each.
+    /// Applies `of` to the value of each percentile.
     pub fn map<U>(self, mut of: impl FnMut(T) -> U) -> Percentiles<U> {
         Percentiles {
             p50: of(self.p50),
@@ -135,20 +135,21 @@ pub struct Quantiles {
     pub max: Option<Us>,
 }
 
-/// Between which bounds each percentile lies.
+/// The confidence intervals of the percentiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ConfidenceIntervals {
-    /// The confidence of each of them.
+    /// The confidence level of each interval.
     pub level: Share,
-    /// Whether dependence between the times is allowed for; not of a run too short to show it.
+    /// True if the dependence between successive times is accounted for; false in a run too short
+    /// to show it.
     pub adjusted: bool,
     /// The intervals.
     #[serde(flatten)]
     pub percentiles: Percentiles<ConfidenceInterval>,
 }
 
-/// Between which bounds a percentile lies.
+/// The confidence interval of a percentile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ConfidenceInterval {
@@ -156,12 +157,13 @@ pub struct ConfidenceInterval {
     pub lower: Option<Us>,
     /// The upper end; null where there are too few samples for one.
     pub upper: Option<Us>,
-    /// Which of the ends are lower bounds.
+    /// The ends that are lower bounds themselves.
     #[serde(default)]
     pub at_least: Vec<End>,
-    /// The number of independent samples that the samples are worth.
+    /// The number of independent samples with the same information as the samples, which may depend
+    /// on each other.
     pub independent: u64,
-    /// How many more samples such as these it takes to an upper end; 0 if there is one.
+    /// The number of further samples such as these that an upper end needs; 0 if there is one.
     pub still_needed: u64,
 }
 

@@ -1,22 +1,23 @@
-//! What the generator and its machine did meanwhile.
+//! The generator and its machine during the run.
 
 use crate::{Distribution, Seconds, Share, Us};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What the generator did meanwhile.
+/// The generator during the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Generator {
-    /// Its threads.
+    /// The threads of the generator.
     pub workers: Vec<Worker>,
-    /// Requests in flight on average.
+    /// The mean number of requests in flight.
     #[serde(default)]
     pub in_flight: InFlight,
-    /// The whole machine.
+    /// The whole machine of the generator.
     pub host: HostCounters,
-    /// The pattern in which requests of an open load were due and sent; not in a closed one.
+    /// The pattern in which the requests of an open load were due and sent; absent in a closed
+    /// load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub arrivals: Option<Arrivals>,
@@ -28,42 +29,44 @@ pub struct Generator {
 // As of crate::Summary: a key of a later version has its default.
 #[serde(default)]
 pub struct Worker {
-    /// Its number.
+    /// The number of the worker.
     pub worker: u32,
-    /// Seconds that passed.
+    /// The elapsed time, in seconds.
     pub wall_s: Seconds,
-    /// The share of them in which it computed.
+    /// The share of `wall_s` in which the worker computed.
     pub cpu: Share,
-    /// In which it polled, because the next deadline was too near to sleep; not in `cpu`.
+    /// The share of `wall_s` in which it polled, because the next deadline was too near to sleep;
+    /// not part of `cpu`.
     pub polled: Share,
-    /// In which it waited for the CPU.
+    /// The share of `wall_s` in which it waited for the CPU.
     pub queued: Share,
-    /// In which its loop stalled.
+    /// The share of `wall_s` in which its event loop stalled.
     pub stood_still: Share,
-    /// How long the iterations of its loop took.
+    /// The durations of the iterations of its event loop.
     pub turns_us: Distribution,
     /// Requests with a whole response.
     pub answered: u64,
-    /// Connections that came up.
+    /// Connections that were established.
     pub connections: u64,
     /// Bytes received, inside TLS.
     pub bytes_in: u64,
     /// Bytes sent, inside TLS.
     pub bytes_out: u64,
-    /// The cores on which its thread was at the ends of intervals.
+    /// The cores that its thread was on at the ends of the intervals.
     pub cores: BTreeSet<u32>,
-    /// How late the kernel might let its timers fire.
+    /// The longest delay with which the kernel may let its timers fire.
     pub timer_slack_us: Option<Us>,
 }
 
-/// Requests in flight on average.
+/// The mean number of requests in flight, computed in two ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct InFlight {
-    /// The time that each was in flight, until its response was read, over that of the run.
+    /// The sum of the times that each request was in flight, until its response was read, divided
+    /// by the duration of the run.
     #[schemars(range(min = 0.0))]
     pub counted: f64,
-    /// Rate times service time.
+    /// The rate multiplied by the mean service time.
     #[schemars(range(min = 0.0))]
     pub by_littles_law: f64,
 }
@@ -74,13 +77,13 @@ pub struct InFlight {
 // As of crate::Summary: a key of a later version has its default.
 #[serde(default)]
 pub struct HostCounters {
-    /// The share of processor time that the hypervisor gave to others.
+    /// The share of CPU time that the hypervisor gave to other machines.
     pub steal: Share,
-    /// The share of TCP segments that were sent again.
+    /// The share of TCP segments that were retransmitted.
     pub retransmitted: Share,
     /// Connections that were reset.
     pub resets: u64,
-    /// Connections refused by a full queue of a listener.
+    /// Connections refused because a listener's queue was full.
     pub listen_overflows: u64,
     /// Packets dropped before TCP saw them.
     pub softnet_drops: u64,
@@ -92,22 +95,23 @@ pub struct HostCounters {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Arrivals {
-    /// The windows in which requests were counted.
+    /// The length of the windows in which requests were counted.
     pub window_s: Seconds,
-    /// The share that was sent in another window than the one in which it was due and could be
-    /// sent.
+    /// The share of requests sent in another window than the one in which they were due and could
+    /// be sent.
     pub displaced: Share,
-    /// How much the windows' counts vary as due: variance over mean.
+    /// The dispersion of the windows' counts of requests due: variance over mean.
     #[schemars(range(min = 0.0))]
     pub dispersion_due: Option<f64>,
-    /// The same as sent.
+    /// The dispersion of the windows' counts of requests sent.
     #[schemars(range(min = 0.0))]
     pub dispersion_sent: Option<f64>,
-    /// Where the dispersion of this many windows of a Poisson process lies; null of other arrivals.
+    /// The band in which the dispersion of as many windows of a Poisson process lies; null for
+    /// other arrivals.
     pub dispersion_of_poisson: Option<Band>,
 }
 
-/// Between which bounds a figure lies.
+/// The bounds of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Band {
@@ -117,6 +121,6 @@ pub struct Band {
     /// The upper bound.
     #[schemars(range(min = 0.0))]
     pub upper: f64,
-    /// In which share of such runs.
+    /// The share of such runs whose figure lies within the bounds.
     pub level: Share,
 }

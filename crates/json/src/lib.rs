@@ -1,12 +1,13 @@
 //! The JSON that Loadline prints, as types.
 //!
 //! A document is one of [`Run`], [`Series`], [`Comparison`], [`Search`], [`Watched`] or [`Doctor`].
-//! A printer fills these types and a reader (a study, say) reads into them, so that each key is
-//! written down once. Their doc comments are the descriptions of the JSON schemas, which [`schema`]
-//! makes from them and which `docs/guide/schema` holds; `docs/guide/json.md` explains them.
+//! A printer fills these types and a reader (a study, for example) deserializes into them, so that
+//! each key is written down once. Their doc comments are the descriptions of the JSON schemas,
+//! which [`schema`] generates from the types and which `docs/guide/schema` holds;
+//! `docs/guide/json.md` explains them.
 //!
-//! Times are microseconds as decimals down to the nanosecond; what has no sample is `null`. The
-//! order of the fields is the order of the keys.
+//! Times are microseconds as decimals down to the nanosecond; a figure without a sample is `null`.
+//! The order of the fields is the order of the keys.
 
 mod check;
 mod comparison;
@@ -58,12 +59,12 @@ pub use watch::{
     WatchedHost, WatchedTree,
 };
 
-/// The version of the schema of runs, series and comparisons. It rises when a program that reads
-/// the older one would be misled; a new key alone does not raise it.
+/// The version of the schema of runs, series and comparisons. It rises when a program written for
+/// the older version would misread the newer one; a new key alone does not raise it.
 pub const SCHEMA: u64 = 3;
 
-/// The version of the schema of searches, which rises as [`SCHEMA`] does.
+/// The version of the schema of searches. It rises by the same rule as [`SCHEMA`].
 pub const SEARCH_SCHEMA: u64 = 3;
 
-/// The version of the schema of what a machine can carry, which rises as [`SCHEMA`] does.
+/// The version of the schema of `loadline doctor`. It rises by the same rule as [`SCHEMA`].
 pub const DOCTOR_SCHEMA: u64 = 1;

@@ -1,4 +1,4 @@
-//! Changes of the load while a run lasted.
+//! Changes of the load during a run.
 
 use crate::{PerSecond, Share};
 use schemars::JsonSchema;
@@ -8,28 +8,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LoadChange {
-    /// From when on it holds, in seconds from the start of the measured part; less than 0 in the
-    /// warm-up.
+    /// The time from which the change holds, in seconds from the start of the measured part;
+    /// negative in the warm-up.
     pub at_s: f64,
-    /// What the load is then.
+    /// The new load.
     pub to: LoadLevel,
-    /// The scenario whose load it is, if it is not the whole load.
+    /// The scenario whose load changed; absent if it was the whole load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub scenario: Option<String>,
 }
 
-/// What a load is changed to.
+/// The load after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum LoadLevel {
-    /// A share of the plan.
+    /// A share of the plan's load.
     Share(Share),
-    /// A rate, whatever the plan says.
+    /// A rate, instead of the plan's.
     Rate(PerSecond),
-    /// So many users, whatever the plan says.
+    /// A number of users, instead of the plan's.
     Users(u32),
-    /// Nothing.
+    /// No load.
     Paused,
 }

@@ -4,30 +4,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A metric that a script counted by itself, in its unit. Figures that its kind does not have, and
-/// those of a metric without a value, are absent.
+/// A metric that a script counted by itself, in its own unit. Figures that its kind does not have
+/// are absent, and so are all figures of a metric without a value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CustomMetric {
-    /// Its name.
+    /// The name of the metric.
     pub name: String,
-    /// Its tags.
+    /// The tags of the metric.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
     pub tags: BTreeMap<String, String>,
-    /// What is made of its values.
+    /// The kind of the metric, which decides the figures that it has.
     pub kind: MetricKind,
-    /// What its values are: `ms` or `bytes`; absent for plain numbers.
+    /// The unit of the values: `ms` or `bytes`; absent for plain numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub unit: Option<String>,
-    /// How many values were added; of a gauge 1 if it was set.
+    /// The number of values that were added; of a gauge 1 if it was set.
     pub count: u64,
     /// The sum of a counter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub sum: Option<f64>,
-    /// What was added to a counter in the window, per second.
+    /// The values added to a counter in the window, per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub rate: Option<f64>,
@@ -35,7 +35,7 @@ pub struct CustomMetric {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub share: Option<f64>,
-    /// The value that a gauge was set to last.
+    /// The last value of a gauge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub last: Option<f64>,
@@ -43,7 +43,7 @@ pub struct CustomMetric {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub min: Option<f64>,
-    /// The largest one.
+    /// The largest value of a gauge or a trend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub max: Option<f64>,
@@ -57,17 +57,17 @@ pub struct CustomMetric {
     pub percentiles: BTreeMap<String, f64>,
 }
 
-/// What is made of a metric's values.
+/// The kind of a metric: the figures that are computed from its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum MetricKind {
-    /// Their distribution.
+    /// The distribution of the values.
     Trend,
-    /// Their sum.
+    /// The sum of the values.
     Counter,
-    /// The share of those that are not zero.
+    /// The share of the values that are not zero.
     Rate,
-    /// The last of them.
+    /// The last value.
     Gauge,
 }

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Named {
-    /// The name; of requests without one their URL, with the method before it if that is not GET.
-    /// `(other)` holds those of names beyond the first `--max-series`.
+    /// The name; for requests without one their URL, after the method if that is not GET. The
+    /// requests of all names after the first `--max-series` share `(other)`.
     pub name: String,
-    /// Its tags.
+    /// The tags of the name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
     pub tags: BTreeMap<String, String>,
@@ -22,14 +22,14 @@ pub struct Named {
     pub failed: u64,
     /// Responses by status code.
     pub statuses: BTreeMap<String, u64>,
-    /// Responses a second, as `rate` of the run.
+    /// Responses per second, defined as `rate` of the run.
     pub rate: PerSecond,
-    /// From the intended start to the last byte, to within a hundredth.
+    /// The response times, from the intended start to the last byte, to within a hundredth.
     pub response_time_us: NamedTimes,
 }
 
-/// The response times of a name; null where there are none, a percentile also where there are too
-/// few for it (p99 takes 368).
+/// The response times of a name; null without a response, and a percentile also if there are too
+/// few responses for it (p99 takes 368).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NamedTimes {

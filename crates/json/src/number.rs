@@ -27,7 +27,7 @@ pub struct Seconds(#[schemars(range(min = 0.0))] pub f64);
 #[serde(transparent)]
 pub struct Share(#[schemars(range(min = 0.0))] pub f64);
 
-/// How many a second.
+/// A rate per second.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema,
 )]

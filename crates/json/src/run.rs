@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What `loadline -o json` prints of a run. Described in docs/guide/json.md.
+/// The document that `loadline -o json` prints for one run. Described in docs/guide/json.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Result of a Loadline run")]
@@ -18,17 +18,17 @@ pub struct Run {
     pub schema: u64,
     /// The version of the program that ran it.
     pub version: String,
-    /// When the run started, UTC, RFC 3339.
+    /// The start of the run, UTC, RFC 3339.
     pub started_at: String,
-    /// When its load began, by CLOCK_MONOTONIC of the machine; null if that is not known.
+    /// The start of the load, by CLOCK_MONOTONIC of the machine; null if unknown.
     pub started_monotonic_ns: Option<u64>,
-    /// What was run, after defaults.
+    /// The plan of the run, with all defaults filled in.
     #[schemars(with = "Map<String, Value>")]
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub plan: Plan,
     /// Request bodies too long to keep in the plan.
     pub long_bodies: Vec<LongBody>,
-    /// The machine it was run on. What could not be read is null.
+    /// The machine of the generator. Null stands for figures that could not be read.
     pub environment: Environment,
     /// The measured part, second by second.
     pub intervals: Vec<Interval>,
@@ -44,34 +44,34 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NamesOverTime {
-    /// When each stretch begins, from the start of the measured part: a second each, or several in
-    /// a long run.
+    /// The beginnings of the periods, from the start of the measured part: one for each second, or
+    /// for several seconds in a long run.
     pub start_s: Vec<Seconds>,
-    /// When each stretch ends.
+    /// The ends of the periods.
     pub end_s: Vec<Seconds>,
     /// The names, the busiest first.
     pub names: Vec<NameCourse>,
 }
 
-/// A name over time: a value for each stretch.
+/// A name over time: one value for each period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NameCourse {
     /// The name.
     pub name: String,
-    /// Its tags.
+    /// The tags of the name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, String>>"))]
     pub tags: BTreeMap<String, String>,
-    /// Responses a second.
+    /// Responses per second.
     pub rate: Vec<PerSecond>,
     /// Requests that ended without a response.
     pub failed: Vec<u64>,
     /// The median response time, to within a hundredth; null without a response.
     pub p50_us: Vec<Option<Us>>,
-    /// The 95th percentile.
+    /// The 95th percentile of the response time, as `p50_us`.
     pub p95_us: Vec<Option<Us>>,
-    /// The 99th percentile.
+    /// The 99th percentile of the response time, as `p50_us`.
     pub p99_us: Vec<Option<Us>>,
 }
 
@@ -79,32 +79,35 @@ pub struct NameCourse {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Interval {
-    /// Its beginning, from the start of the measured part.
+    /// The beginning of the interval, from the start of the measured part.
     pub start_s: Seconds,
-    /// Its end, from the start of the measured part.
+    /// The end of the interval, from the start of the measured part.
     pub end_s: Seconds,
-    /// What was counted in it.
+    /// The counts of the interval.
     #[serde(flatten)]
     pub counts: Counts,
-    /// How many requests were in flight on average; null in a saved run of a version that did not
-    /// count it.
+    /// The mean number of requests in flight; null in a saved run of a version that did not count
+    /// it.
     #[serde(default)]
     pub in_flight_mean: Option<f64>,
-    /// The most that were in flight at once; of several workers the sum of what each had, an upper
-    /// bound. Null as above.
+    /// The highest number of requests in flight at once; of several workers the sum of their
+    /// highest numbers, which is an upper bound. Null as above.
     #[serde(default)]
     pub in_flight_max: Option<u64>,
-    /// From the intended start to the last byte, of the requests that ended in it.
+    /// The response times, from the intended start to the last byte, of the requests that ended in
+    /// the interval.
     pub response_time_us: Quantiles,
-    /// From the send to the last byte, of the requests that ended in it.
+    /// The service times, from the send to the last byte, of the requests that ended in the
+    /// interval.
     pub service_time_us: Quantiles,
-    /// What was watched in it; absent where nothing was.
+    /// The usage of the watched processes and of the machine in the interval; absent if nothing was
+    /// watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub watch: Option<Look>,
 }
 
-/// What was counted.
+/// Counts of requests, connections and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Counts {
@@ -114,7 +117,8 @@ pub struct Counts {
     pub sent: u64,
     /// Requests with a whole response, whatever its status.
     pub answered: u64,
-    /// Responses that ended in the interval or the window, whenever begun; none of the drain.
+    /// Responses that ended in the interval or in the measured part, whenever their requests began;
+    /// responses of the drain are not included.
     pub completed: u64,
     /// Requests that ended without a response.
     pub failed: u64,
@@ -122,28 +126,29 @@ pub struct Counts {
     pub in_flight: u64,
     /// Kept-alive connections that the server had closed and that were replaced.
     pub reconnects: u64,
-    /// Requests that went out once more, each of which is one of those sent.
+    /// Requests that were sent again; each of them is included in `sent`.
     #[serde(default)]
     pub resent: u64,
-    /// Connections given up because more data came on them than the lengths of the responses said.
+    /// Connections that were closed because more data came on them than the lengths of the
+    /// responses announced.
     pub surplus: u64,
-    /// Arrivals that fell due when no user was free and were not begun, where the plan drops such;
-    /// absent where there are none.
+    /// Arrivals that fell due when no user was free and that were not begun, if the plan drops such
+    /// arrivals; absent if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[cfg_attr(test, ts(optional, as = "Option<u64>"))]
     pub dropped: u64,
-    /// Starts that users who pace themselves did not make, as they still waited for a response;
-    /// each is among the response times. Absent where there are none.
+    /// Starts of a paced load that fell due while their user still waited for a response; each is
+    /// included in the response times. Absent if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[cfg_attr(test, ts(optional, as = "Option<u64>"))]
     pub missed: u64,
-    /// Connections that came up.
+    /// Connections that were established.
     pub connections: u64,
     /// Bytes received, inside TLS.
     pub bytes_in: u64,
     /// Bytes sent, inside TLS.
     pub bytes_out: u64,
-    /// `completed` a second.
+    /// `completed` per second.
     pub rate: PerSecond,
 }
 

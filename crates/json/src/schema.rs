@@ -1,4 +1,4 @@
-//! The JSON schemas, made from the types.
+//! The JSON schemas, generated from the types.
 
 use crate::{Comparison, Doctor, Run, Search, Series, Watched};
 use schemars::generate::SchemaSettings;
@@ -6,7 +6,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// What is printed as one JSON document.
+/// A kind of JSON document that Loadline prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
     /// A [`Run`].
@@ -17,7 +17,7 @@ pub enum Document {
     Comparison,
     /// A [`Search`].
     Search,
-    /// A look of `loadline watch`: [`Watched`].
+    /// A line of `loadline watch`: [`Watched`].
     Watch,
     /// A [`Doctor`].
     Doctor,
@@ -34,7 +34,8 @@ impl Document {
         Document::Doctor,
     ];
 
-    /// What this value would be, if it is one of them.
+    /// Returns the kind of document that `value` is, recognized by its keys; `None` if it is no
+    /// document of Loadline's.
     pub fn of(value: &Value) -> Option<Document> {
         let has = |key| value.get(key).is_some();
         match () {
@@ -48,7 +49,7 @@ impl Document {
         }
     }
 
-    /// The name of its schema's file in `docs/guide/schema`.
+    /// Returns the file name of the document's schema in `docs/guide/schema`.
     pub fn file(self) -> &'static str {
         match self {
             Document::Run => "result.schema.json",
@@ -61,8 +62,8 @@ impl Document {
     }
 }
 
-/// The schema of a document (JSON Schema 2020-12). It takes no key that the types don't have, so
-/// that a misspelt one is found.
+/// Returns the schema of a document (JSON Schema 2020-12). It allows no keys but those of the
+/// types, so that a misspelt key is found.
 pub fn schema(document: Document) -> Value {
     let schema = match document {
         Document::Run => of::<Run>(),
@@ -84,7 +85,7 @@ fn of<T: JsonSchema>() -> Schema {
         .into_root_schema_for::<T>()
 }
 
-/// Lets an object have only the keys that it names.
+/// Forbids all keys of an object but those that its schema names.
 fn close(schema: &mut Schema) {
     let names_keys = schema.get("properties").is_some();
     if names_keys && schema.get("additionalProperties").is_none() {
@@ -92,8 +93,8 @@ fn close(schema: &mut Schema) {
     }
 }
 
-/// Leaves out what says nothing of a document: defaults, which are for reading older ones, and the
-/// widths of Rust's numbers. Descriptions are one line and name JSON's values.
+/// Removes what does not describe the document: defaults, which serve to read older documents, and
+/// the widths of Rust's numbers. Puts each description on one line and names JSON's values in it.
 fn shorten(schema: &mut Schema) {
     schema.remove("default");
     schema.remove("format");
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// Set to write the schemas in place of comparing them.
+    /// The environment variable that makes the test write the schemas instead of comparing them.
     const WRITE: &str = "LOADLINE_WRITE_SCHEMAS";
 
     #[test]

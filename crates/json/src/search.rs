@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What `loadline capacity -o json` prints. Described in docs/guide/capacity.md.
+/// The document that `loadline capacity -o json` prints. Described in docs/guide/capacity.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Search for a load line by Loadline")]
@@ -17,63 +17,63 @@ pub struct Search {
     pub capacity_schema: u64,
     /// The version of the program that prints it.
     pub version: String,
-    /// What each trial was, but for its load.
+    /// The plan of each trial, without its load.
     #[schemars(with = "Map<String, Value>")]
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub plan: Plan,
-    /// What was varied.
+    /// The quantity that the search varies.
     pub searched: Searched,
-    /// What was searched for.
+    /// The goal of the search.
     pub goal: Goal,
-    /// What was found.
+    /// The result of the search.
     pub answer: SearchAnswer,
-    /// That trials were too short to see a backlog grow; null if they were not.
+    /// Present if the trials were too short to see a backlog grow; else null.
     pub trials_too_short: Option<TooShort>,
-    /// Whether the user ended the search.
+    /// True if the user ended the search.
     pub interrupted: bool,
-    /// Loads below, at and above the load line.
+    /// Trials at loads below, at and above the load line.
     pub ladder: Vec<Rung>,
-    /// Whether the target recovered from too much load; null if that was not tried.
+    /// The recovery from a load above the load line; null if it was not tried.
     pub recovery: Option<Recovery>,
-    /// What the machine of the generator does at best; null if it was not measured.
+    /// The best result that the generator's machine reaches; null if it was not measured.
     pub floor: Option<Floor>,
-    /// Every trial, in the order in which they were made.
+    /// Every trial, in chronological order.
     pub trials: Vec<Trial>,
 }
 
-/// What a search varies.
+/// The quantity that a search varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Searched {
-    /// The rate of an open load, a second.
+    /// The rate of an open load, per second.
     Rate,
-    /// The users of a closed load.
+    /// The number of users of a closed load.
     Users,
 }
 
-/// What was searched for: the attributes of a goal in RFC 9971. The loss ratio is that of the
-/// checks.
+/// The goal of a search: the attributes of a goal in RFC 9971. The loss ratio of the RFC is the one
+/// that the checks allow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Goal {
-    /// The conditions that must hold.
+    /// The conditions that must be met.
     pub checks: Vec<String>,
-    /// Whether the one on errors was added, as none was given.
+    /// True if the condition on errors was added, because the user gave none.
     pub errors_check_added: bool,
-    /// How long a trial measures.
+    /// The measured time of a trial.
     pub trial_s: Seconds,
-    /// How long the trials at a level measure together.
+    /// The measured time of all trials at a level together.
     pub duration_sum_s: Seconds,
-    /// How many trials a level takes.
+    /// The number of trials at a level.
     pub trials: u32,
-    /// The share of trials at a level that may break.
+    /// The share of trials at a level that may fail.
     pub exceed_ratio: Share,
-    /// How far apart the bounds may lie, as a share.
+    /// The largest distance between the bounds at the end, as a share.
     pub width: Share,
-    /// So many trials last as long as the run that confirms.
+    /// The length of the confirming run, in trials.
     pub confirmation_trials: f64,
-    /// How long the search may take.
+    /// The time that the search may take.
     pub budget_s: Seconds,
     /// The lowest level that may be tried.
     pub lowest: f64,
@@ -81,43 +81,45 @@ pub struct Goal {
     pub highest: f64,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SearchAnswer {
-    /// The highest level that holds.
+    /// The highest level that holds was found.
     Found {
-        /// The load line: the level, less what piles up in a second at it.
+        /// The load line: that level, less the backlog that grows in a second at it.
         level: f64,
-        /// With a confidence of 95 % it lies above this.
+        /// The lower end of the 95 % confidence interval.
         low: f64,
-        /// With a confidence of 95 % it lies below this.
+        /// The upper end of the 95 % confidence interval.
         high: f64,
         /// The highest level that holds: the relevant lower bound of RFC 9971.
         lower_bound: f64,
-        /// The lowest level above that does not: the relevant upper bound of RFC 9971.
+        /// The lowest level above it that does not hold: the relevant upper bound of RFC 9971.
         upper_bound: f64,
-        /// The median of the responses a second in the trials at the lower bound that passed.
+        /// The median rate of responses per second in the trials at the lower bound that passed.
         conditional_throughput: f64,
-        /// What failed just above, the most frequent first.
+        /// The checks that failed just above the load line, the most frequent first.
         breaks: Vec<String>,
-        /// How long the run that confirmed it measured.
+        /// The measured time of the run that confirmed the level.
         confirmed_s: Seconds,
-        /// What the target used there, in percent of one core; null if it was not watched.
+        /// The CPU usage of the target at the load line, in percent of one core; null if it was not
+        /// watched.
         target_cpu_percent: Option<f64>,
-        /// What disturbed most of the trials that failed just above; null if nothing.
+        /// The disturbance in most of the trials that failed just above the load line; null if
+        /// there was none.
         disturbance: Option<OwnLimit>,
         /// The answer as a sentence.
         text: String,
     },
-    /// A level holds, and what lies above it is not known.
+    /// A level holds, and it is unknown whether a higher one does.
     AtLeast {
         /// The highest level that held.
         level: f64,
-        /// Why there is no more to say.
+        /// The reason why higher levels are unknown.
         why: WhyNoMore,
-        /// Which limit of the generator was reached before the target's; null if none.
+        /// The limit of the generator that was reached before the target's; null if there was none.
         own_limit: Option<OwnLimit>,
         /// The answer as a sentence.
         text: String,
@@ -126,205 +128,213 @@ pub enum SearchAnswer {
     NothingHolds {
         /// The lowest level.
         level: f64,
-        /// What failed there, the most frequent first.
+        /// The checks that failed at that level, the most frequent first.
         breaks: Vec<String>,
-        /// Which limit of the generator or its machine may have caused it; null if none.
+        /// The limit of the generator or its machine that may have caused the failures; null if
+        /// there was none.
         own_limit: Option<OwnLimit>,
         /// The answer as a sentence.
         text: String,
     },
-    /// The search ended before it knew.
+    /// The search ended before it had a result.
     Unsettled {
-        /// The load line lies above this; null if that is not known.
+        /// A lower bound of the load line; null if there is none.
         lower: Option<f64>,
-        /// The load line lies below this; null if that is not known.
+        /// An upper bound of the load line; null if there is none.
         upper: Option<f64>,
-        /// The level at which most short trials passed, and a long run or all responses together
-        /// failed.
+        /// The level at which most short trials passed, but a long run or all responses together
+        /// failed; null if there was none.
         refuted: Option<f64>,
-        /// Which limit of the generator or its machine may have caused the failures; null if none.
+        /// The limit of the generator or its machine that may have caused the failures; null if
+        /// there was none.
         own_limit: Option<OwnLimit>,
         /// The answer as a sentence.
         text: String,
     },
 }
 
-/// Why it is not known what lies above a level.
+/// The reason why no level above one that holds was judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum WhyNoMore {
-    /// The generator ends before the target does.
+    /// The generator reached its limit before the target did.
     Generator,
-    /// It is the highest level that may be tried.
+    /// The level is the highest that may be tried.
     Highest,
 }
 
-/// A limit of the generator or its machine that was reached, or what took time from it.
+/// A limit of the generator or its machine that was reached, or another use of its CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum OwnLimit {
-    /// A worker computed for this share of its time.
+    /// A worker computed for most of its time.
     Busy {
-        /// The share.
+        /// The share of its time in which it computed.
         share: Share,
     },
     /// All connections were in use, while the target responded as fast as before.
     Connections {
-        /// How many there were.
+        /// The number of connections.
         most: u32,
     },
     /// Requests could not be sent: no descriptor or no port was left.
     Exhausted {
-        /// How many.
+        /// The number of requests that could not be sent.
         failed: u64,
     },
-    /// Requests went out late, by delay that Loadline added.
+    /// Requests were sent late, because of delay added by Loadline.
     Late {
-        /// The share of requests that did.
+        /// The share of requests that were late.
         share: Share,
     },
-    /// A worker waited for the CPU for this share of its time.
+    /// A worker waited for the CPU.
     Crowded {
-        /// The share.
+        /// The share of its time in which it waited.
         share: Share,
     },
     /// A worker's loop stalled.
     #[serde(rename = "stood_still")]
     Stalled {
-        /// For so long at most.
+        /// The longest stall.
         longest_us: Us,
     },
-    /// The hypervisor gave this share of the machine's time to others.
+    /// The hypervisor gave CPU time of the machine to other machines.
     Stolen {
-        /// The share.
+        /// The share of the machine's time.
         share: Share,
     },
-    /// Processes that are neither the generator nor the target used the machine.
+    /// Processes other than the generator and the target used the machine.
     Others {
-        /// In percent of one core.
+        /// Their CPU usage, in percent of one core.
         cpu_percent: f64,
     },
-    /// The generator gets no more answers on this machine, from a server that does nothing.
+    /// The generator reaches no higher rate on this machine, not even with a server that does
+    /// nothing.
     Floor {
-        /// Responses a second.
+        /// The rate with that server, in responses per second.
         rate: PerSecond,
     },
 }
 
-/// Trials that were too short to see a backlog grow.
+/// The evidence that trials were too short to see a backlog grow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TooShort {
-    /// How long the shortest measured.
+    /// The measured time of the shortest trial.
     pub trial_s: Seconds,
     /// The mean response time of the target at low load.
     pub response_s: Seconds,
-    /// How long they would have to measure.
+    /// The measured time that a trial would need.
     pub needed_s: Seconds,
-    /// What it means and what to do.
+    /// The meaning, and what to do.
     pub text: String,
 }
 
-/// Whether the target recovered from too much load.
+/// The recovery of the target from a load above the load line.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Recovery {
-    /// Whether all checks passed again.
+    /// True if all checks passed again.
     pub recovered: bool,
-    /// From so long after the step down; absent if they did not.
+    /// The time from the step down until they passed; absent if they did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub after_s: Option<Seconds>,
-    /// Within this time they did not; absent if they did.
+    /// The time in which they did not pass; absent if they did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub within_s: Option<Seconds>,
 }
 
-/// A trial at a share of the load line.
+/// A trial at a share of the load line (a rung of the ladder).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Rung {
-    /// What was measured.
+    /// The measurement.
     #[serde(flatten)]
     pub measured: Measured,
-    /// Which share.
+    /// The share of the load line.
     pub part: String,
-    /// The rate a second or the number of users that was asked for.
+    /// The planned rate per second or number of users.
     pub level: f64,
-    /// Whether it passed.
+    /// True if the trial passed.
     pub held: bool,
 }
 
-/// A measurement of a level.
+/// A trial at a level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Trial {
-    /// What was measured.
+    /// The measurement.
     #[serde(flatten)]
     pub measured: Measured,
-    /// Its number, from 1.
+    /// The number of the trial, from 1.
     pub number: u32,
-    /// What it was for.
+    /// The purpose of the trial.
     pub purpose: String,
-    /// The rate a second or the number of users that was asked for.
+    /// The planned rate per second or number of users.
     pub level: f64,
-    /// How long it measured.
+    /// The measured time.
     pub seconds: Seconds,
-    /// Whether it passed.
+    /// True if the trial passed.
     pub held: bool,
-    /// Whether no more was outstanding at its end than at its beginning, but for chance.
+    /// True if no more requests were outstanding at the end than at the beginning, apart from
+    /// chance.
     pub kept_up: bool,
-    /// Whether it was made again, because its machine lost time meanwhile.
+    /// True if the trial was discarded and repeated, because its machine lost CPU time meanwhile.
     pub set_aside: bool,
 }
 
-/// What was measured at a level.
+/// A measurement at a level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Measured {
-    /// The conditions, and whether each passed.
+    /// The conditions and their results.
     pub checks: Vec<TrialCheck>,
-    /// Responses a second.
+    /// Responses per second.
     pub rate: PerSecond,
     /// The share of requests that failed.
     pub failed_share: Share,
     /// The median of the response time.
     pub p50_us: Us,
-    /// Whether that is a lower bound: requests without a response are older than every response.
+    /// True if `p50_us` is a lower bound: requests without a response are older than every
+    /// response.
     #[serde(default)]
     pub p50_at_least: bool,
     /// The 99th percentile of the response time.
     pub p99_us: Us,
-    /// Whether that is a lower bound.
+    /// True if `p99_us` is a lower bound.
     #[serde(default)]
     pub p99_at_least: bool,
-    /// What fell due and had not ended when it did, in seconds of the load; 0 in a closed load.
+    /// The arrivals that had fallen due and not ended at the end of the trial, in seconds of the
+    /// load; 0 in a closed load.
     pub outstanding_s: f64,
-    /// By how many requests more was outstanding at its end than at its beginning; 0 in a closed
-    /// load.
+    /// The growth of the number of outstanding requests from the beginning to the end of the trial;
+    /// 0 in a closed load.
     pub grown: f64,
-    /// What the target used, in percent of one core; null if it was not watched.
+    /// The CPU usage of the target, in percent of one core; null if it was not watched.
     pub target_cpu_percent: Option<f64>,
-    /// Whether the machine lost time: it was stolen, or a loop stalled.
+    /// True if the machine lost CPU time: the hypervisor took it, or a loop stalled.
     pub lost_time: bool,
-    /// Which limit of the generator was reached before the target's; null if none.
+    /// The limit of the generator that was reached before the target's; null if there was none.
     pub own_limit: Option<OwnLimit>,
-    /// What took time from the generator and its machine; null if nothing.
+    /// The use of CPU time by others that disturbed the generator and its machine; null if there
+    /// was none.
     pub disturbance: Option<OwnLimit>,
 }
 
-/// A condition, and whether it passed.
+/// A condition and its result in a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrialCheck {
     /// The condition as typed.
     pub check: String,
-    /// Whether the search takes it for passed: by the estimate, however sure that is.
+    /// True if the search counts the condition as passed: it judges the estimate, whatever its
+    /// confidence interval.
     pub held: bool,
-    /// What the trial alone says of it.
+    /// The outcome of the condition in this trial alone.
     #[serde(default)]
     pub outcome: Option<CheckOutcome>,
 }

@@ -1,12 +1,12 @@
-//! Several runs of one file.
+//! Several runs in one file.
 
 use crate::{Check, Comparison, Run, Share, Unit};
 use loadline_record::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What `loadline -o json` prints of several runs: repeats, two targets that took turns, or a saved
-/// file with several runs. Described in docs/guide/json.md.
+/// The document that `loadline -o json` prints for several runs: repeats, two targets that took
+/// turns, or a saved file with several runs. Described in docs/guide/json.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Results of several Loadline runs")]
@@ -14,15 +14,15 @@ pub struct Series {
     /// The version of this schema.
     #[schemars(extend("const" = crate::SCHEMA))]
     pub schema: u64,
-    /// Of repeats: what differs from run to run.
+    /// The variation from run to run; only of repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub spread: Option<Spread>,
-    /// Of two targets that took turns: how they compare.
+    /// The comparison of two targets; only if two targets took turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub comparison: Option<Comparison>,
-    /// The runs, in the order in which they were made.
+    /// The runs, in chronological order.
     pub runs: Vec<SeriesRun>,
 }
 
@@ -33,15 +33,15 @@ pub struct SeriesRun {
     /// The run.
     #[serde(flatten)]
     pub run: Run,
-    /// Its role in the series; null if that is not known.
+    /// The role of the run in the series; null if unknown.
     pub role: Option<Role>,
 }
 
-/// What differs from run to run.
+/// The variation from run to run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spread {
-    /// How many runs there are, without those that were cut short if any is whole.
+    /// The number of runs; those that were cut short do not count if at least one run is complete.
     pub runs: usize,
     /// The figures, the rate last.
     pub figures: Vec<FigureSpread>,
@@ -49,34 +49,34 @@ pub struct Spread {
     pub checks: Vec<Check>,
 }
 
-/// A figure in all runs.
+/// The values of a figure in all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FigureSpread {
-    /// Its name: p99, rate.
+    /// The name of the figure: p99, rate.
     pub figure: String,
     /// The unit of its values.
     pub unit: Unit,
-    /// That of each run.
+    /// The value in each run.
     pub values: Vec<f64>,
-    /// Their median.
+    /// The median of the values.
     pub median: f64,
-    /// The least of them.
+    /// The smallest value.
     pub least: f64,
-    /// The greatest of them.
+    /// The largest value.
     pub most: f64,
-    /// Between which bounds the median of such runs lies; null of fewer than six.
+    /// The confidence interval of the median; null for fewer than six runs.
     pub median_interval: Option<MedianInterval>,
 }
 
-/// Between which bounds a median lies.
+/// The confidence interval of a median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MedianInterval {
-    /// Its lower end.
+    /// The lower end.
     pub lower: f64,
-    /// Its upper end.
+    /// The upper end.
     pub upper: f64,
-    /// Its confidence.
+    /// The confidence level.
     pub level: Share,
 }

@@ -1,4 +1,4 @@
-//! A whole run.
+//! The summary of a whole run.
 
 use crate::{
     Check, Counts, CustomMetric, Distribution, Generator, LoadChange, Named, Seconds, Us, Validity,
@@ -11,60 +11,61 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::num::ParseIntError;
 
-/// The whole run.
+/// The summary of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-// A key that came with a later version has its default in the result of an earlier one.
+// A key that a later version added has its default in results of earlier versions.
 #[serde(default)]
 pub struct Summary {
     /// Length of the measured part.
     pub duration_s: Seconds,
-    /// How long what was unfinished was waited for behind that.
+    /// The time after the measured part in which unfinished requests were waited for.
     pub drained_s: Seconds,
-    /// Whether the run was recorded to its end.
+    /// True if the run was recorded to its end.
     pub complete: bool,
-    /// How many processes ran the plan at the same time.
+    /// The number of processes that ran the plan at the same time.
     #[schemars(range(min = 1))]
     pub parts: u32,
-    /// What ended the run.
+    /// The reason why the run ended.
     pub ended: Ended,
-    /// The condition of `--abort-on` that ended it, if one did.
+    /// The condition of `--abort-on` that ended the run; null if none did.
     pub aborted_by: Option<String>,
-    /// What was found of the run's beginning, with `--warmup auto` only.
+    /// The transient at the beginning of the run; only with `--warmup auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub transient: Option<Transient>,
-    /// How the load was changed while it lasted; absent where it was not.
+    /// The changes of the load during the run; absent if there were none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<LoadChange>>"))]
     pub changes: Vec<LoadChange>,
-    /// What was counted.
+    /// The counts of the whole run.
     #[serde(flatten)]
     pub counts: Counts,
     /// Requests without a response when the run ended.
     pub unfinished: Unfinished,
-    /// From the intended start to the last byte.
+    /// The response times: from the intended start to the last byte.
     pub response_time_us: Distribution,
-    /// From the send (or the dial, where one was needed) to the last byte.
+    /// The service times: from the send (or the dial, if one was needed) to the last byte.
     pub service_time_us: Distribution,
-    /// From the intended start until a connection was free.
+    /// The waits for a free connection, from the intended start.
     pub blocked_us: Distribution,
-    /// From there to the send: delay added by Loadline.
+    /// The delay added by Loadline: from the moment that a connection was free to the send.
     pub lateness_us: Distribution,
-    /// The parts of a request.
+    /// The phases of a request.
     pub phases: Phases,
-    /// From the kernel's receive to Loadline's read; in none of the times above.
+    /// The wake-up delays: from the kernel's receive to Loadline's read. They are part of none of
+    /// the times above.
     pub wakeup_us: Distribution,
-    /// From the intended start of an iteration to its last response; of iterations of several
-    /// requests only.
+    /// The durations of iterations, from the intended start to the last response; only of
+    /// iterations with several requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub iteration_us: Option<Distribution>,
-    /// The delay that Loadline added, and what it changes; of an open load with answers only.
+    /// The delay that Loadline added and its effect; only of an open load with responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub own_delay: Option<OwnDelay>,
-    /// What a closed-loop tool would have shown of an open load; only there.
+    /// The times that a closed-loop tool would have shown; only of an open load.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub closed_loop: Option<ClosedLoop>,
@@ -78,38 +79,40 @@ pub struct Summary {
     )]
     #[cfg_attr(test, ts(as = "BTreeMap<String, Failures>"))]
     pub errors: BTreeMap<ErrorKind, Failures>,
-    /// The requests by name, those with the most requests first; absent where all have one name.
+    /// The requests by name, the name with the most requests first; absent if all have one name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<Named>>"))]
     pub names: Vec<Named>,
-    /// The metrics that a script counted by itself, in the order of their names; absent where there
+    /// The metrics that a script counted by itself, in the order of their names; absent if there
     /// are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<CustomMetric>>"))]
     pub metrics: Vec<CustomMetric>,
-    /// Values that are in none of them, as there was no room; absent where there are none.
+    /// The number of metric values that were dropped for lack of room; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub metric_values_left_out: Option<u64>,
     /// The conditions of `--check`, in their order.
     pub checks: Vec<Check>,
-    /// Whether the result may be believed.
+    /// The validity of the result.
     pub validity: Validity,
-    /// What the generator did meanwhile.
+    /// The generator during the run.
     pub generator: Generator,
-    /// What to know before believing the figures, the gravest first.
+    /// Warnings about the figures, the most severe first.
     pub warnings: Vec<Warning>,
-    /// Requests that the kernel's clock split, with `--kernel-timestamps` only.
+    /// The requests whose times were split by the kernel's timestamps; only with
+    /// `--kernel-timestamps`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub kernel_timestamps: Option<KernelTimestamps>,
-    /// What was watched in the whole run; absent where nothing was.
+    /// The usage of the watched processes and of the machine in the whole run; absent if nothing
+    /// was watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub watch: Option<Watch>,
 }
 
-/// Counts by status code. Within a document whose keys are buffered, their keys are text.
+/// Reads counts by status code. A document whose keys are buffered has them as text.
 fn by_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16, u64>, D::Error> {
     let counts: BTreeMap<String, u64> = Deserialize::deserialize(deserializer)?;
     let counts = counts.into_iter();
@@ -118,30 +121,30 @@ fn by_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u16,
     read.map_err(D::Error::custom)
 }
 
-/// What ended a run.
+/// The reason why a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// Its duration was over.
+    /// The duration was over.
     Duration,
-    /// The last of its requests ended.
+    /// The last request ended.
     Requests,
-    /// The last of its stages was over.
+    /// The last stage was over.
     Stages,
-    /// Its percentiles were as precise as `--until` asked for.
+    /// The percentiles were as precise as `--until` requires.
     Precise,
-    /// Its checks were decided, as `--until` asked for.
+    /// The checks were decided, as `--until` requires.
     Decided,
     /// The user stopped it.
     Interrupted,
     /// A check of `--abort-on` failed.
     Aborted,
-    /// Its script threw.
+    /// The script threw an exception.
     Threw,
     /// A worker was lost.
     Failed,
-    /// It was killed, or ended by what this version does not know.
+    /// The process was killed, or the reason is one that this version does not know.
     #[default]
     #[serde(other)]
     Unknown,
@@ -153,41 +156,41 @@ pub enum Ended {
 pub struct Unfinished {
     /// Arrivals that were never sent.
     pub unsent: u64,
-    /// Unsent because all connections were in use, by a target slower than at low load.
+    /// Unsent because all connections were in use by a target that was slower than at low load.
     pub by_target: u64,
     /// Unsent because the plan allows too few connections, or its script or user ended the load.
     pub by_plan: u64,
     /// Unsent although a connection was free, or could be opened.
     pub by_loadline: u64,
-    /// Arrivals that would have been those of a worker that was lost, so that planned = sent +
-    /// unsent + lost; absent without any.
+    /// Arrivals of a worker that was lost: planned = sent + unsent + lost. Absent if there are
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub lost: Option<u64>,
     /// Requests in flight.
     pub in_flight: u64,
-    /// How long the oldest had waited since its intended start.
+    /// The longest wait of these requests, from their intended start.
     pub oldest_us: Us,
 }
 
-/// The parts of a request.
+/// The phases of a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Phases {
-    /// Names resolved, of the connections made.
+    /// Name resolutions for new connections.
     pub resolve_us: Distribution,
-    /// Connections made.
+    /// TCP connects of new connections.
     pub connect_us: Distribution,
-    /// TLS handshakes of the connections made.
+    /// TLS handshakes of new connections.
     pub tls_us: Distribution,
-    /// From the send to the first byte of the response.
+    /// The times from the send to the first byte of the response.
     pub first_byte_us: Distribution,
-    /// From there to the last byte.
+    /// The times from the first byte to the last byte of the response.
     pub rest_us: Distribution,
 }
 
-/// The response time without the delay that Loadline added, and the figures that are not the
-/// target's alone.
+/// The response time without the delay that Loadline added, and the figures that the target did not
+/// cause alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OwnDelay {
@@ -198,21 +201,21 @@ pub struct OwnDelay {
     pub affected: Vec<Affected>,
 }
 
-/// A figure with a large part that the target did not cause.
+/// A figure that contains much delay not caused by the target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Affected {
-    /// Its name, as in the text report: p99, mean, max.
+    /// The name of the figure, as in the text report: p99, mean, max.
     pub figure: String,
-    /// By which delay.
+    /// The kind of delay.
     pub by: AffectedBy,
-    /// With that delay.
+    /// The figure with that delay.
     pub with_us: Us,
-    /// Without it.
+    /// The figure without that delay.
     pub without_us: Us,
 }
 
-/// What affected a figure.
+/// The kind of delay in an affected figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -223,30 +226,31 @@ pub enum AffectedBy {
     Plan,
 }
 
-/// What a closed-loop tool would have shown of an open load.
+/// The times that a closed-loop tool would have shown of an open load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClosedLoop {
-    /// How many users it would have had: the connections at the beginning.
+    /// The number of users of that tool: the connections at the beginning.
     #[schemars(range(min = 1))]
     pub users: u64,
-    /// Requests that fell due while all of its users would have waited, and that went out on
+    /// Requests that fell due while all of these users would have waited, and that were sent on
     /// further connections.
     pub omitted: u64,
-    /// Requests that waited longer for a connection than its p99, before they were sent.
+    /// Requests that waited longer for a connection, before they were sent, than the tool's p99.
     pub waited: u64,
-    /// What makes the response time longer than twice what it shows, if it is; else null.
+    /// The main cause of the difference, if the response time is longer than twice the time that
+    /// the tool shows; else null.
     pub hides: Option<Hides>,
-    /// What it would have timed.
+    /// The times that the tool would have measured.
     pub shown_us: Distribution,
 }
 
-/// What a closed-loop tool would have hidden.
+/// The effect that a closed-loop tool would have hidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Hides {
-    /// The target kept requests waiting.
+    /// The target made requests wait.
     Stall,
     /// Delay that Loadline added.
     Lateness,
@@ -258,13 +262,13 @@ pub enum Hides {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failures {
-    /// How many there were.
+    /// The number of failures.
     pub count: u64,
-    /// What the first of them said; empty if not known.
+    /// The message of the first failure; empty if unknown.
     pub example: String,
 }
 
-/// The kinds of warnings that this version knows.
+/// The kinds of warnings of this version.
 const WARNINGS: [&str; 13] = [
     "aborted",
     "few_samples",
@@ -281,46 +285,47 @@ const WARNINGS: [&str; 13] = [
     "worker_failed",
 ];
 
-/// What to know before believing a figure.
+/// A warning about the figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Warning {
-    /// What it is.
+    /// The kind of warning.
     #[schemars(extend("enum" = WARNINGS))]
     pub kind: String,
-    /// What it means and what to do.
+    /// The meaning, and what to do.
     pub text: String,
 }
 
-/// Requests that the kernel's clock split.
+/// The requests whose times were split by the kernel's timestamps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct KernelTimestamps {
-    /// One in this many requests of a worker was picked.
+    /// The sampling interval: one in this many requests of a worker was selected.
     #[schemars(range(min = 1))]
     pub every: u32,
-    /// From the intended start to the start.
+    /// The times from the intended start to the start.
     pub schedule_wait_us: Distribution,
-    /// From there until the request left for the network device.
+    /// The times from the start until the request left for the network device.
     pub send_us: Distribution,
-    /// From there until the last packet of the response was received.
+    /// The times from there until the last packet of the response was received.
     pub wire_and_server_us: Distribution,
-    /// From there to Loadline's read.
+    /// The times from there to Loadline's read.
     pub wakeup_us: Distribution,
-    /// From there until the response was known to be whole.
+    /// The times from there until the response was known to be complete.
     pub parse_us: Distribution,
-    /// The last four together: what a clock in user space takes for the time of wire and server.
+    /// The sums of the last four: the time of wire and server as a clock in user space measures it.
     pub user_space_us: Distribution,
-    /// By how much that overstates it.
+    /// The excess of `user_space_us` over `wire_and_server_us`.
     pub overstated_us: Overstated,
 }
 
-/// By how much a clock in user space overstates the time of wire and server; null without a sample.
+/// The time by which a clock in user space overstates the time of wire and server; null without a
+/// sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Overstated {
-    /// At the median.
+    /// The excess at the median.
     pub p50: Option<Us>,
-    /// At the 99th percentile.
+    /// The excess at the 99th percentile.
     pub p99: Option<Us>,
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use ts_rs::{Config, TS, TypeVisitor};
 
-/// The file, from the folder of this crate.
+/// The path of the generated file, relative to the folder of this crate.
 const FILE: &str = "../../docs/guide/schema/loadline.ts";
 const HEAD: &str = "// Generated from the types in crates/json. Do not edit; to write it anew:\n\
                     // GENERATE=1 cargo test -p loadline-json typescript\n";
 
-/// Every type that is reached, by its name.
+/// The declarations of all types that the documents reach, by name.
 struct Declarations {
     config: Config,
     found: BTreeMap<String, String>,

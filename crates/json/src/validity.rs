@@ -1,39 +1,39 @@
-//! Whether a result may be believed.
+//! The validity of a result.
 
 use crate::{Check, ConfidenceIntervals};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether the result may be believed, and why not.
+/// The validity of the result, with the reasons.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Validity {
     /// The worst grade of the findings.
     pub grade: Grade,
-    /// What was found, the gravest first.
+    /// The findings, the most severe first.
     #[serde(default)]
     pub findings: Vec<Finding>,
 }
 
-/// How far a result may be believed, as a reader of the JSON sees it: what judges has a type of its
-/// own, so that a reader needs none of the judging.
+/// A degree of validity, as a reader of the JSON needs it. The judging code has a type of its own,
+/// so that a reader does not depend on that code.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// There is no reason against it.
+    /// No reason for doubt was found.
     #[default]
     Valid,
-    /// Something may have distorted it.
+    /// Something may have distorted the result.
     Suspect,
-    /// It is not a measurement of what was asked for.
+    /// The result is not a measurement of what the plan requires.
     Invalid,
 }
 
 impl Grade {
-    /// Its name, as in the JSON.
+    /// Returns the grade's name in the JSON.
     pub fn name(self) -> &'static str {
         match self {
             Grade::Valid => "valid",
@@ -43,7 +43,7 @@ impl Grade {
     }
 }
 
-/// The kinds of findings that this version knows.
+/// The kinds of findings of this version.
 const FINDINGS: [&str; 21] = [
     "decisive",
     "late",
@@ -68,38 +68,38 @@ const FINDINGS: [&str; 21] = [
     "limit",
 ];
 
-/// One thing that was found.
+/// A finding: one reason for a grade.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
-    /// What it is; see docs/guide/validity.md.
+    /// The kind of finding; see docs/guide/validity.md.
     #[schemars(extend("enum" = FINDINGS))]
     pub kind: String,
-    /// How far the result may still be believed.
+    /// The grade that this finding alone leads to.
     pub grade: Grade,
-    /// A sentence that ends in what to do.
+    /// A sentence that ends in advice.
     pub text: String,
 }
 
-/// How a run was judged, as the last line of its saved run says it.
+/// The judgement of a run, as the last line of its saved run holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Judgement {
-    /// Whether it may be believed.
+    /// The validity of the run.
     pub validity: Validity,
-    /// What it says of the conditions of `--check`.
+    /// The results of the conditions of `--check`.
     pub checks: Vec<Check>,
-    /// How sure its percentiles are.
+    /// The confidence intervals of its percentiles.
     pub confidence_intervals: JudgedIntervals,
 }
 
-/// How sure the percentiles of a run are.
+/// The confidence intervals of the percentiles of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct JudgedIntervals {
-    /// Those of the response time.
+    /// The intervals of the response time.
     pub response_time_us: ConfidenceIntervals,
-    /// Those of the service time.
+    /// The intervals of the service time.
     pub service_time_us: ConfidenceIntervals,
 }
 

@@ -1,32 +1,33 @@
-//! What was watched of processes and of the machine. CPU is in percent of one core; what could not
-//! be read is null.
+//! The usage of watched processes and of the machine. CPU is in percent of one core; null stands
+//! for figures that could not be read.
 
 use crate::{Number, Seconds};
 use loadline_record::watched::{Change, Missing, TcpStates};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What `loadline watch -o json` prints, one object to a line. Described in docs/guide/watch.md.
+/// The document that `loadline watch -o json` prints, one object per line. Described in
+/// docs/guide/watch.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[schemars(title = "Look of loadline watch")]
 pub struct Watched {
-    /// The end of the look, from the start.
+    /// The end of the sample, from the start.
     pub time_s: Seconds,
     /// The machine.
     pub host: WatchedHost,
-    /// The processes, each with all that descend from it.
+    /// The processes, each with all its descendants.
     pub trees: Vec<WatchedTree>,
 }
 
-/// The machine, and what could not be read of it.
+/// The machine, and its figures that could not be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WatchedHost {
-    /// What was used.
+    /// The usage of the machine.
     #[serde(flatten)]
     pub usage: HostUsage,
-    /// What could not be read.
+    /// The figures that could not be read.
     pub missing: Vec<Missing>,
 }
 
@@ -34,30 +35,31 @@ pub struct WatchedHost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WatchedTree {
-    /// What was used.
+    /// The usage of the tree.
     #[serde(flatten)]
     pub usage: TreeUsage,
-    /// `generator`, or what it was asked for by.
+    /// `generator`, or the argument that selected the tree.
     pub name: String,
-    /// The name of its first process's program.
+    /// The program name of the tree's first process.
     pub command: Option<String>,
-    /// Its first process.
+    /// The process identifier of the tree's first process.
     pub pid: Option<u32>,
-    /// What happened to it.
+    /// The last change of the tree.
     pub change: Option<Change>,
-    /// What could not be read.
+    /// The figures that could not be read.
     pub missing: Vec<Missing>,
 }
 
-/// What was watched in an interval.
+/// The usage in one interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Look {
-    /// Its length, which is that of the interval but for some milliseconds.
+    /// The length of the sample, which differs from the length of the interval by a few
+    /// milliseconds.
     pub length_s: Seconds,
     /// The machine.
     pub host: HostUsage,
-    /// The processes, each with all that descend from it; the generator is the first.
+    /// The processes, each with all its descendants; the generator is the first.
     pub trees: Vec<TreeLook>,
 }
 
@@ -65,27 +67,28 @@ pub struct Look {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TreeLook {
-    /// What was used.
+    /// The usage of the tree.
     #[serde(flatten)]
     pub usage: TreeUsage,
-    /// `generator`, or what it was asked for by.
+    /// `generator`, or the argument that selected the tree.
     pub name: String,
 }
 
-/// What a tree of processes used.
+/// The usage of a tree of processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 // As of crate::Summary: a key of a later version has its default.
 #[serde(default)]
 pub struct TreeUsage {
-    /// How many processes there were at the end.
+    /// The number of processes at the end.
     pub processes: u32,
-    /// Time on a core, user and system, children included.
+    /// Time on a core, user and system, child processes included.
     #[schemars(range(min = 0.0))]
     pub cpu_percent: Option<f64>,
     /// Resident memory; pages that processes share count in each of them.
     pub rss_bytes: Option<u64>,
-    /// The same with shared pages divided among them; read every five seconds at most.
+    /// Resident memory with shared pages divided among the processes; read every five seconds at
+    /// most.
     pub pss_bytes: Option<u64>,
     /// Threads.
     pub threads: Option<u64>,
@@ -95,27 +98,27 @@ pub struct TreeUsage {
     pub sockets: Option<u64>,
     /// TCP sockets by state.
     pub tcp: Option<TcpStates>,
-    /// How often a second a thread gave its core away to wait.
+    /// Voluntary context switches per second: a thread gave up its core to wait.
     #[schemars(range(min = 0.0))]
     pub voluntary_switches_per_s: Option<f64>,
-    /// How often a second a core was taken from a thread.
+    /// Involuntary context switches per second: a core was taken from a thread.
     #[schemars(range(min = 0.0))]
     pub involuntary_switches_per_s: Option<f64>,
 }
 
-/// What the machine used.
+/// The usage of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 // As of crate::Summary: a key of a later version has its default.
 #[serde(default)]
 pub struct HostUsage {
-    /// Time that all cores were busy.
+    /// Time that the cores were busy, all of them together.
     #[schemars(range(min = 0.0))]
     pub cpu_percent: Option<f64>,
-    /// Time that a hypervisor gave to others instead.
+    /// Time that a hypervisor gave to other machines instead.
     #[schemars(range(min = 0.0))]
     pub steal_percent: Option<f64>,
-    /// Memory that is not available.
+    /// Memory in use: all but the available memory.
     pub memory_used_bytes: Option<u64>,
     /// The share of the time in which some task waited for the CPU.
     #[schemars(range(min = 0.0))]
@@ -129,31 +132,31 @@ pub struct HostUsage {
     /// Bytes received through the interface, by all programs.
     #[schemars(range(min = 0.0))]
     pub net_in_bytes_per_s: Option<f64>,
-    /// Bytes that went out through it.
+    /// Bytes sent through the interface, by all programs.
     #[schemars(range(min = 0.0))]
     pub net_out_bytes_per_s: Option<f64>,
-    /// Packets that came through it.
+    /// Packets received through the interface, by all programs.
     #[schemars(range(min = 0.0))]
     pub net_in_packets_per_s: Option<f64>,
-    /// Packets that went out through it.
+    /// Packets sent through the interface, by all programs.
     #[schemars(range(min = 0.0))]
     pub net_out_packets_per_s: Option<f64>,
-    /// The busier of its two ways, of the link's speed.
+    /// The usage of the link's busier direction, in percent of its speed.
     #[schemars(range(min = 0.0))]
     pub link_percent: Option<f64>,
-    /// TCP segments sent again.
+    /// TCP segments that were retransmitted.
     pub retransmits: Option<u64>,
     /// Connections refused because a listener's queue was full.
     pub listen_overflows: Option<u64>,
 }
 
-/// What was watched in the whole run.
+/// The usage in the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Watch {
     /// The machine.
     pub host: Host,
-    /// The processes, each with all that descend from it; the generator is the first.
+    /// The processes, each with all its descendants; the generator is the first.
     pub trees: Vec<Tree>,
 }
 
@@ -161,19 +164,19 @@ pub struct Watch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Host {
-    /// Cores that are online.
+    /// The number of cores that are online.
     pub cores: Option<u64>,
-    /// Memory that the machine has.
+    /// The memory of the machine.
     pub memory_bytes: Option<u64>,
     /// The network interface that leads to the target.
     pub interface: Option<String>,
-    /// The speed of its link, where it has one.
+    /// The speed of the interface's link; null if it has none.
     pub link_bits_per_s: Option<u64>,
-    /// Time that all cores were busy.
+    /// Time that the cores were busy, all of them together.
     pub cpu_percent: MeanAndMax,
-    /// Time that a hypervisor gave to others instead.
+    /// Time that a hypervisor gave to other machines instead.
     pub steal_percent: MeanAndMax,
-    /// Memory that is not available.
+    /// Memory in use: all but the available memory.
     pub memory_used_bytes: MeanAndMax,
     /// The share of the time in which some task waited for the CPU.
     pub cpu_pressure_percent: MeanAndMax,
@@ -183,19 +186,19 @@ pub struct Host {
     pub io_pressure_percent: MeanAndMax,
     /// Bytes received through the interface, by all programs.
     pub net_in_bytes_per_s: MeanAndMax,
-    /// Bytes that went out through it.
+    /// Bytes sent through the interface, by all programs.
     pub net_out_bytes_per_s: MeanAndMax,
-    /// Packets that came through it.
+    /// Packets received through the interface, by all programs.
     pub net_in_packets_per_s: MeanAndMax,
-    /// Packets that went out through it.
+    /// Packets sent through the interface, by all programs.
     pub net_out_packets_per_s: MeanAndMax,
-    /// The busier of its two ways, of the link's speed.
+    /// The usage of the link's busier direction, in percent of its speed.
     pub link_percent: MeanAndMax,
-    /// TCP segments sent again.
+    /// TCP segments that were retransmitted.
     pub retransmits: Option<u64>,
     /// Connections refused because a listener's queue was full.
     pub listen_overflows: Option<u64>,
-    /// What could not be read.
+    /// The figures that could not be read.
     pub missing: Vec<Missing>,
 }
 
@@ -203,19 +206,19 @@ pub struct Host {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Tree {
-    /// `generator`, or what it was asked for by.
+    /// `generator`, or the argument that selected the tree.
     pub name: String,
-    /// The name of its first process's program.
+    /// The program name of the tree's first process.
     pub command: Option<String>,
-    /// Its first process.
+    /// The process identifier of the tree's first process.
     pub pid: Option<u32>,
-    /// Time on a core in all, children included.
+    /// The total time on a core, child processes included.
     pub cpu_s: Seconds,
     /// Time on a core, user and system, children included.
     pub cpu_percent: MeanAndMax,
     /// Resident memory; pages that processes share count in each of them.
     pub rss_bytes: MeanAndMax,
-    /// The same with shared pages divided among them.
+    /// Resident memory with shared pages divided among the processes.
     pub pss_bytes: MeanAndMax,
     /// Threads.
     pub threads: MeanAndMax,
@@ -223,15 +226,15 @@ pub struct Tree {
     pub open_files: MeanAndMax,
     /// Open sockets; one that processes share counts once.
     pub sockets: MeanAndMax,
-    /// What happened to it, at most a hundred events.
+    /// The changes of the tree, at most a hundred.
     pub events: Vec<TreeEvent>,
-    /// How many events there were.
+    /// The number of changes.
     pub event_count: u64,
-    /// What could not be read.
+    /// The figures that could not be read.
     pub missing: Vec<Missing>,
 }
 
-/// The mean over a run, and the highest of one interval.
+/// The mean over a run, and the highest value of one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MeanAndMax {
@@ -242,14 +245,14 @@ pub struct MeanAndMax {
     pub max: Option<Number>,
 }
 
-/// What happened to a tree.
+/// A change of a watched tree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TreeEvent {
-    /// The end of the interval in which it was seen, from the start of the measured part.
+    /// The end of the interval in which the change was seen, from the start of the measured part.
     pub at_s: Seconds,
-    /// What it was.
+    /// The kind of change.
     pub change: Change,
-    /// Its first process after it.
+    /// The first process after the change.
     pub pid: Option<u32>,
 }
