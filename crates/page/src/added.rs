@@ -1,8 +1,8 @@
-//! Tables that another program adds to the page of a run: those of the tool in whose words it was
-//! begun.
+//! Tables that another program adds to the page of a run, such as those of the tool whose command
+//! line started the run.
 //!
-//! They come as JSON, from a program that knows nothing of pages. What stands in a cell is text,
-//! and the page shows it as text whatever is in it.
+//! The program passes them as JSON and needs to know nothing about pages. A cell is text, and the
+//! page shows it as plain text whatever it contains.
 
 use crate::{Headline, RunPage, Tone};
 use serde::{Deserialize, Serialize};
@@ -14,26 +14,26 @@ use serde::{Deserialize, Serialize};
 pub struct AddedTables {
     /// The heading.
     pub title: String,
-    /// What the program says of the test by its own rules; none if it does not judge it.
+    /// The program's own verdicts on the test; empty if it does not judge it.
     #[serde(default)]
     pub verdicts: Vec<AddedVerdict>,
     /// The tables, in order.
     pub tables: Vec<AddedTable>,
 }
 
-/// What a program says of a test by its own rules, in few words.
+/// A program's verdict on a test by its own rules, in few words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct AddedVerdict {
-    /// What is judged: `Thresholds`, `Failed`.
+    /// The subject of the verdict: `Thresholds`, `Failed`.
     pub name: String,
-    /// What came of it: `2 of 3 crossed`.
+    /// The result: `2 of 3 crossed`.
     pub figure: String,
-    /// What there is to know about it: the names of those that were crossed.
+    /// Details of the result: the names of the thresholds that were crossed.
     #[serde(default)]
     pub note: String,
-    /// Whether it is bad.
+    /// True if the result is bad.
     #[serde(default)]
     pub is_bad: bool,
 }
@@ -43,13 +43,13 @@ pub struct AddedVerdict {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct AddedTable {
-    /// What it is of.
+    /// The heading of the table.
     pub title: String,
-    /// Its columns.
+    /// The columns.
     pub columns: Vec<AddedColumn>,
-    /// Its rows, each with a cell for every column.
+    /// The rows, each with a cell for every column.
     pub rows: Vec<Vec<String>>,
-    /// Whether the last row is that of all others together.
+    /// True if the last row is the total of all others.
     #[serde(default)]
     pub has_total: bool,
 }
@@ -59,17 +59,17 @@ pub struct AddedTable {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct AddedColumn {
-    /// Its heading.
+    /// The heading of the column.
     pub name: String,
-    /// Whether its cells are numbers.
+    /// True if the cells are numbers.
     #[serde(default)]
     pub is_number: bool,
 }
 
-/// What was read are no tables.
+/// The error of JSON that does not hold tables.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTables {
-    /// It is no JSON, or other JSON.
+    /// The text is not JSON, or JSON of another shape.
     #[error("these are no tables: {0}. docs/guide/html.md shows how they are written.")]
     Unreadable(#[from] serde_json::Error),
     /// A row has more cells than there are columns, or fewer.
@@ -78,22 +78,22 @@ pub enum NoTables {
          cell for every column."
     )]
     Uneven {
-        /// The table.
+        /// The title of the table.
         title: String,
-        /// The row, from 1.
+        /// The number of the row, from 1.
         row: usize,
-        /// How many cells it has.
+        /// The number of cells in the row.
         cells: usize,
-        /// How many columns there are.
+        /// The number of columns of the table.
         columns: usize,
     },
 }
 
 impl AddedTables {
-    /// The tables that are written as this JSON.
+    /// Reads tables from JSON, and escapes control characters in their texts.
     ///
     /// # Errors
-    /// If it is none of such tables.
+    /// If the JSON does not hold such tables.
     pub fn parse(json: &[u8]) -> Result<Self, NoTables> {
         let mut tables: AddedTables = serde_json::from_slice(json)?;
         for table in &tables.tables {
@@ -128,7 +128,10 @@ impl AddedTables {
     }
 }
 
-/// Has a page begin with what the program says by its own rules.
+/// Puts the program's verdicts at the head of a page, each in place of a headline of the same name,
+/// and adapts the page to them: after a bad verdict, a valid result loses its colour; Loadline's
+/// count of failures is renamed to requests without a response; and sentences that name an option
+/// of Loadline are removed.
 pub(crate) fn put_first(page: &mut RunPage, verdicts: &[AddedVerdict]) {
     for verdict in verdicts {
         let headline = Headline {
@@ -166,8 +169,8 @@ pub(crate) fn put_first(page: &mut RunPage, verdicts: &[AddedVerdict]) {
     }
 }
 
-/// A text without the sentences that name an option of a command line, and of a sentence that is
-/// left without another what stands before its advice.
+/// Removes the sentences that name an option of a command line. If no sentence is left, returns the
+/// first clause, which stands before the advice.
 fn without_options(text: &str) -> String {
     let sentences: Vec<&str> = text.split_inclusive(". ").map(str::trim_end).collect();
     let kept: Vec<&str> = sentences
@@ -187,7 +190,7 @@ fn without_options(text: &str) -> String {
     }
 }
 
-/// Whether a word is an option: `--drain`, `(-r)`, `-c`.
+/// True if the text contains an option: `--drain`, `(-r)`, `-c`.
 fn names_option(sentence: &str) -> bool {
     sentence.split_whitespace().any(|word| {
         let option = word.trim_start_matches(['(', '`', '\'']).strip_prefix('-');
@@ -198,7 +201,7 @@ fn names_option(sentence: &str) -> bool {
     })
 }
 
-/// Text with its control characters spelled out, but for those that break lines.
+/// Returns the text with its control characters escaped, except for line breaks and tabs.
 fn harmless(text: &str) -> String {
     let is_kept = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
     text.chars()

@@ -1,7 +1,7 @@
-//! A chart as data: title, axes, and what is drawn between them.
+//! A chart as data: title, axes, and the series between them.
 //!
-//! This is the only description of a plot. The page draws it with what a reader can do there (zoom,
-//! hover, legends that toggle), `loadline-plot` draws it for files. Numbers are in the base unit of
+//! This is the only description of a plot. The page draws it and lets the reader zoom, hover and
+//! toggle series in the legend; `loadline-plot` draws it to files. Numbers are in the base unit of
 //! their axis; each renderer chooses the unit that it shows.
 
 use crate::{Heatmap, number};
@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Chart {
-    /// What its files are called, without an ending: `response-time`. Unique on a page.
+    /// The name of the chart's files, without an ending: `response-time`. Unique on a page.
     pub name: String,
     /// The title above the plot.
     pub title: String,
@@ -21,11 +21,11 @@ pub struct Chart {
     pub x: Axis,
     /// The axis from bottom to top.
     pub y: Axis,
-    /// What is drawn. Later series lie above earlier ones.
+    /// The series. Later series lie above earlier ones.
     pub series: Vec<Series>,
-    /// Drawn below the series.
+    /// A heatmap below the series.
     pub heatmap: Option<Heatmap>,
-    /// Places on the x axis that are pointed out, rising; drawn below the series.
+    /// Marked positions on the x axis, in rising order; drawn below the series.
     pub reference_lines: Vec<ReferenceLine>,
 }
 
@@ -33,29 +33,29 @@ pub struct Chart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Axis {
-    /// What it measures.
+    /// The label of the axis.
     pub title: String,
     /// The unit of its numbers.
     pub unit: Unit,
-    /// Where a number stands on it.
+    /// The mapping from numbers to positions.
     pub scale: Scale,
-    /// Whether it counts whole things, so that ticks stand at whole numbers.
+    /// True if the axis counts whole things, so that ticks stand at whole numbers.
     pub is_whole: bool,
-    /// The lower and the upper end; `None` takes them from the numbers.
+    /// The lower and the upper end; `None` takes them from the data.
     pub ends: Option<(f64, f64)>,
 }
 
-/// Where a number stands on an axis.
+/// The mapping from numbers to positions on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Equal differences take equal room. An axis without a negative number starts at 0.
+    /// Equal differences have equal lengths. An axis without a negative number starts at 0.
     Linear,
-    /// Equal ratios take equal room. Numbers that are not above 0 are left out.
+    /// Equal ratios have equal lengths. Numbers that are not above 0 are left out.
     Log,
-    /// Percentiles from 0 to below 100, each further nine with the same room:
-    /// `log10(1/(1 − p/100))`, the axis of the plots of HdrHistogram. Numbers outside are left out.
+    /// Percentiles from 0 to below 100, with the same length for each further nine:
+    /// `log10(1/(1 − p/100))`, the axis of HdrHistogram's plots. Numbers outside are left out.
     Percentile,
 }
 
@@ -86,23 +86,23 @@ pub enum Unit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Series {
-    /// Its name in the legend, unique in its chart.
+    /// The name in the legend, unique in its chart.
     pub name: String,
-    /// Where its points stand: an index into the page's [`SharedX`].
+    /// The x values of the points, as an index into the page's [`SharedX`].
     pub x: usize,
-    /// The number at each of these places; `None` interrupts a line.
+    /// The y value for each x value; `None` interrupts a line.
     #[serde(serialize_with = "number::gaps")]
     pub y: Vec<Option<f64>>,
-    /// How it is drawn.
+    /// The mark that the series is drawn with.
     pub mark: Mark,
-    /// Its colour, an index into the palette of seven. Larger ones begin anew with other marks:
-    /// dashed lines, rings in place of dots.
+    /// The colour, as an index into the palette of seven. Higher indices reuse the colours with
+    /// other marks: dashed lines, rings instead of dots.
     pub colour: usize,
-    /// Whether it is left out until the reader chooses it; files leave it out.
+    /// True if the series is left out until the reader selects it; files leave it out.
     pub is_hidden: bool,
 }
 
-/// How a series is drawn.
+/// The mark of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -115,15 +115,15 @@ pub enum Mark {
     Dots,
 }
 
-/// A place on the x axis that is pointed out: a dashed line from bottom to top.
+/// A marked position on the x axis: a dashed line from bottom to top.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReferenceLine {
-    /// Where it stands.
+    /// The position.
     pub at: f64,
-    /// From where to where it may lie: its confidence interval.
+    /// The confidence interval of the position: its lower and upper end.
     pub band: Option<(f64, f64)>,
-    /// The words beside it.
+    /// The text next to the line.
     pub label: String,
 }
 
@@ -134,22 +134,22 @@ pub struct XValues {
     /// The values, rising.
     #[serde(serialize_with = "number::exact")]
     pub values: Vec<f64>,
-    /// What stands at each value, where that has a name; else empty.
+    /// The name of each value; empty if the values have no names.
     pub names: Vec<String>,
 }
 
-/// The x values of a page's charts. Series that stand at the same places share one entry, so that
-/// a page holds the moments of a run once.
+/// The x values of a page's charts. Series with equal x values share one entry, so that a page
+/// holds the times of a run once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct SharedX(Vec<XValues>);
 
-/// The last colour of the palette, nearly black or white: for what is no part of a set.
+/// The last colour of the palette, nearly black or white: for series that do not belong to a set.
 pub(crate) const INK: usize = 6;
 
 impl Axis {
-    /// An axis on this scale whose ends are those of its numbers.
+    /// Creates an axis on this scale whose ends come from the data.
     pub fn new(title: &str, unit: Unit, scale: Scale) -> Axis {
         Axis {
             title: title.to_owned(),
@@ -160,17 +160,17 @@ impl Axis {
         }
     }
 
-    /// An axis on which equal differences take equal room.
+    /// Creates an axis on which equal differences have equal lengths.
     pub fn linear(title: &str, unit: Unit) -> Axis {
         Axis::new(title, unit, Scale::Linear)
     }
 
-    /// An axis on which equal ratios take equal room.
+    /// Creates an axis on which equal ratios have equal lengths.
     pub fn log(title: &str, unit: Unit) -> Axis {
         Axis::new(title, unit, Scale::Log)
     }
 
-    /// An axis of whole things, such as users.
+    /// Creates an axis that counts whole things, such as users.
     pub fn whole(title: &str) -> Axis {
         Axis {
             is_whole: true,
@@ -178,7 +178,7 @@ impl Axis {
         }
     }
 
-    /// The same from `low` to `high`.
+    /// Sets the ends of the axis to `low` and `high`.
     #[must_use]
     pub fn between(mut self, low: f64, high: f64) -> Axis {
         self.ends = Some((low, high));
@@ -187,7 +187,7 @@ impl Axis {
 }
 
 impl Chart {
-    /// A chart of these series; `None` if none of them has a number.
+    /// Creates a chart of the series that have a number; `None` if there is no such series.
     pub(crate) fn of_series(
         (name, title, note): (&str, &str, &str),
         x: Axis,
@@ -207,14 +207,14 @@ impl Chart {
         })
     }
 
-    /// Whether there is anything to see before a reader chooses.
+    /// True if the chart shows something before a reader selects series.
     pub(crate) fn is_shown(&self) -> bool {
         self.heatmap.is_some() || self.series.iter().any(|series| !series.is_hidden)
     }
 }
 
 impl Series {
-    /// A series that is shown.
+    /// Creates a series that is shown at first.
     pub fn new(name: &str, x: usize, y: Vec<Option<f64>>, mark: Mark, colour: usize) -> Series {
         Series {
             name: name.to_owned(),
@@ -228,7 +228,7 @@ impl Series {
 }
 
 impl SharedX {
-    /// Adds these values, and says where they stand; the same values are kept once.
+    /// Adds x values and returns their index; equal values are kept once.
     pub fn add(&mut self, values: Vec<f64>, names: Vec<String>) -> usize {
         let new = XValues { values, names };
         let known = self.0.iter().position(|known| *known == new);
@@ -238,10 +238,10 @@ impl SharedX {
         })
     }
 
-    /// The points of a series, `NaN` where a line is interrupted.
+    /// Returns the points of a series; `NaN` stands for an interrupted line.
     ///
     /// # Panics
-    /// If the series is of another page.
+    /// If the series belongs to another page.
     pub fn points<'a>(&'a self, series: &'a Series) -> impl Iterator<Item = (f64, f64)> + 'a {
         let x = self.0[series.x].values.iter().copied();
         let y = series.y.iter().map(|y| y.unwrap_or(f64::NAN));

@@ -11,19 +11,19 @@ pub use study::{ScatterPlots, StudyPlots};
 
 use crate::{Chart, Page, RunPage, SharedX};
 
-/// A chart of a page as its files need it.
+/// A chart of a page, with what is needed to draw it to a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileChart<'a> {
-    /// What its files are called, without an ending.
+    /// The name of the chart's files, without an ending.
     pub name: String,
-    /// What it shows.
+    /// The chart.
     pub chart: &'a Chart,
-    /// Where its series stand.
+    /// The x values of its series.
     pub shared_x: &'a SharedX,
 }
 
-/// The charts that a page shows before a reader chooses, in its order. Those of several runs have
-/// names that begin with the run's number: `run-2-rate`.
+/// Returns the charts that a page shows before a reader selects series, in the page's order. In a
+/// series of runs the names begin with the run's number: `run-2-rate`.
 pub fn charts(page: &Page) -> Vec<FileChart<'_>> {
     match page {
         Page::Run(page) => of_run(page, ""),

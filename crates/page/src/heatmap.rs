@@ -2,30 +2,30 @@
 //! response times.
 //!
 //! All rows have the same ratio, [`ROWS_PER_DECADE`] to a power of ten. There are at most
-//! [`MOST_COLUMNS`] columns: before one more is added, each two neighbours are joined, so that an
-//! hour costs no more than a minute.
+//! [`MOST_COLUMNS`] columns: before one more is added, pairs of neighbours are merged, so that an
+//! hour takes no more memory than a minute.
 
 use crate::number;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Rows to a power of ten.
+/// The number of rows for a power of ten.
 const ROWS_PER_DECADE: f64 = 12.0;
-/// At most this many columns are kept.
+/// The highest number of columns.
 const MOST_COLUMNS: usize = 240;
 
-/// How many responses took how long, and when.
+/// The number of responses by time and response time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Heatmap {
     /// The lower end of the lowest row, in microseconds.
     #[serde(serialize_with = "number::one")]
     pub lowest_us: f64,
-    /// How many times longer the upper end of a row is than its lower end.
+    /// The ratio of the upper end of a row to its lower end.
     pub ratio: f64,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: usize,
-    /// The columns, in the order of time.
+    /// The columns, in chronological order.
     pub columns: Vec<HeatColumn>,
 }
 
@@ -33,32 +33,32 @@ pub struct Heatmap {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HeatColumn {
-    /// When it began, in seconds from the end of warm-up.
+    /// The beginning of the interval, in seconds from the end of warm-up.
     #[serde(serialize_with = "number::one")]
     pub start_s: f64,
-    /// When it ended.
+    /// The end of the interval, in seconds from the end of warm-up.
     #[serde(serialize_with = "number::one")]
     pub end_s: f64,
     /// The lowest row that is not empty.
     pub first_row: usize,
-    /// The counts of that row and of those above it, up to the highest that is not empty.
+    /// The counts of the rows from `first_row` up to the highest that is not empty.
     pub counts: Vec<u64>,
 }
 
 /// A cell of a heatmap that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatCell {
-    /// Its start and its end, in seconds from the end of warm-up.
+    /// The start and the end of the column, in seconds from the end of warm-up.
     pub seconds: (f64, f64),
-    /// Its lowest and its highest response time, in microseconds.
+    /// The lowest and the highest response time of the row, in microseconds.
     pub us: (f64, f64),
-    /// Its count, from 0 to 1 on a logarithmic scale: one slow response among thousands must be
-    /// seen.
+    /// The count, from 0 to 1 on a logarithmic scale: one slow response among thousands must be
+    /// visible.
     pub share: f64,
 }
 
 impl Heatmap {
-    /// The cells that are not empty.
+    /// Returns the cells that are not empty.
     pub fn cells(&self) -> impl Iterator<Item = HeatCell> + '_ {
         let most = (self.densest() as f64).ln_1p();
         let height_us = |row: usize| self.lowest_us * self.ratio.powf(row as f64);
@@ -76,14 +76,14 @@ impl Heatmap {
         })
     }
 
-    /// The count of the fullest cell.
+    /// Returns the count of the fullest cell.
     pub fn densest(&self) -> u64 {
         let counts = self.columns.iter().flat_map(|column| &column.counts);
         counts.copied().max().unwrap_or(0)
     }
 
-    /// The ends of an axis of its times: the lower is rounded down to one digit, as a logarithmic
-    /// axis counts its ticks from there.
+    /// Returns the ends of an axis of response times. The lower end is rounded down to one digit,
+    /// because the ticks of a logarithmic axis start there.
     pub(crate) fn ends_us(&self) -> (f64, f64) {
         let decade = 10_f64.powf(self.lowest_us.log10().floor());
         let low = (self.lowest_us / decade + 1e-9).floor() * decade;
@@ -91,14 +91,14 @@ impl Heatmap {
     }
 }
 
-/// A heatmap that grows. Its columns are joined here and not by the record's histories, because the
-/// page depends on nothing that records.
+/// A heatmap that grows during a run. It merges its columns itself, not by the histories of
+/// `record`, because the page does not depend on recording.
 #[derive(Clone, Debug)]
 pub struct Heat {
     columns: Vec<Column>,
-    /// How many intervals a column holds, a power of two.
+    /// The number of intervals in a column, a power of two.
     each: usize,
-    /// How many intervals the last column holds.
+    /// The number of intervals in the last column.
     in_last: usize,
 }
 
@@ -120,9 +120,9 @@ struct Column {
 }
 
 impl Heat {
-    /// Adds the next interval: its start and end in nanoseconds of the run, and each response time
-    /// in nanoseconds with its count. A rest of an interval in which nothing came is left out, as a
-    /// saved run has none.
+    /// Adds the next interval: its start and end in nanoseconds of the run, and the count of each
+    /// response time in nanoseconds. An interval without a response that is much shorter than the
+    /// others is left out, because a saved run has none.
     pub fn observe(&mut self, start_ns: u64, end_ns: u64, times: impl Iterator<Item = (u64, u64)>) {
         let column = Column::new(start_ns, end_ns, times);
         match self.columns.last_mut() {
@@ -139,8 +139,8 @@ impl Heat {
         }
     }
 
-    /// The heatmap so far, in seconds since `zero_ns`, the end of warm-up; earlier intervals are
-    /// left out. `None` without a response.
+    /// Returns the heatmap so far, in seconds from `zero_ns`, the end of warm-up; earlier intervals
+    /// are left out. `None` without a response.
     pub fn map(&self, zero_ns: u64) -> Option<Heatmap> {
         let measured = |column: &&Column| column.start_ns >= zero_ns;
         let columns = || self.columns.iter().filter(measured);
@@ -156,7 +156,7 @@ impl Heat {
         })
     }
 
-    /// Joins each two neighbours if there are as many columns as may be.
+    /// Merges pairs of neighbours if the highest number of columns is reached.
     fn make_room(&mut self) {
         if self.columns.len() < MOST_COLUMNS {
             return;
@@ -184,7 +184,7 @@ impl Column {
         column
     }
 
-    /// Whether it has no response and less than a tenth of an interval's length.
+    /// True if the column has no response and less than a tenth of an interval's length.
     fn is_empty_rest(&self, interval_ns: u64) -> bool {
         self.counts.is_empty() && self.length_ns() * 10 < interval_ns
     }
@@ -213,7 +213,7 @@ impl Column {
     }
 }
 
-/// The row of a time, counted from that of a microsecond.
+/// Returns the row of a time; row 0 begins at a microsecond.
 fn row(time_ns: u64) -> i32 {
     ((time_ns.max(1) as f64 / 1e3).log10() * ROWS_PER_DECADE).floor() as i32
 }
@@ -284,11 +284,11 @@ mod tests {
             [(100_000, 1)].into_iter(),
         );
         assert_eq!(ends(&ended), 2.001);
-        // A second without a response is told.
+        // A second without a response has a column.
         let mut stalled = heat(2);
         stalled.observe(2 * SECOND, 3 * SECOND, std::iter::empty());
         assert_eq!(ends(&stalled), 3.0);
-        // Also where a column has become many seconds.
+        // The same if a column covers many seconds.
         let seconds = 20 * MOST_COLUMNS as u64;
         let mut long = heat(seconds);
         assert!(long.each > 10, "{}", long.each);

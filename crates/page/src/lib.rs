@@ -1,16 +1,17 @@
-//! What an HTML report shows, as data, and the page that it is put in.
+//! The contents of HTML reports as data, and the page that shows them.
 //!
-//! The front end in `web/` is built once, into a single file without a word of data. A [`Page`] is
-//! what it draws: [`RunPage`] for one run, [`SeriesPage`] for several, [`StudyPage`] for a study,
-//! [`SearchPage`] for a search. [`html`] writes the page's data into that file, which is then a
-//! report that needs no server and no network. The front end imports the same types from
+//! The front end in `web/` is built once, into a single file without any data. A [`Page`] is the
+//! data that it draws: [`RunPage`] for one run, [`SeriesPage`] for several, [`StudyPage`] for a
+//! study, [`SearchPage`] for a search. [`html`] writes the page's data into that file, which is
+//! then a report that needs no server and no network. The front end imports the same types from
 //! `web/src/generated/page.ts`, which a test writes and compares.
 //!
 //! A plot is described once, as a [`Chart`]: by `charts/run.rs`, `charts/study.rs` or
-//! `charts/search.rs`. The page draws it, and `loadline-plot` draws what [`charts`] names to files.
+//! `charts/search.rs`. The page draws it, and `loadline-plot` draws the charts that [`charts`]
+//! returns to files.
 //!
-//! Times are microseconds and numbers are rounded to four digits, as many as a screen shows. The
-//! JSON report has all digits. Nothing here knows how a run is recorded.
+//! Times are microseconds, and numbers are rounded to four digits, enough for a screen. The JSON
+//! report has all digits. This crate does not depend on the recording of runs.
 
 mod added;
 mod chart;
@@ -42,7 +43,7 @@ pub use timeline::{Measure, Spectrum, Timeline, Track};
 
 use serde::Serialize;
 
-/// What a page shows.
+/// The data of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]

@@ -1,19 +1,19 @@
-//! Numbers in few characters: four significant digits are more than a screen shows.
+//! Numbers in few characters: four significant digits are enough for a screen.
 
 use serde::Serializer;
 use serde::ser::SerializeSeq;
 
-/// Significant digits that are kept of a number that is drawn.
+/// The number of significant digits of a number that is drawn.
 const DIGITS: usize = 4;
 
-/// The number with four significant digits; of a whole number below 2^53 all, if it is exact.
+/// Returns the number rounded to four significant digits.
 pub(crate) fn rounded(number: f64) -> f64 {
     format!("{number:.*e}", DIGITS - 1)
         .parse()
         .unwrap_or(number)
 }
 
-/// Writes a number; what is not finite as `null`.
+/// Writes a rounded number; one that is not finite as `null`.
 pub(crate) fn one<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
     let short = rounded(*number);
     if !short.is_finite() {
@@ -25,7 +25,7 @@ pub(crate) fn one<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error>
     }
 }
 
-/// Writes a number that may be absent.
+/// Writes a rounded number that may be absent.
 pub(crate) fn maybe<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     match number {
         Some(number) => one(number, to),
@@ -33,7 +33,7 @@ pub(crate) fn maybe<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok,
     }
 }
 
-/// Writes numbers that may be absent.
+/// Writes rounded numbers that may be absent.
 pub(crate) fn gaps<S: Serializer>(numbers: &[Option<f64>], to: S) -> Result<S::Ok, S::Error> {
     let mut list = to.serialize_seq(Some(numbers.len()))?;
     for number in numbers {
@@ -42,7 +42,7 @@ pub(crate) fn gaps<S: Serializer>(numbers: &[Option<f64>], to: S) -> Result<S::O
     list.end()
 }
 
-/// A number that is written short.
+/// A number that is written rounded.
 struct Short(f64);
 
 impl serde::Serialize for Short {
@@ -51,12 +51,12 @@ impl serde::Serialize for Short {
     }
 }
 
-/// Seconds to the millisecond: four digits would not tell the seconds of an hour apart.
+/// Rounds seconds to milliseconds: with four digits, the seconds of an hour would not be distinct.
 pub(crate) fn milliseconds(second: f64) -> f64 {
     (second * 1e3).round() / 1e3
 }
 
-/// Writes numbers with all their digits, whole ones without a point.
+/// Writes numbers with all their digits, whole numbers without a decimal point.
 pub(crate) fn exact<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
     let mut list = to.serialize_seq(Some(numbers.len()))?;
     for number in numbers {
@@ -68,7 +68,7 @@ pub(crate) fn exact<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::E
     list.end()
 }
 
-/// Whether the number is an integer that a double holds exactly.
+/// True if the number is an integer that a double represents exactly.
 fn is_whole(number: f64) -> bool {
     const WHOLE: f64 = 9_007_199_254_740_992.0;
     number.fract() == 0.0 && number.abs() < WHOLE

@@ -1,4 +1,4 @@
-//! What the page of one run shows.
+//! The data of the page of one run.
 
 use crate::{AddedTables, RunPlots, added, number};
 use serde::Serialize;
@@ -9,37 +9,37 @@ use serde::Serialize;
 pub struct RunPage {
     /// The version of the program that ran it.
     pub version: String,
-    /// When it started, in RFC 3339.
+    /// The start of the run, in RFC 3339.
     pub started_at: String,
-    /// What was sent: `GET http://127.0.0.1:8080/`.
+    /// The request: `GET http://127.0.0.1:8080/`.
     pub title: String,
-    /// How much, in which model: `open loop: 2 000/s constant, 50 connections, …`.
+    /// The load and its model: `open loop: 2 000/s constant, 50 connections, …`.
     pub load: String,
-    /// The figures that a reader looks for first.
+    /// The most important figures.
     pub headlines: Vec<Headline>,
-    /// What was counted.
+    /// The counts.
     pub facts: Vec<Fact>,
     /// The generator's machine.
     pub machine: Vec<Fact>,
-    /// Whether the result can be believed.
+    /// The validity of the result.
     pub validity: ValidityText,
-    /// What to know before believing a figure.
+    /// Warnings about the figures.
     pub warnings: Vec<String>,
-    /// The checks, and their results.
+    /// The checks and their results.
     pub checks: Vec<CheckRow>,
-    /// What the response times count from.
+    /// The event that response times start from, in words.
     pub timed_from: String,
     /// The percentiles of the response time.
     pub percentiles: Vec<PercentileRow>,
     /// The names of the columns of numbers by name, in the order of each row's cells.
     pub name_columns: Vec<String>,
-    /// The requests by name, the most frequent name first; none where all have one name.
+    /// The requests by name, the most frequent name first; empty if all have one name.
     pub names: Vec<NameRow>,
-    /// What explains these rows.
+    /// Explanations of the rows by name.
     pub name_notes: Vec<String>,
     /// The metrics that a script counted by itself.
     pub metrics: Vec<MetricRow>,
-    /// What explains these rows.
+    /// Explanations of the metrics.
     pub metric_notes: Vec<String>,
     /// Responses by status.
     pub statuses: Vec<StatusRow>,
@@ -47,9 +47,9 @@ pub struct RunPage {
     pub errors: Vec<ErrorRow>,
     /// The names of the columns of times, in the order of each row's cells.
     pub time_columns: Vec<String>,
-    /// Where the time went.
+    /// The times of the parts of an exchange.
     pub times: Vec<TimeRow>,
-    /// What explains these rows.
+    /// Explanations of the times.
     pub time_notes: Vec<String>,
     /// The processes and the machine that were watched.
     pub resources: Vec<Resource>,
@@ -60,10 +60,10 @@ pub struct RunPage {
 }
 
 impl RunPage {
-    /// The same with what another program adds, if it adds anything. Where that judges the test
-    /// itself, its verdict and its failures take their place at the head, and what is without a
-    /// response is called so: a failure is what that program calls one. Advice that names options
-    /// of ours is left out, as that program has others.
+    /// Adds another program's tables to the page, if there are any. If that program judges the test
+    /// itself, its verdicts come first, Loadline's failures are called requests without a response
+    /// (that program defines failures in its own way), and advice that names Loadline's options is
+    /// removed, because the program has other options.
     #[must_use]
     pub fn with_added(mut self, tables: Option<AddedTables>) -> RunPage {
         if let Some(tables) = &tables
@@ -76,17 +76,17 @@ impl RunPage {
     }
 }
 
-/// A figure that is shown large.
+/// A figure in large type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Headline {
-    /// What it is of.
+    /// The name of the figure.
     pub name: String,
     /// The figure, formatted.
     pub figure: String,
-    /// What stands below it; empty if nothing does.
+    /// The text below the figure; may be empty.
     pub note: String,
-    /// Whether it is good or bad; plain if it is neither.
+    /// The rating of the figure; plain if it is neither good nor bad.
     pub tone: Tone,
 }
 
@@ -94,9 +94,9 @@ pub struct Headline {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Fact {
-    /// Its name; empty if it goes on from the one before.
+    /// The name; empty if the text continues the fact before.
     pub name: String,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
@@ -104,23 +104,23 @@ pub struct Fact {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MetricRow {
-    /// Its name, with its tags.
+    /// The name of the metric, with its tags.
     pub name: String,
-    /// What is made of its values: `trend`, `counter`, `rate` or `gauge`.
+    /// The kind of the metric: `trend`, `counter`, `rate` or `gauge`.
     pub kind: String,
-    /// Its figures by name; none without a value.
+    /// The figures of the metric by name; empty without a value.
     pub figures: Vec<Fact>,
 }
 
-/// Whether a result can be believed, as sentences.
+/// The validity of a result, as sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ValidityText {
-    /// The colour and the sign of its box.
+    /// The colour and the sign of the box.
     pub tone: Tone,
-    /// How far the result can be believed, as a sentence.
+    /// The conclusion, as a sentence.
     pub claim: String,
-    /// Why not, each a sentence that ends in what to do.
+    /// The findings, each a sentence that ends in advice.
     pub findings: Vec<String>,
 }
 
@@ -129,54 +129,53 @@ pub struct ValidityText {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
-    /// There is no reason against it.
+    /// Nothing speaks against it.
     #[default]
     Good,
-    /// As good, without the colour: no reason against the measurement, but the responses are in
-    /// doubt.
+    /// As good, without the colour: the measurement is sound, but the responses are in doubt.
     Plain,
-    /// There are reasons against it.
+    /// Something may have distorted it.
     Doubtful,
-    /// It does not hold.
+    /// It is invalid, or it failed.
     Bad,
 }
 
-/// A check, and its result.
+/// A check and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CheckRow {
     /// The condition as typed.
     pub text: String,
-    /// What the run says of it.
+    /// The outcome of the check.
     pub outcome: Outcome,
-    /// What was measured.
+    /// The measured figure, formatted.
     pub actual: String,
-    /// Why the run can't decide it, where it can't.
+    /// The reason why the run cannot decide the check; `None` if it can.
     pub why: Option<String>,
 }
 
-/// What a run says of a check.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It passed.
+    /// The condition is true.
     Passed,
-    /// It failed.
+    /// The condition is false.
     Failed,
-    /// The run can't decide it.
+    /// The run cannot decide the condition.
     Undecided,
 }
 
-/// A percentile of the response and the service time.
+/// A percentile of the response time and of the service time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PercentileRow {
-    /// Its name, `p99.9`, or that of a moment: `mean`, `max`.
+    /// The name of the percentile, `p99.9`, or of another statistic: `mean`, `max`.
     pub name: String,
-    /// That of the response time.
+    /// The figure of the response time.
     pub response: TimedFigure,
-    /// That of the service time.
+    /// The figure of the service time.
     pub service: TimedFigure,
 }
 
@@ -187,11 +186,11 @@ pub struct TimedFigure {
     /// The time in microseconds; `None` if there are too few samples for it.
     #[serde(serialize_with = "number::maybe")]
     pub us: Option<f64>,
-    /// Whether the time is a lower bound.
+    /// True if the time is a lower bound.
     pub at_least: bool,
-    /// The formatted time, or how many samples it needs.
+    /// The formatted time, or the number of samples that it needs.
     pub text: String,
-    /// Its formatted 95 % interval, if there is one.
+    /// The formatted 95 % interval, if there is one.
     pub interval: Option<String>,
 }
 
@@ -201,9 +200,9 @@ pub struct TimedFigure {
 pub struct NameRow {
     /// The name.
     pub name: String,
-    /// Its numbers, in the order of the columns.
+    /// The numbers of the name, in the order of the columns.
     pub cells: Vec<String>,
-    /// Whether requests failed, or responses had a status of 400 or above.
+    /// True if requests failed, or responses had a status of 400 or above.
     pub is_bad: bool,
 }
 
@@ -213,7 +212,7 @@ pub struct NameRow {
 pub struct StatusRow {
     /// The status.
     pub status: u16,
-    /// How many.
+    /// The number of responses.
     pub count: u64,
 }
 
@@ -223,25 +222,25 @@ pub struct StatusRow {
 pub struct ErrorRow {
     /// The kind.
     pub kind: String,
-    /// How many.
+    /// The number of failures.
     pub count: u64,
-    /// The message of the first of them; empty if it had none.
+    /// The message of the first failure; empty if it had none.
     pub example: String,
-    /// What to do.
+    /// The advice: what to do.
     pub advice: String,
 }
 
-/// One part of the time that exchanges took.
+/// The times of one part of the exchanges.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimeRow {
-    /// Which part.
+    /// The name of the part.
     pub name: String,
-    /// Whether it is a part of the service time.
+    /// True if it is a part of the service time.
     pub within_service: bool,
-    /// How many samples there are.
+    /// The number of samples.
     pub count: u64,
-    /// Its formatted times, one for each of the page's `time_columns`.
+    /// The formatted times, one for each of the page's `time_columns`.
     pub cells: Vec<String>,
     /// The mean in microseconds.
     #[serde(serialize_with = "number::one")]
@@ -252,8 +251,8 @@ pub struct TimeRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Resource {
-    /// Its name: `generator`, `:8080 nginx`, `host`.
+    /// The name of the tree or of the machine: `generator`, `:8080 nginx`, `host`.
     pub name: String,
-    /// What is known of it, and what could not be read.
+    /// Notes on it, and the figures that could not be read.
     pub notes: Vec<String>,
 }

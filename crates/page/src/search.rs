@@ -1,4 +1,4 @@
-//! What the page of a search for the load line shows: the answer, the ladder around it, and every
+//! The data of the page of a search for the load line: the answer, the ladder around it, and every
 //! trial.
 
 use crate::{Fact, SearchPlots, number};
@@ -10,70 +10,71 @@ use serde::Serialize;
 pub struct SearchPage {
     /// The version of the program that searched.
     pub version: String,
-    /// When the first trial started, in RFC 3339.
+    /// The start of the first trial, in RFC 3339.
     pub started_at: String,
-    /// What was sent: `GET http://127.0.0.1:8080/`.
+    /// The request: `GET http://127.0.0.1:8080/`.
     pub title: String,
-    /// What was searched, in how many trials, by which checks.
+    /// The searched quantity, the number of trials and the checks, in a sentence.
     pub course: String,
-    /// What was found.
+    /// The result of the search.
     pub answer: SearchAnswer,
     /// The headings of the trials' cells.
     pub columns: Vec<String>,
-    /// What the target does around its load line, a trial for each part of it.
+    /// The trials around the load line, one for each rung of the ladder.
     pub ladder: Vec<TrialRow>,
-    /// What there is to say of the ladder: whether the target recovered, and what excuses it.
+    /// Notes on the ladder: the recovery of the target, and limits of the generator or its machine.
     pub ladder_notes: Vec<String>,
-    /// Every trial, in the order in which they were made.
+    /// Every trial, in chronological order.
     pub trials: Vec<TrialRow>,
     /// The plots of the trials.
     pub plots: SearchPlots,
-    /// What the generator's machine does at best, in a sentence, if it was measured.
+    /// The best result that the generator's machine reaches, in a sentence; `None` if it was not
+    /// measured.
     pub floor: Option<String>,
     /// The generator's machine.
     pub machine: Vec<Fact>,
 }
 
-/// What was found, as a sentence.
+/// The result of a search, as sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SearchAnswer {
-    /// What kind of answer it is.
+    /// The kind of answer.
     pub kind: AnswerKind,
     /// The answer, in few words: `load line: 4900 req/s (4880 … 4961)`.
     pub text: String,
-    /// What else there is to say of it: why it is no more, and what to do.
+    /// Details: the reason why the answer is no higher, and what to do.
     pub detail: String,
-    /// What to know before believing it, each a sentence.
+    /// Warnings about the answer, each a sentence.
     pub notes: Vec<String>,
 }
 
-/// What kind of answer a search has.
+/// The kind of a search's answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
-    /// There is a load line.
+    /// A load line was found.
     Found,
-    /// A level holds, and what lies above it is not known.
+    /// A level holds, and it is unknown whether a higher one does.
     AtLeast,
     /// Not even the lowest level holds.
     NothingHolds,
-    /// The search ended before it knew, or its machine kept it from knowing.
+    /// The search ended before it had a result, or its machine made one impossible.
     #[default]
     NotKnown,
 }
 
-/// Where a load line is, as plots point it out.
+/// A load line, as plots mark it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadLine {
     /// The level.
     pub level: f64,
     /// The lower end of its 95 % interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of its 95 % interval.
     pub high: f64,
-    /// Its words in a plot: `load line: 4900 req/s`.
+    /// The text in a plot: `load line: 4900 req/s`.
     pub text: String,
 }
 
@@ -81,30 +82,30 @@ pub struct LoadLine {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrialRow {
-    /// Its number, from 1.
+    /// The number of the trial, from 1.
     pub number: u32,
-    /// What it was for: `search`, `90 %`.
+    /// The purpose of the trial: `search`, `90 %`.
     pub purpose: String,
-    /// The part of the search that it belongs to: `warm-up`, `search`, `confirmation` or `ladder`.
+    /// The part of the search: `warm-up`, `search`, `confirmation` or `ladder`.
     pub stretch: String,
-    /// The rate per second, or the number of users, that was asked for. All digits: a search may be
-    /// more precise than four.
+    /// The planned rate per second or number of users, with all digits: a search may be more
+    /// precise than four digits.
     pub level: f64,
-    /// The median of the response time in microseconds; `None` if nothing was answered.
+    /// The median of the response time in microseconds; `None` without a response.
     #[serde(serialize_with = "number::maybe")]
     pub p50_us: Option<f64>,
-    /// Whether that is a lower bound.
+    /// True if `p50_us` is a lower bound.
     pub p50_at_least: bool,
-    /// The 99th percentile of the response time in microseconds; `None` if nothing was answered.
+    /// The 99th percentile of the response time in microseconds; `None` without a response.
     #[serde(serialize_with = "number::maybe")]
     pub p99_us: Option<f64>,
-    /// Whether that is a lower bound.
+    /// True if `p99_us` is a lower bound.
     pub p99_at_least: bool,
-    /// The level and what was measured, formatted.
+    /// The level and the measured figures, formatted.
     pub cells: Vec<String>,
-    /// Its result, as plots show it.
+    /// The result, as plots show it.
     pub ended: TrialEnd,
-    /// Its result, as text.
+    /// The result, as text.
     pub text: String,
 }
 
@@ -117,8 +118,8 @@ pub enum TrialEnd {
     Passed,
     /// A check failed, or the target did not keep up.
     Failed,
-    /// It was repeated, because the machine lost time.
+    /// The trial was repeated, because the machine lost CPU time.
     Discarded,
-    /// It only warmed the target up.
+    /// The trial only warmed the target up.
     WarmUp,
 }

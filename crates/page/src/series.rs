@@ -1,4 +1,5 @@
-//! What the page of several runs shows: what they say together, a line for each, and its own page.
+//! The data of the page of several runs: the figures of all together, a line for each run, and the
+//! page of each run.
 
 use crate::{CheckRow, RunPage, Tone, number};
 use serde::Serialize;
@@ -7,23 +8,23 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesPage {
-    /// The version of the program that ran the first.
+    /// The version of the program that made the first run.
     pub version: String,
-    /// When the first started, in RFC 3339.
+    /// The start of the first run, in RFC 3339.
     pub started_at: String,
-    /// What was sent.
+    /// The request.
     pub title: String,
-    /// How much, in which model, and how many runs.
+    /// The load, its model, and the number of runs.
     pub load: String,
-    /// How the sides stand to each other, if there are two: what is to be read first.
+    /// The comparison of both sides, if there are two.
     pub verdict: Option<SeriesVerdict>,
-    /// The figures of all runs together, if they belong together.
+    /// The figures of all runs together, if the runs belong together.
     pub together: Option<Table>,
-    /// What these figures say, and what to know about them.
+    /// Conclusions from these figures, and warnings about them.
     pub notes: Vec<String>,
     /// The checks, evaluated on all runs of each side together.
     pub checks: Vec<CheckRow>,
-    /// The runs that may not be believed, and why.
+    /// The runs with doubtful validity, and the reasons.
     pub validity_findings: Vec<String>,
     /// The names of the cells of each run.
     pub columns: Vec<String>,
@@ -31,34 +32,34 @@ pub struct SeriesPage {
     pub runs: Vec<SeriesRun>,
 }
 
-/// How two sides stand to each other.
+/// The result of a comparison of two sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesVerdict {
-    /// Whether B is better or worse; plain if that is not known.
+    /// The rating of B relative to A; plain if it is unknown.
     pub tone: Tone,
-    /// The same as a sentence.
+    /// The result as a sentence.
     pub text: String,
-    /// The ratio of B to A in each figure.
+    /// The ratio of B to A for each figure.
     pub ratios: Vec<RatioBar>,
 }
 
-/// The ratio of B to A in a figure, as it is drawn.
+/// The ratio of B to A for one figure, as it is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RatioBar {
-    /// The figure's name.
+    /// The name of the figure.
     pub name: String,
     /// B / A.
     #[serde(serialize_with = "number::one")]
     pub ratio: f64,
-    /// The lower end of its interval; `None` if that is not known.
+    /// The lower end of the ratio's interval; `None` if unknown.
     #[serde(serialize_with = "number::maybe")]
     pub lower: Option<f64>,
-    /// The upper end of its interval; `None` if that is not known.
+    /// The upper end of the ratio's interval; `None` if unknown.
     #[serde(serialize_with = "number::maybe")]
     pub upper: Option<f64>,
-    /// Whether B is better or worse in it; plain if that is not known.
+    /// The rating of B in this figure; plain if it is unknown.
     pub tone: Tone,
     /// The ratio with its interval, formatted.
     pub text: String,
@@ -68,7 +69,7 @@ pub struct RatioBar {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {
-    /// What it is of.
+    /// The title of the table.
     pub caption: String,
     /// The names of the cells.
     pub columns: Vec<String>,
@@ -80,9 +81,9 @@ pub struct Table {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TableRow {
-    /// The figure's name.
+    /// The name of the figure.
     pub name: String,
-    /// Its values, one for each column.
+    /// The values, one for each column.
     pub cells: Vec<String>,
 }
 
@@ -90,10 +91,10 @@ pub struct TableRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SeriesRun {
-    /// Which one: `Run 3`, or `Run 3 (A)`.
+    /// The name of the run: `Run 3`, or `Run 3 (A)`.
     pub name: String,
-    /// Its figures, one for each column.
+    /// The figures of the run, one for each column.
     pub cells: Vec<String>,
-    /// Its own page.
+    /// The page of the run.
     pub page: RunPage,
 }

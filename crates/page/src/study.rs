@@ -1,5 +1,5 @@
-//! What the page of a study shows: a table of runs with any columns, plots of two columns each, and
-//! the timelines of runs.
+//! The data of the page of a study: a table of runs with any columns, plots of pairs of columns,
+//! and the timelines of runs.
 
 use crate::{Fact, StudyPlots, Unit, number};
 use serde::Serialize;
@@ -10,15 +10,15 @@ use serde::Serialize;
 pub struct StudyPage {
     /// The version of the program that wrote it.
     pub version: String,
-    /// When the first run started, in RFC 3339.
+    /// The start of the first run, in RFC 3339.
     pub started_at: String,
-    /// What was studied.
+    /// The title of the study.
     pub title: String,
-    /// In a sentence or two what the study is for; may be empty.
+    /// The purpose of the study in a sentence or two; may be empty.
     pub description: String,
-    /// How it was made: seed, order, pinning, machine.
+    /// The conditions of the study: seed, order, pinning, machine.
     pub facts: Vec<Fact>,
-    /// What a reader must know: tools that were missing, runs that failed.
+    /// Notes for the reader: tools that were missing, runs that failed.
     pub notes: Vec<String>,
     /// The table's columns, in order.
     pub columns: Vec<Column>,
@@ -32,11 +32,11 @@ pub struct StudyPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Column {
-    /// Its name, as in `results.csv`: `avg_cpu`.
+    /// The name of the column, as in `results.csv`: `avg_cpu`.
     pub name: String,
-    /// Its heading: `CPU`.
+    /// The heading of the column: `CPU`.
     pub title: String,
-    /// The unit of its numbers.
+    /// The unit of the numbers.
     pub unit: Unit,
 }
 
@@ -44,36 +44,37 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StudyRow {
-    /// The tool that ran it, or what else plots tell apart: the colour of its dots.
+    /// The tool that made the run, or another attribute that plots distinguish by colour.
     pub tool: String,
     /// A short name, unique in the study: `wrk 5/100/120`.
     pub name: String,
     /// A cell for each column.
     pub cells: Vec<Cell>,
-    /// Whether it can't be believed, or failed: then why, in a sentence.
+    /// The reason why the run is invalid or failed, in a sentence; `None` if there is no such
+    /// reason.
     pub finding: Option<String>,
 }
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
 pub enum Cell {
     /// A number, in the column's unit.
     Number(#[serde(serialize_with = "number::one")] f64),
-    /// Words.
+    /// A text.
     Text(String),
-    /// Nothing: the tool does not tell.
+    /// No value: the tool does not report it.
     Absent,
 }
 
-/// Two columns to draw against each other.
+/// A pair of columns to plot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scatter {
     /// The heading of its plots: `Requests per second and CPU`.
     pub title: String,
-    /// The name of the column from left to right.
+    /// The name of the column on the x axis.
     pub x: String,
-    /// The name of the column from bottom to top.
+    /// The name of the column on the y axis.
     pub y: String,
 }

@@ -1,8 +1,8 @@
-//! The page without data, and data put into it.
+//! The page without data, and the insertion of data.
 
 use crate::Page;
 
-/// What stands in the template where the data goes.
+/// The placeholder for the data in the template.
 #[cfg(any(feature = "html", test))]
 const PLACE: &str = "__LOADLINE_PAGE__";
 
@@ -13,7 +13,7 @@ const TEMPLATE: Option<&str> = Some(include_str!("../../../web/dist/index.html")
 #[cfg(not(feature = "html"))]
 const TEMPLATE: Option<&str> = None;
 
-/// This program has no page to put data into.
+/// The error of a program that was built without the page.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "This loadline was built without its HTML report. Install Node.js 18 or newer with npm, and \
@@ -21,7 +21,7 @@ const TEMPLATE: Option<&str> = None;
 )]
 pub struct TemplateMissing;
 
-/// Whether a page can be written.
+/// Checks that this program can write pages.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub fn ready() -> Result<(), TemplateMissing> {
     TEMPLATE.map(|_| ()).ok_or(TemplateMissing)
 }
 
-/// The page as one HTML document that needs no other file.
+/// Returns the page as one HTML document that needs no other file.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn html(page: &Page) -> Result<String, TemplateMissing> {
     Ok(filled(template, page))
 }
 
-/// The template with the page's data in its place.
+/// Returns the template with the page's data in place of its placeholder.
 #[cfg(any(feature = "html", test))]
 fn filled(template: &str, page: &Page) -> String {
     let data = serde_json::to_string(page).expect("a page is plain data with text as keys");
@@ -52,8 +52,8 @@ fn filled(_template: &str, _page: &Page) -> String {
     String::new()
 }
 
-/// JSON that ends no script element, whatever text is in it (HTML, 13.2.5.4): `<` is only ever part
-/// of a string there, and may be written as an escape.
+/// Escapes JSON so that no text in it can end a script element (HTML, 13.2.5.4): `<` occurs only in
+/// strings there, and may be written as an escape.
 #[cfg(any(feature = "html", test))]
 fn inert(json: &str) -> String {
     json.replace('<', "\\u003c")

@@ -1,32 +1,32 @@
-//! The numbers that plots of a run are made from: over time, and over the percentiles.
+//! The data of a run's plots: over time, and over the percentiles.
 
-/// What happened over time.
+/// The measurements of a run over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
-    /// The middle of each stretch, in seconds from the end of warm-up, rising.
+    /// The middle of each period, in seconds from the end of warm-up, in rising order.
     pub time_s: Vec<f64>,
-    /// What was measured in each stretch.
+    /// The measurements of each period.
     pub tracks: Vec<Track>,
 }
 
-/// One thing over time.
+/// One measure over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
-    /// What it is.
+    /// The measure.
     pub measure: Measure,
-    /// A number for each moment of the timeline, in the unit of the measure; `None` where there
-    /// was none.
+    /// A number for each time of the timeline, in the unit of the measure; `None` without a
+    /// measurement.
     pub values: Vec<Option<f64>>,
 }
 
-/// What a track counts or measures.
+/// A measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
-    /// Answers a second.
+    /// Responses per second.
     Rate,
-    /// Arrivals a second that an open load asked for.
+    /// The asked rate of an open load, in arrivals per second.
     AskedRate,
-    /// Failures a second.
+    /// Failures per second.
     FailedRate,
     /// The median of the response time in microseconds.
     ResponseP50,
@@ -38,41 +38,42 @@ pub enum Measure {
     ResponseMax,
     /// The 99th percentile of the service time in microseconds.
     ServiceP99,
-    /// Requests in flight, on average; at the stretch's end, where no more was counted.
+    /// The mean number of requests in flight; the number at the end of the period if no mean was
+    /// recorded.
     InFlight,
-    /// The most requests in flight at once.
+    /// The highest number of requests in flight at once.
     InFlightMax,
     /// CPU in percent of one core: two busy cores are 200.
     Cpu,
-    /// Resident memory in bytes (of a host: memory that is not available).
+    /// Resident memory in bytes (of a host: memory in use).
     Memory,
     /// Open sockets.
     Sockets,
     /// Threads.
     Threads,
-    /// Bytes a second received by the interface.
+    /// Bytes per second received by the interface.
     BytesIn,
-    /// Bytes a second sent by the interface.
+    /// Bytes per second sent by the interface.
     BytesOut,
-    /// Both ways together, in bytes a second.
+    /// Bytes per second in both directions together.
     Bandwidth,
-    /// Time in percent in which a task waited for the CPU (pressure stall information).
+    /// The percentage of time in which a task waited for the CPU (pressure stall information).
     CpuPressure,
 }
 
 /// A distribution over the percentiles, as HdrHistogram plots it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
-    /// What it is a distribution of: `response time`, `service time`.
+    /// The name of the distribution: `response time`, `service time`.
     pub name: String,
-    /// Percentiles, rising, from 0 to below 100.
+    /// Percentiles, in rising order, from 0 to below 100.
     pub percentile: Vec<f64>,
-    /// The time of each, in microseconds.
+    /// The time at each percentile, in microseconds.
     pub us: Vec<f64>,
 }
 
 impl Measure {
-    /// What a line of it is called in a plot.
+    /// Returns the name of the measure's line in a plot.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Measure::Rate => "answered",
@@ -96,7 +97,7 @@ impl Measure {
         }
     }
 
-    /// Whether neighbours are joined to their maximum instead of their mean.
+    /// True if the maximum of neighbouring values is kept instead of their mean.
     fn is_peak(self) -> bool {
         matches!(
             self,
@@ -110,13 +111,13 @@ impl Measure {
 }
 
 impl Timeline {
-    /// The track of this measure.
+    /// Returns the track of this measure.
     pub fn track(&self, measure: Measure) -> Option<&Track> {
         self.tracks.iter().find(|track| track.measure == measure)
     }
 
-    /// The same with at most `most` moments: neighbours are joined to
-    /// their mean, percentiles above the median to their maximum.
+    /// Returns the timeline with at most `most` times: neighbours are merged to their mean,
+    /// percentiles above the median to their maximum.
     #[must_use]
     pub fn thinned(&self, most: usize) -> Timeline {
         let each = self.time_s.len().div_ceil(most.max(1)).max(1);
@@ -133,7 +134,7 @@ impl Timeline {
 }
 
 impl Track {
-    /// The same with this many neighbours joined at a time.
+    /// Returns the track with each `each` neighbours merged.
     #[must_use]
     pub fn thinned(&self, each: usize) -> Track {
         let values = self.values.chunks(each.max(1));

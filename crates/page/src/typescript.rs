@@ -1,16 +1,16 @@
-//! The types of this crate as TypeScript, and the file of them that the front end imports.
+//! The types of this crate in TypeScript, and the file that the front end imports.
 
 use crate::Page;
 use std::collections::BTreeMap;
 use std::path::Path;
 use ts_rs::{Config, TS, TypeVisitor};
 
-/// The file, from the folder of this crate.
+/// The path of the generated file, relative to the folder of this crate.
 const FILE: &str = "../../web/src/generated/page.ts";
 const HEAD: &str = "// Generated from the types in crates/page. Do not edit; to write it anew:\n\
                     // GENERATE=1 cargo test -p loadline-page typescript\n";
 
-/// Every type that is reached, by its name.
+/// The declarations of all types that pages reach, by name.
 struct Declarations {
     config: Config,
     found: BTreeMap<String, String>,
@@ -35,7 +35,7 @@ impl TypeVisitor for Declarations {
 
 fn declarations() -> String {
     let mut all = Declarations {
-        // Counts in a page are numbers: those of JSON, as the browser reads them.
+        // Counts in a page are of type `number`, as the browser reads them from JSON.
         config: Config::new().with_large_int("number"),
         found: BTreeMap::new(),
     };

@@ -3,12 +3,13 @@
 use super::run::line;
 use crate::{Axis, Chart, Measure, Series, SharedX, Timeline, Unit};
 
-/// The most names that can be shown: more lines can't be told apart.
+/// The most names in a chart: more lines cannot be told apart.
 const MOST: usize = 20;
-/// How many of them are drawn before a reader chooses.
+/// The number of names that are drawn before a reader selects others.
 const SHOWN: usize = 6;
 
-/// The charts of the busiest names, each with its course, the busiest first.
+/// Returns the charts of the busiest names. `names` holds each name with its timeline, the busiest
+/// first.
 pub(super) fn charts(
     names: &[(String, Timeline)],
     x: &Axis,

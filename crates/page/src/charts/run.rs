@@ -10,15 +10,15 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunPlots {
-    /// Where their series stand.
+    /// The x values of the series.
     pub shared_x: SharedX,
     /// Rates and times of the requests.
     pub course: Vec<Chart>,
-    /// What processes and the machine used.
+    /// The usage of processes and of the machine.
     pub resources: Vec<Chart>,
 }
 
-/// What the charts of a run are made from.
+/// The data of a run's charts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunNumbers {
     /// Rates and response times over time.
@@ -27,18 +27,18 @@ pub struct RunNumbers {
     pub spectra: Vec<Spectrum>,
     /// The response times over time.
     pub heatmap: Option<Heatmap>,
-    /// What processes and the machine used at the moments of the timeline, each with its name.
+    /// The usage of processes and of the machine at the times of the timeline, each with its name.
     pub resources: Vec<(String, Vec<Track>)>,
-    /// The course of each of the busiest names, the busiest first; none where all requests have one
+    /// The timeline of each of the busiest names, the busiest first; empty if all requests have one
     /// name.
     pub names: Vec<(String, Timeline)>,
-    /// Changes of the load: when, in seconds from the begin of the measured part, rising; and what
-    /// it was changed to, in words.
+    /// The changes of the load in chronological order: the time, in seconds from the beginning of
+    /// the measured part, and the new load in words.
     pub changes: Vec<(f64, String)>,
 }
 
 impl RunPlots {
-    /// The charts of these numbers; those without a number are left out.
+    /// Creates the charts of these numbers; charts without a number are left out.
     pub fn new(numbers: RunNumbers) -> RunPlots {
         let mut shared_x = SharedX::default();
         let x = time_axis(&numbers.timeline, numbers.heatmap.as_ref());
@@ -69,7 +69,7 @@ impl RunPlots {
     }
 }
 
-/// Time from zero on, so that all charts of a run begin and end alike.
+/// Returns an axis of time from zero on, the same for all charts of a run.
 fn time_axis(timeline: &Timeline, heatmap: Option<&Heatmap>) -> Axis {
     let end_s = match (heatmap, &timeline.time_s[..]) {
         (Some(map), _) => map.columns.last().map_or(1.0, |column| column.end_s),
@@ -81,7 +81,7 @@ fn time_axis(timeline: &Timeline, heatmap: Option<&Heatmap>) -> Axis {
     Axis::linear("time in the measured part", Unit::Seconds).between(0.0, end_s.max(last_s))
 }
 
-/// The changes of the load in the measured part.
+/// Returns a line for each change of the load in the measured part.
 fn marks(changes: &[(f64, String)]) -> Vec<ReferenceLine> {
     let measured = changes.iter().filter(|(at_s, _)| *at_s >= 0.0);
     let mark = |(at_s, label): &(f64, String)| ReferenceLine {
@@ -94,7 +94,7 @@ fn marks(changes: &[(f64, String)]) -> Vec<ReferenceLine> {
 
 fn rate(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> {
     let lines = [
-        // What was asked for is no measurement.
+        // Dashed, because the asked rate is not a measurement.
         (Measure::AskedRate, Mark::Dashed, INK),
         (Measure::Rate, Mark::Line, 0),
         (Measure::FailedRate, Mark::Line, 1),
@@ -106,7 +106,7 @@ fn rate(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> 
 
 fn response_time(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> {
     let lines = [
-        // First, as it must not hide the p99 of the response time.
+        // First, so that it does not cover the p99 of the response time.
         (Measure::ServiceP99, Mark::Line, INK),
         (Measure::ResponseP50, Mark::Line, 0),
         (Measure::ResponseP90, Mark::Line, 1),
@@ -121,7 +121,7 @@ fn response_time(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Optio
 
 fn in_flight(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> {
     let lines = [
-        // First, as it must not hide the mean.
+        // First, so that it does not cover the mean.
         (Measure::InFlightMax, Mark::Line, 1),
         (Measure::InFlight, Mark::Line, 0),
     ];
@@ -148,7 +148,7 @@ fn over_time(
     series.collect()
 }
 
-/// A track as a line.
+/// Returns a track as a line.
 pub(super) fn line(
     name: &str,
     time_s: &[f64],
@@ -158,8 +158,8 @@ pub(super) fn line(
 ) -> Series {
     let points = time_s.iter().map(|second| number::milliseconds(*second));
     let points = points.zip(track.values.iter().copied());
-    // Sockets are not counted each second where that costs too much, and stay open in between: the
-    // line goes on from one count to the next.
+    // The number of sockets is not read each second if that costs too much: the line goes on from
+    // one value to the next.
     let is_drawn = |value: &Option<f64>| track.measure != Measure::Sockets || value.is_some();
     let (x, y) = points.filter(|(_, value)| is_drawn(value)).unzip();
     Series::new(name, shared_x.add(x, Vec::new()), y, Mark::Line, colour)
@@ -196,7 +196,7 @@ fn heatmap(map: Heatmap, x: &Axis) -> Chart {
     }
 }
 
-/// A chart of resources: its name, title, note and y axis, and what it measures.
+/// A chart of resources: its name, title, note, y axis and measures.
 struct Drawn {
     names: (&'static str, &'static str, &'static str),
     y: (&'static str, Unit),

@@ -21,17 +21,17 @@ const RESPONSE_TITLE: &str = "Response time over the load";
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SearchPlots {
-    /// Where their series stand.
+    /// The x values of the series.
     pub shared_x: SharedX,
     /// The charts.
     pub charts: Vec<Chart>,
 }
 
 impl SearchPlots {
-    /// The name of the chart that says most.
+    /// The name of the most important chart.
     const RESPONSE_OVER_LOAD: &str = "response-time-over-load";
 
-    /// The charts of these trials; `users` if levels are numbers of users instead of rates.
+    /// Creates the charts of these trials; `users` if levels are numbers of users instead of rates.
     pub fn new(trials: &[TrialRow], load_line: Option<&LoadLine>, users: bool) -> SearchPlots {
         let mut shared_x = SharedX::default();
         let charts = [
@@ -44,7 +44,8 @@ impl SearchPlots {
         }
     }
 
-    /// The chart of response times over the load; without any series if no trial was answered.
+    /// Returns the chart of response times over the load; without any series if no trial had a
+    /// response.
     pub fn response_over_load(&self) -> Chart {
         let mut charts = self.charts.iter();
         let found = charts.find(|chart| chart.name == SearchPlots::RESPONSE_OVER_LOAD);
@@ -61,7 +62,7 @@ impl SearchPlots {
     }
 }
 
-/// The p50 and the p99 of each trial that tells something about the target, over its level.
+/// Draws the p50 and the p99 of each trial that passed or failed, over its level.
 fn response_over_load(
     trials: &[TrialRow],
     load_line: Option<&LoadLine>,
@@ -129,7 +130,7 @@ fn response_over_load(
     })
 }
 
-/// The level of each trial, one after the other.
+/// Draws the level of each trial, in chronological order.
 fn course(trials: &[TrialRow], users: bool, shared_x: &mut SharedX) -> Option<Chart> {
     let highest = trials.iter().map(|trial| trial.level).fold(0.0, f64::max);
     let name = |trial: &TrialRow| format!("{}: trial", trial.purpose);
@@ -166,7 +167,8 @@ fn course(trials: &[TrialRow], users: bool, shared_x: &mut SharedX) -> Option<Ch
     })
 }
 
-/// Where each stretch after the first begins, half a step before its first trial.
+/// Returns a line for the beginning of each part of the search after the first, half a step before
+/// its first trial.
 fn stretches(trials: &[TrialRow]) -> Vec<ReferenceLine> {
     let turns = trials
         .windows(2)

@@ -7,19 +7,19 @@ use crate::{
 };
 use serde::Serialize;
 
-/// As many runs as are shown at first: this many colours are told apart at a glance.
+/// The most runs that are shown at first: this many colours can be told apart at a glance.
 const FIRST_SHOWN: usize = 5;
 
 /// The charts of a study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StudyPlots {
-    /// Where their series stand.
+    /// The x values of the series.
     pub shared_x: SharedX,
-    /// Columns against each other.
+    /// The charts of pairs of columns.
     pub scatters: Vec<ScatterPlots>,
-    /// Each measure over time, a series for each run that has it. The reader chooses among the
-    /// runs; those that are shown at first are the first of each tool, of five tools at most.
+    /// Each measure over time, with a series for each run that has it. The reader selects runs;
+    /// shown at first is the first run of each tool, of at most five tools.
     pub timelines: Vec<Chart>,
 }
 
@@ -27,14 +27,14 @@ pub struct StudyPlots {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ScatterPlots {
-    /// Their heading.
+    /// The heading of the charts.
     pub title: String,
-    /// A chart of all tools, then, if there are several, one for each.
+    /// A chart of all tools and, if there are several tools, one for each of them.
     pub charts: Vec<Chart>,
 }
 
 impl StudyPlots {
-    /// The charts of these rows; each has its timeline, if one was recorded.
+    /// Creates the charts of these rows, each with its timeline if one was recorded.
     pub fn new(
         columns: &[Column],
         rows: &[(StudyRow, Option<Timeline>)],
@@ -61,7 +61,7 @@ impl StudyPlots {
     }
 }
 
-/// The first run of each tool that has a timeline, by name.
+/// Returns the names of the runs shown at first: the first run of each tool that has a timeline.
 fn first_shown(rows: &[(StudyRow, Option<Timeline>)]) -> Vec<&str> {
     let mut shown: Vec<&StudyRow> = Vec::new();
     for (row, _) in rows.iter().filter(|(_, timeline)| timeline.is_some()) {
@@ -76,7 +76,7 @@ fn first_shown(rows: &[(StudyRow, Option<Timeline>)]) -> Vec<&str> {
 /// A run in a scatter chart: its tool, its name and its numbers in both columns.
 type Dot<'a> = (&'a str, &'a str, f64, f64);
 
-/// One column against another; `None` if a column is missing or no row has both numbers.
+/// Plots one column over another; `None` if a column is missing or no row has both numbers.
 fn scatter_charts(
     columns: &[Column],
     rows: &[(StudyRow, Option<Timeline>)],
@@ -131,7 +131,7 @@ fn scatter_charts(
     Some(charts)
 }
 
-/// A tool's name in the name of a file: `ab -k` is `ab-k`.
+/// Returns a tool's name as part of a file name: `ab -k` is `ab-k`.
 fn slug(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
