@@ -1,4 +1,4 @@
-//! Tells the program by which flags it is compiled, so that its results can.
+//! Passes the compiler flags of the build to the program, which records them in its results.
 
 use std::env;
 

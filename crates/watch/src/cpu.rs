@@ -1,16 +1,16 @@
-//! CPU time of a tree between two looks.
+//! CPU time of a tree between two samples.
 //!
-//! The kernel counts a process's own time (`utime` + `stime`) and that of the children it has
-//! waited for (`cutime` + `cstime`, proc_pid_stat(5)). The second kind makes the short-lived
-//! children count that no look ever saw; but it also holds the whole life of those that were seen,
-//! which has to come off again.
+//! The kernel counts a process's own time (`utime` + `stime`) and the time of the children that it
+//! has waited for (`cutime` + `cstime`, proc_pid_stat(5)). The second pair includes short-lived
+//! children that no sample saw; but it also holds the whole life of the children that were sampled
+//! before, which has to be subtracted.
 
 use crate::proc::Proc;
 use procfs_core::process::Stat;
 use std::collections::HashMap;
 
-/// What a process has used in all, in seconds, its children that ended included: also of one that
-/// has ended and was not reaped yet. `None` if it is gone.
+/// Returns the total CPU time of a process in seconds, including its children that have ended. A
+/// process that has ended but was not reaped counts too. `None` if it is gone.
 pub fn cpu_s(pid: u32) -> Option<f64> {
     total_s(&Proc::default(), pid)
 }
@@ -23,16 +23,17 @@ fn total_s(proc: &Proc, pid: u32) -> Option<f64> {
 /// The times of one process, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Times {
-    /// When it started, since boot: tells it from a later process of the same number.
+    /// The start of the process, since boot: distinguishes it from a later process with the same
+    /// number.
     pub(crate) start: u64,
-    /// Its own time.
+    /// The process's own time.
     pub(crate) own: u64,
-    /// The time of children that it has waited for.
+    /// The time of the children that it has waited for.
     pub(crate) children: u64,
 }
 
 impl Times {
-    /// What its status line says.
+    /// Reads the times from a status line.
     pub(crate) fn of(stat: &Stat) -> Times {
         let children = |ticks: i64| u64::try_from(ticks).unwrap_or(0);
         Times {
@@ -43,8 +44,9 @@ impl Times {
     }
 }
 
-/// What a tree used between two looks, in ticks, given its processes in both. Those that are new
-/// were born in between. The last moments of a process that was not waited for are lost.
+/// Returns the time that a tree used between two samples, in ticks, from its processes in both.
+/// Processes missing in `before` were started in between. The time that a process used after its
+/// last sample is lost if nobody waited for it.
 pub(crate) fn used(before: &HashMap<u32, Times>, after: &HashMap<u32, Times>) -> u64 {
     let (mut own, mut children, mut gone) = (0_u64, 0_u64, 0_u64);
     for (pid, now) in after {
@@ -93,7 +95,7 @@ mod tests {
     #[test]
     fn a_child_that_ended_counts_once() {
         let before = tree(&[(1, 5, 100, 0), (2, 6, 40, 2)]);
-        // Process 2 used 3 more, then was waited for.
+        // Process 2 used 3 more ticks, then was waited for.
         let after = tree(&[(1, 5, 100, 45)]);
         assert_eq!(used(&before, &after), 3);
     }

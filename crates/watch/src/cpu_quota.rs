@@ -1,24 +1,26 @@
-//! How much CPU time the control groups of this process allow it (cgroups(7)).
+//! The limit on CPU time that the control groups of this process set (cgroups(7)).
 //!
-//! The second version of control groups says it in `cpu.max`, the first in `cpu.cfs_quota_us` and
-//! `cpu.cfs_period_us`. A limit of any group further up holds too. In a container a group's path
-//! may begin outside of what is mounted there: what is not found says nothing.
+//! The second version of control groups has it in `cpu.max`, the first in `cpu.cfs_quota_us` and
+//! `cpu.cfs_period_us`. The limits of all groups further up hold too. In a container a group's path
+//! may begin outside of what is mounted there: files that are not found are ignored.
 
 use crate::proc::{Proc, text};
 use std::path::{Path, PathBuf};
 
-/// Where the hierarchies are mounted, below `/sys`.
+/// The mount points of the hierarchies, below `/sys`.
 const SECOND: [&str; 2] = ["fs/cgroup", "fs/cgroup/unified"];
 const FIRST: [&str; 2] = ["fs/cgroup/cpu", "fs/cgroup/cpu,cpuacct"];
 
-/// The least that one of the groups allows, in cores; `None` also where there is no limit.
+/// Returns the lowest limit of the groups, in cores; `None` without a limit, or if none can be
+/// read.
 pub(crate) fn cpu_quota(proc: &Proc) -> Option<f64> {
     let groups = text(&proc.path("self/cgroup")).ok()?;
     let quotas = groups.lines().flat_map(|group| quotas(proc, group));
     quotas.min_by(f64::total_cmp)
 }
 
-/// The limits of the group of one hierarchy, `number:controllers:path`, and of those above it.
+/// Returns the limits of one hierarchy: of the group in this line, `number:controllers:path`, and
+/// of the groups above it.
 fn quotas(proc: &Proc, group: &str) -> Vec<f64> {
     let mut parts = group.splitn(3, ':').skip(1);
     let (controllers, path) = (parts.next().unwrap_or("-"), parts.next().unwrap_or("/"));
@@ -38,14 +40,14 @@ fn quotas(proc: &Proc, group: &str) -> Vec<f64> {
         .collect()
 }
 
-/// `cpu.max` is a quota and a period in microseconds; the quota may be `max`.
+/// Reads `cpu.max`: a quota and a period in microseconds; the quota may be `max`.
 fn of_second_version(folder: &Path) -> Option<f64> {
     let max = text(&folder.join("cpu.max")).ok()?;
     let mut numbers = max.split_whitespace().map(|number| number.parse().ok());
     in_cores(numbers.next()??, numbers.next()??)
 }
 
-/// Without a limit the quota is -1.
+/// Reads the quota and the period; without a limit the quota is -1.
 fn of_first_version(folder: &Path) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
         let number = text(&folder.join(file)).ok()?;

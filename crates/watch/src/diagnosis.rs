@@ -1,8 +1,8 @@
-//! The TCP sockets of our own network namespace, asked of the kernel by way of `sock_diag`.
+//! The TCP sockets of our own network namespace, as the kernel's `sock_diag` interface lists them.
 //!
 //! `net/tcp` has a line for every connection that was closed in the last minute. After a load
-//! without keep-alive these are tens of thousands: the kernel writes out each of them, and we would
-//! read again, for nothing: nobody holds them open. Asked this way, the kernel leaves them out.
+//! without keep-alive these are tens of thousands, which the kernel would write and we would read
+//! for nothing: no process has them open. `sock_diag` can leave them out.
 
 use crate::tcp_sockets::TcpSocket;
 use netlink_packet_core::{
@@ -17,18 +17,18 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use netlink_sys::{Socket, SocketAddr};
 use procfs_core::net::TcpState;
 
-/// The sockets that a process may hold open.
+/// Returns the sockets that a process may have open.
 pub(crate) fn open_sockets() -> Option<Vec<TcpSocket>> {
     sockets(StateFlags::all() - StateFlags::TIME_WAIT)
 }
 
-/// The sockets that wait for connections.
+/// Returns the sockets that listen for connections.
 pub(crate) fn listening_sockets() -> Option<Vec<TcpSocket>> {
     sockets(StateFlags::LISTEN)
 }
 
-/// The sockets in these states, of IPv4 and IPv6; nothing where the kernel does not answer, as in a
-/// sandbox that forbids it.
+/// Returns the sockets in these states, of IPv4 and IPv6; `None` if the kernel does not respond, as
+/// in a sandbox that forbids it.
 fn sockets(states: StateFlags) -> Option<Vec<TcpSocket>> {
     let kernel = kernel()?;
     let mut sockets = Vec::new();
@@ -86,7 +86,7 @@ fn receive(kernel: &Socket, sockets: &mut Vec<TcpSocket>) -> Option<()> {
     }
 }
 
-/// Where the next message begins: messages are aligned to four bytes.
+/// Returns the offset of the next message: messages are aligned to four bytes.
 fn padded(length: u32) -> usize {
     (length as usize).next_multiple_of(4)
 }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
 
-    /// None where the kernel does not answer; the files are read there instead.
+    /// Returns `None` if the kernel does not respond; the program reads the files then.
     fn of_port(sockets: Option<Vec<TcpSocket>>, port: u16) -> Option<Vec<TcpState>> {
         let ours = |socket: &TcpSocket| socket.local.port() == port && socket.inode != 0;
         let states = sockets?.into_iter().filter(ours).map(|socket| socket.state);

@@ -1,4 +1,4 @@
-//! The machine and the build that a run is made with, read from `/proc` and `/sys` (see proc(5)).
+//! The machine and the build of a run, read from `/proc` and `/sys` (see proc(5)).
 
 use crate::cpu_quota::cpu_quota;
 use crate::proc::{Proc, text};
@@ -6,8 +6,8 @@ use loadline_record::{Environment, TcpSettings};
 use std::thread;
 use std::time::Instant;
 
-/// The environment of this process, now. The floor takes measuring, and is not known; nor is
-/// the pacing, which is the engine's.
+/// Returns the current environment of this process. The floor, which has to be measured, and the
+/// pacing, which the engine determines, are absent.
 pub fn environment() -> Environment {
     environment_of(&Proc::default())
 }
@@ -47,13 +47,14 @@ const BUILD: &str = if cfg!(debug_assertions) {
     "release"
 };
 
-/// One word that the kernel says of its devices (sysfs, `/sys/devices/system`).
+/// Reads a word from the kernel's files on devices (sysfs, `/sys/devices/system`).
 fn device(machine: &Proc, file: &str) -> Option<String> {
     let word = text(&machine.sys("devices/system").join(file)).ok()?;
     Some(word.trim().to_owned())
 }
 
-/// The shortest of some rounds: the others were disturbed.
+/// Returns the duration of one reading of the clock in nanoseconds, from the shortest of several
+/// rounds: the others were disturbed.
 fn clock_reading_ns() -> f64 {
     const READINGS: u32 = 200;
     let round = |_| {
@@ -67,7 +68,8 @@ fn clock_reading_ns() -> f64 {
     shortest.as_nanos() as f64 / f64::from(READINGS)
 }
 
-/// x86 names its model; arm64 only has part numbers, which say nothing to a reader.
+/// Returns the name of the CPU model. x86 has one; arm64 only has part numbers, which mean nothing
+/// to a reader.
 fn cpu_model(cpuinfo: &str) -> Option<String> {
     let line = cpuinfo
         .lines()
@@ -111,7 +113,8 @@ fn load_average(loadavg: &str) -> Option<[f64; 3]> {
     Some([numbers.next()??, numbers.next()??, numbers.next()??])
 }
 
-/// A processor of x86 has a flag for it; Xen tells of itself in `/sys` too.
+/// Returns true in a virtual machine: an x86 processor has a flag for it, and Xen also has a file
+/// in `/sys`. `None` if unknown.
 fn is_virtual(cpuinfo: &str, machine: &Proc) -> Option<bool> {
     if text(&machine.sys("hypervisor/type")).is_ok() {
         return Some(true);
@@ -134,7 +137,7 @@ fn tcp_settings(machine: &Proc) -> TcpSettings {
         tcp_tw_reuse: first("ipv4/tcp_tw_reuse"),
         somaxconn: first("core/somaxconn"),
         tcp_max_syn_backlog: first("ipv4/tcp_max_syn_backlog"),
-        // The least, the first and the largest size.
+        // The smallest, the initial and the largest size.
         tcp_rmem_max: numbers("ipv4/tcp_rmem").get(2).copied(),
         tcp_wmem_max: numbers("ipv4/tcp_wmem").get(2).copied(),
     }

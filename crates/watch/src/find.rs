@@ -1,4 +1,4 @@
-//! Finding the processes that a target means.
+//! The search for the processes of a target.
 
 use crate::listeners::Listeners;
 use crate::proc::Proc;
@@ -11,16 +11,16 @@ use std::path::Path;
 /// The longest name of a program that the kernel keeps, in bytes.
 const LONGEST_COMM: usize = 15;
 
-/// A target is not there.
+/// The error of a target that was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
     /// No program has this name.
     #[error("no program named {0} is running; start it first, or give the number of its process.")]
     Name(String),
-    /// No process listens there.
+    /// No process listens on the port.
     #[error("no process listens on port {0} of this host; start the server first.")]
     Nobody(u16),
-    /// A process listens there that this user may not inspect.
+    /// A process listens on the port, but this user may not inspect it.
     #[error(
         "a process listens on port {0}, but it is not known which; run as its user or as root, or \
          give the number of its process."
@@ -31,7 +31,7 @@ pub enum NotFound {
     Pid(u32),
 }
 
-/// What is looked for: a target, and for a port the address that is dialled.
+/// A target to find, and for a port the address that clients connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) target: Target,
@@ -39,7 +39,8 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Its processes, without those that descend from another of them. `own` is never meant.
+    /// Returns the processes of the target, except those that descend from another of them. `own`
+    /// is never included.
     pub(crate) fn find(&self, proc: &Proc, table: &Table, own: u32) -> Result<Vec<u32>, NotFound> {
         let pids: Vec<u32> = table.pids().collect();
         let found = match &self.target {
@@ -53,8 +54,8 @@ impl Wanted {
         }
     }
 
-    /// As [`find`](Self::find), but only among these processes, and with little reading: what may
-    /// be done beside a load. None if they are not there.
+    /// Searches as [`find`](Self::find) does, but only among these processes and with little
+    /// reading, so that it may run during a load. Empty if there is no such process.
     pub(crate) fn find_among(
         &self,
         pids: &[u32],
@@ -83,7 +84,8 @@ fn named(proc: &Proc, pids: &[u32], name: &str) -> Vec<u32> {
     pids.filter(|pid| has_name(proc, *pid, name)).collect()
 }
 
-/// Whether a process's program has this name, as the kernel keeps it or as it was called.
+/// True if a process's program has this name: the kernel's name of it, or the last part of its
+/// command.
 fn has_name(proc: &Proc, pid: u32, name: &str) -> bool {
     let Ok(stat) = proc.stat(pid) else {
         return false;
@@ -92,7 +94,7 @@ fn has_name(proc: &Proc, pid: u32, name: &str) -> bool {
     is_alive(&stat) && (same || called(proc, pid).is_some_and(|called| called == name))
 }
 
-/// The last part of the first word with which a process was called.
+/// Returns the last part of the path that a process was started with.
 fn called(proc: &Proc, pid: u32) -> Option<String> {
     let words = fs::read(proc.of(pid, "cmdline")).ok()?;
     let first = words.split(|byte| *byte == 0).next()?;
@@ -101,8 +103,8 @@ fn called(proc: &Proc, pid: u32) -> Option<String> {
     Some(name.to_str()?.to_owned())
 }
 
-/// The processes that were found, without `own` and those that descend from another, in the order
-/// of their numbers.
+/// Returns the given processes without `own` and without those that descend from another of them,
+/// in the order of their numbers.
 pub(crate) fn roots(table: &Table, mut found: Vec<u32>, own: u32) -> Vec<u32> {
     found.retain(|pid| *pid != own);
     let descends = |pid: u32| {
@@ -118,7 +120,7 @@ pub(crate) fn roots(table: &Table, mut found: Vec<u32>, own: u32) -> Vec<u32> {
     roots
 }
 
-/// Whether a process still runs: one that only waits to be taken note of does not.
+/// True if a process still runs: a zombie, which only waits for its parent to reap it, does not.
 pub(crate) fn is_alive(stat: &Stat) -> bool {
     !matches!(stat.state(), Ok(ProcState::Zombie | ProcState::Dead))
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
-/// A made-up `/proc` and `/sys`, gone with the value.
+/// An artificial `/proc` and `/sys`, removed with the value.
 pub(crate) struct Fixture(TempDir);
 
 impl Fixture {
@@ -34,12 +34,12 @@ impl Fixture {
         fs::write(path, text).unwrap();
     }
 
-    /// A process that has done nothing yet.
+    /// Adds a process that has used no CPU time yet.
     pub(crate) fn process(&self, pid: u32, parent: u32, name: &str) {
         self.process_with(pid, parent, name, 'S', 100, 0);
     }
 
-    /// A process in this state, started at this tick, that has run for this many.
+    /// Adds a process in this state, started at tick `start`, that has used `ticks` ticks.
     pub(crate) fn process_with(
         &self,
         pid: u32,
@@ -57,7 +57,7 @@ impl Fixture {
         self.write(&format!("{pid}/stat"), &stat);
     }
 
-    /// A thread of a process, with its switches.
+    /// Adds a thread to a process, with its context switches.
     pub(crate) fn thread(&self, pid: u32, tid: u32, voluntary: u64, involuntary: u64) {
         let status = format!(
             "Name:\ta\nvoluntary_ctxt_switches:\t{voluntary}\n\
@@ -66,7 +66,7 @@ impl Fixture {
         self.write(&format!("{pid}/task/{tid}/status"), &status);
     }
 
-    /// An open file of a process.
+    /// Adds an open file to a process.
     pub(crate) fn open(&self, pid: u32, fd: u32, to: &str) {
         let folder = self.0.path().join(format!("proc/{pid}/fd"));
         fs::create_dir_all(&folder).unwrap();
@@ -78,7 +78,7 @@ impl Fixture {
         let _ = fs::remove_dir_all(self.0.path().join(format!("proc/{pid}/fd")));
     }
 
-    /// The network namespace of a process, with its sockets.
+    /// Adds the network namespace of a process, with its sockets.
     pub(crate) fn namespace(&self, pid: u32, tcp: &str) {
         let folder = self.0.path().join(format!("proc/{pid}/ns"));
         fs::create_dir_all(&folder).unwrap();
@@ -86,7 +86,8 @@ impl Fixture {
         self.write(&format!("{pid}/net/tcp"), tcp);
     }
 
-    /// A table of TCP sockets: local address, state and inode of each, as the kernel writes them.
+    /// Returns a table of TCP sockets: local address, state and inode of each, as the kernel writes
+    /// them.
     pub(crate) fn tcp(sockets: &[(&str, &str, u64)]) -> String {
         let mut table = "  sl  local_address rem_address   st\n".to_owned();
         for (local, state, inode) in sockets {
@@ -98,7 +99,7 @@ impl Fixture {
         table
     }
 
-    /// `meminfo` with so much in all and so much available, in kB.
+    /// Returns `meminfo` with this total and this available memory, in kB.
     pub(crate) fn meminfo(total: u64, available: u64) -> String {
         let known = [("MemTotal", total), ("MemAvailable", available)];
         let zeros = [
@@ -125,7 +126,7 @@ impl Fixture {
             .collect()
     }
 
-    /// `net/dev` with one interface: bytes and packets in, bytes and packets out.
+    /// Returns `net/dev` with one interface: bytes and packets in, bytes and packets out.
     pub(crate) fn dev(name: &str, [bytes_in, in_, bytes_out, out]: [u64; 4]) -> String {
         format!(
             "Inter-| Receive | Transmit\n face |bytes |bytes\n  {name}: {bytes_in} {in_} \
@@ -133,7 +134,7 @@ impl Fixture {
         )
     }
 
-    /// A process ends.
+    /// Removes a process.
     pub(crate) fn end(&self, pid: u32) {
         fs::remove_dir_all(self.0.path().join(format!("proc/{pid}"))).unwrap();
     }

@@ -1,20 +1,20 @@
-//! Which processes have a socket open.
+//! The processes that have a socket open.
 //!
-//! The kernel names no process of a socket: the open files of processes have to be read, a link
-//! each, and a host may have hundreds of thousands. So they are read in three steps, of which the
-//! first is nearly always enough:
+//! The kernel does not list the processes of a socket: the open files of all processes have to be
+//! read, one link each, and a host may have hundreds of thousands. So they are read in three steps;
+//! the first is nearly always enough:
 //!
-//! 1. the *lowest* files of every process: servers open what they listen on early;
-//! 2. for sockets that nobody was seen to have, the other files, those of processes with few files
-//!    first, until each socket was seen once;
-//! 3. where a socket was seen in the second step, the file of the same number in the other
-//!    processes: those that inherited it have it under this number.
+//! 1. the *lowest* files of every process: servers open their listening sockets early;
+//! 2. for sockets not found in the first step, the other files, beginning with processes that have
+//!    few files, until each socket was found once;
+//! 3. for each socket found in the second step, the file of the same number in the other processes:
+//!    those that inherited the socket have it under this number.
 
 use crate::proc::Proc;
 use crate::sockets::open_files;
 use std::collections::{HashMap, HashSet};
 
-/// How many files of each process are read in the first step.
+/// The number of files of each process that are read in the first step.
 pub(crate) const LOWEST: usize = 64;
 
 /// The processes that have each of some sockets open.
@@ -22,8 +22,8 @@ pub(crate) const LOWEST: usize = 64;
 pub(crate) struct Holders(HashMap<u64, Vec<u32>>);
 
 impl Holders {
-    /// Looks for the processes that have these sockets open. What `thoroughly` has in it is looked
-    /// for beyond the lowest files.
+    /// Searches for the processes that have these sockets open. For the sockets in `thoroughly` the
+    /// search includes the files after the lowest ones.
     pub(crate) fn find(
         proc: &Proc,
         pids: &[u32],
@@ -42,7 +42,7 @@ impl Holders {
         holders
     }
 
-    /// The processes that have this socket open, in no order.
+    /// Returns the processes that have this socket open, in no particular order.
     pub(crate) fn of(&self, inode: u64) -> &[u32] {
         self.0.get(&inode).map_or(&[], Vec::as_slice)
     }
@@ -55,7 +55,7 @@ impl Holders {
         }
     }
 
-    /// The first step, for one process; whether it has more files than were read.
+    /// Does the first step for one process. Returns true if it has more files than were read.
     fn add_lowest(&mut self, proc: &Proc, pid: u32) -> bool {
         let Ok(mut files) = open_files(proc, pid) else {
             return false;
@@ -66,7 +66,7 @@ impl Holders {
         files.has_more()
     }
 
-    /// The second and the third step, for sockets that nobody was seen to have.
+    /// Does the second and the third step, for sockets that were not found in the first.
     fn add_others(
         &mut self,
         proc: &Proc,
@@ -112,7 +112,7 @@ mod tests {
         (holders, proc.links_read())
     }
 
-    /// A process with so many files of which none is a socket.
+    /// Adds a process with this many open files, without a socket.
     fn crowded(fixture: &Fixture, pid: u32, files: u32) {
         fixture.process(pid, 1, "idle");
         fixture.write(
@@ -146,7 +146,7 @@ mod tests {
         }
         let (holders, links) = find(&fixture, &[20, 10, 11], 71);
         assert_eq!(holders, [10, 11]);
-        // The lowest of three, at most the rest of two, and one of each heir.
+        // The lowest files of three processes, at most the rest of two, and one of each heir.
         assert!(links <= 3 * LOWEST as u64 + 2 * 101 + 3, "{links}");
     }
 

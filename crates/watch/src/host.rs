@@ -1,4 +1,4 @@
-//! What the machine uses as a whole.
+//! The usage of the machine as a whole.
 //!
 //! Sources: `stat`, `meminfo`, `pressure/*` (pressure stall information), `net/dev`, `net/snmp` and
 //! `net/netstat` of `/proc`, and the speed of the link in `/sys/class/net`.
@@ -9,14 +9,14 @@ use loadline_record::watched::{Figure, HostUsage, Missing, Pressure, Traffic, Wa
 use procfs_core::net::InterfaceDeviceStatus;
 use procfs_core::{CpuTime, KernelStats, Meminfo, parse_pressure_record};
 
-/// Watches the machine.
+/// Samples the machine.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
     interface: Option<String>,
     before: Counters,
 }
 
-/// What only ever grows. `None` is what could not be read.
+/// Counters that only grow. `None` stands for a counter that could not be read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     cpu: Option<Cpu>,
@@ -33,7 +33,7 @@ struct Cpu {
 }
 
 impl Host {
-    /// Counts the traffic of this interface from the next look on.
+    /// Counts the traffic of this interface from the next sample on.
     pub(crate) fn follow(&mut self, interface: Option<String>) {
         if self.interface != interface {
             self.interface = interface;
@@ -41,7 +41,7 @@ impl Host {
         }
     }
 
-    /// What was used since the last look.
+    /// Returns the usage since the last sample.
     pub(crate) fn look(&mut self, proc: &Proc) -> WatchedHost {
         let mut host = WatchedHost::default();
         let now = self.counters(proc, &mut host);
@@ -78,7 +78,7 @@ impl Host {
     }
 }
 
-/// Names what can't be read.
+/// Collects the figures that could not be read.
 struct Missed<'a>(&'a mut Vec<Missing>);
 
 impl Missed<'_> {
@@ -126,7 +126,8 @@ fn passed(now: Traffic, before: Traffic) -> Traffic {
 }
 
 impl Cpu {
-    /// Time as a guest's host is within user time already (proc_stat(5)).
+    /// Converts the kernel's CPU times. Time spent running guests is part of user time already
+    /// (proc_stat(5)).
     fn of(time: &CpuTime, proc: &Proc) -> Cpu {
         let interrupts = time.irq.unwrap_or(0) + time.softirq.unwrap_or(0);
         Cpu {
@@ -144,7 +145,7 @@ fn pressure(proc: &Proc) -> Result<Pressure, Unread> {
     })
 }
 
-/// How long some task has waited for a resource since boot.
+/// Returns the time since boot in which some task waited for a resource.
 fn some_waited_ns(proc: &Proc, resource: &str) -> Result<u64, Unread> {
     let pressure = text(&proc.path(&format!("pressure/{resource}")))?;
     let some = pressure.lines().find(|line| line.starts_with("some"));
@@ -164,8 +165,8 @@ fn traffic(proc: &Proc, interface: &str) -> Result<Traffic, Unread> {
     })
 }
 
-/// The number under a name in a section of a file of `net`, where a line of names is followed by a
-/// line of numbers.
+/// Returns the number under a name in a section of a file of `net`, where a line of names comes
+/// before a line of numbers.
 fn cell(proc: &Proc, file: &str, section: &str, name: &str) -> Result<u64, Unread> {
     let text = text(&proc.path(&format!("net/{file}")))?;
     let mut lines = text.lines().filter(|line| line.starts_with(section));
@@ -187,7 +188,8 @@ fn read_memory(proc: &Proc, host: &mut WatchedHost) {
     host.usage.memory_used_bytes = memory.mem_available.map(used);
 }
 
-/// The speed of an interface's link. A loopback has none, and a virtual one often says so with -1.
+/// Returns the speed of an interface's link in bits per second. A loopback has none, and a virtual
+/// one often reports -1.
 fn link_bits_per_s(proc: &Proc, interface: &str) -> Option<u64> {
     let megabits = text(&proc.sys(&format!("class/net/{interface}/speed"))).ok()?;
     let megabits: u64 = megabits.trim().parse().ok().filter(|speed| *speed > 0)?;

@@ -3,7 +3,8 @@
 use crate::proc::{Proc, text};
 use loadline_record::HostCounters;
 
-/// The machine's counters since it started, as this process's network namespace sees them.
+/// Returns the machine's counters since it started; those of the network are of this process's
+/// network namespace.
 pub fn host_counters() -> HostCounters {
     host_counters_of(&Proc::default())
 }
@@ -30,7 +31,7 @@ fn of_cores(stat: &str) -> HostCounters {
         .into_iter()
         .flat_map(str::split_whitespace)
         .map_while(|ticks| ticks.parse().ok())
-        // What guests used is in user time already.
+        // Time used by guests is part of user time already.
         .take(8)
         .collect();
     HostCounters {
@@ -40,7 +41,7 @@ fn of_cores(stat: &str) -> HostCounters {
     }
 }
 
-/// A counter of a protocol's: a line of names is followed by one of numbers.
+/// Returns a counter of a protocol: a line of names comes before a line of numbers.
 fn counter(text: &str, protocol: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(protocol));
     let (names, numbers) = (lines.next()?, lines.next()?);
@@ -48,7 +49,7 @@ fn counter(text: &str, protocol: &str, name: &str) -> Option<u64> {
     numbers.split_whitespace().nth(place)?.parse().ok()
 }
 
-/// The second column of each core's line, hexadecimal.
+/// Returns the sum of the second column of each core's line, a hexadecimal number.
 fn softnet_drops(softnet: &str) -> u64 {
     let dropped = |line: &str| {
         let column = line.split_whitespace().nth(1)?;
@@ -57,14 +58,14 @@ fn softnet_drops(softnet: &str) -> u64 {
     softnet.lines().filter_map(dropped).sum()
 }
 
-/// The microseconds behind `total=` in the line `some`.
+/// Returns the time after `total=` in the line `some`, converted from microseconds.
 fn pressure_ns(pressure: &str) -> Option<u64> {
     let some = pressure.lines().find(|line| line.starts_with("some "))?;
     let (_, total_us) = some.rsplit_once("total=")?;
     total_us.trim().parse::<u64>().ok()?.checked_mul(1_000)
 }
 
-/// Seconds since the machine was started, with two decimals.
+/// Returns the uptime; the file has it in seconds with two decimals.
 fn uptime_ns(uptime: &str) -> Option<u64> {
     let seconds: f64 = uptime.split_whitespace().next()?.parse().ok()?;
     Some((seconds * 1e9) as u64)
@@ -87,7 +88,7 @@ mod tests {
         counters.segments = counter(SNMP, "Tcp: ", "OutSegs").unwrap();
         counters.retransmitted = counter(SNMP, "Tcp: ", "RetransSegs").unwrap();
         assert_eq!(counters.retransmitted_share(), 0.01);
-        // Only first segments of connections that nobody accepts, over and over.
+        // Only first segments of connections that nobody accepts, sent again and again.
         (counters.segments, counters.retransmitted) = (10, 30);
         assert_eq!(counters.retransmitted_share(), 0.75);
     }

@@ -1,22 +1,22 @@
-//! What the kernel tells of processes and of the machine, from `/proc` and `/sys` (see proc(5)).
+//! Usage of processes and of the machine, read from `/proc` and `/sys` (see proc(5)).
 //!
-//! A [`Watcher`] looks at everything it was told to watch whenever it is asked, and returns what
-//! was used since the look before. It reads no clock: the caller passes the time. What is watched:
+//! A [`Watcher`] samples everything that it watches on each call, and returns the usage since the
+//! sample before. It reads no clock: the caller passes the time. It watches:
 //!
 //! - *trees*: one or more processes with all their descendants, found by a [`Target`]: a process
-//!   number, the name of a program, or a port on which a process listens. A tree that was named by
+//!   number, the name of a program, or a port that a process listens on. A tree that was named by
 //!   program or port is found again when its processes were replaced.
-//! - the *host*: CPU, memory, pressure, the interface that leads to the target, TCP trouble.
+//! - the *host*: CPU, memory, pressure, the interface that leads to the target, TCP problems.
 //!
-//! Apart from that, the [`environment`] of a run and the machine's [counters](host_counters) around
-//! it are read here, and what one process has used in all ([`cpu_s`]).
+//! In addition, this crate reads the [`environment`] of a run, the machine's
+//! [counters](host_counters) before and after it, and the total CPU time of one process
+//! ([`cpu_s`]).
 //!
-//! Nothing fails for lack of rights: what can't be read is absent, and named in the look. Readings
-//! that cost much (the list of processes, proportional memory, the sockets of many files, the
-//! switches of many threads) are spaced so that each kind takes at most a five-thousandth of a
-//! core.
-//! The processes of a target are looked for before the load: beside it, only processes that are new
-//! are asked whether they take the place of a target that has ended.
+//! Missing rights are not an error: a figure that cannot be read is absent, and named in the
+//! sample. Expensive readings (the list of processes, proportional memory, the sockets of many
+//! files, the switches of many threads) are spaced so that each kind takes at most a
+//! five-thousandth of a core. The processes of a target are searched for before the load; during
+//! the load, only new processes are checked as replacements of a target that has ended.
 
 mod cpu;
 mod cpu_quota;

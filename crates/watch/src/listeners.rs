@@ -1,4 +1,4 @@
-//! Which processes listen where on this host.
+//! The processes that listen on this host, by address and port.
 
 use crate::find::NotFound;
 use crate::holders::Holders;
@@ -7,10 +7,10 @@ use crate::tcp_sockets::{TcpSocket, listening};
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-/// The first process; it may hold a listening socket on behalf of another.
+/// The first process; it may hold a listening socket for another process.
 const INIT: u32 = 1;
 
-/// The listening sockets of this host and who holds them, read once for any number of questions.
+/// The listening sockets of this host with their processes, read once for any number of look-ups.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
     sockets: Vec<TcpSocket>,
@@ -18,9 +18,9 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Reads which of these processes listen where now. Who listens on these ports is searched for
-    /// in all their open files, who listens on others only where it costs little. Without a list
-    /// of sockets nobody listens anywhere.
+    /// Reads the listening sockets of these processes. For these ports, all open files are searched
+    /// for the processes that listen; for other ports only the files that are cheap to read. If the
+    /// list of sockets cannot be read, the result is empty.
     pub(crate) fn read(proc: &Proc, pids: &[u32], ports: &[u16]) -> Listeners {
         let sockets = listening(proc).unwrap_or_default();
         let asked = sockets
@@ -32,8 +32,8 @@ impl Listeners {
         Listeners { sockets, holders }
     }
 
-    /// Reads which of these processes listen on a port now, where only what is open among their
-    /// lowest files counts: nothing is read if nobody listens there.
+    /// Reads which of these processes listen on a port now. Only their lowest files are searched,
+    /// and no file is read if nothing listens on the port.
     pub(crate) fn read_quickly(proc: &Proc, pids: &[u32], port: u16) -> Listeners {
         let mut sockets = listening(proc).unwrap_or_default();
         sockets.retain(|socket| socket.local.port() == port);
@@ -42,8 +42,8 @@ impl Listeners {
         Listeners { sockets, holders }
     }
 
-    /// The processes that listen on a port, where this address is dialled; `None` is any. Each is
-    /// in it once.
+    /// Returns the processes that listen on a port for connections to this address (`None`: any
+    /// address), each of them once.
     ///
     /// # Errors
     /// If no process listens there, or one that this user may not inspect.
@@ -69,7 +69,7 @@ impl Listeners {
     }
 }
 
-/// Whether a socket takes connections to an address.
+/// True if a socket accepts connections to an address.
 fn takes(socket: &TcpSocket, address: Option<IpAddr>) -> bool {
     let ip = socket.local.ip().to_canonical();
     address.is_none_or(|address| ip.is_unspecified() || ip == address.to_canonical())

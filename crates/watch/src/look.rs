@@ -1,4 +1,4 @@
-//! Looking at everything that is watched.
+//! Sampling of everything that is watched.
 
 use crate::find::{NotFound, Wanted, roots};
 use crate::host::Host;
@@ -14,24 +14,24 @@ use loadline_record::watched::{Figure, GENERATOR, Watched, WatchedTree};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// How often the proportional memory is read, at most.
+/// The shortest time between two readings of proportional memory.
 const PSS_EVERY: Duration = Duration::from_secs(5);
 
 /// Watches trees of processes, and the host.
 ///
-/// First say what is to be watched ([`watch`](Watcher::watch) and its like), then call
-/// [`begin`](Watcher::begin) when it matters, then [`look`](Watcher::look) again and again. Times
-/// are nanoseconds of one monotonic clock, whichever it is.
+/// First select what to watch ([`watch`](Watcher::watch) and similar methods), then call
+/// [`begin`](Watcher::begin) at the start of the measured time, then [`look`](Watcher::look) once
+/// for each sample. Times are nanoseconds of any one monotonic clock.
 #[derive(Debug)]
 pub struct Watcher {
     proc: Proc,
-    /// This process.
+    /// The process identifier of this process.
     own: u32,
     table: Table,
     trees: Vec<Tree>,
     host: Host,
     begun_ns: u64,
-    /// Who listens where, as [`find_listeners`](Watcher::find_listeners) found it.
+    /// The listening processes, as [`find_listeners`](Watcher::find_listeners) found them.
     listeners: Option<Listeners>,
     list: ProbeBudget,
     files: ProbeBudget,
@@ -40,12 +40,12 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Watches the host, and no process yet.
+    /// Creates a watcher of the host, without any process yet.
     pub fn new(proc: Proc) -> Watcher {
         Watcher::as_process(proc, std::process::id())
     }
 
-    /// The same on behalf of a process with this number.
+    /// Creates a watcher on behalf of the process with this number.
     pub(crate) fn as_process(proc: Proc, own: u32) -> Watcher {
         let mut watcher = Watcher {
             proc,
@@ -65,9 +65,9 @@ impl Watcher {
         watcher
     }
 
-    /// Lets what costs much to read (the list of processes, open files, sockets, proportional
-    /// memory, context switches) take one part of this many of a core each; without this it is a
-    /// five-thousandth.
+    /// Sets the share of a core that each kind of expensive reading (the list of processes, open
+    /// files, sockets, proportional memory, context switches) may take, as one part in this many;
+    /// the default is a five-thousandth.
     pub fn allow_each(&mut self, parts: u32) {
         for budget in [
             &mut self.list,
@@ -79,7 +79,7 @@ impl Watcher {
         }
     }
 
-    /// Watches this process, under the name of the generator.
+    /// Watches this process, named as the generator.
     pub fn watch_generator(&mut self) {
         self.refresh();
         let tree = Tree::of_self(GENERATOR, self.own, &self.proc, &self.table);
@@ -102,20 +102,20 @@ impl Watcher {
         Ok(())
     }
 
-    /// Finds who listens where on this host, for [`watch_listeners`](Watcher::watch_listeners):
-    /// that may take its time, and is for before a load. Who listens on these ports is found in
-    /// any case.
+    /// Finds the listening processes of this host, for
+    /// [`watch_listeners`](Watcher::watch_listeners). This may take long, so call it before the
+    /// load. For these ports the processes are found in any case.
     pub fn find_listeners(&mut self, ports: &[u16]) {
         self.refresh();
         let pids: Vec<u32> = self.table.pids().collect();
         self.listeners = Some(Listeners::read(&self.proc, &pids, ports));
     }
 
-    /// Watches the processes that listen at addresses of this host, but for those that are watched
-    /// already, as they were found before. A process that may not be inspected becomes a tree
-    /// without readings.
+    /// Watches the processes that listen at addresses of this host, as found by
+    /// [`find_listeners`](Watcher::find_listeners), except for those that are watched already. A
+    /// process that may not be inspected becomes a tree without readings.
     ///
-    /// Returns how many of the addresses a process listens at.
+    /// Returns the number of addresses that a process listens at.
     pub fn watch_listeners(&mut self, addresses: impl IntoIterator<Item = SocketAddr>) -> usize {
         let addresses: Vec<SocketAddr> = addresses.into_iter().collect();
         if addresses.is_empty() {
@@ -128,7 +128,7 @@ impl Watcher {
         count
     }
 
-    /// Watches who listens at an address; false if nobody does.
+    /// Watches the processes that listen at an address; false if there are none.
     fn add_listener(&mut self, listeners: &Listeners, address: SocketAddr) -> bool {
         let target = Target::Port(address.port());
         match listeners.on(address.port(), Some(address.ip())) {
@@ -149,7 +149,7 @@ impl Watcher {
         }
     }
 
-    /// Watches what begins with these processes, unless all of them are watched already.
+    /// Watches the trees of these root processes, unless all of them are watched already.
     fn add(&mut self, wanted: Wanted, roots: Vec<u32>) {
         let known = |root: &u32| self.trees.iter().any(|tree| tree.running().contains(root));
         if !roots.iter().all(known) {
@@ -158,20 +158,20 @@ impl Watcher {
         }
     }
 
-    /// Counts the traffic of the interface that leads to an address, or of none. Without this it is
-    /// the one that leads to the world.
+    /// Counts the traffic of the interface that leads to an address, or no traffic for `None`. The
+    /// default is the interface of the default route.
     pub fn follow_route_to(&mut self, address: Option<IpAddr>) {
         let interface = address.and_then(|address| route::interface_to(&self.proc, address));
         self.host.follow(interface);
     }
 
-    /// What is used from now on counts, and nothing before.
+    /// Starts the measured time: the first sample counts usage from now on.
     pub fn begin(&mut self, now_ns: u64) {
         self.refresh();
         self.look_at_amounts(now_ns);
     }
 
-    /// What was used since the look before.
+    /// Returns the usage since the sample before.
     pub fn look(&mut self, now_ns: u64) -> Watched {
         let mut watched = self.look_at_amounts(now_ns);
         self.add_files(now_ns, &mut watched.trees);
@@ -179,14 +179,15 @@ impl Watcher {
         watched
     }
 
-    /// What grows, and what is cheap to read with it. Open files and proportional memory are
-    /// levels: to begin with there is no need of them, and the first look should find them due.
+    /// Samples the counters that grow, and what is cheap to read with them. Open files and
+    /// proportional memory are current values: they are not needed at the beginning, and should be
+    /// due at the first sample.
     fn look_at_amounts(&mut self, now_ns: u64) -> Watched {
         let length_ns = now_ns.saturating_sub(self.begun_ns);
         self.begun_ns = now_ns;
         if self.list.is_due(now_ns) {
             let (proc, table) = (&self.proc, &mut self.table);
-            // A list that can't be read has nobody new in it.
+            // If the list cannot be read, there are no new processes.
             let _ = self.list.spend(now_ns, || table.refresh(proc));
         }
         let (proc, table) = (&self.proc, &self.table);
@@ -201,18 +202,18 @@ impl Watcher {
         }
     }
 
-    /// How many links of open files were read so far: what costs most on a host with many.
+    /// Returns the number of links of open files read so far: the largest cost on a host with many.
     #[cfg(test)]
     pub(crate) fn links_read(&self) -> u64 {
         self.proc.links_read()
     }
 
-    /// Whether any process is still there to be watched.
+    /// True if at least one watched process still exists.
     pub fn has_anything(&self) -> bool {
         self.trees.iter().any(Tree::is_there)
     }
 
-    /// Reads the list of processes, whatever that costs.
+    /// Reads the list of processes, regardless of the budget.
     fn refresh(&mut self) {
         let _ = self.table.refresh(&self.proc);
     }
@@ -270,7 +271,7 @@ impl Watcher {
     }
 }
 
-/// The trees that are there, each with what is seen of it.
+/// Returns the trees that exist, each with its sample.
 fn present<'a>(
     trees: &'a [Tree],
     seen: &'a mut [WatchedTree],

@@ -1,33 +1,33 @@
-//! The probe budget: how far apart expensive readings are.
+//! The probe budget: the distance between expensive readings.
 //!
-//! What a reading costs depends on what is watched: a process with ten open files or with ten
-//! thousand. So its CPU time is measured, and the next one waits until this one was a
-//! five-thousandth of the time. What a hypervisor takes from the core meanwhile looks like CPU time
-//! as well, so of two readings that follow each other the cheaper one counts.
+//! The cost of a reading depends on the watched process: it may have ten open files or ten
+//! thousand. So the CPU time of a reading is measured, and the next one waits until this one took a
+//! five-thousandth of the time. Time that a hypervisor takes from the core meanwhile looks like CPU
+//! time as well, so of two successive readings the cheaper one counts.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// A reading may take one part of this many of a core, if nothing else is said.
+/// The default budget: a reading may take one part in this many of a core.
 const PARTS: u32 = 5_000;
-/// Looks come a little early or late; a reading that is due by then is due now.
+/// Samples come a little early or late; a reading that falls due within this time is due now.
 const SLACK_NS: u64 = 100_000_000;
 
-/// The share of a core that one kind of reading may take, and when the next one is due.
+/// The share of a core that one kind of reading may take, and the time of the next one.
 #[derive(Debug)]
 pub(crate) struct ProbeBudget {
-    /// A reading may take one part of this many of a core.
+    /// A reading may take one part in this many of a core.
     parts: u32,
     /// The shortest time between two readings.
     least_ns: u64,
-    /// When the next one is due.
+    /// The time at which the next reading falls due.
     due_ns: u64,
-    /// What the reading before cost; nothing yet.
+    /// The cost of the reading before; zero before the first.
     before: Duration,
 }
 
 impl ProbeBudget {
-    /// Readings that are this far apart at least; the first is due at once.
+    /// Creates a budget of readings with at least this distance; the first is due at once.
     pub(crate) fn every(least: Duration) -> Self {
         ProbeBudget {
             parts: PARTS,
@@ -37,17 +37,17 @@ impl ProbeBudget {
         }
     }
 
-    /// From now on a reading may take one part of this many of a core.
+    /// Sets the budget to one part in this many of a core.
     pub(crate) fn allow(&mut self, parts: u32) {
         self.parts = parts;
     }
 
-    /// Whether a reading is due at this time.
+    /// True if a reading is due at this time.
     pub(crate) fn is_due(&self, now_ns: u64) -> bool {
         now_ns.saturating_add(SLACK_NS) >= self.due_ns
     }
 
-    /// Carries out a reading at this time, and puts the next one off as long as this one cost.
+    /// Makes a reading at this time, and schedules the next one according to its cost.
     pub(crate) fn spend<T>(&mut self, now_ns: u64, reading: impl FnOnce() -> T) -> T {
         let begin = cpu_time();
         let read = reading();
@@ -62,7 +62,7 @@ impl ProbeBudget {
     }
 }
 
-/// What this thread has used so far.
+/// Returns the CPU time that this thread has used.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,4 +1,4 @@
-//! The folders that everything is read from, and what it means when something can't be.
+//! The folders that everything is read from, and the errors of reading.
 
 use loadline_record::watched::Why;
 use procfs_core::process::{FDTarget, Stat};
@@ -13,24 +13,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// `ESRCH`: a process ended while its file was open.
 const NO_SUCH_PROCESS: i32 = 3;
 
-/// Where the kernel tells: `/proc` and `/sys`, or folders that look like them.
+/// The kernel's files: `/proc` and `/sys`, or folders of the same structure.
 #[derive(Clone, Debug)]
 pub struct Proc {
     proc: PathBuf,
     sys: PathBuf,
     system: ExplicitSystemInfo,
-    /// Whether these folders are the kernel's own.
+    /// True if these folders are the kernel's own.
     kernels: bool,
-    /// How many links of open files were read.
+    /// The number of links of open files that were read.
     links: Arc<AtomicU64>,
 }
 
-/// Why something was not read.
+/// The reason why a file was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     /// The process is gone, or the kernel has no such file.
     Absent,
-    /// It is there, and it can't be read for this reason.
+    /// The file exists, but cannot be read for this reason.
     Refused(Why),
 }
 
@@ -45,10 +45,10 @@ impl Default for Proc {
 }
 
 impl Proc {
-    /// These folders instead of `/proc` and `/sys`.
+    /// Uses these folders instead of `/proc` and `/sys`.
     pub fn at(proc: impl Into<PathBuf>, sys: impl Into<PathBuf>) -> Self {
         let system = ExplicitSystemInfo {
-            // Only times of day need it, and nothing here has one.
+            // Only times of day need it, and this crate reads none.
             boot_time_secs: 0,
             ticks_per_second: rustix::param::clock_ticks_per_second(),
             page_size: rustix::param::page_size() as u64,
@@ -63,42 +63,43 @@ impl Proc {
         }
     }
 
-    /// Whether the kernel tells the same, asked another way.
+    /// True if other interfaces of the kernel describe the same system as these folders.
     pub(crate) fn is_kernels(&self) -> bool {
         self.kernels
     }
 
-    /// Whether a process has the network that we have, and the kernel can be asked of it.
+    /// True if a process has our network namespace, and the kernel can be queried about it.
     pub(crate) fn shares_network(&self, pid: u32) -> bool {
         let network = |process: &str| fs::read_link(self.proc.join(process).join("ns/net")).ok();
         let ours = network("self");
         self.kernels && ours.is_some() && ours == network(&pid.to_string())
     }
 
-    /// The path of a file of `/proc`.
+    /// Returns the path of a file of `/proc`.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.proc.join(file)
     }
 
-    /// The path of a file of a process.
+    /// Returns the path of a file of a process.
     pub(crate) fn of(&self, pid: u32, file: &str) -> PathBuf {
         self.proc.join(pid.to_string()).join(file)
     }
 
-    /// The path of a file of `/sys`.
+    /// Returns the path of a file of `/sys`.
     pub(crate) fn sys(&self, file: &str) -> PathBuf {
         self.sys.join(file)
     }
 
-    /// The status line of a process; absent if it has gone.
+    /// Reads the status line of a process; [`Unread::Absent`] if it is gone.
     pub(crate) fn stat(&self, pid: u32) -> Result<Stat, Unread> {
         parse(&self.of(pid, "stat"))
     }
 
-    /// The socket that a process has open under this number, if it is one.
+    /// Returns the inode of the socket that a process has open under this number, if it is a
+    /// socket.
     pub(crate) fn socket_at(&self, pid: u32, number: &OsStr) -> Option<u64> {
         self.links.fetch_add(1, Ordering::Relaxed);
-        // A file that was closed since it was listed leads nowhere.
+        // The link of a file that was closed since the listing is absent.
         let link = fs::read_link(self.of(pid, "fd").join(number)).ok()?;
         match link.to_str()?.parse() {
             Ok(FDTarget::Socket(inode)) => Some(inode),
@@ -106,57 +107,57 @@ impl Proc {
         }
     }
 
-    /// How many links of open files were read so far: what costs most where there are many.
+    /// Returns the number of links of open files read so far: the largest cost if there are many.
     #[cfg(test)]
     pub(crate) fn links_read(&self) -> u64 {
         self.links.load(Ordering::Relaxed)
     }
 
-    /// For how many open files a process has room: at least as many as it has open. 0 if that can't
-    /// be read.
+    /// Returns the size of a process's file table: at least the number of its open files. 0 if it
+    /// cannot be read.
     pub(crate) fn room_for_files(&self, pid: u32) -> u64 {
         let status = fs::read_to_string(self.of(pid, "status")).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("FDSize:"));
         line.and_then(|room| room.trim().parse().ok()).unwrap_or(0)
     }
 
-    /// A file that needs to know the machine to be understood.
+    /// Reads and parses a file whose format depends on the machine.
     pub(crate) fn parse_for<T: FromReadSI>(&self, path: &Path) -> Result<T, Unread> {
         let bytes = fs::read(path).map_err(|error| Unread::because(&error))?;
         T::from_read(&bytes[..], &self.system).map_err(|_| Unread::Refused(Why::Untold))
     }
 
-    /// Ticks of the CPU's clock as nanoseconds.
+    /// Converts ticks of the CPU's clock to nanoseconds.
     pub(crate) fn ticks_ns(&self, ticks: u64) -> u64 {
         let per_tick_ns = 1_000_000_000 / self.system.ticks_per_second.max(1);
         ticks.saturating_mul(per_tick_ns)
     }
 
-    /// Pages of memory as bytes.
+    /// Converts pages of memory to bytes.
     pub(crate) fn pages_bytes(&self, pages: u64) -> u64 {
         pages.saturating_mul(self.system.page_size)
     }
 }
 
-/// A file, understood.
+/// Reads and parses a file.
 pub(crate) fn parse<T: FromRead>(path: &Path) -> Result<T, Unread> {
     let bytes = fs::read(path).map_err(|error| Unread::because(&error))?;
     T::from_read(&bytes[..]).map_err(|_| Unread::Refused(Why::Untold))
 }
 
-/// A file as text.
+/// Reads a file as text.
 pub(crate) fn text(path: &Path) -> Result<String, Unread> {
     fs::read_to_string(path).map_err(|error| Unread::because(&error))
 }
 
-/// The names in a folder that are numbers: processes, threads, open files.
+/// Returns the names in a folder that are numbers: processes, threads, open files.
 pub(crate) fn numbers_in(folder: &Path) -> Result<impl Iterator<Item = u32> + use<>, Unread> {
     let entries = fs::read_dir(folder).map_err(|error| Unread::because(&error))?;
     Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
 }
 
 impl Unread {
-    /// What the system's answer means.
+    /// Classifies an error of the system.
     pub(crate) fn because(error: &io::Error) -> Unread {
         match error.kind() {
             io::ErrorKind::PermissionDenied => Unread::Refused(Why::Rights),
@@ -166,7 +167,7 @@ impl Unread {
         }
     }
 
-    /// The reason, where a file of the host is meant: also when it does not exist.
+    /// Returns the reason for a file of the host, which may also not exist.
     pub(crate) fn why(self) -> Why {
         match self {
             Unread::Absent => Why::Untold,

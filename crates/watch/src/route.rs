@@ -4,18 +4,18 @@ use crate::proc::{Proc, parse, text};
 use procfs_core::net::{RouteEntries, RouteEntry};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-/// The interface of everything that stays on the host.
+/// The interface for traffic within the host.
 const LOOPBACK: &str = "lo";
 /// Flags of a route (route(8)): it is up; it refuses.
 const UP: u32 = 0x1;
 const REJECT: u32 = 0x200;
-/// A port as good as any: nothing is sent to it.
+/// The port of the address; any will do, because nothing is sent to it.
 const ANY_PORT: u16 = 9;
 
-/// Whether an address is one of this host.
+/// True if an address belongs to this host.
 ///
-/// A datagram socket is connected there, which sends nothing: the kernel answers with the address
-/// it would send from, which for an address of its own is that same one.
+/// Connects a datagram socket to the address, which sends nothing: the kernel then reports the
+/// source address that it would use, and for an address of its own that is the same address.
 pub fn is_local(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -30,7 +30,7 @@ pub fn is_local(address: IpAddr) -> bool {
     canonical.is_loopback() || sends_from().is_ok_and(|from| from.ip().to_canonical() == canonical)
 }
 
-/// The interface that leads to an address, by the main routing table; `None` where no route is
+/// Returns the interface that leads to an address by the main routing table; `None` if no route is
 /// known.
 pub(crate) fn interface_to(proc: &Proc, address: IpAddr) -> Option<String> {
     if is_local(address) {
@@ -42,7 +42,7 @@ pub(crate) fn interface_to(proc: &Proc, address: IpAddr) -> Option<String> {
     }
 }
 
-/// The interface that leads to the world; the loopback's where none does.
+/// Returns the interface of the default route; the loopback interface if there is none.
 pub(crate) fn default_interface(proc: &Proc) -> String {
     let four = || interface_to_v4(proc, Ipv4Addr::UNSPECIFIED);
     let six = || interface_to_v6(proc, Ipv6Addr::UNSPECIFIED);
@@ -79,8 +79,8 @@ fn interface_to_v6(proc: &Proc, address: Ipv6Addr) -> Option<String> {
 }
 
 impl RouteV6 {
-    /// Destination and its prefix, source and its prefix, next hop, metric, two counts, flags, and
-    /// the interface; all but the last in hexadecimal.
+    /// Parses the fields: destination and its prefix, source and its prefix, next hop, metric, two
+    /// counts, flags, and the interface; all but the last in hexadecimal.
     fn parse(line: &str) -> Option<RouteV6> {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let number = |index: usize| u32::from_str_radix(fields.get(index)?, 16).ok();

@@ -9,24 +9,23 @@ use std::ffi::OsString;
 use std::fs::{self, ReadDir};
 use std::path::PathBuf;
 
-/// The open files of processes with room for more are not read one by one: that takes a tenth of a
-/// second.
+/// The most open files that are read one by one: more take a tenth of a second.
 const MOST_FILES: u64 = 65_536;
 
-/// The TCP sockets of the namespaces that one look has read, by the namespace's name.
+/// The TCP sockets of the namespaces that one sample has read, by the namespace's name.
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces(HashMap<PathBuf, Result<HashMap<u64, TcpState>, Unread>>);
 
-/// The files that one process has open.
+/// The open files of one process.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Files {
-    /// How many.
+    /// The number of open files.
     count: u64,
     /// The sockets among them, by inode.
     sockets: Vec<u64>,
 }
 
-/// The files that one process has open, read one by one.
+/// The open files of one process, read one by one.
 #[derive(Debug)]
 pub(crate) struct OpenFiles<'a> {
     proc: &'a Proc,
@@ -34,7 +33,7 @@ pub(crate) struct OpenFiles<'a> {
     entries: Option<ReadDir>,
 }
 
-/// Lists what a process has open, lowest numbers first; nothing if it has gone.
+/// Lists the open files of a process, lowest numbers first; empty if the process is gone.
 pub(crate) fn open_files<'a>(proc: &'a Proc, pid: u32) -> Result<OpenFiles<'a>, Unread> {
     let entries = match fs::read_dir(proc.of(pid, "fd")) {
         Ok(entries) => Some(entries),
@@ -52,14 +51,14 @@ impl OpenFiles<'_> {
         Some(entries.next()?.file_name())
     }
 
-    /// Whether there are more of them.
+    /// True if there are more files.
     pub(crate) fn has_more(mut self) -> bool {
         self.number().is_some()
     }
 }
 
 impl Iterator for OpenFiles<'_> {
-    /// Its number, and what it is called if it is a socket.
+    /// The number of the file, and the inode if it is a socket.
     type Item = (OsString, Option<u64>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -78,7 +77,7 @@ fn files_of(proc: &Proc, pid: u32) -> Result<Files, Unread> {
     Ok(files)
 }
 
-/// Adds what the processes of a tree have open to its usage.
+/// Adds the open files and sockets of a tree's processes to its usage.
 pub(crate) fn read(
     proc: &Proc,
     pids: &[u32],
@@ -134,7 +133,7 @@ impl Namespaces {
             return Ok(sum);
         }
         let Ok(name) = fs::read_link(proc.of(pid, "ns/net")) else {
-            // It has gone, or its namespace can't be told from others.
+            // The process is gone, or its namespace cannot be identified.
             return Ok(sum);
         };
         let table = self.0.entry(name).or_insert_with(|| states(proc, pid));

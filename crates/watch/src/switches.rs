@@ -1,7 +1,7 @@
 //! Context switches of a tree.
 //!
-//! The kernel counts them for each thread, in `task/*/status`. A thread that ends takes its count
-//! along, so its last ones are lost.
+//! The kernel counts them for each thread, in `task/*/status`. The count of a thread ends with the
+//! thread, so its last switches are lost.
 
 use crate::proc::{Proc, Unread, numbers_in, text};
 use loadline_record::watched::Why;
@@ -14,16 +14,16 @@ struct Counts {
     involuntary: u64,
 }
 
-/// How often a second a tree's threads were switched.
+/// The context switches of a tree's threads, per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rates {
-    /// They gave their core away to wait.
+    /// Voluntary: the threads gave up their cores to wait.
     pub(crate) voluntary: f64,
-    /// Their core was taken from them.
+    /// Involuntary: the cores were taken from the threads.
     pub(crate) involuntary: f64,
 }
 
-/// What the last reading saw.
+/// The counts of the last reading.
 #[derive(Debug, Default)]
 pub(crate) struct Switches {
     threads: HashMap<u32, Counts>,
@@ -31,7 +31,7 @@ pub(crate) struct Switches {
 }
 
 impl Switches {
-    /// The rates since the last reading; `None` at the first.
+    /// Reads the counts and returns the rates since the last reading; `None` at the first.
     pub(crate) fn read(
         &mut self,
         proc: &Proc,
@@ -63,7 +63,7 @@ impl Switches {
     }
 }
 
-/// Adds the counts of a process's threads; none if it has gone.
+/// Adds the counts of a process's threads; nothing if the process is gone.
 fn threads_of(proc: &Proc, pid: u32, threads: &mut HashMap<u32, Counts>) -> Result<(), Unread> {
     let tids = match numbers_in(&proc.of(pid, "task")) {
         Err(Unread::Absent) => return Ok(()),

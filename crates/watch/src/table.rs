@@ -1,20 +1,19 @@
-//! Who is whose parent.
+//! The parents of all processes.
 //!
-//! Every look reads the list of processes, but only of those that are new their parent: it is at
-//! its birth that a process joins a tree. One whose parent ends first stays in the tree that it
-//! joined.
+//! Every refresh reads the list of processes, but only the parents of new processes: a process
+//! joins a tree at its start. A process whose parent ends first stays in the tree that it joined.
 
 use crate::proc::{Proc, Unread, numbers_in};
 use std::collections::{BTreeSet, HashMap};
 
-/// No line of ancestors is longer; a folder that was made up may run in circles.
+/// The longest line of ancestors; in folders made up for tests it may be a cycle.
 const LONGEST_LINE: usize = 1_000;
 
 /// All processes with their parents.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     known: HashMap<u32, Known>,
-    /// Those that nobody has been told of.
+    /// The processes that are new since `forget_fresh`.
     fresh: BTreeSet<u32>,
     round: u64,
 }
@@ -22,7 +21,7 @@ pub(crate) struct Table {
 #[derive(Debug)]
 struct Known {
     parent: u32,
-    /// The first round in which it was there, and the last one.
+    /// The first and the last round in which the process existed.
     first: u64,
     round: u64,
 }
@@ -42,7 +41,7 @@ impl Table {
     }
 
     fn add(&mut self, pid: u32, proc: &Proc) {
-        // One that has ended meanwhile is ignored.
+        // A process that has ended meanwhile is ignored.
         if let Ok(stat) = proc.stat(pid) {
             let parent = u32::try_from(stat.ppid).unwrap_or(0);
             let known = Known {
@@ -55,12 +54,12 @@ impl Table {
         }
     }
 
-    /// The processes that are new since they were last forgotten, however many rounds ago.
+    /// Returns the processes that are new since [`forget_fresh`](Self::forget_fresh).
     pub(crate) fn fresh(&self) -> &BTreeSet<u32> {
         &self.fresh
     }
 
-    /// All trees have looked at the new processes.
+    /// Forgets the new processes, after all trees have checked them.
     pub(crate) fn forget_fresh(&mut self) {
         self.fresh.clear();
     }
@@ -70,24 +69,24 @@ impl Table {
         self.known.keys().copied()
     }
 
-    /// How often the list was read.
+    /// Returns the number of times that the list was read.
     pub(crate) fn round(&self) -> u64 {
         self.round
     }
 
-    /// Whether a process was not there yet when the list had been read so often.
+    /// True if a process first appeared after this round.
     pub(crate) fn is_newer(&self, pid: u32, round: u64) -> bool {
         self.known
             .get(&pid)
             .is_some_and(|known| known.first > round)
     }
 
-    /// Whether it was there when the list was last read.
+    /// True if a process existed when the list was last read.
     pub(crate) fn has(&self, pid: u32) -> bool {
         self.known.contains_key(&pid)
     }
 
-    /// A process, its parent, its parent's parent and so on.
+    /// Returns a process, its parent, its parent's parent and so on.
     pub(crate) fn line_of(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
         let parent = |pid: &u32| Some(self.known.get(pid)?.parent).filter(|parent| *parent != 0);
         std::iter::successors(Some(pid), parent).take(LONGEST_LINE)

@@ -1,9 +1,9 @@
-//! What is to be watched, as it is written.
+//! The targets of a watch, in the user's notation.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What is to be watched: `4711`, `nginx` or `:8080`.
+/// A target to watch: `4711`, `nginx` or `:8080`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The process with this number.
@@ -14,7 +14,7 @@ pub enum Target {
     Port(u16),
 }
 
-/// What names nothing that could be watched.
+/// The error of a text that does not name a target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` can't be watched. Write a process number, a program name, or : and the port it listens \

@@ -1,5 +1,5 @@
-//! The TCP sockets of a network namespace: of our own from the kernel's socket diagnosis, of
-//! others, and where that is closed to us, from `net/tcp` and `net/tcp6`.
+//! The TCP sockets of a network namespace. Those of our own come from the kernel's socket
+//! diagnosis; those of others, or without access to that, from `net/tcp` and `net/tcp6`.
 
 use crate::diagnosis::{listening_sockets, open_sockets};
 use crate::proc::{Proc, Unread};
@@ -11,15 +11,16 @@ use std::net::SocketAddr;
 /// A TCP socket, of a process or orphaned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TcpSocket {
-    /// What it is called where a process has it open; 0 if none has.
+    /// The inode, which identifies the socket among the open files of processes; 0 if none has it
+    /// open.
     pub(crate) inode: u64,
     /// Its state.
     pub(crate) state: TcpState,
-    /// Its own end.
+    /// The local address.
     pub(crate) local: SocketAddr,
 }
 
-/// The sockets that listen, in our own namespace.
+/// Returns the listening sockets of our own namespace.
 pub(crate) fn listening(proc: &Proc) -> Result<Vec<TcpSocket>, Unread> {
     let asked = proc.is_kernels().then(listening_sockets).flatten();
     let mut sockets = asked.map_or_else(|| listed(proc, "net"), Ok)?;
@@ -27,7 +28,8 @@ pub(crate) fn listening(proc: &Proc) -> Result<Vec<TcpSocket>, Unread> {
     Ok(sockets)
 }
 
-/// The state of every TCP socket that a process has open, by inode, in the namespace of a process.
+/// Returns the states of all TCP sockets that a process has open, by inode, in the namespace of
+/// process `pid`.
 pub(crate) fn states(proc: &Proc, pid: u32) -> Result<HashMap<u64, TcpState>, Unread> {
     let asked = proc.shares_network(pid).then(open_sockets).flatten();
     let sockets = asked.map_or_else(|| listed(proc, &format!("{pid}/net")), Ok)?;
@@ -35,8 +37,8 @@ pub(crate) fn states(proc: &Proc, pid: u32) -> Result<HashMap<u64, TcpState>, Un
     Ok(owned.map(|socket| (socket.inode, socket.state)).collect())
 }
 
-/// All TCP sockets of the namespace whose files are in this folder. A kernel without IPv6 has no
-/// `tcp6`.
+/// Returns all TCP sockets of the namespace whose files are in this folder. A kernel without IPv6
+/// has no `tcp6`.
 fn listed(proc: &Proc, folder: &str) -> Result<Vec<TcpSocket>, Unread> {
     let read = |file| proc.parse_for::<TcpNetEntries>(&proc.path(&format!("{folder}/{file}")));
     let TcpNetEntries(four) = read("tcp")?;

@@ -1,4 +1,4 @@
-//! A tree of processes: who belongs to it, what it uses, and that it ends or comes back.
+//! A tree of processes: its members, its usage, its end and its restart.
 
 use crate::cpu::{Times, used};
 use crate::find::{Wanted, is_alive};
@@ -10,36 +10,36 @@ use loadline_record::watched::{Change, Figure, Missing, WatchedTree, Why};
 use procfs_core::process::{SmapsRollup, Stat};
 use std::collections::{BTreeSet, HashMap};
 
-/// More memory than this is not added up page by page: that takes a tenth of a second, during
-/// which the process waits for parts of its own memory.
+/// The most memory whose proportional size is read: for more, the kernel takes a tenth of a second,
+/// during which the process waits for parts of its own memory.
 const MOST_FOR_PSS_BYTES: u64 = 8 << 30;
 
 /// A tree of processes.
 #[derive(Debug)]
 pub(crate) struct Tree {
     name: String,
-    /// How it is found again; `None` if it can't come back.
+    /// The target, to find the tree again; `None` if it cannot come back.
     wanted: Option<Wanted>,
-    /// The watching process. It belongs to no tree but its own.
+    /// The watching process. It belongs to its own tree only.
     own: u32,
-    /// The processes that it begins with; none once it has ended.
+    /// The root processes; empty once the tree has ended.
     roots: Vec<u32>,
-    /// The processes that are new since it was found, and not of it: one may take its place.
+    /// New processes outside the tree since it was found: one of them may replace it.
     born: BTreeSet<u32>,
-    /// How often the list of processes had been read then.
+    /// The round of the list of processes in which the tree was found.
     found_in: u64,
-    /// All processes at the last look, those included that only wait to be taken note of.
+    /// All processes at the last sample, including zombies.
     times: HashMap<u32, Times>,
-    /// Those that run.
+    /// The processes that run.
     running: Vec<u32>,
     command: Option<String>,
     pid: Option<u32>,
-    /// Whether its processes may not be looked at, not even to know which they are.
+    /// True if this user may not inspect the tree's processes, not even to identify them.
     refused: bool,
     pub(crate) switches: Switches,
 }
 
-/// What the status lines of a tree's processes say.
+/// The status of a tree's processes.
 #[derive(Default)]
 struct Census {
     times: HashMap<u32, Times>,
@@ -50,14 +50,14 @@ struct Census {
 }
 
 impl Tree {
-    /// The tree of the watching process itself.
+    /// Creates the tree of the watching process itself.
     pub(crate) fn of_self(name: &str, own: u32, proc: &Proc, table: &Table) -> Tree {
         let mut tree = Tree::empty(name.to_owned(), None, own);
         tree.settle(vec![own], proc, table);
         tree
     }
 
-    /// The tree of a target whose processes were found.
+    /// Creates the tree of a target whose processes were found.
     pub(crate) fn of(
         wanted: Wanted,
         roots: Vec<u32>,
@@ -66,14 +66,14 @@ impl Tree {
         table: &Table,
     ) -> Tree {
         let name = wanted.target.to_string();
-        // The number of a process that has ended may be given to any other.
+        // The number of a process that has ended may be given to any other process.
         let comes_back = !matches!(wanted.target, Target::Pid(_));
         let mut tree = Tree::empty(name, comes_back.then_some(wanted), own);
         tree.settle(roots, proc, table);
         tree
     }
 
-    /// A tree that exists but can't be read.
+    /// Creates a tree that exists but cannot be read.
     pub(crate) fn refused(name: String, own: u32) -> Tree {
         Tree {
             refused: true,
@@ -98,22 +98,22 @@ impl Tree {
         }
     }
 
-    /// The processes that run.
+    /// Returns the processes that run.
     pub(crate) fn running(&self) -> &[u32] {
         &self.running
     }
 
-    /// How it is called in a report.
+    /// Returns the name of the tree in reports.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it has any process.
+    /// True if the tree has a process.
     pub(crate) fn is_there(&self) -> bool {
         !self.roots.is_empty()
     }
 
-    /// Begins anew with these processes and all that descend from them.
+    /// Starts the tree with these processes and all their descendants.
     fn settle(&mut self, roots: Vec<u32>, proc: &Proc, table: &Table) {
         self.pid = roots.first().copied().or(self.pid);
         self.roots = roots;
@@ -126,7 +126,7 @@ impl Tree {
         self.command = command.map(|stat| stat.comm).or(self.command.take());
     }
 
-    /// Whether a process is one of the tree, or descends from one.
+    /// True if a process is in the tree, or descends from one that is.
     fn owns(&self, pid: u32, table: &Table) -> bool {
         for ancestor in table.line_of(pid) {
             if self.times.contains_key(&ancestor) || self.roots.contains(&ancestor) {
@@ -139,7 +139,7 @@ impl Tree {
         false
     }
 
-    /// What it used since the last look, but for what costs much to read.
+    /// Returns the usage since the last sample, without the figures that are expensive to read.
     pub(crate) fn look(&mut self, proc: &Proc, table: &Table) -> WatchedTree {
         let born = table.fresh().iter().copied();
         let is_new = |pid: &u32| !self.times.contains_key(pid) && self.owns(*pid, table);
@@ -169,7 +169,7 @@ impl Tree {
         watched
     }
 
-    /// Reads the status lines of processes; those that have gone are not in it.
+    /// Reads the status lines of processes; processes that are gone are left out.
     fn census(&self, pids: impl Iterator<Item = u32>, proc: &Proc) -> Census {
         let mut census = Census::default();
         for pid in pids {
@@ -183,8 +183,8 @@ impl Tree {
         census
     }
 
-    /// Notices that the tree has ended, and looks for what took its place: among the processes that
-    /// are new since, however many others the host has.
+    /// Detects that the tree has ended, and searches for its replacement among the processes that
+    /// are new since it was found, so that other processes of the host cost nothing.
     fn follow(&mut self, proc: &Proc, table: &Table) -> Option<Change> {
         let was_there = self.is_there();
         self.keep_born(table);
@@ -213,8 +213,8 @@ impl Tree {
         }
     }
 
-    /// The processes that took its place, if any did. A process gets its name, and its port, some
-    /// time after its birth, so that those that are not it yet are looked at again.
+    /// Returns the processes that replace the tree, if there are any. A process gets its name and
+    /// its port some time after its start, so processes that do not match yet are checked again.
     fn find_again(&mut self, proc: &Proc, table: &Table) -> Option<Vec<u32>> {
         let wanted = self.wanted.as_ref()?;
         if self.born.is_empty() {
@@ -225,8 +225,8 @@ impl Tree {
         (!roots.is_empty()).then_some(roots)
     }
 
-    /// The memory of its processes, each page divided among those that share it. What ends while it
-    /// is read counts nothing.
+    /// Returns the proportional memory of the tree: each page is divided among the processes that
+    /// share it. A process that ends during the reading counts as 0.
     pub(crate) fn pss_bytes(&self, proc: &Proc, rss_bytes: u64) -> Result<u64, Why> {
         if rss_bytes > MOST_FOR_PSS_BYTES {
             return Err(Why::TooLarge);
@@ -242,10 +242,10 @@ impl Tree {
         Ok(sum)
     }
 
-    /// A file that is absent while its process runs is one that this kernel does not have.
+    /// Decides about an absent file: if its process still runs, this kernel does not have the file.
     fn excuse(&self, pid: u32, proc: &Proc) -> Result<(), Why> {
         match proc.stat(pid) {
-            // The memory of a process goes before its status line does.
+            // The memory of an ending process disappears before its status line does.
             Ok(stat) if is_alive(&stat) && !proc.of(pid, "smaps_rollup").exists() => {
                 Err(Why::Untold)
             }
@@ -257,7 +257,7 @@ impl Tree {
 impl Census {
     fn add(&mut self, pid: u32, stat: &Stat, known: Option<&Times>) {
         let times = Times::of(stat);
-        // Its number was given to another process: the one of this tree has gone.
+        // The number was given to another process: the process of this tree is gone.
         if known.is_some_and(|known| known.start != times.start) {
             return;
         }

@@ -1,5 +1,5 @@
-//! Real processes whose usage is known: this binary starts itself again in a role, and the child
-//! says what it has done.
+//! Real processes with known usage: this binary starts itself again in a role, and the child
+//! reports the usage that it caused.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,12 +19,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const ROLE: &str = "LOADLINE_WATCH_ROLE";
-/// The user who owns nothing.
+/// The user without any rights.
 const NOBODY: u32 = 65_534;
 const MEGABYTE: u64 = 1_000_000;
 const HELD: u64 = 100 * MEGABYTE;
 
-/// A child in a role. It does each step when it is told to, and says when it has done it.
+/// A child in a role. It takes each step on command, and reports its end.
 struct Subject {
     child: Child,
     orders: ChildStdin,
@@ -58,13 +58,13 @@ impl Subject {
         Target::Pid(self.child.id())
     }
 
-    /// Tells it to take its next step, and waits until it has.
+    /// Makes the child take its next step, and waits for the result.
     fn step(&mut self) -> String {
         self.orders.write_all(b"\n").unwrap();
         self.answer()
     }
 
-    /// The next line that is a response; the test harness has words of its own.
+    /// Returns the next line that is a response; the test harness prints lines too.
     fn answer(&mut self) -> String {
         loop {
             let mut line = String::new();
@@ -78,7 +78,7 @@ impl Subject {
 }
 
 /// Starts a program that may just have been copied. Another test's child, between its fork and its
-/// exec, may still hold the copy open for writing.
+/// exec, may still have the copy open for writing.
 fn spawn(command: &mut Command) -> Child {
     for _ in 0..6_000 {
         match command.spawn() {
@@ -132,7 +132,7 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Burns half of a core until half a second of CPU time is gone, and says how much it was.
+/// Burns half of a core until half a second of CPU time is used, and reports the exact time.
 fn burn() {
     wait();
     let begin = cpu_time();
@@ -161,7 +161,7 @@ fn hold() {
     drop((memory, sockets, datagram));
 }
 
-/// Starts a child that burns, waits for its end, and says how much both used.
+/// Starts a child that burns, waits for its end, and reports the time that both used.
 fn fork() {
     wait();
     let mut burner = Subject::start("burn");
@@ -172,7 +172,7 @@ fn fork() {
     wait();
 }
 
-/// Listens, and says on which port.
+/// Listens, and reports the port.
 fn listen(address: &str) {
     wait();
     let listener = TcpListener::bind(address).unwrap();
@@ -181,7 +181,7 @@ fn listen(address: &str) {
     drop(listener);
 }
 
-/// Says what it can see of the first process.
+/// Reports which figures of the first process it can read.
 fn look_at_init() {
     wait();
     let mut watching = Watching::of(&[Target::Pid(1)]);
@@ -227,8 +227,8 @@ impl Watching {
     }
 }
 
-/// The kernel counts in ticks of 10 ms; the child does a little beside what it measures, and time
-/// that a hypervisor takes from its core meanwhile counts as its own.
+/// The kernel counts in ticks of 10 ms; the child does a little in addition to what it measures,
+/// and time that a hypervisor takes from its core counts as its own.
 fn assert_about(measured_ns: u64, known_ns: u64) {
     let (low, high) = (known_ns - 30_000_000, known_ns + 400_000_000);
     assert!(
@@ -251,7 +251,7 @@ fn a_child_that_burns_half_a_core() {
         usage.voluntary_switches_per_s.unwrap() > 1.0,
         "it slept between"
     );
-    // Of the host, time that was taken from its cores is no work.
+    // For the host, time that a hypervisor took does not count.
     assert!(seen.host.usage.cpu_ns.unwrap() > known_ns / 4);
     let idle = watching.tree().usage.cpu_ns.unwrap();
     assert!(idle < known_ns / 2, "{idle}");
@@ -263,7 +263,7 @@ fn a_child_that_holds_memory_and_sockets() {
     let mut watching = Watching::of(&[subject.pid()]);
     let before = watching.tree().usage;
     subject.step();
-    // The first readings are long ago on this clock, so all that are spaced are due.
+    // The first readings are long ago on this clock, so all spaced readings are due.
     let after = watching.watcher.look(3_600_000_000_000).trees.remove(0);
     let usage = after.usage;
     let grew = usage.rss_bytes.unwrap() - before.rss_bytes.unwrap();
@@ -333,7 +333,7 @@ fn a_port_that_nobody_listens_on_is_said_so() {
     assert!(error.unwrap_err().to_string().starts_with(&expected));
 }
 
-/// The child becomes nobody where the test is root, and looks at the first process.
+/// The child becomes user nobody if the test runs as root, and samples the first process.
 #[test]
 fn without_rights_figures_are_absent_and_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -349,8 +349,8 @@ fn without_rights_figures_are_absent_and_named() {
     assert_eq!(subject.step(), expected);
 }
 
-/// Ten processes, a look each second: under half a percent of a core. Of several minutes the
-/// cheapest counts: what a hypervisor took from the core in the others was not spent on looking.
+/// Ten processes, one sample each second: under half a percent of a core. The cheapest of several
+/// minutes counts: in the others, a hypervisor took time that was not spent on sampling.
 #[test]
 fn a_look_at_ten_processes_is_cheap() {
     let subjects: Vec<Subject> = (0..10).map(|_| Subject::start("wait")).collect();

@@ -5,7 +5,7 @@ use loadline_record::watched::{Change, Why};
 const SECOND: u64 = 1_000_000_000;
 const OWN: u32 = 50;
 
-/// A server with two workers, this process, and a shell that has nothing to do with either.
+/// A server with two workers, this process, and a shell unrelated to both.
 fn host() -> Fixture {
     let fixture = Fixture::new();
     fixture.process(1, 0, "init");
@@ -82,7 +82,7 @@ fn processes_of_the_generator_are_its_own_whenever_the_list_was_read() {
     let mut watcher = Watcher::as_process(fixture.proc(), OWN);
     watcher.watch_generator();
     fixture.process(51, OWN, "loadline");
-    // Whoever looks for the target reads the list of processes too.
+    // The search for the target reads the list of processes too.
     watcher.watch(&"server".parse().unwrap()).unwrap();
     watcher.begin(SECOND);
     let seen = watcher.look(2 * SECOND);
@@ -183,7 +183,7 @@ fn who_listens_is_read_when_it_is_looked_for_and_not_again() {
     fixture.open(40, 3, "socket:[72]");
     let mut watcher = Watcher::as_process(fixture.proc(), OWN);
     watcher.find_listeners(&[]);
-    // Whoever lists sockets or open files again finds none.
+    // Another reading of the lists of sockets or open files would find none.
     fixture.write("net/tcp", &Fixture::tcp(&[]));
     fixture.close_all(10);
     fixture.close_all(40);
@@ -194,7 +194,7 @@ fn who_listens_is_read_when_it_is_looked_for_and_not_again() {
     assert_eq!(pids, [Some(10), Some(40)]);
 }
 
-/// So many processes that do nothing and have 200 files open each.
+/// Adds idle processes with 200 open files each.
 fn crowd(fixture: &Fixture, pids: std::ops::Range<u32>) {
     for pid in pids {
         fixture.process(pid, 1, "idle");
@@ -235,13 +235,13 @@ fn what_ended_is_looked_for_among_new_processes_alone() {
     let change = |seen: Watched| (seen.trees[0].change, seen.trees[0].pid);
     assert_eq!(change(watcher.look(2 * SECOND)).0, Some(Change::Ended));
     assert_eq!(watcher.links_read() - before, 0);
-    // It is born under another name and without its port, as every process is.
+    // Every process begins under another name and without its port.
     fixture.process(200, 1, "sh");
     assert_eq!(change(watcher.look(3 * SECOND)).0, None);
     fixture.open(200, 5, "socket:[71]");
     let back = change(watcher.look(4 * SECOND));
     assert_eq!(back, (Some(Change::Restarted), Some(200)));
-    // Two of the look for it, of which one counted its files.
+    // Two during the search, one of them for the count of its files.
     assert_eq!(watcher.links_read() - before, 2);
 }
 
@@ -259,7 +259,7 @@ fn one_that_began_while_the_old_one_ran_takes_its_place() {
     );
 }
 
-/// Real processes with as many files as this one may have, of which none is watched.
+/// Real processes, not watched, with as many open files as this process may have.
 #[test]
 fn files_of_other_processes_are_not_read_beside_a_load() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -285,7 +285,7 @@ fn files_of_other_processes_are_not_read_beside_a_load() {
         process.wait().unwrap();
     }
     assert_eq!(found, 1);
-    // Other tests of this process may have files open meanwhile.
+    // Other tests of this process may have files open at the same time.
     assert!(beside <= 3 * 500, "{beside} of {held}");
 }
 
@@ -355,7 +355,7 @@ fn a_kernel_without_proportional_memory_is_named() {
 fn a_process_that_ends_is_said_so_once() {
     let fixture = host();
     let mut watcher = watching(&fixture, &["10"]);
-    // It has ended, and its parent has not taken note of it yet.
+    // It has ended, and its parent has not reaped it yet.
     fixture.process_with(10, 1, "server", 'Z', 100, 0);
     let seen = watcher.look(2 * SECOND);
     assert_eq!(seen.trees[0].change, Some(Change::Ended));
@@ -399,7 +399,7 @@ fn a_number_that_was_given_away_is_an_end() {
 }
 
 impl Watcher {
-    /// The first look at one target.
+    /// The first sample of one target.
     fn look_at(mut self, target: &str) -> WatchedTree {
         self.watch(&target.parse().unwrap()).unwrap();
         self.look(SECOND).trees.remove(0)
