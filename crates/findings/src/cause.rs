@@ -1,4 +1,4 @@
-//! What may be found of a run, as data: the kind of each finding, and its figures.
+//! The possible findings of a run, as data: the kind of each finding, and its figures.
 
 mod generator;
 mod sentence;
@@ -8,36 +8,36 @@ use crate::Effect;
 use loadline_record::Stretch;
 use std::time::Duration;
 
-/// What was found. Shares lie between 0 and 1.
+/// The cause of a finding. Shares lie between 0 and 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
     // About the measurement.
     /// A check passes with the delay that Loadline added and fails without it, or the reverse.
     Decisive {
-        /// The figure that the check names.
+        /// The figure that the check is about.
         effect: Effect,
-        /// Whether it passes with that delay.
+        /// True if the check passes with that delay.
         passed: bool,
     },
     /// The delay that Loadline added is a large part of a figure.
     Late {
-        /// This one.
+        /// The figure.
         effect: Effect,
     },
-    /// Requests waited for one of the connections that the plan allows, or were never sent for
-    /// that.
+    /// Requests waited for one of the connections that the plan allows, or were never sent for lack
+    /// of one.
     PlanLimit {
-        /// How many it allows.
+        /// The number of connections that the plan allows.
         max_connections: u32,
-        /// Of this figure the wait is a large part.
+        /// The figure that contains the wait as a large part.
         effect: Option<Effect>,
         /// Arrivals that were never sent.
         unsent: u64,
         /// Arrivals that fell due.
         planned: u64,
     },
-    /// Responses were not stamped by the kernel, and a worker was busy or without a core for long:
-    /// the time until they were read is in their times, and not known.
+    /// Responses had no timestamp of the kernel, and a worker was busy or without a core for long:
+    /// the response times include the unknown time until the responses were read.
     Unstamped {
         /// The largest share of its time that a worker used the CPU or waited for it.
         share: f64,
@@ -49,120 +49,120 @@ pub enum Cause {
     },
     /// A worker computed for most of a part of the run, in an open load.
     BusyAtTimes {
-        /// Which part, and how much of it.
+        /// The busy part of the run, and the worker's share of computing in it.
         stretch: Stretch,
     },
     /// A worker waited for the CPU.
     Crowded {
-        /// The share of its time that the worker waited most.
+        /// The largest share of its time that a worker waited.
         share: f64,
-        /// Whether it was the target that had it, as far as was watched.
+        /// True if the target used the CPU then, as far as it was watched.
         by_target: bool,
     },
-    /// Requests went out in another pattern than planned, because of delay added by Loadline.
+    /// Requests were sent in another pattern than planned, because of delay added by Loadline.
     Bunched {
-        /// The share that went out in another [`WINDOW_NS`](loadline_record::WINDOW_NS).
+        /// The share sent in another window of [`WINDOW_NS`](loadline_record::WINDOW_NS).
         share: f64,
     },
     /// A worker's loop stalled: its process was stopped, or had no core for long.
     Stalled {
-        /// The share of its time in which it did, for longer than
-        /// [`STALL_NS`](loadline_record::STALL_NS) each time.
+        /// The share of its time in stalls longer than [`STALL_NS`](loadline_record::STALL_NS)
+        /// each.
         share: f64,
-        /// How long it did at most.
+        /// The length of the longest stall, in nanoseconds.
         longest_ns: u64,
     },
     /// Arrivals were never sent.
     Unsent {
         /// Arrivals that fell due.
         planned: u64,
-        /// Those that were never sent.
+        /// The arrivals that were never sent.
         unsent: u64,
-        /// Of those, the ones for which a connection was free or could be opened; 0 if they are too
-        /// few to matter.
+        /// The unsent arrivals for which a connection was free or could be opened; 0 if they are
+        /// too few to matter.
         by_loadline: u64,
     },
-    /// Arrivals were dropped because no user was free, as the plan asks for.
+    /// Arrivals were dropped because no user was free, as the plan requires.
     Dropped {
         /// Arrivals that fell due.
         planned: u64,
-        /// Those that were dropped.
+        /// The arrivals that were dropped.
         dropped: u64,
     },
-    /// Users who pace themselves missed starts, as they still waited for a response.
+    /// Users of a paced load missed starts, because they still waited for a response.
     Missed {
         /// Starts that fell due.
         planned: u64,
-        /// Those that were missed.
+        /// The starts that were missed.
         missed: u64,
     },
     /// Requests could not be sent because this process had no file descriptor left.
     Descriptors {
-        /// How many.
+        /// The number of requests that could not be sent.
         failed: u64,
-        /// Of so many that were begun.
+        /// The number of requests that were begun.
         sent: u64,
     },
     /// Requests could not be sent because this machine had no local port left.
     Ports {
-        /// How many.
+        /// The number of requests that could not be sent.
         failed: u64,
-        /// Of so many that were begun.
+        /// The number of requests that were begun.
         sent: u64,
     },
-    /// The hypervisor gave processor time to other machines.
+    /// The hypervisor gave CPU time to other machines.
     Stolen {
-        /// The share that it gave.
+        /// The share of the CPU time.
         share: f64,
     },
     /// TCP segments were lost.
     Lost {
-        /// The share that was sent again.
+        /// The share of segments that were retransmitted.
         share: f64,
     },
-    /// The run was killed: what was in flight is not known.
+    /// The run was killed: the requests in flight are unknown.
     BrokenOff,
-    /// The transient was to be cut, and the run never settled.
+    /// The transient was to be cut, but the run never became steady.
     NotSteady,
-    /// The transient was to be cut, and the run was too short to show it.
+    /// The transient was to be cut, but the run was too short to show it.
     TooShort,
-    /// In a closed load users had no request in flight, though they never pause: by Little's law,
-    /// requests in flight are rate times response time.
+    /// In a closed load without pauses some users had no request in flight. By Little's law, the
+    /// requests in flight are the rate multiplied by the response time.
     OwnQueue {
-        /// Users that had one, on average.
+        /// The mean number of users with a request in flight.
         in_flight: f64,
-        /// Users.
+        /// The number of users.
         users: u32,
-        /// Whether each has a stream of HTTP/2, and not a connection of its own.
+        /// True if each user has a stream of HTTP/2 instead of a connection.
         have_streams: bool,
-        /// Whether several workers ran beside the target, on its host.
+        /// True if several workers ran on the target's host.
         beside_target: bool,
     },
     /// In a closed load a worker was busy all the time: the target could have done more.
     Limit {
         /// The busiest worker's share of computing.
         share: f64,
-        /// Whether several workers ran beside the target, on its host.
+        /// True if several workers ran on the target's host.
         beside_target: bool,
     },
 
     // About the target, and about what the user did.
-    /// A condition of `--abort-on` broke and ended the run.
+    /// A condition of `--abort-on` failed and ended the run.
     Aborted {
         /// The condition as typed.
         check: String,
         /// The length of the measured part.
         after: Duration,
     },
-    /// Fewer samples than percentiles need.
+    /// There are fewer samples than percentiles need.
     FewSamples {
-        /// The percentiles that need more, rising.
+        /// The percentiles that need more, in rising order.
         percentiles: Vec<f64>,
-        /// The samples there are.
+        /// The number of samples.
         samples: u64,
-        /// The samples that the highest of them needs.
+        /// The number of samples that the highest of these percentiles needs.
         needed: u64,
-        /// How long a run at this rate takes for that; `None` if it is not known.
+        /// The length of a run at this rate with as many samples; `None` if unknown.
         length: Option<Duration>,
     },
     /// The user stopped the run.
@@ -172,89 +172,90 @@ pub enum Cause {
         /// The length that was planned.
         planned: Option<Duration>,
     },
-    /// Addresses of the target's name do not answer, and nothing was sent there.
+    /// Addresses of the target's name did not respond, so that no request was sent to them.
     LeftOut {
-        /// These.
+        /// The addresses.
         addresses: Vec<String>,
     },
-    /// Statuses other than 2xx.
+    /// Responses had statuses other than 2xx.
     NotSuccessful {
-        /// Answers with such a status.
+        /// The number of responses with such a status.
         count: u64,
-        /// All responses.
+        /// The number of all responses.
         answered: u64,
         /// The most frequent of these statuses.
         status: u16,
     },
-    /// No response at all.
+    /// There was no response at all.
     NothingAnswered {
-        /// Requests sent.
+        /// The number of requests sent.
         sent: u64,
-        /// Those that failed; the others were still in flight at the end.
+        /// The number of requests that failed; the others were still in flight at the end.
         failed: u64,
     },
-    /// An open load was answered at less than its rate.
+    /// An open load had fewer responses than its rate.
     RateBelowAsked {
         /// Arrivals that fell due, per second.
         asked: f64,
-        /// Answers per second.
+        /// Responses per second.
         achieved: f64,
-        /// Where most of the difference is.
+        /// The cause of most of the difference.
         shortfall: Shortfall,
     },
-    /// The server closes many kept-alive connections.
+    /// The server closed many kept-alive connections.
     Reconnects {
-        /// Connections replaced.
+        /// The number of connections that were replaced.
         count: u64,
-        /// All responses.
+        /// The number of all responses.
         answered: u64,
-        /// Whether they are connections of HTTP/2.
+        /// True for connections of HTTP/2.
         is_http2: bool,
     },
-    /// Many requests went out more than once.
+    /// Many requests were sent more than once.
     Resent {
-        /// How many did.
+        /// The number of requests that were resent.
         count: u64,
-        /// All requests.
+        /// The number of all requests.
         sent: u64,
-        /// Whether over HTTP/2.
+        /// True for requests over HTTP/2.
         is_http2: bool,
     },
-    /// The script threw, which ended the run.
+    /// The script threw an exception, which ended the run.
     ScriptThrew {
-        /// What it threw, and where.
+        /// The exception, with its position.
         error: String,
         /// The length of the measured part.
         after: Duration,
     },
-    /// The server sends more data than the lengths of its responses say.
+    /// The server sent more data than the lengths of its responses announced.
     ExtraBytes {
-        /// Connections given up for that.
+        /// The number of connections that were closed for that.
         count: u64,
-        /// All responses.
+        /// The number of all responses.
         answered: u64,
     },
-    /// Arrivals without a response at the end, older than any response in the figures or many.
+    /// Arrivals had no response at the end, and are older than any response in the figures, or
+    /// many.
     Unanswered {
-        /// Arrivals never sent.
+        /// The number of arrivals that were never sent.
         unsent: u64,
-        /// Requests sent and not answered.
+        /// The number of requests that were sent and had no response.
         in_flight: u64,
-        /// How long the oldest had waited, in nanoseconds; 0 if that is not known.
+        /// The longest wait of these arrivals, in nanoseconds; 0 if unknown.
         oldest_ns: u64,
-        /// Whether percentiles count them: for how long each had waited is known.
+        /// True if percentiles include them, because the wait of each is known.
         counted: bool,
     },
     /// A worker was lost, which ended the run.
     WorkerFailed {
-        /// Which, and why: a whole sentence.
+        /// The worker and the reason, as a whole sentence.
         error: String,
         /// The length of the measured part.
         after: Duration,
     },
 }
 
-/// Where the responses are that an open load is short of.
+/// The cause of most of the missing responses of an open load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortfall {
     /// Most of them failed.
@@ -265,17 +266,17 @@ pub enum Shortfall {
     Unsent,
 }
 
-/// Where reports list a finding.
+/// The section of a report that lists a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// Under *Validity*: it is about the measurement, done by Loadline and its machine.
+    /// Under *Validity*: findings about the measurement, caused by Loadline and its machine.
     Validity,
-    /// Under *Warnings*: it is about the target, or what the user did.
+    /// Under *Warnings*: findings about the target, or about the user's actions.
     Warnings,
 }
 
 impl Cause {
-    /// Its name, as in the JSON.
+    /// Returns the name of the cause in the JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Cause::Decisive { .. } => "decisive",
@@ -315,7 +316,7 @@ impl Cause {
         }
     }
 
-    /// Where reports list it.
+    /// Returns the section of reports that lists the cause.
     pub fn section(&self) -> Section {
         match self {
             Cause::Aborted { .. }
@@ -355,8 +356,8 @@ impl Cause {
         }
     }
 
-    /// Whether it is what the machine did meanwhile: it explains an effect, and without one it only
-    /// says that the machine was busy.
+    /// True for the state of the machine during the run: it explains an effect, and without an
+    /// effect it only shows that the machine was busy.
     pub fn is_circumstance(&self) -> bool {
         matches!(
             self,

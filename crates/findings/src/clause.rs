@@ -1,10 +1,10 @@
-//! What of the generator or its machine was the limit, each as a clause: runs and searches end it
-//! in advice of their own.
+//! Limits of the generator or its machine, each as a clause: runs and searches add their own
+//! advice.
 
 use loadline_record::{Stretch, WINDOW_NS};
 use loadline_units as units;
 
-/// A sentence that consists of a clause and what follows it: *; so do this.*, or *. Do this.*
+/// Returns a sentence of a clause and the rest: *; so do this.*, or *. Do this.*
 pub(crate) fn sentence(clause: &str, rest: &str) -> String {
     let mut letters = clause.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -39,7 +39,7 @@ pub(crate) fn bunched(share: f64) -> String {
     )
 }
 
-/// A search compares the longest stall with the length of its trials, and knows no share.
+/// A search compares the longest stall with the length of its trials, and has no share of the time.
 pub(crate) fn stalled(share: Option<f64>, longest_ns: u64) -> String {
     let longest = units::time(longest_ns as f64);
     match share {

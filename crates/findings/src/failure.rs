@@ -1,12 +1,12 @@
-//! Why requests failed, by kind of error, and what to do about it.
+//! The reasons of failed requests by kind of error, with advice.
 
 use crate::advice;
 use loadline_record::ErrorKind;
 use loadline_units as units;
 use std::time::Duration;
 
-/// Why exchanges failed in this way and what to do, in one or two sentences. `example` is the text
-/// of one such failure, `timeout` the time that the plan allows a request.
+/// Returns the reason for failures of this kind and the advice, in one or two sentences. `example`
+/// is the message of one such failure, `timeout` the time that the plan allows a request.
 pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> String {
     let text = match kind {
         ErrorKind::Resolve => {
@@ -44,7 +44,7 @@ pub fn failure_advice(kind: ErrorKind, example: &str, timeout: Duration) -> Stri
             "The connection broke while the request was being sent. Look in the server's log, and \
              check its limit on the size of requests."
         }
-        // As servers of TLS do that are asked in plain text.
+        // TLS servers end the connection so when they receive plain text.
         ErrorKind::Read if example.contains("before a response began") => {
             "The connection ended before a response began. If the port speaks TLS, write https://; \
              otherwise look in the server's log for crashes, restarts and limits on connections."

@@ -1,13 +1,13 @@
-//! Why a result may not be believed, what to know before reading it, why a request failed, and what
-//! to do about each: every cause is one variant, with its sentence and its advice worded in one
+//! The reasons to doubt a result, warnings about its figures and its failed requests, and the
+//! advice for each: every cause is one variant, and its sentence and advice are worded in one
 //! place.
 //!
 //! A [`Finding`] is a [`Cause`] with its [`Grade`]. Reports list the [`Findings`] of a run in two
-//! [`Section`]s: what concerns the measurement, and what concerns the target or the user.
-//! [`failure_advice`] is about requests that failed, [`limit_and_advice`] about searches for a
-//! capacity, [`MachineProblem`] about a machine before a run. [`advice`] holds what several of them
-//! and refusals to start share. When a finding applies is decided in `verdict`; here it is only
-//! worded.
+//! [`Section`]s: one about the measurement, one about the target or the user. [`failure_advice`] is
+//! about requests that failed, [`limit_and_advice`] about searches for a capacity,
+//! [`MachineProblem`] about a machine before a run. [`advice`] holds texts that several of these
+//! share with errors at the start. The crate `verdict` decides whether a finding applies; this
+//! crate only words it.
 
 pub mod advice;
 mod cause;
@@ -23,18 +23,18 @@ pub use own_limit::limit_and_advice;
 
 use loadline_plan::Statistic;
 
-/// A statistic of the response time as it was, and without what is not the target's.
+/// A statistic of the response time, with and without the part that the target did not cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
-    /// Which statistic.
+    /// The statistic.
     pub statistic: Statistic,
-    /// As it was, in nanoseconds.
+    /// The value as measured, in nanoseconds.
     pub with_ns: f64,
-    /// Without what is not the target's, in nanoseconds.
+    /// The value without the part that the target did not cause, in nanoseconds.
     pub without_ns: f64,
 }
 
-/// The name of a statistic of the response time: `mean`, `p99.9`.
+/// Returns the name of a statistic of the response time: `mean`, `p99.9`.
 pub fn statistic_name(statistic: Statistic) -> String {
     match statistic {
         Statistic::Mean => "mean".to_owned(),
@@ -45,20 +45,20 @@ pub fn statistic_name(statistic: Statistic) -> String {
     }
 }
 
-/// How far a result may be believed; a worse grade is greater.
+/// A degree of validity; a worse grade is greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// There is no reason against it.
+    /// No reason for doubt was found.
     #[default]
     Valid,
     /// Something may have distorted it.
     Suspect,
-    /// It is not a measurement of what was asked for.
+    /// The result is not a measurement of what the plan requires.
     Invalid,
 }
 
 impl Grade {
-    /// Its name, as in reports.
+    /// Returns the name of the grade in reports.
     pub fn name(self) -> &'static str {
         match self {
             Grade::Valid => "valid",
@@ -68,28 +68,28 @@ impl Grade {
     }
 }
 
-/// All that was found of a run, the gravest first; of the same grade what concerns the target and
-/// the run's end comes last.
+/// All findings of a run, the most severe first; of the same grade, those about the target and the
+/// end of the run come last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// These.
+    /// The findings.
     pub list: Vec<Finding>,
 }
 
 impl Findings {
-    /// The worst grade of all findings.
+    /// Returns the worst grade of all findings.
     pub fn grade(&self) -> Grade {
         let grades = self.list.iter().map(|finding| finding.grade);
         grades.max().unwrap_or_default()
     }
 
-    /// Those that a report lists in one of its sections.
+    /// Returns the findings that a report lists in one of its sections.
     pub fn of(&self, section: Section) -> impl Iterator<Item = &Finding> {
         let found = self.list.iter();
         found.filter(move |finding| finding.cause.section() == section)
     }
 
-    /// What to put besides the word *valid*: what was noted of the machine, in a few words each.
+    /// Returns the addition to the word *valid*: findings about the machine, in a few words each.
     pub fn notes(&self) -> Option<String> {
         let noted = self.list.iter().filter(|finding| self.is_note(finding));
         let notes: Vec<String> = noted.map(|finding| finding.cause.phrase()).collect();
@@ -99,7 +99,7 @@ impl Findings {
         })
     }
 
-    /// What affects the validity and needs a sentence, each with what to do.
+    /// Returns the findings that affect the validity and need a sentence, each with its advice.
     pub fn validity_sentences(&self) -> impl Iterator<Item = String> + '_ {
         let findings = self.of(Section::Validity);
         findings
@@ -107,17 +107,18 @@ impl Findings {
             .map(|finding| finding.cause.sentence())
     }
 
-    /// What the machine did explains a grade; where the grade is *valid*, a few words will do.
+    /// True for a finding that needs only a few words: an effect of the machine explains a grade,
+    /// but here the grade is *valid*.
     fn is_note(&self, finding: &Finding) -> bool {
         self.grade() == Grade::Valid && finding.cause.is_circumstance()
     }
 }
 
-/// One thing that was found. One of grade valid is only worth knowing.
+/// A finding: one cause with its grade. A finding of grade *valid* is only for information.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// How far the result may still be believed.
+    /// The grade that this finding alone leads to.
     pub grade: Grade,
-    /// What was found, with its figures; its words end in advice.
+    /// The cause, with its figures; its text ends in advice.
     pub cause: Cause,
 }

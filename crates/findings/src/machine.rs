@@ -1,27 +1,27 @@
-//! What is wrong with a machine that is to generate load, and what to do about it.
+//! Problems of a machine that is to generate load, with advice.
 //!
-//! It is known before a run, of the machine alone; what a machine did to a run is a
-//! [`Cause`](crate::Cause).
+//! They are known before a run, and concern the machine alone; effects of the machine on a run are
+//! [`Cause`](crate::Cause)s.
 
 use crate::advice;
 
-/// One thing about a machine that limits or distorts a load. When it applies is decided in
-/// `verdict`.
+/// A property of a machine that limits or distorts a load. The crate `verdict` decides whether it
+/// applies.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MachineProblem {
-    /// The control group has less than a core's time.
+    /// The control group allows less CPU time than one core.
     Quota,
-    /// Something else than full speed chooses the frequency of the cores.
+    /// The governor does not run the cores at full speed.
     Governor,
-    /// A process may open few files.
+    /// The limit of open files is low.
     Descriptors,
-    /// There are few local ports.
+    /// The range of local ports is small.
     Ports,
     /// Reading the clock takes long.
     Clock,
-    /// Few connections may wait at a server on this machine, because of these settings.
+    /// These settings let few connections wait at a server on this machine.
     Queues(Vec<&'static str>),
-    /// The buffers of a connection can't grow far, because of these settings.
+    /// These settings keep the buffers of a connection small.
     Buffers(Vec<&'static str>),
     /// The hypervisor gives time to other machines.
     Stolen,
@@ -30,7 +30,7 @@ pub enum MachineProblem {
 }
 
 impl MachineProblem {
-    /// The part of the machine that has it, as `loadline doctor` calls it.
+    /// Returns the affected part of the machine, as `loadline doctor` names it.
     pub fn name(&self) -> &'static str {
         match self {
             MachineProblem::Quota => "cores",
@@ -45,7 +45,7 @@ impl MachineProblem {
         }
     }
 
-    /// What to do about it, in a short sentence.
+    /// Returns the advice, a short sentence.
     pub fn advice(&self) -> String {
         match self {
             MachineProblem::Quota => "Raise the quota (cpu.max, or --cpus of a container).".into(),

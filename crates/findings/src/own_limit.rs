@@ -1,11 +1,11 @@
-//! The sentences for the generator's own limits, which ended a search before the target did.
+//! The sentences about limits of the generator that ended a search before the target reached its
+//! own.
 
 use crate::{advice, clause};
 use loadline_capacity::OwnLimit;
 use loadline_units as units;
 
-/// What of the generator was the limit, as a clause, and what to do about it: the rest of a
-/// sentence.
+/// Returns the limit of the generator as a clause, and the advice: the rest of a sentence.
 pub fn limit_and_advice(limit: OwnLimit) -> String {
     match limit {
         OwnLimit::Busy { share } => format!(

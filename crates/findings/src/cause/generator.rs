@@ -1,4 +1,4 @@
-//! The sentences about the measurement: what Loadline and its machine did, and what to do.
+//! The sentences about the measurement: the effects of Loadline and its machine, and advice.
 
 use crate::advice;
 use crate::clause::{self, sentence};
@@ -6,7 +6,7 @@ use crate::{Effect, statistic_name};
 use loadline_record::Stretch;
 use loadline_units as units;
 
-// What was late or slow in the generator itself.
+// Delays in the generator itself.
 
 pub(super) fn decisive(effect: Effect, passed: bool) -> String {
     let (with, without) = if passed {
@@ -34,7 +34,7 @@ pub(super) fn late(effect: Effect) -> String {
     )
 }
 
-/// The sentence before all figures where the plan was the limit.
+/// The sentence that comes before all figures if the plan was the limit.
 pub(super) fn plan_limit(
     max_connections: u32,
     effect: Option<Effect>,
@@ -115,7 +115,7 @@ pub(super) fn stalled(share: f64, longest_ns: u64) -> String {
     )
 }
 
-// What was asked for and could not be sent.
+// Planned requests that were not sent.
 
 pub(super) fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
     let of = units::count(planned);
@@ -173,7 +173,7 @@ pub(super) fn ports(failed: u64, sent: u64) -> String {
     )
 }
 
-// What the machine and the network did.
+// Effects of the machine and of the network.
 
 pub(super) fn stolen(share: f64) -> String {
     sentence(&clause::stolen(share), &format!(". {}", advice::QUIET_HOST))
@@ -188,7 +188,7 @@ pub(super) fn lost(share: f64) -> String {
     )
 }
 
-// How the run went over time.
+// The course of the run over time.
 
 pub(super) const UNSETTLED: &str = "The run never became steady: its rate or its times changed \
      until the end, so its figures depend on when it ended. Run longer (-d), and look at the \
@@ -200,9 +200,9 @@ pub(super) const TOO_SHORT: &str = "The run was too short to detect its warm-up:
 pub(super) const BROKEN_OFF: &str = "The run was killed, so the requests in flight at its end are \
      unknown. Repeat the run, and let it end.";
 
-// Where a closed load asked for as much as there is, and got what the generator could do.
+// Closed loads that the generator limited.
 
-/// `of` is how many connections or streams there were, as text.
+/// `of` is the number of connections or streams, as text.
 pub(super) fn own_queue(in_flight: f64, of: &str, beside_target: bool) -> String {
     format!(
         "The rate is a lower bound: of {of} {in_flight:.1} had a request in flight on average \
@@ -219,7 +219,7 @@ pub(super) fn limit(share: f64, beside_target: bool) -> String {
     )
 }
 
-/// How a closed load may get more out of the target.
+/// Returns advice for a higher rate in a closed load.
 fn more(beside_target: bool) -> &'static str {
     if beside_target {
         "The target shares this machine: leave it more cores (-t 1), or run Loadline on another \

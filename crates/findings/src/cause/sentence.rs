@@ -1,11 +1,11 @@
-//! Each cause as a sentence that ends in what to do, and what the machine did in a few words.
+//! Each cause as a sentence that ends in advice, and effects of the machine in a few words.
 
 use super::{Cause, generator, target};
 use crate::clause;
 use loadline_units as units;
 
 impl Cause {
-    /// What was found, and what to do about it.
+    /// Returns the finding and its advice as one text.
     pub fn sentence(&self) -> String {
         match self {
             Cause::Decisive { effect, passed } => generator::decisive(*effect, *passed),
@@ -99,7 +99,7 @@ impl Cause {
         }
     }
 
-    /// What the machine did, in a few words; of any other cause the whole sentence.
+    /// Returns an effect of the machine in a few words; for any other cause the whole sentence.
     pub fn phrase(&self) -> String {
         match self {
             Cause::Busy { share } => clause::busy(*share),

@@ -1,4 +1,4 @@
-//! The sentences about the target and about what the user did, and what to do.
+//! The sentences about the target and about the user's actions, with advice.
 
 use super::Shortfall;
 use loadline_units as units;
@@ -155,9 +155,9 @@ fn of_answers(count: u64, answered: u64) -> String {
     format!(" ({share} of the responses)")
 }
 
-/// From this share of the responses on, connections end with each of them: a connection that served
-/// two makes half as many reconnects as responses, and the first connections of a run are no
-/// reconnects.
+/// The share of reconnects to responses from which the server is taken to close connections after
+/// each response: a connection with two responses makes half as many reconnects as responses, and
+/// the first connections of a run are no reconnects.
 const EACH_ANSWER: f64 = 0.6;
 
 pub(super) fn reconnects(count: u64, answered: u64) -> String {
@@ -228,7 +228,7 @@ fn oldest_unanswered(unsent: u64, in_flight: u64, oldest_ns: u64) -> String {
         ),
     };
     let waited = match oldest_ns {
-        // The record breaks off before it says.
+        // The record ends before this is known.
         0 => "had waited for some time".to_owned(),
         _ => format!("had waited {}", units::time(oldest_ns as f64)),
     };
@@ -241,7 +241,7 @@ fn counted(counted: bool) -> &'static str {
             "Percentiles count each with the time that it had waited, as a lower bound. Run \
              longer, wait for the responses (--drain), or lower the load."
         }
-        // The record is of an older version, or breaks off.
+        // The record is of an older version, or incomplete.
         false => {
             "The record does not say how long each of them had waited, so percentiles leave them \
              out: the true ones may be higher. Run longer, or lower the load."
