@@ -1,4 +1,4 @@
-//! Metrics that a script defines and counts by itself, in k6's four kinds.
+//! Metrics that a script defines and counts by itself, of k6's four kinds.
 
 mod recorder;
 mod set;
@@ -10,16 +10,16 @@ pub use set::CustomMetrics;
 pub use sum::ExactSum;
 pub use trend::{Trend, TrendParts};
 
-/// What is made of the values of a custom metric.
+/// The kind of a custom metric: the figures that are computed from its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetricKind {
-    /// Their distribution.
+    /// The distribution of the values.
     Trend,
-    /// Their sum.
+    /// The sum of the values.
     Counter,
-    /// The share of those that are not zero.
+    /// The share of the values that are not zero.
     Rate,
-    /// The last of them.
+    /// The last value.
     Gauge,
 }
 
@@ -32,7 +32,7 @@ impl MetricKind {
         MetricKind::Gauge,
     ];
 
-    /// Its word in reports, saved runs and scripts.
+    /// Returns the kind's name in reports, saved runs and scripts.
     pub fn name(self) -> &'static str {
         match self {
             MetricKind::Trend => "trend",
@@ -42,7 +42,7 @@ impl MetricKind {
         }
     }
 
-    /// The kind of this word.
+    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<MetricKind> {
         let mut all = MetricKind::ALL.into_iter();
         all.find(|kind| kind.name() == name)
@@ -52,7 +52,7 @@ impl MetricKind {
 /// The most characters of a metric's name.
 const LONGEST_METRIC_NAME: usize = 128;
 
-/// Whether a text may be the name of a custom metric: as in k6 letters, digits and `_`, a letter or
+/// True if a text may be the name of a custom metric: as in k6 letters, digits and `_`, a letter or
 /// `_` first, at most 128.
 pub fn is_metric_name(text: &str) -> bool {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -62,7 +62,7 @@ pub fn is_metric_name(text: &str) -> bool {
         && text.len() <= LONGEST_METRIC_NAME
 }
 
-/// What the values of a custom metric are.
+/// The unit of a custom metric's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetricUnit {
     /// Numbers without a unit.
@@ -75,7 +75,7 @@ pub enum MetricUnit {
 }
 
 impl MetricUnit {
-    /// Its word in reports, saved runs and scripts; empty for none.
+    /// Returns the unit's name in reports, saved runs and scripts; empty for no unit.
     pub fn name(self) -> &'static str {
         match self {
             MetricUnit::None => "",
@@ -84,7 +84,7 @@ impl MetricUnit {
         }
     }
 
-    /// The unit of this word.
+    /// Returns the unit with this name.
     pub fn named(name: &str) -> Option<MetricUnit> {
         let all = [
             MetricUnit::None,
@@ -95,16 +95,16 @@ impl MetricUnit {
     }
 }
 
-/// What is known of a custom metric.
+/// A custom metric: its unit and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomMetric {
-    /// What its values are. Where workers define it differently, the greater of both.
+    /// The unit of the values. If workers define different units, the greater one.
     pub unit: MetricUnit,
-    /// What was made of them.
+    /// The aggregated values.
     pub values: Values,
 }
 
-/// What was made of the values of a custom metric.
+/// The aggregated values of a custom metric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// The distribution of a trend.
@@ -117,49 +117,49 @@ pub enum Values {
     Gauge(Option<Gauge>),
 }
 
-/// What was counted.
+/// The values of a counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counter {
-    /// How many values were added.
+    /// The number of values that were added.
     pub count: u64,
-    /// Their sum.
+    /// The sum of all values.
     pub sum: ExactSum,
-    /// The sum of those that were added in the window, and not behind it. The rate per second is
-    /// taken of these.
+    /// The sum of the values that were added in the measured part, not in the drain. The rate per
+    /// second is computed from it.
     pub in_window: ExactSum,
 }
 
-/// How many values were not zero.
+/// The values of a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rate {
-    /// Those that were not zero, or true.
+    /// The number of values that were not zero, or true.
     pub nonzero: u64,
-    /// All values.
+    /// The number of all values.
     pub count: u64,
 }
 
 impl Rate {
-    /// The share of those that were not zero; `None` without a value.
+    /// Returns the share of values that were not zero; `None` without a value.
     pub fn share(&self) -> Option<f64> {
         (self.count > 0).then(|| self.nonzero as f64 / self.count as f64)
     }
 }
 
-/// A state that was set.
+/// The values of a gauge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gauge {
-    /// The value that was set last.
+    /// The last value.
     pub last: f64,
-    /// When, in nanoseconds since 1970.
+    /// The time of the last value, in nanoseconds since 1970.
     pub at_ns: u64,
-    /// The smallest value that it had.
+    /// The smallest value.
     pub min: f64,
-    /// The largest one.
+    /// The largest value.
     pub max: f64,
 }
 
 impl CustomMetric {
-    /// A metric without a value.
+    /// Creates a metric without a value.
     pub fn new(kind: MetricKind, unit: MetricUnit) -> CustomMetric {
         let values = match kind {
             MetricKind::Trend => Values::Trend(Trend::default()),
@@ -170,7 +170,7 @@ impl CustomMetric {
         CustomMetric { unit, values }
     }
 
-    /// What is made of its values.
+    /// Returns the kind of the metric.
     pub fn kind(&self) -> MetricKind {
         match self.values {
             Values::Trend(_) => MetricKind::Trend,
@@ -180,7 +180,7 @@ impl CustomMetric {
         }
     }
 
-    /// How many values it has; of a gauge 1 if it was set.
+    /// Returns the number of values; of a gauge 1 if it was set.
     pub fn count(&self) -> u64 {
         match &self.values {
             Values::Trend(trend) => trend.count(),
@@ -190,8 +190,8 @@ impl CustomMetric {
         }
     }
 
-    /// Adds all that the other one holds, without loss. False if it is of another kind, and nothing
-    /// was added.
+    /// Adds the values of another metric without loss. Returns false, and adds nothing, if the
+    /// other metric is of another kind.
     pub fn merge(&mut self, other: &CustomMetric) -> bool {
         match (&mut self.values, &other.values) {
             (Values::Trend(own), Values::Trend(other)) => own.merge(other),
@@ -225,7 +225,8 @@ fn merge_gauges(own: &mut Option<Gauge>, other: &Option<Gauge>) {
         *own = own.or(*other);
         return;
     };
-    // Of two values of one instant the greater one, so that the order of merging does not count.
+    // Of two values of the same instant the greater one counts, so that the order of merging has no
+    // effect.
     if (other.at_ns, other.last) > (gauge.at_ns, gauge.last) {
         (gauge.at_ns, gauge.last) = (other.at_ns, other.last);
     }

@@ -1,40 +1,40 @@
-//! What a series is known by.
+//! The key of a series.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The most bytes of a name, of a tag's key or of its value.
+/// The highest number of bytes of a name, of a tag's key or of its value.
 pub const LONGEST_NAME: usize = 2_048;
 
-/// A name and tags. Two requests with the same key are in one series. A clone shares its texts.
+/// A name and tags. Two requests with the same key are in one series. Clones share their texts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     name: Arc<str>,
     tags: Option<Arc<BTreeMap<String, String>>>,
 }
 
-/// Why a text cannot be a name.
+/// The reason why a text cannot be a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidName {
-    /// There is none.
+    /// The name is empty.
     #[error("a name is empty; give it at least one character, or leave it out")]
     Empty,
-    /// It would take too much room in every report.
+    /// The name would take too much room in every report.
     #[error("a name has {0} bytes; shorten it to {LONGEST_NAME} or less")]
     TooLong(usize),
-    /// It would garble terminals and files.
+    /// The name would garble terminals and files.
     #[error("the name {0:?} has a control character; write it without")]
     Control(String),
 }
 
 impl Key {
-    /// The key of this name, without tags.
+    /// Creates a key of this name, without tags.
     pub fn new(name: &str) -> Result<Key, InvalidName> {
         Key::tagged(name, BTreeMap::new())
     }
 
-    /// The key of this name and these tags.
+    /// Creates a key of this name and these tags.
     pub fn tagged(name: &str, tags: BTreeMap<String, String>) -> Result<Key, InvalidName> {
         check(name)?;
         for (tag, value) in &tags {
@@ -47,7 +47,7 @@ impl Key {
         })
     }
 
-    /// The key of what had no series left to be counted in.
+    /// Returns the key that requests without room for their own series share.
     pub fn overflow() -> Key {
         Key {
             name: "(other)".into(),
@@ -55,24 +55,24 @@ impl Key {
         }
     }
 
-    /// Whether it is that of what had no series left.
+    /// True for the key of [`overflow`](Self::overflow).
     pub fn is_overflow(&self) -> bool {
         *self == Key::overflow()
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Each tag with its value, in the order of the tags.
+    /// Returns each tag with its value, in the order of the tags.
     pub fn tags(&self) -> impl Iterator<Item = (&str, &str)> {
         let tags = self.tags.iter().flat_map(|tags| tags.iter());
         tags.map(|(tag, value)| (tag.as_str(), value.as_str()))
     }
 }
 
-/// The name, with its tags in braces if there are any: `login{user:new}`.
+/// Writes the name, with its tags in braces if there are any: `login{user:new}`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;

@@ -1,17 +1,17 @@
 //! Series of requests by name and tags: counts and times, merged without loss.
 //!
-//! A [`SeriesTable`] gives each [`Key`] (a name and its tags) a [`SeriesId`] before the run. A
-//! worker's [`SeriesRecorder`] takes each request under its id, which is an index: no hashing. At
-//! the end of an interval it hands over a [`SeriesSet`], and the sets of workers, intervals and
+//! A [`SeriesTable`] assigns a [`SeriesId`] to each [`Key`] (a name and its tags) before the run. A
+//! worker's [`SeriesRecorder`] records each request under its id, which is an index: no hashing. At
+//! the end of an interval it returns a [`SeriesSet`], and the sets of workers, intervals and
 //! processes merge.
 //!
 //! # Memory
 //!
-//! There are at most so many series as the table was made for ([`DEFAULT_MOST`]). What has no room
-//! is counted together in one series more, [`Key::overflow`], so that the series always add up to
-//! the totals. A worker counts the times of a series in pages that it holds only where times fall
-//! ([`PagedCounts`]), everybody else in two or three bytes for each time that differs
-//! ([`SparseCounts`]). Both tell times apart to within a hundredth.
+//! The number of series is bounded by the table ([`DEFAULT_MOST`]). Requests without room for their
+//! own series share one more, [`Key::overflow`], so that the series always add up to the totals. A
+//! worker counts the times of a series in pages that it allocates only for times that occur
+//! ([`PagedCounts`]); all other code uses two or three bytes for each distinct time
+//! ([`SparseCounts`]). The buckets of both are at most a hundredth of their times wide.
 
 mod custom;
 mod key;
@@ -34,6 +34,6 @@ pub use set::SeriesSet;
 pub use sparse::{LONGEST_NS, SparseCounts, bucket, highest_of};
 pub use table::{DEFAULT_MOST, SeriesId, SeriesTable};
 
-/// Times that share their exponent and the first bits after it share a bucket of a series, which
-/// is therefore at most a hundredth of its times wide.
+/// The number of bits after the leading one of a time that determine its bucket, in addition to the
+/// exponent. So a bucket is at most a hundredth of its times wide.
 pub const BITS: u32 = 7;

@@ -1,27 +1,27 @@
-//! The counts of a series while they are added to.
+//! The counts of a series that receives times.
 //!
-//! The buckets lie in pages of 32, a quarter of a doubling of time each, and a page has memory
-//! only once a time falls into it. A series whose times spread over a factor of a hundred has about
-//! 30 pages, 2 KB. Adding a time is two look-ups by index. A count has 16 bits; what does not fit
-//! is put aside.
+//! The buckets lie in pages of 32, a quarter of a doubling of time each, and a page is allocated
+//! when the first time falls into it. A series whose times spread over a factor of a hundred has
+//! about 30 pages, 2 KB. Adding a time is two look-ups by index. A count has 16 bits; higher counts
+//! are moved to a map.
 
 use crate::sparse::{LONGEST_NS, SparseCounts, bucket};
 use crate::{BITS, highest_of};
 use std::collections::BTreeMap;
 use std::mem;
 
-/// Buckets in a page.
+/// The number of buckets in a page.
 const PAGE: usize = 32;
-/// Pages that times up to an hour lie in.
+/// The number of pages for times up to an hour.
 const PAGES: usize = 144;
 
-/// How many times fell into each bucket, to be added to.
+/// The number of times in each bucket.
 #[derive(Clone, Debug)]
 pub struct PagedCounts {
-    /// For each page its place in `counts` plus 1; 0 if it has none.
+    /// For each page its index in `counts` plus 1; 0 if it is not allocated.
     places: [u8; PAGES],
     counts: Vec<[u16; PAGE]>,
-    /// What no longer had room in the count of its bucket, as often as that was full.
+    /// The sums of counts that reached the limit of 16 bits, by bucket.
     aside: BTreeMap<u32, u64>,
 }
 
@@ -36,7 +36,7 @@ impl Default for PagedCounts {
 }
 
 impl PagedCounts {
-    /// Counts a time; one above an hour as an hour.
+    /// Counts a time; a time above an hour counts as an hour.
     #[inline]
     pub fn record_ns(&mut self, value_ns: u64) {
         let bucket = bucket(value_ns.min(LONGEST_NS), BITS) as usize;
@@ -53,7 +53,7 @@ impl PagedCounts {
         self.counts[place][bucket % PAGE] += 1;
     }
 
-    /// What was counted since the last call. The memory stays for the next interval.
+    /// Returns the times counted since the last call. The memory is kept for the next interval.
     pub fn take(&mut self) -> SparseCounts {
         let counts = (0..PAGES).filter_map(|page| {
             let place = usize::from(self.places[page].checked_sub(1)?);

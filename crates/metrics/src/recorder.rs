@@ -1,27 +1,27 @@
-//! The series of one worker: takes requests in, gives a set per interval out.
+//! The series of one worker: receives requests, returns a set for each interval.
 
 use crate::{Key, PagedCounts, Series, SeriesId, SeriesSet, SeriesTable};
 use std::mem;
 
-/// How a request ended, as far as its series tells.
+/// The outcome of a request, as far as its series records it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// A whole response came, with this status.
+    /// A whole response with this status.
     Answered {
         /// The status code.
         status: u16,
     },
-    /// The response was not whole within the time allowed: its time is a lower bound.
+    /// The response was not complete within the time allowed: its time is a lower bound.
     TimedOut,
-    /// It failed otherwise, and has no time.
+    /// The request failed otherwise, and has no time.
     Failed,
 }
 
-/// Counts the requests of one worker by series.
+/// Records the requests of one worker by series.
 #[derive(Clone, Debug)]
 pub struct SeriesRecorder {
     table: SeriesTable,
-    /// By index; the overflow's is the last.
+    /// The series by index; the overflow's series is the last.
     live: Vec<LiveSeries>,
 }
 
@@ -37,13 +37,14 @@ struct LiveSeries {
 }
 
 impl SeriesRecorder {
-    /// A recorder of these series.
+    /// Creates a recorder of these series.
     pub fn new(table: SeriesTable) -> SeriesRecorder {
         let live = (0..=table.len()).map(|_| LiveSeries::default()).collect();
         SeriesRecorder { table, live }
     }
 
-    /// The series of this key. Hashes, so ask before the run or once for each name.
+    /// Returns the series of this key. Costs a hash, so call it before the run or once for each
+    /// name.
     pub fn intern(&mut self, key: &Key) -> SeriesId {
         let id = self.table.intern(key);
         if self.live.len() <= self.table.len() {
@@ -54,7 +55,8 @@ impl SeriesRecorder {
         id
     }
 
-    /// A request of this series ended, after this response time; in the window or behind it.
+    /// Records the end of a request of this series with its response time; `is_in_window` is false
+    /// in the drain.
     #[inline]
     pub fn record(
         &mut self,
@@ -79,13 +81,14 @@ impl SeriesRecorder {
         live.time(response_ns);
     }
 
-    /// A request of this series was not sent, and would have had this response time.
+    /// Records a request of this series that was not sent, with the response time that it would
+    /// have had.
     pub fn record_missed(&mut self, id: SeriesId, response_ns: u64) {
         let index = (id.0 as usize).min(self.live.len() - 1);
         self.live[index].time(response_ns);
     }
 
-    /// What was recorded since the last call.
+    /// Returns the requests recorded since the last call.
     pub fn take(&mut self) -> SeriesSet {
         let mut set = SeriesSet::new(self.table.most());
         let overflow = Key::overflow();

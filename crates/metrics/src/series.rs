@@ -1,37 +1,36 @@
-//! What is known of the requests of one key.
+//! The series of one key.
 
 use crate::sparse::highest_of;
 use crate::{BITS, SparseCounts};
 use std::collections::BTreeMap;
 
-/// The requests of one key that have ended: how, and after what time.
+/// The requests of one key that have ended: their outcomes and their times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// Those with a whole response, whatever its status.
+    /// Requests with a whole response, whatever its status.
     pub answered: u64,
-    /// The responses that ended in the window, whenever their request began. Rates are taken of
-    /// these.
+    /// Responses that ended in the measured part, whenever their request began. Rates are computed
+    /// from these.
     pub completed: u64,
-    /// Those without a response.
+    /// Requests without a response.
     pub failed: u64,
-    /// Answers by status.
+    /// Responses by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Response times of the answered requests and of those that timed out, in buckets of
-    /// [`BITS`].
+    /// Response times of the answered requests and of those that timed out, in buckets of [`BITS`].
     pub times: SparseCounts,
     /// The sum of these times, in nanoseconds.
     pub sum_ns: u64,
-    /// The longest of them, in nanoseconds.
+    /// The longest of these times, in nanoseconds.
     pub max_ns: u64,
 }
 
 impl Series {
-    /// How many requests ended.
+    /// Returns the number of requests that ended.
     pub fn ended(&self) -> u64 {
         self.answered.saturating_add(self.failed)
     }
 
-    /// Adds all that the other one holds, without loss. Sums saturate, as they may come from files.
+    /// Adds another series without loss. Sums saturate, because they may come from files.
     pub fn merge(&mut self, other: &Series) {
         self.answered = self.answered.saturating_add(other.answered);
         self.completed = self.completed.saturating_add(other.completed);
@@ -45,14 +44,14 @@ impl Series {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// The response time in nanoseconds that `percentile` (0 to 100) of all do not exceed, by the
-    /// nearest rank, to within a hundredth, rounded up; `None` without a time.
+    /// Returns the response time in nanoseconds that `percentile` (0 to 100) percent of all do not
+    /// exceed, by the nearest rank, to within a hundredth, rounded up; `None` without a time.
     pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let bucket = self.times.bucket_of_rank(percentile)?;
         Some(highest_of(bucket, BITS).min(self.max_ns))
     }
 
-    /// The arithmetic mean of the response times in nanoseconds; `None` without a time.
+    /// Returns the arithmetic mean of the response times in nanoseconds; `None` without a time.
     pub fn mean_ns(&self) -> Option<f64> {
         match self.times.len() {
             0 => None,
@@ -67,7 +66,7 @@ pub(crate) mod tests {
     use crate::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
     use proptest::prelude::*;
 
-    /// The series of requests that were answered after these times.
+    /// Returns a series of requests that were answered after these times.
     pub(crate) fn answered(times_ns: &[u64]) -> Series {
         let mut table = SeriesTable::new(1);
         table.intern(&Key::new("a").unwrap());

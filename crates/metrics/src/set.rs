@@ -3,15 +3,15 @@
 use crate::{Key, Series};
 use std::collections::BTreeMap;
 
-/// Series by key. Sets add up without loss: what has no room is in the overflow's series.
+/// Series by key. Sets merge without loss: requests without room are in the overflow's series.
 #[derive(Clone, Debug, Default)]
 pub struct SeriesSet {
     series: BTreeMap<Key, Series>,
-    /// The most series there may be beside the overflow's; `None` in a set that never had one.
+    /// The highest number of series in addition to the overflow's; `None` in a set without a bound.
     most: Option<u32>,
 }
 
-/// Equal when they hold the same series, whatever there is room for.
+/// Two sets are equal if they hold the same series, whatever their bounds.
 impl PartialEq for SeriesSet {
     fn eq(&self, other: &SeriesSet) -> bool {
         self.series == other.series
@@ -19,7 +19,7 @@ impl PartialEq for SeriesSet {
 }
 
 impl SeriesSet {
-    /// A set with room for so many series beside the overflow's.
+    /// Creates a set with room for `most` series in addition to the overflow's.
     pub fn new(most: u32) -> SeriesSet {
         SeriesSet {
             series: BTreeMap::new(),
@@ -27,51 +27,51 @@ impl SeriesSet {
         }
     }
 
-    /// Whether no series has anything.
+    /// True if no series has a request.
     pub fn is_empty(&self) -> bool {
         self.series.is_empty()
     }
 
-    /// How many series there are, the overflow's among them.
+    /// Returns the number of series, including the overflow's.
     pub fn len(&self) -> usize {
         self.series.len()
     }
 
-    /// The most series there may be beside the overflow's.
+    /// Returns the highest number of series in addition to the overflow's.
     pub fn most(&self) -> Option<u32> {
         self.most
     }
 
-    /// The series of this key.
+    /// Returns the series of this key.
     pub fn get(&self, key: &Key) -> Option<&Series> {
         self.series.get(key)
     }
 
-    /// Every series in the order of the keys.
+    /// Returns every series, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &Series)> {
         self.series.iter()
     }
 
-    /// Every series, that with most requests first; the overflow's comes last.
+    /// Returns every series, the one with the most requests first; the overflow's comes last.
     pub fn busiest(&self) -> Vec<(&Key, &Series)> {
         let mut series: Vec<_> = self.series.iter().collect();
         series.sort_by_key(|(key, series)| (key.is_overflow(), std::cmp::Reverse(series.ended())));
         series
     }
 
-    /// What had no room, if there was anything.
+    /// Returns the series of requests without room, if there are any.
     pub fn overflow(&self) -> Option<&Series> {
         self.series.get(&Key::overflow())
     }
 
-    /// All series together.
+    /// Returns the sum of all series.
     pub fn total(&self) -> Series {
         let mut total = Series::default();
         self.series.values().for_each(|series| total.merge(series));
         total
     }
 
-    /// Adds a series; to the overflow's if its key is new and there is no room.
+    /// Adds a series; if its key is new and there is no room, to the overflow's series.
     pub fn add(&mut self, key: &Key, series: &Series) {
         let is_known = self.series.contains_key(key) || key.is_overflow();
         let key = if is_known || self.has_room() {
@@ -82,7 +82,7 @@ impl SeriesSet {
         self.series.entry(key).or_default().merge(series);
     }
 
-    /// Adds all that the other one holds, without loss. The larger bound holds for both.
+    /// Adds all series of another set without loss. The larger bound applies to the result.
     pub fn merge(&mut self, other: &SeriesSet) {
         self.most = self.most.max(other.most);
         for (key, series) in &other.series {

@@ -1,20 +1,21 @@
 //! The counts of a distribution in a few bytes.
 //!
-//! A histogram is made to be added to and mostly holds zeros. A history keeps many and adds to few,
-//! so it holds only the buckets that have a count, each as two numbers of variable length: its
-//! distance from the one before, and its count. That is two or three bytes a bucket.
+//! A histogram that receives values mostly holds zeros. A history keeps many histograms and adds to
+//! few, so it holds only the buckets that have a count, each as two numbers of variable length: the
+//! distance from the bucket before, and the count. That is two or three bytes for each bucket.
 
 use integer_encoding::VarInt;
 
-/// The longest time that is told apart, in nanoseconds: an hour. Longer ones count as this.
+/// The longest time that has its own bucket, in nanoseconds: an hour. Longer times count as an
+/// hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// How many times fell into each bucket; empty ones are absent.
+/// The number of times in each bucket; empty buckets are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparseCounts(Vec<u8>);
 
 impl SparseCounts {
-    /// Takes counts in the order of their buckets; a bucket may come several times.
+    /// Creates counts from pairs in the order of their buckets; a bucket may occur several times.
     pub fn from_counts(counts: impl Iterator<Item = (u32, u64)>) -> SparseCounts {
         let mut bytes = Vec::new();
         let mut counts = counts.peekable();
@@ -31,7 +32,7 @@ impl SparseCounts {
         SparseCounts(bytes)
     }
 
-    /// The buckets in their order, each with its count.
+    /// Returns the buckets in their order, each with its count.
     pub fn counts(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let mut rest = &self.0[..];
         let mut bucket = 0;
@@ -41,7 +42,7 @@ impl SparseCounts {
         })
     }
 
-    /// Adds all that the other one counts; both have buckets of one width.
+    /// Adds other counts; both must have buckets of the same width.
     pub fn merge(&mut self, other: &SparseCounts) {
         if other.0.is_empty() {
             return;
@@ -56,29 +57,29 @@ impl SparseCounts {
         *self = SparseCounts::from_counts(both);
     }
 
-    /// How many times there are.
+    /// Returns the number of times.
     pub fn len(&self) -> u64 {
         self.counts().map(|(_, count)| count).sum()
     }
 
-    /// How many of them are in no bucket above this one.
+    /// Returns the number of times in this bucket and those below it.
     pub fn up_to(&self, last: u32) -> u64 {
         let within = self.counts().take_while(|(bucket, _)| *bucket <= last);
         within.map(|(_, count)| count).sum()
     }
 
-    /// Whether there are none.
+    /// True if there is no time.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The bucket in which the time lies that `percentile` (0 to 100) of all do not exceed: that of
-    /// rank ⌈n · percentile / 100⌉, at least 1. `None` where there is no time.
+    /// Returns the bucket of the time that `percentile` (0 to 100) percent of all do not exceed:
+    /// that of rank ⌈n · percentile / 100⌉, at least 1. `None` without a time.
     pub fn bucket_of_rank(&self, percentile: f64) -> Option<u32> {
         self.bucket_at(SparseCounts::rank(percentile, self.len()))
     }
 
-    /// The rank of `percentile` (0 to 100) among so many.
+    /// Returns the rank of `percentile` (0 to 100) among `count` times.
     pub(crate) fn rank(percentile: f64, count: u64) -> u64 {
         // The product is lowered by more than its rounding error: 99.9 % of 1 000 are 999.
         const ROUNDING: f64 = 1e-13;
@@ -86,7 +87,7 @@ impl SparseCounts {
         (exact * (1.0 - ROUNDING)).ceil().max(1.0) as u64
     }
 
-    /// The bucket of the time of this rank, from 1; `None` if there are fewer.
+    /// Returns the bucket of the time of this rank, from 1; `None` if there are fewer times.
     pub(crate) fn bucket_at(&self, rank: u64) -> Option<u32> {
         let mut passed = 0;
         let reached = |(bucket, count)| {
@@ -96,13 +97,13 @@ impl SparseCounts {
         self.counts().find_map(reached)
     }
 
-    /// The counts as bytes, for files.
+    /// Returns the counts as bytes, for files.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The counts that these bytes of a file stand for; `None` if they are not such counts with
-    /// buckets up to this one.
+    /// Reads counts from the bytes of a file; `None` if these are not valid counts with buckets up
+    /// to `last`.
     pub fn from_bytes(bytes: &[u8], last: u32) -> Option<SparseCounts> {
         let last = u64::from(last);
         let (mut rest, mut at, mut sum, mut is_first) = (bytes, 0_u64, 0_u64, true);
@@ -125,21 +126,21 @@ fn append(bytes: &mut Vec<u8>, number: u64) {
     bytes.extend_from_slice(&encoded[..length]);
 }
 
-/// Takes the next number from the front; nothing at the end.
+/// Takes the next number from the front; `None` at the end.
 fn take(bytes: &mut &[u8]) -> Option<u64> {
     let (number, length) = u64::decode_var(bytes)?;
     *bytes = &bytes[length..];
     Some(number)
 }
 
-/// The bucket of a time: its exponent and so many bits that follow the first one.
+/// Returns the bucket of a time: its exponent and the `bits` bits after the leading one.
 pub fn bucket(value_ns: u64, bits: u32) -> u32 {
     let exponent = value_ns.max(1).ilog2();
     let shift = exponent.saturating_sub(bits);
     (shift << bits) + (value_ns >> shift) as u32
 }
 
-/// The longest time in nanoseconds of a bucket of so many bits.
+/// Returns the longest time of a bucket in nanoseconds, for buckets of this many bits.
 pub const fn highest_of(bucket: u32, bits: u32) -> u64 {
     let shift = (bucket >> bits).saturating_sub(1);
     let first = (bucket - (shift << bits)) as u64;

@@ -1,17 +1,17 @@
-//! Which series there are: keys to indices, at most so many.
+//! The table of series: assigns indices to a bounded number of keys.
 
 use crate::Key;
 use std::collections::HashMap;
 
-/// The most series of a run, if the plan does not say otherwise.
+/// The default for the highest number of series of a run.
 pub const DEFAULT_MOST: u32 = 2_000;
 
-/// The index of a series in the [`SeriesTable`] that gave it.
+/// The index of a series in the [`SeriesTable`] that assigned it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesId(pub u32);
 
 impl SeriesId {
-    /// The series of what has no room in the table.
+    /// The series of requests without room in the table.
     pub const OVERFLOW: SeriesId = SeriesId(u32::MAX);
 }
 
@@ -24,7 +24,7 @@ pub struct SeriesTable {
 }
 
 impl SeriesTable {
-    /// A table with room for so many series.
+    /// Creates a table with room for `most` series.
     pub fn new(most: u32) -> SeriesTable {
         SeriesTable {
             keys: Vec::new(),
@@ -33,7 +33,7 @@ impl SeriesTable {
         }
     }
 
-    /// The series of this key, which is added where there is room.
+    /// Returns the series of this key, which is added if there is room.
     pub fn intern(&mut self, key: &Key) -> SeriesId {
         if let Some(id) = self.ids.get(key) {
             return *id;
@@ -47,22 +47,22 @@ impl SeriesTable {
         id
     }
 
-    /// The keys in the order of their indices.
+    /// Returns the keys in the order of their indices.
     pub fn keys(&self) -> &[Key] {
         &self.keys
     }
 
-    /// The most series that it takes.
+    /// Returns the highest number of series.
     pub fn most(&self) -> u32 {
         self.most
     }
 
-    /// How many series it has.
+    /// Returns the number of series.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether it has no series.
+    /// True if there is no series.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }

@@ -1,10 +1,10 @@
-//! How much memory the series of a run take at their bound.
+//! The memory of a run's series at their highest number.
 
 use loadline_metrics::{
     DEFAULT_MOST, Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesSet, SeriesTable,
 };
 
-/// Bytes of memory that this process holds.
+/// Returns the resident memory of this process in bytes.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").expect("Linux has /proc");
     let pages = status.split(' ').nth(1).expect("a second field");

@@ -1,4 +1,4 @@
-//! The custom metrics of one worker: takes values in, gives a set per interval out.
+//! The custom metrics of one worker: receives values, returns a set for each interval.
 
 use super::trend::{Trend, bucket};
 use super::{
@@ -13,24 +13,24 @@ use std::mem;
 pub struct MetricId(u32);
 
 impl MetricId {
-    /// The metric that has no room: its values are left out, and counted.
+    /// The id of metrics that have no room: their values are only counted as left out.
     const NO_ROOM: MetricId = MetricId(u32::MAX);
 }
 
-/// A metric of this name was defined before, as one of this kind.
+/// The error of a name that was defined before with another kind, which it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherKind(pub MetricKind);
 
-/// Counts the custom metrics of one worker.
+/// Records the custom metrics of one worker.
 #[derive(Clone, Debug)]
 pub struct CustomRecorder {
     ids: HashMap<Key, MetricId>,
-    /// What each name was defined as first.
+    /// The kind that each name was first defined with.
     kinds: HashMap<Box<str>, MetricKind>,
     live: Vec<(Key, LiveMetric)>,
     most: u32,
     left_out: u64,
-    /// Whether the window is over.
+    /// True after the end of the measured part.
     is_draining: bool,
 }
 
@@ -46,11 +46,11 @@ enum LiveValues {
     Trend(LiveTrend),
     Counter(Counter),
     Rate(Rate),
-    /// It lives on, as the state that it tells of does.
+    /// Kept from one interval to the next, because the value stays valid.
     Gauge(Option<Gauge>),
 }
 
-/// A trend while it is added to.
+/// A trend that receives values.
 #[derive(Clone, Debug, Default)]
 struct LiveTrend {
     sum: ExactSum,
@@ -60,7 +60,7 @@ struct LiveTrend {
 }
 
 impl CustomRecorder {
-    /// A recorder with room for so many metrics.
+    /// Creates a recorder with room for `most` metrics.
     pub fn new(most: u32) -> CustomRecorder {
         CustomRecorder {
             ids: HashMap::new(),
@@ -72,13 +72,13 @@ impl CustomRecorder {
         }
     }
 
-    /// Whether no metric was defined.
+    /// True if no metric was defined.
     pub fn is_empty(&self) -> bool {
         self.live.is_empty()
     }
 
-    /// The metric of this key, which is defined if it is new. Hashes, so ask once for each. All
-    /// metrics of a name are of one kind.
+    /// Returns the metric of this key; a new one is defined. Costs a hash, so call it once for each
+    /// key. All metrics of a name must be of one kind.
     pub fn define(
         &mut self,
         key: &Key,
@@ -101,7 +101,7 @@ impl CustomRecorder {
         Ok(id)
     }
 
-    /// Adds a value, which is a finite number, at this instant in nanoseconds since 1970.
+    /// Adds a value, a finite number, at this time in nanoseconds since 1970.
     pub fn add(&mut self, id: MetricId, value: f64, at_ns: u64) {
         match self.live.get_mut(id.0 as usize) {
             Some((_, metric)) => metric.values.add(value, at_ns, !self.is_draining),
@@ -109,17 +109,17 @@ impl CustomRecorder {
         }
     }
 
-    /// A run begins: what was recorded before belongs to it.
+    /// Begins a run: values recorded before belong to it.
     pub fn begin(&mut self) {
         self.is_draining = false;
     }
 
-    /// The window is over: what is told from here on is of the drain.
+    /// Ends the measured part: later values belong to the drain.
     pub fn drain(&mut self) {
         self.is_draining = true;
     }
 
-    /// What was recorded since the last call. Metrics without a value are in it too.
+    /// Returns the values recorded since the last call. Metrics without a value are included.
     pub fn take(&mut self) -> CustomMetrics {
         let mut set = CustomMetrics::new(self.most);
         for (key, metric) in &mut self.live {

@@ -4,18 +4,18 @@ use super::CustomMetric;
 use crate::Key;
 use std::collections::BTreeMap;
 
-/// Custom metrics by key. Sets add up without loss; values that have no metric are counted.
+/// Custom metrics by key. Sets merge without loss; values whose metric has no room are counted.
 #[derive(Clone, Debug, Default)]
 pub struct CustomMetrics {
     metrics: BTreeMap<Key, CustomMetric>,
-    /// The most metrics there may be; `None` in a set that never had a bound.
+    /// The highest number of metrics; `None` in a set without a bound.
     most: Option<u32>,
-    /// Values that were left out, as there was no room for their metric, or as it is of another
-    /// kind elsewhere.
+    /// The number of values that were left out, because there was no room for their metric, or
+    /// because the metric is of another kind elsewhere.
     left_out: u64,
 }
 
-/// Equal when they hold the same metrics, whatever there is room for.
+/// Two sets are equal if they hold the same metrics, whatever their bounds.
 impl PartialEq for CustomMetrics {
     fn eq(&self, other: &CustomMetrics) -> bool {
         self.metrics == other.metrics && self.left_out == other.left_out
@@ -23,7 +23,7 @@ impl PartialEq for CustomMetrics {
 }
 
 impl CustomMetrics {
-    /// A set with room for so many metrics.
+    /// Creates a set with room for `most` metrics.
     pub fn new(most: u32) -> CustomMetrics {
         CustomMetrics {
             most: Some(most),
@@ -31,32 +31,32 @@ impl CustomMetrics {
         }
     }
 
-    /// Whether there is no metric, and no value was left out.
+    /// True if there is no metric, and no value was left out.
     pub fn is_empty(&self) -> bool {
         self.metrics.is_empty() && self.left_out == 0
     }
 
-    /// The metric of this key.
+    /// Returns the metric of this key.
     pub fn get(&self, key: &Key) -> Option<&CustomMetric> {
         self.metrics.get(key)
     }
 
-    /// Every metric in the order of the keys.
+    /// Returns every metric, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &CustomMetric)> {
         self.metrics.iter()
     }
 
-    /// How many values were left out.
+    /// Returns the number of values that were left out.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// So many values were left out.
+    /// Adds to the number of values that were left out.
     pub fn leave_out(&mut self, values: u64) {
         self.left_out = self.left_out.saturating_add(values);
     }
 
-    /// Adds a metric, if there is room and it is of the same kind as before.
+    /// Adds a metric; if there is no room, or a metric of another kind, its values are left out.
     pub fn add(&mut self, key: &Key, metric: &CustomMetric) {
         let has_room = self.has_room();
         let is_added = match self.metrics.get_mut(key) {
@@ -72,7 +72,7 @@ impl CustomMetrics {
         }
     }
 
-    /// Adds all that the other one holds. The larger bound holds for both.
+    /// Adds all metrics of another set. The larger bound applies to the result.
     pub fn merge(&mut self, other: &CustomMetrics) {
         self.most = self.most.max(other.most);
         self.leave_out(other.left_out);
@@ -100,7 +100,7 @@ mod tests {
         ("d", MetricKind::Gauge),
     ];
 
-    /// What one worker recorded: values of the four metrics, each at an instant.
+    /// Records values of the four metrics, each at an instant, as one worker.
     fn recorded(values: &[(usize, f64, u64)]) -> CustomMetrics {
         let mut recorder = CustomRecorder::new(10);
         for (metric, value, at_ns) in values {

@@ -1,11 +1,11 @@
-//! A sum that does not depend on the order of its parts.
+//! A sum that does not depend on the order of its summands.
 
-/// The sum of numbers, in fixed point: 2⁻⁴⁰ is its smallest step, about 10⁻¹², and it saturates
-/// beyond 10²⁶. Sums of floats would differ with the order in which workers are merged.
+/// A sum in fixed point: its smallest step is 2⁻⁴⁰, about 10⁻¹², and it saturates above 10²⁶. A sum
+/// of floats would depend on the order in which workers are merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExactSum(i128);
 
-/// How many steps there are in 1.
+/// The number of steps in 1.
 const STEPS: f64 = (1u64 << 40) as f64;
 
 impl ExactSum {
@@ -20,17 +20,17 @@ impl ExactSum {
         self.0 = self.0.saturating_add(other.0);
     }
 
-    /// The sum as a number.
+    /// Returns the sum as a number.
     pub fn value(self) -> f64 {
         self.0 as f64 / STEPS
     }
 
-    /// The sum in steps, for files.
+    /// Returns the sum in steps, for files.
     pub fn steps(self) -> i128 {
         self.0
     }
 
-    /// The sum of so many steps.
+    /// Creates a sum of this many steps.
     pub fn of_steps(steps: i128) -> ExactSum {
         ExactSum(steps)
     }

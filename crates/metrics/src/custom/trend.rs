@@ -1,16 +1,16 @@
-//! The distribution of a custom metric's values, whatever numbers they are.
+//! The distribution of a custom metric's values, for any finite numbers.
 //!
-//! A value's bucket is its exponent and the first [`BITS`] bits behind it, as a `f64` holds them,
-//! so that it is known to within a hundredth. Buckets of numbers below zero are kept apart, by
-//! their magnitude.
+//! The bucket of a value consists of its exponent and the [`BITS`] bits after it, as an `f64` holds
+//! them, so that the value is known to within a hundredth. Numbers below zero have separate
+//! buckets, by their magnitude.
 
 use super::ExactSum;
 use crate::{BITS, SparseCounts};
 use std::collections::BTreeMap;
 
-/// Bits of a `f64` that a bucket does not tell apart.
+/// The low bits of an `f64` that do not affect the bucket.
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
-/// The last bucket: that of the largest number.
+/// The last bucket, that of the largest number.
 const LAST: u32 = (f64::MAX.to_bits() >> SHIFT) as u32;
 
 /// The distribution of the values of a trend.
@@ -39,20 +39,20 @@ impl Default for Trend {
     }
 }
 
-/// What a file says of a trend.
+/// The contents of a trend, as files hold them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrendParts<'a> {
     /// The sum of the values.
     pub sum: ExactSum,
-    /// The smallest value, and the largest.
+    /// The smallest and the largest value.
     pub range: (f64, f64),
     /// The counts of the values from 0 on, as bytes.
     pub positive: &'a [u8],
-    /// The counts of those below.
+    /// The counts of the values below 0, as bytes.
     pub negative: &'a [u8],
 }
 
-/// The bucket of a number from 0 on.
+/// Returns the bucket of a number from 0 on.
 pub(super) fn bucket(magnitude: f64) -> u32 {
     (magnitude.to_bits() >> SHIFT) as u32
 }
@@ -107,28 +107,28 @@ impl Trend {
         self.count
     }
 
-    /// Their sum.
+    /// Returns the sum of the values.
     pub fn sum(&self) -> ExactSum {
         self.sum
     }
 
-    /// The smallest of them; `None` if there is none.
+    /// Returns the smallest value; `None` without a value.
     pub fn min(&self) -> Option<f64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The largest of them; `None` if there is none.
+    /// Returns the largest value; `None` without a value.
     pub fn max(&self) -> Option<f64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Their arithmetic mean; `None` if there is none.
+    /// Returns the arithmetic mean of the values; `None` without a value.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum.value() / self.count as f64)
     }
 
-    /// The value that `percentile` (0 to 100) of all do not exceed, by the nearest rank, to within
-    /// a hundredth, rounded up; `None` without a value.
+    /// Returns the value that `percentile` (0 to 100) percent of all values do not exceed, by the
+    /// nearest rank, to within a hundredth, rounded up; `None` without a value.
     pub fn percentile(&self, percentile: f64) -> Option<f64> {
         if self.count == 0 {
             return None;
@@ -143,7 +143,7 @@ impl Trend {
         Some(value.clamp(self.min, self.max))
     }
 
-    /// How many values are greater than this one, to within a hundredth of it.
+    /// Returns the number of values that are greater than this one, to within a hundredth of it.
     pub fn beyond(&self, value: f64) -> u64 {
         if value < 0.0 {
             let nearer = bucket(-value).checked_sub(1);
@@ -153,7 +153,7 @@ impl Trend {
         self.positive.len() - self.positive.up_to(bucket(value))
     }
 
-    /// Adds all that the other one holds, without loss.
+    /// Adds the values of another trend without loss.
     pub fn merge(&mut self, other: &Trend) {
         self.count = self.count.saturating_add(other.count);
         self.sum.merge(other.sum);
@@ -163,7 +163,7 @@ impl Trend {
         self.negative.merge(&other.negative);
     }
 
-    /// What a file is to hold of it.
+    /// Returns the contents for a file.
     pub fn parts(&self) -> TrendParts<'_> {
         TrendParts {
             sum: self.sum,
@@ -173,7 +173,7 @@ impl Trend {
         }
     }
 
-    /// The trend that a file tells of; `None` if it is none.
+    /// Returns the trend with the contents of a file; `None` if they are invalid.
     pub fn from_parts(parts: &TrendParts<'_>) -> Option<Trend> {
         let counts = |bytes| SparseCounts::from_bytes(bytes, LAST);
         let (positive, negative) = (counts(parts.positive)?, counts(parts.negative)?);
