@@ -1,7 +1,7 @@
-//! Where a number stands on an axis, and which numbers are written beside it.
+//! The positions of numbers on an axis, and its ticks.
 //!
-//! Ticks are at 1, 2 or 5 times a power of ten; a log axis of more than three decades has them at
-//! the powers alone. Both ends of an axis that takes them from its points are ticks themselves.
+//! Ticks are at 1, 2 or 5 times a power of ten; a log axis of more than three decades has ticks at
+//! the powers only. If an axis takes its ends from its data, both ends are ticks.
 
 use crate::unit::size;
 use loadline_page::{Axis, Scale};
@@ -9,16 +9,17 @@ use loadline_units::grouped;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
-/// About how many steps a linear axis has.
+/// The approximate number of steps of a linear axis.
 const STEPS: f64 = 6.0;
-/// Beyond this many decades a log axis has ticks at powers of ten only.
+/// The most decades of a log axis with ticks between the powers of ten.
 const MANY_DECADES: i32 = 3;
-/// The most nines of a percentile axis: closer to 100 a double can't tell percentiles apart.
+/// The most nines of a percentile axis: closer to 100 a double cannot distinguish percentiles.
 const MOST_NINES: f64 = 9.0;
-/// How far a number may be beyond an end and still be taken for it, as a part of the axis.
+/// The tolerance at the ends of an axis, as a share of its length: a number as far beyond an end is
+/// drawn at the end.
 const ROUNDING: f64 = 1e-9;
 
-/// Where numbers stand on an axis, and its ticks. All in the unit that is shown.
+/// The positions of numbers on an axis, and its ticks. All numbers are in the unit that is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AxisScale {
     scale: Scale,
@@ -28,7 +29,7 @@ pub(crate) struct AxisScale {
 }
 
 impl AxisScale {
-    /// The scale of this axis for these numbers.
+    /// Creates the scale of this axis for these numbers.
     pub(crate) fn new(axis: &Axis, numbers: impl Iterator<Item = f64>) -> AxisScale {
         let usable = |number: &f64| number.is_finite() && is_on(axis.scale, *number);
         let ends = numbers
@@ -56,8 +57,8 @@ impl AxisScale {
         }
     }
 
-    /// Where the number stands, from 0 at the lower end to 1 at the upper; `None` if it is not on
-    /// the axis.
+    /// Returns the position of the number, from 0 at the lower end to 1 at the upper; `None` if it
+    /// is not on the axis.
     pub(crate) fn place(&self, number: f64) -> Option<f64> {
         if !number.is_finite() || !is_on(self.scale, number) {
             return None;
@@ -71,7 +72,7 @@ impl AxisScale {
     }
 }
 
-/// Whether a scale has a place for this number.
+/// True if a scale has a position for this number.
 fn is_on(scale: Scale, number: f64) -> bool {
     match scale {
         Scale::Linear => true,
@@ -88,7 +89,7 @@ fn position(scale: Scale, number: f64) -> f64 {
     }
 }
 
-/// How many nines a percentile has: 1 for 90, 3 for 99.9.
+/// Returns the number of nines of a percentile: 1 for 90, 3 for 99.9.
 fn nines(percentile: f64) -> f64 {
     (2.0 - (100.0 - percentile).log10()).min(MOST_NINES)
 }
@@ -139,7 +140,7 @@ fn within(mut ticks: Vec<f64>, low: f64, high: f64) -> Vec<f64> {
     ticks
 }
 
-/// The next number of 1, 2 or 5 times a power of ten.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_up(number: f64) -> f64 {
     let power = 10_f64.powf(number.log10().floor());
     let factors = [1.0, 2.0, 5.0, 10.0];
@@ -147,9 +148,9 @@ fn round_up(number: f64) -> f64 {
     factors.into_iter().find(fits).unwrap_or(10.0) * power
 }
 
-/// A tick as it is written: `0`, `0.25`, `20 000`.
+/// Formats a tick: `0`, `0.25`, `20 000`.
 fn label(number: f64) -> String {
-    // Ten significant digits hide what adding steps left behind.
+    // Ten significant digits hide the rounding errors of added steps.
     let rounded: f64 = format!("{number:.9e}").parse().unwrap_or(number);
     let text = rounded.abs().to_string();
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));

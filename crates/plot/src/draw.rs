@@ -1,7 +1,7 @@
 //! A chart as SVG.
 //!
-//! The library draws on whole units. A unit is a quarter of a pixel, so that lines are smooth on
-//! paper as well: the drawing is made four times as large as it is shown.
+//! The library draws in whole units. A unit is a quarter of a pixel, so that lines are smooth on
+//! paper as well: the drawing is four times as large as its displayed size.
 
 use crate::axis_scale::AxisScale;
 use crate::legend::{legend, text_width_px};
@@ -23,14 +23,14 @@ pub const WIDTH: u32 = 900;
 /// The height of a file's chart in pixels.
 pub const HEIGHT: u32 = 540;
 
-/// Units of the drawing to a pixel.
+/// Units of the drawing per pixel.
 const UNITS: i32 = 4;
-/// Text in pixels; the library makes it smaller by this factor.
+/// The factor by which the library draws text too small.
 const FONT_FACTOR: f64 = 1.24;
 const TITLE_PX: i32 = 20;
 /// The height of text other than the title.
 pub(crate) const TEXT_PX: i32 = 14;
-/// The room around everything.
+/// The margin around the chart.
 pub(crate) const MARGIN_PX: i32 = 16;
 /// The height of a line of a legend, and of the labels of reference lines.
 pub(crate) const LEGEND_ROW_PX: i32 = 24;
@@ -40,11 +40,11 @@ const GRID: RGBColor = RGBColor(221, 221, 221);
 
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Plot<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<AxisScale, AxisScale>>;
-/// What drawing ends in. Text in memory is always written.
+/// The result of drawing. Drawing into memory does not fail.
 pub(crate) type Result<T = ()> = std::result::Result<T, DrawingAreaErrorKind<std::io::Error>>;
 
-/// The chart as an SVG document of [`WIDTH`] by [`HEIGHT`] pixels. Series that are hidden until a
-/// reader chooses them are left out.
+/// Returns the chart as an SVG document of [`WIDTH`] by [`HEIGHT`] pixels. Series that are hidden
+/// until a reader selects them are left out.
 pub fn svg(chart: &Chart, shared_x: &SharedX) -> String {
     let chart = &harmless(chart);
     let series = drawn(chart, shared_x);
@@ -58,7 +58,7 @@ pub fn svg(chart: &Chart, shared_x: &SharedX) -> String {
     shown_small(&document)
 }
 
-/// The series that are shown, in the units that are shown.
+/// Returns the visible series, in the units that are shown.
 fn drawn<'a>(chart: &'a Chart, shared_x: &'a SharedX) -> Vec<Drawn<'a>> {
     let (across, up) = (size(chart.x.unit), size(chart.y.unit));
     let shown = chart.series.iter().filter(|series| !series.is_hidden);
@@ -82,14 +82,14 @@ pub(crate) fn px(pixels: i32) -> i32 {
     pixels * UNITS
 }
 
-/// The document, drawn large, shown in its size.
+/// Sets the displayed size of the document, which is drawn larger.
 fn shown_small(document: &str) -> String {
     let drawn = format!("width=\"{}\" height=\"{}\"", units(WIDTH), units(HEIGHT));
     let shown = format!("width=\"{WIDTH}\" height=\"{HEIGHT}\"");
     document.replacen(&drawn, &shown, 1)
 }
 
-/// The chart without characters that XML does not allow (XML 1.0, 2.2).
+/// Removes characters that XML does not allow (XML 1.0, 2.2).
 fn harmless(chart: &Chart) -> Chart {
     let allowed = |letter: char| !letter.is_control() && !matches!(letter, '\u{fffe}' | '\u{ffff}');
     let mut chart = chart.clone();
@@ -155,7 +155,7 @@ fn plot<'a>(chart: &Chart, series: &[Drawn<'_>], area: &Area<'a>) -> Result {
     Ok(())
 }
 
-/// The grid, the axes and their words.
+/// Draws the grid, the axes and their labels.
 fn mesh(chart: &Chart, plot: &mut Plot<'_>) -> Result {
     let style = text_style(TEXT_PX, HPos::Left);
     plot.configure_mesh()
@@ -181,7 +181,7 @@ fn bands(chart: &Chart, x: &AxisScale, y: &AxisScale) -> Vec<Rectangle<(f64, f64
 }
 
 /// Draws the reference lines that are on the axis, each with its label above the plot; a label that
-/// has no room beside the one before is left out.
+/// would overlap the one before is left out.
 fn reference_lines<'a>(chart: &Chart, plot: &mut Plot<'a>, x: &AxisScale, y: &AxisScale) -> Result {
     let mut taken_px = i32::MIN;
     for line in &chart.reference_lines {
@@ -208,7 +208,8 @@ fn reference_lines<'a>(chart: &Chart, plot: &mut Plot<'a>, x: &AxisScale, y: &Ax
     Ok(())
 }
 
-/// Which side of a label stands at a place of the plot, so that none is cut off at its ends.
+/// Returns the alignment of a label at a position of the plot, so that no label is cut off at the
+/// ends.
 fn towards_the_middle(place: f64) -> HPos {
     match place {
         ..0.2 => HPos::Left,

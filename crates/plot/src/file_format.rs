@@ -1,4 +1,4 @@
-//! The files that a chart is drawn into.
+//! The file formats of charts.
 
 use loadline_page::{Chart, SharedX};
 
@@ -7,7 +7,7 @@ use loadline_page::{Chart, SharedX};
 pub enum FileFormat {
     /// Lines and text, for browsers and documents.
     Svg,
-    /// Pixels, for what can't show SVG.
+    /// Pixels, for programs that cannot show SVG.
     #[cfg(feature = "png")]
     Png,
 }
@@ -20,7 +20,7 @@ impl FileFormat {
         FileFormat::Png,
     ];
 
-    /// The ending of a file's name, without its dot.
+    /// Returns the extension of the file's name, without the dot.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl FileFormat {
         }
     }
 
-    /// The chart as the contents of a file of this format.
+    /// Returns the contents of a file of this format.
     #[must_use]
     pub fn draw(self, chart: &Chart, shared_x: &SharedX) -> Vec<u8> {
         match self {

@@ -7,19 +7,19 @@ use plotters::element::{Rectangle, Text};
 use plotters::style::Color;
 use plotters::style::text_anchor::HPos;
 
-/// How much of its height a letter is wide, about.
+/// The approximate width of a letter, as a share of its height.
 const LETTER: f64 = 0.55;
 /// The width of the line or dot of an entry.
 const SAMPLE_PX: i32 = 26;
 /// The shares whose colours are shown for a heatmap.
 const STEPS: [f64; 5] = [0.02, 0.25, 0.5, 0.75, 1.0];
 
-/// About how wide this text is.
+/// Returns the approximate width of this text in pixels.
 pub(crate) fn text_width_px(text: &str) -> i32 {
     (text.chars().count() as f64 * f64::from(TEXT_PX) * LETTER).ceil() as i32
 }
 
-/// Draws the legend from this height on, and says how high it is. One series needs none.
+/// Draws the legend from this height on, and returns its height. A single series has no legend.
 pub(crate) fn legend(
     series: &[Drawn<'_>],
     heatmap: Option<&Heatmap>,
@@ -57,7 +57,7 @@ fn entry(series: &Drawn<'_>, (left_px, top_px): (i32, i32), root: &Area<'_>) -> 
     label(series.name, (end + px(8), px(top_px)), root)
 }
 
-/// The colours of a heatmap, and how many came in its fullest cell.
+/// Draws the colours of a heatmap, and the count of its fullest cell.
 fn ramp(map: &Heatmap, top_px: i32, root: &Area<'_>) -> Result<i32> {
     let mut left_px = MARGIN_PX;
     for share in STEPS {

@@ -1,10 +1,10 @@
 //! The charts of a report's page as SVG and PNG files.
 //!
-//! [`FileFormat`] says which files a chart makes; [`svg`] and `png` draw a
-//! [`Chart`](loadline_page::Chart), the description that the page draws too: white ground, thin
-//! grid, a legend above the plot, colours that print and that the colour-blind tell apart. Nobody
-//! can point at a file, so the numbers of an axis are in one unit:
-//! times are milliseconds, memory is megabytes. A chart without a point says so.
+//! [`FileFormat`] names the file formats of a chart; [`svg`] and `png` draw a
+//! [`Chart`](loadline_page::Chart), the description that the page draws too: white background, thin
+//! grid, a legend above the plot, colours that print well and that colour-blind readers can
+//! distinguish. A file is not interactive, so the numbers of an axis are in one unit: times are
+//! milliseconds, memory is megabytes. A chart without a point shows `no data`.
 //!
 //! ```
 //! use loadline_page::{Page, RunNumbers, RunPage, RunPlots, Measure, Timeline, Track, charts};

@@ -1,5 +1,4 @@
-//! What a series looks like, in the plot and in the legend, what a heatmap, and what a reference
-//! line.
+//! The appearance of series (in the plot and in the legend), of heatmaps and of reference lines.
 
 use crate::axis_scale::AxisScale;
 use crate::unit::size;
@@ -13,8 +12,8 @@ use plotters::prelude::DrawingBackend;
 use plotters::style::{Color, RGBColor, ShapeStyle};
 
 /// The colours of series: those of Okabe and Ito, *Color Universal Design* (2008), some of them
-/// darkened to stand out on white, and nearly black. The page has the same on light ground. The
-/// colour-blind tell them apart, and most of them differ in grey.
+/// darkened to stand out on white, and nearly black. The page uses the same colours on a light
+/// background. Colour-blind readers can distinguish them, and most of them differ in grey.
 pub const PALETTE: [(u8, u8, u8); 7] = [
     (0, 114, 178),
     (213, 94, 0),
@@ -25,7 +24,7 @@ pub const PALETTE: [(u8, u8, u8); 7] = [
     (34, 34, 34),
 ];
 
-/// The colours of a heatmap, from the emptiest cell to the fullest: ever darker, also in grey
+/// The colours of a heatmap, from the emptiest cell to the fullest: darker and darker, also in grey
 /// (after the idea of cividis, Nuñez, Anderton and Renslow, 2018).
 const RAMP: [(u8, u8, u8); 5] = [
     (250, 226, 90),
@@ -35,12 +34,12 @@ const RAMP: [(u8, u8, u8); 5] = [
     (24, 44, 92),
 ];
 
-/// The band of a reference line: light enough for the grid and dots to be seen in it.
+/// The band of a reference line: light enough that the grid and dots are visible in it.
 const BAND: RGBColor = RGBColor(226, 226, 226);
 
-/// How wide a line is, in units of the drawing.
+/// The width of a line, in units of the drawing.
 const LINE: u32 = 7;
-/// How far a dot reaches from its middle, in units of the drawing.
+/// The radius of a dot, in units of the drawing.
 const DOT: i32 = 16;
 
 /// The dashes of a line and the gaps between them, in units of the drawing.
@@ -48,22 +47,22 @@ const DASH: i32 = 24;
 
 /// A series in the units that are shown.
 pub(crate) struct Drawn<'a> {
-    /// Its name in the legend.
+    /// The name in the legend.
     pub(crate) name: &'a str,
-    /// Its points; one that is not finite, or not on an axis, interrupts a line.
+    /// The points; one that is not finite, or not on an axis, interrupts a line.
     pub(crate) points: Vec<(f64, f64)>,
     pub(crate) mark: Mark,
     pub(crate) colour: usize,
 }
 
 impl Drawn<'_> {
-    /// Whether its line is dashed: a goal, or the colours have been used up.
+    /// True if the line is dashed: a goal, or a series after all colours were used.
     pub(crate) fn is_dashed(&self) -> bool {
         self.mark == Mark::Dashed || self.colour >= PALETTE.len()
     }
 
-    /// The series as lines or dots. A point without a neighbour makes no line and is a dot: else a
-    /// number that is only known now and then would not be seen.
+    /// Returns the series as lines or dots. A point without neighbours is drawn as a dot: a line
+    /// would not show a number that is only known now and then.
     pub(crate) fn elements<DB: DrawingBackend>(
         &self,
         x: &AxisScale,
@@ -84,13 +83,13 @@ impl Drawn<'_> {
     }
 }
 
-/// How lines and dots of this colour are drawn.
+/// Returns the style of lines and dots of this colour.
 fn style(colour: usize) -> ShapeStyle {
     let (red, green, blue) = PALETTE[colour % PALETTE.len()];
     ShapeStyle::from(&RGBColor(red, green, blue)).stroke_width(LINE)
 }
 
-/// The cells of a heatmap, without those that are on no axis.
+/// Returns the cells of a heatmap, without those outside the axes.
 pub(crate) fn cells(map: &Heatmap, x: &AxisScale, y: &AxisScale) -> Vec<Rectangle<(f64, f64)>> {
     let is_on = |scale: &AxisScale, low, high| scale.place(low).and(scale.place(high)).is_some();
     let cells = map.cells().filter_map(|cell| {
@@ -103,7 +102,7 @@ pub(crate) fn cells(map: &Heatmap, x: &AxisScale, y: &AxisScale) -> Vec<Rectangl
     cells.collect()
 }
 
-/// The band of a reference line, from the bottom of the plot to its top.
+/// Returns the band of a reference line, from the bottom of the plot to its top.
 pub(crate) fn band((low, high): (f64, f64), x: &AxisScale, y: &AxisScale) -> Rectangle<(f64, f64)> {
     let (across, up) = (x.range(), y.range());
     let within = |place: f64| place.clamp(across.start, across.end);
@@ -111,7 +110,7 @@ pub(crate) fn band((low, high): (f64, f64), x: &AxisScale, y: &AxisScale) -> Rec
     Rectangle::new(corners, BAND.filled())
 }
 
-/// A dashed line from the bottom of the plot to its top.
+/// Returns a dashed line from the bottom of the plot to its top.
 pub(crate) fn dashes<DB: DrawingBackend>(
     at: f64,
     y: &AxisScale,
@@ -122,7 +121,7 @@ pub(crate) fn dashes<DB: DrawingBackend>(
     DashedPathElement::new(ends, DASH, DASH, style).into_dyn()
 }
 
-/// The colour of a cell with this share, from 0 to 1.
+/// Returns the colour of a cell with this share, from 0 to 1.
 pub(crate) fn shade(share: f64) -> RGBColor {
     let steps = (RAMP.len() - 1) as f64;
     let place = share.clamp(0.0, 1.0) * steps;
@@ -135,7 +134,7 @@ pub(crate) fn shade(share: f64) -> RGBColor {
     RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
-/// A line through these points.
+/// Returns a line through these points.
 pub(crate) fn line<DB: DrawingBackend, Point>(
     points: Vec<Point>,
     colour: usize,
@@ -150,7 +149,7 @@ where
     }
 }
 
-/// A dot no wider than it must be to be seen.
+/// Returns a dot as small as is visible.
 fn speck<DB: DrawingBackend, Point>(point: Point, colour: usize) -> DynElement<'static, DB, Point>
 where
     Point: Clone + 'static,
@@ -158,7 +157,7 @@ where
     Circle::new(point, DOT / 2, style(colour).filled()).into_dyn()
 }
 
-/// A dot, of a shape that changes with the colour; a ring once the colours have been used up.
+/// Returns a dot, of a shape that changes with the colour; a ring after all colours were used.
 pub(crate) fn dot<DB: DrawingBackend, Point>(
     point: Point,
     colour: usize,

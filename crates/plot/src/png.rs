@@ -1,6 +1,6 @@
-//! A chart as PNG: its SVG, rendered with a font that comes along.
+//! A chart as PNG: its SVG, rendered with an embedded font.
 //!
-//! Servers often have no fonts, and a picture should look the same wherever it is made.
+//! Servers often have no fonts, and a picture should look the same on every machine.
 
 use crate::{HEIGHT, WIDTH, svg};
 use loadline_page::{Chart, SharedX};
@@ -8,13 +8,15 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb::Database};
 use std::sync::{Arc, OnceLock};
 
-/// Pixels of the PNG to a pixel of the SVG, each way: enough for print and for fine screens.
+/// Pixels of the PNG for each pixel of the SVG, in each direction: enough for print and for
+/// high-resolution screens.
 pub const PNG_SCALE: u32 = 2;
 
-/// The family that the font's own name table gives.
+/// The family in the font's own name table.
 const FAMILY: &str = "Ubuntu";
 
-/// The chart as a PNG file of [`WIDTH`] × [`PNG_SCALE`] by [`HEIGHT`] × [`PNG_SCALE`] pixels.
+/// Returns the chart as a PNG file of [`WIDTH`] × [`PNG_SCALE`] by [`HEIGHT`] × [`PNG_SCALE`]
+/// pixels.
 pub fn png(chart: &Chart, shared_x: &SharedX) -> Vec<u8> {
     let options = Options {
         fontdb: fonts(),
@@ -29,7 +31,8 @@ pub fn png(chart: &Chart, shared_x: &SharedX) -> Vec<u8> {
     encoded(pixels)
 }
 
-/// The pixels as a file. The ground is opaque, so colours are what they are.
+/// Encodes the pixels as a file. The background is opaque, so no colour is premultiplied by
+/// transparency.
 fn encoded(pixels: Pixmap) -> Vec<u8> {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, pixels.width(), pixels.height());
@@ -43,7 +46,7 @@ fn encoded(pixels: Pixmap) -> Vec<u8> {
     file
 }
 
-/// The font, read once.
+/// Returns the font, which is read once.
 fn fonts() -> Arc<Database> {
     static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
     let read = || {
@@ -65,7 +68,7 @@ mod tests {
         Pixmap::decode_png(&png(chart, shared_x)).unwrap()
     }
 
-    /// How many pixels have this colour.
+    /// Returns the number of pixels of this colour.
     fn count(pixels: &Pixmap, (red, green, blue): (u8, u8, u8)) -> usize {
         let alike = |pixel: &&resvg::tiny_skia::PremultipliedColorU8| {
             (pixel.red(), pixel.green(), pixel.blue()) == (red, green, blue)

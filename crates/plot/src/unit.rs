@@ -1,8 +1,8 @@
-//! In which unit the numbers of an axis stand in a file, and the words of the axis.
+//! The unit that the numbers of an axis have in a file, and the label of the axis.
 
 use loadline_page::{Axis, Scale, Unit};
 
-/// How many of the axis's base unit make one of the unit that is shown.
+/// Returns the size of the displayed unit, in the axis's base unit.
 pub(crate) fn size(unit: Unit) -> f64 {
     match unit {
         Unit::Text | Unit::Count | Unit::PerSecond | Unit::Percent | Unit::Seconds => 1.0,
@@ -11,7 +11,7 @@ pub(crate) fn size(unit: Unit) -> f64 {
     }
 }
 
-/// What that unit is called; empty for plain counts.
+/// Returns the name of the displayed unit; empty for plain counts.
 fn name(unit: Unit) -> &'static str {
     match unit {
         Unit::Text | Unit::Count => "",
@@ -24,7 +24,7 @@ fn name(unit: Unit) -> &'static str {
     }
 }
 
-/// The label of the axis: its title, and its unit in brackets unless the title says it.
+/// Returns the label of the axis: its title, and its unit in brackets unless the title contains it.
 pub(crate) fn words(axis: &Axis) -> String {
     let unit = name(axis.unit);
     let is_said = match axis.unit {

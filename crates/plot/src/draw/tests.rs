@@ -16,7 +16,7 @@ pub(crate) fn chart(series: Vec<Series>) -> Chart {
     }
 }
 
-/// A line through these points; a number of microseconds that is not finite is none.
+/// Returns a line through these points; a time that is not finite becomes a gap.
 pub(crate) fn line(name: &str, points: &[(f64, f64)], shared_x: &mut SharedX) -> Series {
     let (x, y) = points.iter().copied().unzip::<f64, f64, Vec<_>, Vec<_>>();
     let y = y.into_iter().map(|us| us.is_finite().then_some(us));
@@ -48,7 +48,7 @@ fn two_series() -> (Chart, SharedX) {
     (chart(vec![p50, p99]), shared_x)
 }
 
-/// The chart of one line through these points.
+/// Draws a chart of one line through these points.
 fn one_line(points: &[(f64, f64)]) -> String {
     let mut shared_x = SharedX::default();
     let series = line("only", points, &mut shared_x);
