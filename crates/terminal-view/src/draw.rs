@@ -1,9 +1,9 @@
-//! Draws the view: which panel stands where.
+//! Draws the view: arranges the panels.
 //!
-//! From the top: the head, a row of plots, a row of response times and counts, the requests by
-//! name where there are several names, a row of outcomes, usage and checks, and at the bottom what
-//! was said last and the keys. Smaller screens have fewer lines in each; one below the least size
-//! has a short list in place of all that.
+//! From the top: the head, a row of plots, a row of response times and counts, the requests by name
+//! if there are several names, a row of outcomes, usage and checks, and at the bottom the latest
+//! messages and the keys. Smaller screens have fewer lines in each; a screen below the smallest
+//! size has a short list instead.
 
 use crate::panels::{
     checks, counts, foot, head, help, histogram, names, outcomes, percentiles, rate, response,
@@ -21,12 +21,12 @@ pub const MIN_WIDTH: u16 = 80;
 pub const MIN_HEIGHT: u16 = 24;
 /// Lines of the head.
 const HEAD: u16 = 3;
-/// From so many lines on there is room for several messages.
+/// The lines from which there is room for several messages.
 const TALL: u16 = 30;
 /// The most messages of a tall screen.
 const MOST_MESSAGES: u16 = 4;
 
-/// Draws what is shown at this instant.
+/// Draws the state at this instant.
 pub fn draw(state: &State, now: Instant, frame: &mut Frame<'_>) {
     let area = frame.area();
     if area.width < MIN_WIDTH || area.height < MIN_HEIGHT {
@@ -67,7 +67,7 @@ fn panels(state: &State, now: Instant, area: Rect, frame: &mut Frame<'_>) {
     foot::draw(state, bottom, frame);
 }
 
-/// The four rows of panels, that of the names without a line where there are none.
+/// Returns the four rows of panels; the row of names is empty if there are no names.
 fn rows(body: Rect, has_names: bool) -> [Rect; 4] {
     let lines = body.height;
     let (plots, by_name, rest) = match has_names {
@@ -103,7 +103,7 @@ fn draw_rest(state: &State, area: Rect, frame: &mut Frame<'_>) {
     checks::draw(state, right, frame);
 }
 
-/// Columns of these shares of the width, with a blank between two.
+/// Returns columns with these shares of the width, with a blank between two.
 fn columns<const N: usize>(area: Rect, shares: [u16; N]) -> [Rect; N] {
     Layout::horizontal(shares.map(Constraint::Fill))
         .spacing(1)

@@ -1,19 +1,19 @@
-//! What keys mean. A terminal hands over bytes; a [`Keys`] map makes actions of them.
+//! The meaning of keys. A terminal delivers bytes; a [`Keys`] map turns them into actions.
 
-/// A map of keys. All have `q` and `?`.
+/// A map of keys. All but `None` include `q` and `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// `+`, `-` and `p` change the load of the run.
     Load,
     /// `+`, `-` and `a` change the time scale of the plots.
     Scale,
-    /// No more than `q` and `?`: for runs whose load must be as planned.
+    /// Only `q` and `?`: for runs whose load must stay as planned.
     Watch,
-    /// None at all: where no keys are read.
+    /// No keys, for runs without keyboard input.
     None,
 }
 
-/// What a key asks for.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// More load.
@@ -34,7 +34,7 @@ pub enum Action {
     AutomaticScale,
 }
 
-/// A key of a map: as it is shown, the bytes that mean it, the action, and its words.
+/// A key of a map: its label, the bytes that it sends, its action, and the explanation.
 type Key = (&'static str, &'static [u8], Action, &'static str);
 
 const QUIT: Key = ("q", b"q", Action::Quit, "stops the run");
@@ -56,7 +56,7 @@ const SCALE: [Key; 5] = [
 const WATCH: [Key; 2] = [QUIT, HELP];
 
 impl Keys {
-    /// What this byte asks for; `None` for other keys.
+    /// Returns the action of this byte; `None` for other keys.
     pub fn action(self, byte: u8) -> Option<Action> {
         let found = self
             .all()
@@ -65,12 +65,12 @@ impl Keys {
         found.map(|(_, _, action, _)| *action)
     }
 
-    /// Each key with what it does.
+    /// Returns each key with its explanation.
     pub(crate) fn explained(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.all().iter().map(|(key, _, _, words)| (*key, *words))
     }
 
-    /// The keys in a line.
+    /// Returns the keys in one line.
     pub(crate) fn line(self) -> &'static str {
         match self {
             Keys::Load => "+ more load  - less load  p pause  q stop  ? help",

@@ -1,14 +1,14 @@
-//! The live view: a run while it lasts, as a screen of a terminal.
+//! The live view: a running load test on a terminal's screen.
 //!
-//! Three parts, none of which touches a terminal:
+//! It has three parts, and none of them accesses a terminal:
 //!
-//! - the [`State`] is what is shown, as plain data. It is told what the observers of a run are told
-//!   ([`begun`](State::begun), [`interval`](State::interval), [`ended`](State::ended)), and takes
-//!   the same memory however long the run lasts;
-//! - [`draw()`] puts it on a frame of any size. It is a pure function of the state and the time;
+//! - the [`State`] is the content of the view, as plain data. It receives the events of a run's
+//!   observers ([`begun`](State::begun), [`interval`](State::interval), [`ended`](State::ended)),
+//!   and its memory does not grow with the length of the run;
+//! - [`draw()`] draws it on a frame of any size. It is a pure function of the state and the time;
 //!   each panel has a file in `panels/`;
-//! - [`Keys`] says what a key means. There are several maps of keys, as the view is shown by
-//!   commands that speak different dialects.
+//! - [`Keys`] maps keys to actions. There are several maps, because commands of several dialects
+//!   show the view.
 //!
 //! The words and figures are those of the reports (`loadline-report`). Terms: a *panel* is a part
 //! of the screen with a heading; the *time scale* is the unit of the plots over time.

@@ -22,17 +22,17 @@ use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-/// As it should be.
+/// The colour of a good state.
 pub(crate) const GOOD: Color = Color::Green;
-/// To be looked at.
+/// The colour of a doubtful state.
 pub(crate) const DOUBTFUL: Color = Color::Yellow;
-/// Not as it should be.
+/// The colour of a bad state.
 pub(crate) const BAD: Color = Color::Red;
-/// The line or bar of a plot that matters most.
+/// The colour of a plot's most important line or bar.
 pub(crate) const MARK: Color = Color::Cyan;
 
-/// The heading of a panel, a figure behind it and a rule to the right edge; returns what is left
-/// for the panel.
+/// Draws the heading of a panel, a figure after it and a rule to the right edge; returns the
+/// remaining area for the panel.
 pub(crate) fn headed(title: &str, figure: &str, area: Rect, frame: &mut Frame<'_>) -> Rect {
     let columns = usize::from(area.width);
     let title = cut(title, columns);
@@ -62,18 +62,18 @@ pub(crate) fn headed(title: &str, figure: &str, area: Rect, frame: &mut Frame<'_
     }
 }
 
-/// What only explains.
+/// Returns explanatory text, drawn dim.
 pub(crate) fn faint<'a>(text: impl Into<std::borrow::Cow<'a, str>>) -> Span<'a> {
     Span::styled(text, Style::new().add_modifier(Modifier::DIM))
 }
 
-/// Lines from the top of an area; those without room are left out.
+/// Draws lines from the top of an area; lines without room are left out.
 pub(crate) fn lines<'a>(lines: Vec<Line<'a>>, area: Rect, frame: &mut Frame<'_>) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// Which of these many rows are shown where only `room` have room: those that `ranked` names first,
-/// by their index, in their own order.
+/// Returns the indices of the rows that are shown if only `room` of them have room: those that come
+/// first in `ranked`, in their original order.
 pub(crate) fn most_important(ranked: &[usize], rows: usize, room: usize) -> Vec<usize> {
     let known = ranked.iter().copied().filter(|index| *index < rows);
     let mut shown: Vec<usize> = known.take(room).collect();

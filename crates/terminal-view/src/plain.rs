@@ -1,17 +1,17 @@
-//! A screen without colours, and one without any character beyond ASCII: the last step of drawing,
-//! so that no panel has to think of either.
+//! A screen without colours, and one in ASCII: the last steps of drawing, so that no panel has to
+//! handle either.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 
-/// Takes all colours away; bold and dim stay.
+/// Removes all colours; bold and dim stay.
 pub(crate) fn without_colours(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
     }
 }
 
-/// Writes every character in ASCII, in the same columns.
+/// Replaces every character by ASCII, in the same columns.
 pub(crate) fn in_ascii(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if !cell.symbol().is_ascii() {

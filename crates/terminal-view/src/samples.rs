@@ -1,4 +1,4 @@
-//! Made-up runs for the tests: seconds that are the same on every machine.
+//! Artificial runs for the tests: seconds that are the same on every machine.
 
 use crate::keys::Keys;
 use crate::state::{Look, State};
@@ -15,7 +15,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 use loadline_metrics::BITS;
 const MS: u64 = 1_000_000;
 
-/// A second with so many responses after so many milliseconds each.
+/// Returns a second with `completed` responses, each after `ms` milliseconds.
 pub(crate) fn second(index: u64, completed: u64, ms: u64) -> Snapshot {
     let mut second = Snapshot::empty(index * SECOND_NS);
     second.end_ns = (index + 1) * SECOND_NS;
@@ -29,8 +29,8 @@ pub(crate) fn second(index: u64, completed: u64, ms: u64) -> Snapshot {
     second
 }
 
-/// A second of 2 000 responses whose times spread over three decades, and that are slower in each
-/// seventh second.
+/// Returns a second with 2 000 responses whose times spread over three decades; each seventh second
+/// is slower.
 pub(crate) fn busy_second(index: u64) -> Snapshot {
     let mut second = second(index, 0, 1);
     let slower = if index % 7 == 3 { 8 } else { 1 };
@@ -75,7 +75,7 @@ pub(crate) fn plan() -> Plan {
     }
 }
 
-/// A run that is told to a view, second by second, on a clock of its own.
+/// A run that is passed to a view, second by second, on a clock of its own.
 pub(crate) struct Shown {
     pub(crate) state: State,
     pub(crate) summary: Summary,
@@ -83,7 +83,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// A run of this plan that has just begun.
+    /// Creates a run of this plan that has just begun.
     pub(crate) fn begun(plan: &Plan, look: Look) -> Shown {
         let header = Header::new(plan, Environment::default(), SystemTime::UNIX_EPOCH);
         let now = Instant::now();
@@ -96,14 +96,14 @@ impl Shown {
         }
     }
 
-    /// One more second that nobody looks at.
+    /// Adds a second that only the timeline receives.
     pub(crate) fn unseen(&mut self, second: &Snapshot) {
         self.now += Duration::from_secs(1);
         self.summary.observe(second);
         self.state.timeline.observe(second, 0);
     }
 
-    /// One more second.
+    /// Adds a second.
     pub(crate) fn second(&mut self, second: &Snapshot) {
         self.now += Duration::from_secs(1);
         self.summary.observe(second);
@@ -143,7 +143,7 @@ fn look_at_processes() -> Watched {
     }
 }
 
-/// A second with failures of two kinds, and a status that is no success.
+/// Returns a second with failures of two kinds, and a status that is no success.
 pub(crate) fn failing_second(index: u64) -> Snapshot {
     let mut second = busy_second(index);
     let failures = |count, example: &str| Failures {
@@ -163,7 +163,7 @@ pub(crate) fn failing_second(index: u64) -> Snapshot {
     second
 }
 
-/// A second whose requests have so many names.
+/// Returns a second whose requests have this many names.
 pub(crate) fn named_second(index: u64, names: u64) -> Snapshot {
     let mut second = busy_second(index);
     for n in 0..names {
@@ -182,7 +182,7 @@ pub(crate) fn named_second(index: u64, names: u64) -> Snapshot {
     second
 }
 
-/// A change of the load to this share of the plan, in thousandths.
+/// Returns a change of the load to this share of the plan, in thousandths.
 pub(crate) fn changed(share: u32) -> LoadChange {
     LoadChange {
         at_ns: 2_000_000_000,

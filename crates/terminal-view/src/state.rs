@@ -1,5 +1,5 @@
-//! What the live view shows, as plain data. An observer updates it once a second; between two
-//! intervals only the clock goes on, which the one that draws passes in.
+//! The content of the live view, as plain data. An observer updates it once a second; between two
+//! intervals only the time advances, which the caller of the drawing functions passes in.
 
 use crate::keys::{Action, Keys};
 use crate::time_scale::TimeScale;
@@ -9,46 +9,46 @@ use loadline_report::{LiveHead, LiveReport, Progress};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The most messages that are kept: more than any screen shows.
+/// The highest number of messages that are kept: more than any screen shows.
 const MOST_MESSAGES: usize = 8;
 
-/// How the view looks.
+/// The appearance of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Whether it has colours.
+    /// True if the view has colours.
     pub color: bool,
-    /// Whether it keeps to ASCII, for terminals that have nothing else.
+    /// True if the view is limited to ASCII, for terminals without other characters.
     pub ascii: bool,
 }
 
-/// What is shown of a run, or of the one of several that lasts.
+/// The content of the view: one run, or the current one of several.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// How it looks.
+    /// The appearance.
     pub look: Look,
     pub(crate) keys: Keys,
     pub(crate) head: LiveHead,
-    /// Which run it is of several; empty for one alone.
+    /// The position of the run among several; empty for a single run.
     pub(crate) title: String,
     pub(crate) report: LiveReport,
     pub(crate) timeline: Timeline,
     pub(crate) messages: VecDeque<String>,
     pub(crate) shows_help: bool,
-    /// The time scale that was asked for; `None` is the automatic one.
+    /// The time scale that the user selected; `None` is the automatic one.
     scale: Option<TimeScale>,
     progress: Option<Progress>,
     warmup: Duration,
     begun_at: Instant,
-    /// When the latest interval came.
+    /// The time at which the latest interval was received.
     interval_at: Instant,
     /// The length of the measured part when the run ended.
     ended_after: Option<Duration>,
-    /// Counts what happened, so that one that draws sees whether anything did.
+    /// Counts changes, so that the drawing code can detect them.
     version: u64,
 }
 
 impl State {
-    /// Nothing yet, with this map of keys.
+    /// Creates an empty view with this map of keys.
     pub fn new(keys: Keys, look: Look) -> State {
         let now = Instant::now();
         State {
@@ -70,8 +70,8 @@ impl State {
         }
     }
 
-    /// The load of a run has begun; `title` says which one of several it is, and is empty for one
-    /// alone. Messages stay.
+    /// Begins a run, when its load begins. `title` is the run's position among several, and empty
+    /// for a single run. Messages stay.
     pub fn begun(&mut self, header: &Header, title: &str, now: Instant) {
         self.head = LiveHead::of(&header.plan);
         self.title = title.to_owned();
@@ -88,7 +88,7 @@ impl State {
         self.version += 1;
     }
 
-    /// An interval has ended; `summary` is the run so far, this interval included.
+    /// Adds an interval that has ended; `summary` is the run so far, including this interval.
     pub fn interval(&mut self, interval: &Snapshot, summary: &Summary, now: Instant) {
         if interval.drain {
             return;
@@ -101,13 +101,13 @@ impl State {
         self.version += 1;
     }
 
-    /// The run has ended after this time.
+    /// Ends the run.
     pub fn ended(&mut self, summary: &Summary) {
         self.ended_after = Some(Duration::from_nanos(summary.duration_ns));
         self.version += 1;
     }
 
-    /// Something was said, in a line. The last few are shown.
+    /// Adds a message of one line. The latest messages are shown.
     pub fn say(&mut self, line: &str) {
         if self.messages.len() == MOST_MESSAGES {
             self.messages.pop_front();
@@ -116,13 +116,13 @@ impl State {
         self.version += 1;
     }
 
-    /// From now on these keys are read.
+    /// Sets the map of keys.
     pub fn read_keys(&mut self, keys: Keys) {
         self.keys = keys;
         self.version += 1;
     }
 
-    /// Does what a key asks of the view itself; false if it asks for something else.
+    /// Applies an action of the view itself; returns false for any other action.
     pub fn act(&mut self, action: Action) -> bool {
         let scale = self.time_scale();
         match action {
@@ -136,23 +136,24 @@ impl State {
         true
     }
 
-    /// The map of keys.
+    /// Returns the map of keys.
     pub fn keys(&self) -> Keys {
         self.keys
     }
 
-    /// The time scale of the plots, as it was asked for or as it fits the elapsed time.
+    /// Returns the time scale of the plots: the selected one, or the automatic one for the elapsed
+    /// time.
     pub fn time_scale(&self) -> TimeScale {
         let elapsed = Duration::from_nanos(self.timeline.elapsed_ns());
         self.scale.unwrap_or_else(|| TimeScale::automatic(elapsed))
     }
 
-    /// Whether the time scale is the automatic one.
+    /// True if the time scale is the automatic one.
     pub fn has_automatic_scale(&self) -> bool {
         self.scale.is_none()
     }
 
-    /// How far the run has come at this instant; `None` before the first has begun.
+    /// Returns the progress of the run at this instant; `None` before the first run has begun.
     pub fn progress(&self, now: Instant) -> Option<Progress> {
         let progress = self.progress.as_ref()?;
         let since_begin = now.saturating_duration_since(self.begun_at);
@@ -168,8 +169,8 @@ impl State {
         })
     }
 
-    /// What tells one picture from another: it changes with everything that happens, and with the
-    /// clock once a second. As long as it is the same, drawing again would draw the same.
+    /// Returns a version of the picture: it changes with every event, and once a second with the
+    /// time. As long as it is the same, drawing again would give the same picture.
     pub fn picture(&self, now: Instant) -> (u64, u64) {
         let elapsed = self.progress(now).map(|progress| progress.elapsed);
         (self.version, elapsed.map_or(0, |elapsed| elapsed.as_secs()))

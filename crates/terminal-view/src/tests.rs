@@ -38,7 +38,7 @@ fn text(buffer: &Buffer) -> String {
     lines.map(line).collect()
 }
 
-/// A run of so many seconds.
+/// Returns a run of this many seconds.
 fn run(plan: &Plan, seconds: u64, second: impl Fn(u64) -> loadline_record::Snapshot) -> Shown {
     let mut shown = Shown::begun(plan, COLOURED);
     (0..seconds).for_each(|index| shown.second(&second(index)));

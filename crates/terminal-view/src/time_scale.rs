@@ -1,6 +1,6 @@
 //! The time scale of the plots: their unit of time.
 //!
-//! A plot shows the last ten units, in points of a tenth of a unit, and of a second at least: no
+//! A plot shows the last ten units, in points of a tenth of a unit, but of at least a second: no
 //! interval is shorter. The automatic scale is the largest unit below the elapsed time, so that a
 //! plot shows all of a run that lasts less than ten hours.
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A unit of time that plots are drawn in, from the finest to the coarsest.
+/// A unit of time of the plots, from the finest to the coarsest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimeScale {
     /// A second.
@@ -25,7 +25,7 @@ pub enum TimeScale {
 }
 
 impl TimeScale {
-    /// All of them, from the finest to the coarsest.
+    /// All time scales, from the finest to the coarsest.
     pub const ALL: [TimeScale; 5] = [
         TimeScale::Second,
         TimeScale::TenSeconds,
@@ -34,7 +34,7 @@ impl TimeScale {
         TimeScale::Hour,
     ];
 
-    /// The largest below the elapsed time; the finest at the beginning.
+    /// Returns the largest unit below the elapsed time; at the beginning the finest.
     pub fn automatic(elapsed: Duration) -> TimeScale {
         let mut below = TimeScale::ALL.into_iter().rev();
         below
@@ -42,21 +42,21 @@ impl TimeScale {
             .unwrap_or_default()
     }
 
-    /// The next finer one; the finest stays.
+    /// Returns the next finer time scale; for the finest, itself.
     #[must_use]
     pub fn finer(self) -> TimeScale {
         let before = TimeScale::ALL.into_iter().rev().find(|scale| *scale < self);
         before.unwrap_or(self)
     }
 
-    /// The next coarser one; the coarsest stays.
+    /// Returns the next coarser time scale; for the coarsest, itself.
     #[must_use]
     pub fn coarser(self) -> TimeScale {
         let behind = TimeScale::ALL.into_iter().find(|scale| *scale > self);
         behind.unwrap_or(self)
     }
 
-    /// Its name: `10 sec`.
+    /// Returns the name of the time scale: `10 sec`.
     pub fn name(self) -> &'static str {
         match self {
             TimeScale::Second => "1 sec",
@@ -67,12 +67,12 @@ impl TimeScale {
         }
     }
 
-    /// The time that a plot shows, in nanoseconds.
+    /// Returns the time that a plot shows, in nanoseconds.
     pub(crate) fn window_ns(self) -> u64 {
         10 * self.unit_ns()
     }
 
-    /// The time of a point, in nanoseconds.
+    /// Returns the time of a point, in nanoseconds.
     pub(crate) fn point_ns(self) -> u64 {
         (self.unit_ns() / 10).max(SECOND_NS)
     }

@@ -1,39 +1,40 @@
-//! A run over time, in points that plots are drawn from.
+//! A run over time, as points of the plots.
 //!
-//! For each length of points there is a *track*: the latest points, as many as the widest window
-//! has. A point's percentiles are those of all its responses together, and no means of percentiles:
-//! so a track keeps the distribution of the point that is not full yet, and of that one alone.
+//! For each length of points there is a *track*: the latest points, as many as its widest window
+//! has. A point's percentiles are computed from all its responses, not from other percentiles; so a
+//! track keeps the distribution of the point that is still filled, and of no other point.
 
 use crate::time_scale::TimeScale;
 use loadline_record::{Distribution, Snapshot};
 use std::collections::VecDeque;
 
-/// Points that the widest window of a track has, and one that it cuts.
+/// The number of points in the widest window of a track, and one more at its edge.
 const MOST_POINTS: usize = 101;
 
-/// A stretch of a run.
+/// A part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
-    /// Its end, in nanoseconds from the begin of the measured part.
+    /// The end of the point, in nanoseconds from the beginning of the measured part.
     pub end_ns: u64,
-    /// How long it is so far, in nanoseconds.
+    /// The length of the point so far, in nanoseconds.
     pub length_ns: u64,
-    /// Arrivals that were planned in it.
+    /// Arrivals that fell due in it.
     pub planned: u64,
     /// Responses that ended in it.
     pub completed: u64,
-    /// The median of the response time, in nanoseconds; 0 without one, as the others.
+    /// The median of the response time, in nanoseconds; 0 without a response, as the other
+    /// percentiles.
     pub p50_ns: u64,
-    /// The 90th percentile.
+    /// The 90th percentile of the response time, in nanoseconds.
     pub p90_ns: u64,
-    /// The 99th percentile.
+    /// The 99th percentile of the response time, in nanoseconds.
     pub p99_ns: u64,
 }
 
 /// The rates and percentiles of a run over time.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// One for each length of points, the shortest first.
+    /// A track for each length of points, the shortest first.
     tracks: Vec<Track>,
     elapsed_ns: u64,
 }
@@ -42,7 +43,7 @@ pub struct Timeline {
 struct Track {
     point_ns: u64,
     points: VecDeque<Point>,
-    /// Which point is filled.
+    /// The number of the point that is filled.
     index: u64,
     /// The response times of that point.
     times: Distribution,
@@ -61,12 +62,12 @@ impl Timeline {
         }
     }
 
-    /// The time that was observed, in nanoseconds.
+    /// Returns the observed time, in nanoseconds.
     pub fn elapsed_ns(&self) -> u64 {
         self.elapsed_ns
     }
 
-    /// The points in the window of this time scale, the oldest first.
+    /// Returns the points in the window of this time scale, the oldest first.
     pub fn points(&self, scale: TimeScale) -> impl Iterator<Item = &Point> + Clone {
         let begin_ns = self.begin_ns(scale);
         let track = self
@@ -77,7 +78,7 @@ impl Timeline {
         points.filter(move |point| point.end_ns > begin_ns)
     }
 
-    /// Where the window of this time scale begins, in nanoseconds.
+    /// Returns the beginning of the window of this time scale, in nanoseconds.
     pub fn begin_ns(&self, scale: TimeScale) -> u64 {
         self.elapsed_ns.saturating_sub(scale.window_ns())
     }
@@ -97,7 +98,7 @@ fn tracks() -> Vec<Track> {
 
 impl Track {
     fn observe(&mut self, interval: &Snapshot, start_ns: u64) {
-        // Intervals end a little before or behind their second.
+        // Intervals end a little before or after their second.
         let middle_ns = interval.start_ns / 2 + interval.end_ns / 2;
         let index = middle_ns.saturating_sub(start_ns) / self.point_ns;
         if self.points.is_empty() || index > self.index {
@@ -127,12 +128,12 @@ impl Track {
 }
 
 impl Point {
-    /// Arrivals per second.
+    /// Returns the arrivals per second.
     pub fn asked_per_s(&self) -> f64 {
         loadline_units::rounding::per_second(self.planned, self.length_ns)
     }
 
-    /// Responses per second.
+    /// Returns the responses per second.
     pub fn achieved_per_s(&self) -> f64 {
         loadline_units::rounding::per_second(self.completed, self.length_ns)
     }

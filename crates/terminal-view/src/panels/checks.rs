@@ -1,4 +1,4 @@
-//! The checks as they stand, and why the result could not be believed in full if the run ended now.
+//! The current results of the checks, and the reasons to doubt the result if the run ended now.
 
 use super::{BAD, DOUBTFUL, GOOD, faint, head, headed, lines};
 use crate::state::State;
@@ -38,7 +38,8 @@ fn check(row: &CheckRow, words: usize, columns: usize) -> Line<'static> {
     let figure = format!(" ({})", row.measured);
     let room = columns.saturating_sub(words + width(&figure));
     let text = match room {
-        // The figure goes first: the condition is known to the one who typed it.
+        // The condition is shortened in favour of the figure, because the user knows it; only with
+        // very little room the figure is dropped.
         0..=5 => cut(&row.text, columns.saturating_sub(words)),
         room => cut(&row.text, room) + &figure,
     };
@@ -56,7 +57,7 @@ fn colour(outcome: CheckOutcome) -> Color {
     }
 }
 
-/// The text in lines of at most this width, broken at blanks.
+/// Breaks the text at blanks into lines of at most this width.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

@@ -1,4 +1,4 @@
-//! What was counted so far: requests, connections, bytes.
+//! The counts so far: requests, connections, bytes.
 
 use super::{BAD, faint, headed, lines};
 use crate::state::State;
@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Stylize;
 use ratatui::text::{Line, Span};
 
-/// Where more than none is a trouble.
+/// The counts that are highlighted unless they are zero.
 const TROUBLES: [&str; 2] = ["failed", "unsent"];
 
 pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {

@@ -1,4 +1,4 @@
-//! The foot: what was said last, and the keys.
+//! The foot: the latest messages, and the keys.
 
 use super::{DOUBTFUL, faint, lines};
 use crate::keys::Keys;

@@ -1,4 +1,4 @@
-//! The head: what is sent, how much, how far the run has come, how long it still lasts.
+//! The head: the target, the load, the progress of the run and the remaining time.
 
 use super::{BAD, DOUBTFUL, GOOD, MARK, faint, lines};
 use crate::state::State;
@@ -10,7 +10,7 @@ use ratatui::style::{Color, Stylize};
 use ratatui::text::{Line, Span};
 use std::time::Instant;
 
-/// Columns of the bar that says how much of the run is over.
+/// The columns of the progress bar.
 const BAR: usize = 20;
 
 pub(crate) fn draw(state: &State, now: Instant, area: Rect, frame: &mut Frame<'_>) {
@@ -28,7 +28,7 @@ pub(crate) fn draw(state: &State, now: Instant, area: Rect, frame: &mut Frame<'_
     lines(vec![first, second, clock(state, now)], area, frame);
 }
 
-/// How far the result could be believed if the run ended now.
+/// Returns the grade of the result if the run ended now.
 fn grade(state: &State) -> Span<'static> {
     if state.report.percentiles.is_empty() {
         return faint("no figures yet");
@@ -45,7 +45,7 @@ pub(crate) fn colour(grade: Grade) -> Color {
     }
 }
 
-/// The bar, the time, the time left, and what the load was changed to.
+/// Returns the bar, the time, the remaining time, and the changed load.
 fn clock(state: &State, now: Instant) -> Line<'static> {
     let Some(progress) = state.progress(now) else {
         return Line::from("waiting for the load to begin");

@@ -1,4 +1,4 @@
-//! The help, over the view: the keys, and what the panels show.
+//! The help, on top of the view: the keys, and explanations of the panels.
 
 use super::lines;
 use crate::state::State;
@@ -8,7 +8,7 @@ use ratatui::style::Stylize;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear};
 
-/// What needs a word beside the keys.
+/// Explanations in addition to the keys.
 const NOTES: [&str; 6] = [
     "Rate: dots are asked, the line is achieved.",
     "Response time: p99 is the highest line, p50 the lowest.",
@@ -17,7 +17,7 @@ const NOTES: [&str; 6] = [
     "Checks and validity: as if the run ended now.",
     "The report follows when the run has ended.",
 ];
-/// Columns and lines that the frame takes.
+/// The columns that the frame takes.
 const FRAME: u16 = 4;
 
 pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {

@@ -1,5 +1,5 @@
-//! The histogram of the response time so far. Where there are more bins than lines, neighbours
-//! share a line.
+//! The histogram of the response time so far. If there are more bins than lines, neighbours share a
+//! line.
 
 use super::{MARK, faint, headed, lines};
 use crate::state::State;
@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Stylize;
 use ratatui::text::{Line, Span};
 
-/// Columns of an edge, and of a count.
+/// The columns of an edge, and of a count.
 const EDGE: usize = 9;
 const COUNT: usize = 11;
 
@@ -30,7 +30,7 @@ pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {
     lines(bins.iter().map(line).collect(), area, frame);
 }
 
-/// The bins in at most so many lines.
+/// Merges the bins into at most `most` lines.
 fn together(bins: &[HistogramRow], most: usize) -> Vec<HistogramRow> {
     let of_a_line = bins.len().div_ceil(most.max(1)).max(1);
     let lines = bins.chunks(of_a_line).filter_map(|chunk| {

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Stylize;
 use ratatui::text::{Line, Span};
 
-/// Columns of each number.
+/// The columns of each number.
 const NUMBERS: [usize; 6] = [10, 8, 11, 9, 9, 9];
 
 pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Stylize;
 use ratatui::text::{Line, Span};
 
-/// Columns of a name, of a count and of a share.
+/// The columns of a name, of a count and of a share.
 const NAME: usize = 9;
 const COUNT: usize = 9;
 const SHARE: usize = 8;
@@ -19,7 +19,7 @@ pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {
     let mut shown: Vec<Line<'_>> = Vec::new();
     for (index, row) in rows.iter().enumerate() {
         shown.push(line(row));
-        // An example may take a line that no row needs.
+        // An example is shown if every row still has a line; the first one always.
         let needed = rows.len() - index - 1;
         let has_room = shown.len() + needed < usize::from(area.height) || index == 0;
         if !row.example.is_empty() && has_room {

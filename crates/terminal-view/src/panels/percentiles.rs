@@ -1,4 +1,4 @@
-//! The percentiles of the response time: of the latest second, and of the run so far.
+//! The percentiles of the response time in the latest second, and in the run so far.
 
 use super::{faint, headed, lines, most_important};
 use crate::state::State;
@@ -8,9 +8,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Stylize;
 use ratatui::text::{Line, Span};
 
-/// By their index in the report's rows: where there is little room, these come first.
+/// The indices of the report's rows in the order of their importance: with little room, the first
+/// are shown.
 const RANKED: [usize; 7] = [0, 4, 6, 2, 5, 3, 1];
-/// Columns of a name and of a time.
+/// The columns of a name and of a time.
 const NAME: usize = 6;
 const TIME: usize = 9;
 

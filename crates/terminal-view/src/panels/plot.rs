@@ -1,4 +1,4 @@
-//! What the two plots over time share: their window of time, their axes and their lines.
+//! The common parts of the two plots over time: their window of time, their axes and their lines.
 
 use crate::state::State;
 use crate::timeline::Point;
@@ -12,15 +12,15 @@ use std::time::Duration;
 
 /// A line of a plot: its values at the points of the timeline.
 pub(crate) struct Course {
-    /// Seconds from the begin of the measured part, and the value.
+    /// Pairs of the seconds from the beginning of the measured part and the value.
     pub(crate) values: Vec<(f64, f64)>,
     pub(crate) color: Color,
-    /// Whether it is dotted: told apart without colours too.
+    /// True if it is dotted, so that it can be distinguished without colours.
     pub(crate) dotted: bool,
 }
 
 impl Course {
-    /// What `value` says of each point; a point without one is left out.
+    /// Creates a line of the value at each point; a point without a value is left out.
     pub(crate) fn of(state: &State, color: Color, value: impl Fn(&Point) -> Option<f64>) -> Course {
         let points = state.timeline.points(state.time_scale());
         let values = points.filter_map(|point| Some((point.end_ns as f64 / 1e9, value(point)?)));
@@ -39,7 +39,7 @@ impl Course {
     }
 }
 
-/// Draws the courses over the window of the time scale, between two values with their labels.
+/// Draws the lines over the window of the time scale, between two values with their labels.
 pub(crate) fn draw(
     state: &State,
     courses: &[Course],
@@ -53,7 +53,7 @@ pub(crate) fn draw(
     let seconds = |ns: u64| ns as f64 / 1e9;
     let time = |ns: u64| units::duration(Duration::from_secs((ns + 500_000_000) / 1_000_000_000));
     let faint = Style::new().add_modifier(Modifier::DIM);
-    // The first point is an end of an interval: a line begins there.
+    // A line begins at the first point, which is the end of an interval.
     let first = courses
         .iter()
         .filter_map(|course| Some(course.values.first()?.0));
@@ -74,7 +74,7 @@ pub(crate) fn draw(
 fn dataset(course: &Course) -> Dataset<'_> {
     let (marker, kind) = match course {
         Course { dotted: true, .. } => (Marker::Dot, GraphType::Scatter),
-        // A line takes two points.
+        // A line needs two points.
         Course { values, .. } if values.len() < 2 => (Marker::Dot, GraphType::Scatter),
         _ => (Marker::Braille, GraphType::Line),
     };
@@ -85,7 +85,8 @@ fn dataset(course: &Course) -> Dataset<'_> {
         .style(Style::new().fg(course.color))
 }
 
-/// The least round number (1, 1.5, 2, 2.5, 3, 5 or 7.5, and zeros) that is not below this one.
+/// Returns the smallest round number (1, 1.5, 2, 2.5, 3, 5 or 7.5, times a power of ten) that is
+/// not below this value.
 pub(crate) fn round_above(value: f64) -> f64 {
     if !value.is_finite() || value <= 0.0 {
         return 1.0;

@@ -1,5 +1,5 @@
 //! The percentiles of the response time over time, on a logarithmic axis. The lines never cross:
-//! p50 is the lowest and p99 the highest, so they are known without their colours.
+//! p50 is the lowest and p99 the highest, so that they can be distinguished without colours.
 
 use super::plot::{self, Course, round_above};
 use super::{BAD, DOUBTFUL, GOOD, headed};
@@ -45,7 +45,7 @@ pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {
     );
 }
 
-/// The greatest round number that is not above this one.
+/// Returns the largest round number that is not above this value.
 fn round_below(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
     let steps = [5.0, 2.0, 1.0].map(|step| step * decade);

@@ -1,5 +1,5 @@
-//! A window that is too small for the panels: the progress line, and as many of the most important
-//! figures as there are lines.
+//! The view in a window that is too small for the panels: the progress line, and as many of the
+//! most important figures as there are lines.
 
 use super::{faint, lines};
 use crate::draw::{MIN_HEIGHT, MIN_WIDTH};
@@ -28,7 +28,7 @@ pub(crate) fn draw(state: &State, now: Instant, area: Rect, frame: &mut Frame<'_
     lines(shown, area, frame);
 }
 
-/// The most important first.
+/// Returns the figures, the most important first.
 fn figures(state: &State) -> Vec<String> {
     let report = &state.report;
     let mut figures = Vec::new();

@@ -7,11 +7,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-/// Columns of a share of CPU, of memory, and of a number of sockets.
+/// The columns of a share of CPU, of memory, and of a number of sockets.
 const CPU: usize = 7;
 const MEMORY: usize = 9;
 const SOCKETS: usize = 8;
-/// From so many columns on there is room for the sockets.
+/// The columns from which there is room for the sockets.
 const WIDE: usize = 36;
 
 pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {
