@@ -1,7 +1,7 @@
-//! What Loadline measured, in the formats of other programs.
+//! The results of Loadline in the formats of other programs.
 //!
-//! A format is a room of its own. Each is made of what a run tells its observers, or of its result
-//! as the reports print it; nothing is judged here.
+//! Each format has its own module. Its data comes from the events of a run's observers, or from the
+//! run's result as reports print it; this crate judges nothing.
 //!
 //! - [`sqlite`]: SQLite databases, one of the requests of a run and one of its figures.
 

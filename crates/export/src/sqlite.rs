@@ -1,12 +1,12 @@
 //! SQLite databases: the *log*, with one row per request, and the *report*, with the figures of one
 //! or several runs. `docs/guide/sqlite.md` explains the tables, `sqlite/schema.rs` declares them.
 //!
-//! A log is written into its file while the run lasts, so that other programs can read what is
-//! there. A report is made in memory and handed over as bytes, so that its file is replaced as that
-//! of any other report is.
+//! A log is written to its file during the run, so that other programs can read it meanwhile. A
+//! report is made in memory and returned as bytes, so that its file is replaced in the same way as
+//! that of any other report.
 //!
-//! Only a database that Loadline wrote is replaced ([`check_replaceable`]): `.db` is the ending of
-//! many files that somebody wants to keep.
+//! Only a database that Loadline wrote is replaced ([`check_replaceable`]): `.db` is the extension
+//! of many files that users want to keep.
 
 mod connection;
 mod log;

@@ -1,4 +1,4 @@
-//! Connections to a database, and why one can't be used, in a sentence.
+//! Connections to a database, and their errors as sentences.
 
 use rusqlite::{Connection, Error, ErrorCode};
 use std::fs::OpenOptions;
@@ -6,62 +6,62 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long another program may keep a database locked before it is given up.
+/// The time to wait for a database that another program has locked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A database can't be read or written.
+/// The error of a database that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    /// Another program reads or writes it.
+    /// Another program reads or writes the database.
     #[error("{} is locked by another program; end that one, or name another file.", .0.display())]
     Locked(PathBuf),
-    /// The file is something else.
+    /// The file is not a SQLite database.
     #[error("{} is no SQLite database; move it away, or name another file.", .0.display())]
     NoDatabase(PathBuf),
-    /// Another program made it.
+    /// Another program made the database.
     #[error(
         "{} is a database that Loadline did not write, so it is not replaced; move it away, or \
          name another file.",
         .0.display()
     )]
     Foreign(PathBuf),
-    /// It is a pipe, a device or a folder.
+    /// The path is a pipe, a device or a folder.
     #[error("{} is no file, and a SQLite database needs one; name a file.", .0.display())]
     NoFile(PathBuf),
-    /// No space is left for it.
+    /// The disk is full.
     #[error(
         "{} can't be written to its end: the disk is full; free space, or name a file on another \
          disk.",
         .0.display()
     )]
     Full(PathBuf),
-    /// The system does not let it be opened, for this reason.
+    /// The system refuses to open the file.
     #[error("{} can't be opened", .path.display())]
     Unopened {
         /// The database.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The system refuses to write more of it.
+    /// The system refuses to write to the database.
     #[error(
         "{} can't be written to its end: the system refuses it, as at a quota, a limit on the size \
          of files or a broken disk; name a file on another disk.",
         .0.display()
     )]
     Refused(PathBuf),
-    /// Anything else, in the words of SQLite.
+    /// Any other error of SQLite.
     #[error("{} can't be written as a SQLite database: {reason}", .path.display())]
     Other {
         /// The database.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error of SQLite.
         reason: Error,
     },
 }
 
 impl DatabaseError {
-    /// What this error of SQLite means for the database at this path.
+    /// Converts an error of SQLite about the database at this path.
     pub fn of(path: &Path, error: Error) -> DatabaseError {
         let path = path.to_owned();
         let other = |path, reason| DatabaseError::Other { path, reason };
@@ -81,13 +81,13 @@ impl DatabaseError {
     }
 }
 
-/// Why the system does not let this file be written: SQLite does not say it.
+/// Returns the reason why the system refuses to write this file: SQLite does not report it.
 fn refusal(path: &Path) -> Option<io::Error> {
     let opened = OpenOptions::new().read(true).write(true).open(path);
     opened.err()
 }
 
-/// Opens the database at this path, which is made if it is not there, for reading and writing.
+/// Opens the database at this path for reading and writing; creates it if it does not exist.
 ///
 /// # Errors
 /// If it can't be opened, or is no database.
@@ -95,7 +95,7 @@ pub fn open(path: &Path) -> Result<Connection, DatabaseError> {
     let said = |error| DatabaseError::of(path, error);
     let connection = Connection::open(path).map_err(said)?;
     connection.busy_timeout(PATIENCE).map_err(said)?;
-    // A file is not looked into before the first question.
+    // SQLite does not read the file before the first query.
     let ask = "SELECT count(*) FROM sqlite_schema";
     let asked = connection.query_row(ask, [], |row| row.get::<_, i64>(0));
     asked.map_err(said)?;

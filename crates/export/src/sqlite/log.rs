@@ -1,8 +1,8 @@
 //! The log of requests as a database: an observer that adds a row for each request that ends.
 //!
-//! Rows are added on a thread of their own ([`Inserter`]), which a full queue makes the run's
-//! conductor wait for, as a slow disk does with the CSV log: nothing is dropped. What has come is
-//! committed at each interval, so that a run that is killed loses its last second at most.
+//! Rows are added on a separate thread ([`Inserter`]). If its queue is full, the run's conductor
+//! waits, as it does for the CSV log on a slow disk: no row is dropped. The rows are committed at
+//! each interval, so that a run that is killed loses its last second at most.
 
 mod inserter;
 #[cfg(test)]
@@ -25,7 +25,7 @@ pub struct SqliteLog {
 }
 
 impl SqliteLog {
-    /// Nothing is opened before a run is about to be made.
+    /// Creates a log. No file is opened before a run is about to begin.
     pub fn new(path: impl Into<PathBuf>) -> SqliteLog {
         SqliteLog {
             path: path.into(),
@@ -34,7 +34,7 @@ impl SqliteLog {
         }
     }
 
-    /// Tells the thread; where it has ended, why.
+    /// Passes a message to the thread; returns the thread's error if it has ended.
     fn tell(&mut self, tell: impl Fn(&Inserter) -> bool) -> Observed {
         match &self.inserter {
             Some(inserter) if !tell(inserter) => self.finish(),
@@ -67,7 +67,7 @@ impl Observer for SqliteLog {
 
     fn begun(&mut self, header: &Header) -> Observed {
         if let Some(file) = self.reserved.take() {
-            // Closed before it is opened as a database, whose locks would go with it.
+            // Closed before SQLite opens it: closing the file later would release SQLite's locks.
             drop(file.take_empty());
             let connection = empty_log(&self.path, header)?;
             self.inserter = Some(Inserter::start(&self.path, connection)?);
@@ -88,8 +88,8 @@ impl Observer for SqliteLog {
     }
 }
 
-/// A pipe is refused before it is opened, which would wait for a reader. A folder is refused in the
-/// system's words.
+/// Refuses a pipe before it is opened, which would wait for a reader. A folder fails later, with
+/// the system's error.
 fn refuse_what_is_no_file(path: &Path) -> Result<(), DatabaseError> {
     match path.metadata() {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
@@ -99,7 +99,7 @@ fn refuse_what_is_no_file(path: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// A log without a request, whose names are those of the plan.
+/// Creates a log without requests, with the names of the plan.
 fn empty_log(path: &Path, header: &Header) -> Result<Connection, DatabaseError> {
     let connection = open(path)?;
     let fill = || {

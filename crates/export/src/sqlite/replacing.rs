@@ -1,8 +1,9 @@
-//! Which files a database may take the place of.
+//! The files that a database may replace.
 //!
-//! The endings of databases are common ones, so a file is looked into before it is replaced: its
-//! header has the mark that Loadline gives its own ([`APPLICATION_ID`]). One that another program
-//! has open is not replaced either: that program would go on writing to what is no longer there.
+//! The extensions of databases are common ones, so a file is inspected before it is replaced: the
+//! header must have the mark that Loadline gives its own databases ([`APPLICATION_ID`]). A database
+//! that another program has open is not replaced either: that program would go on writing to a
+//! deleted file.
 
 use super::DatabaseError;
 use super::schema::APPLICATION_ID;
@@ -12,26 +13,27 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
-/// The endings of a database's name.
+/// The extensions of a database's name.
 const ENDINGS: [&str; 3] = ["sqlite", "sqlite3", "db"];
-/// How a database begins, and where its application's mark is (https://sqlite.org/fileformat.html,
-/// section 1.3).
+/// The beginning of a database, and the position of its application's mark
+/// (https://sqlite.org/fileformat.html, section 1.3).
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const MARK_AT: usize = 68;
-/// How long another program may keep it open. One that only looks is gone by then.
+/// The time to wait for another program that has the database open. A program that only reads a
+/// little closes it within that time.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Whether this is the name of a database: it ends in `.sqlite`, `.sqlite3` or `.db`.
+/// True if this is the name of a database: it ends in `.sqlite`, `.sqlite3` or `.db`.
 pub fn is_database_name(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
-/// Refuses to replace what is at this path, unless it is a database that Loadline wrote and that
-/// nobody has open, or an empty file. Nothing there, and what is no file, is no matter here.
+/// Checks that the file at this path may be replaced: a database that Loadline wrote and that no
+/// program has open, an empty file, no file at all, or something other than a file.
 ///
 /// # Errors
-/// Why it is not to be replaced. It is left as it is.
+/// If the file must not be replaced. It is left unchanged.
 pub fn check_replaceable(path: &Path) -> Result<(), DatabaseError> {
     match path.metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
@@ -48,7 +50,7 @@ pub fn check_replaceable(path: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// The mark of the application that wrote it; `None` if it is no database.
+/// Returns the mark of the application that wrote the database; `None` if the file is no database.
 fn mark(path: &Path) -> io::Result<Option<u32>> {
     let mut header = [0; MARK_AT + 4];
     match File::open(path)?.read_exact(&mut header) {
@@ -61,8 +63,8 @@ fn mark(path: &Path) -> io::Result<Option<u32>> {
         .then(|| u32::from_be_bytes([a, b, c, d])))
 }
 
-/// Asks for the database alone, as who replaces it needs it. What an earlier writer left beside it
-/// is put into it meanwhile, and is not mistaken for a part of the new one.
+/// Locks the database exclusively for a moment, as its replacement requires. SQLite thereby merges
+/// an earlier writer's journal, so that it is not taken for a part of the new database.
 fn check_unlocked(path: &Path) -> Result<(), DatabaseError> {
     let ask = || {
         let connection = Connection::open(path)?;
@@ -73,7 +75,7 @@ fn check_unlocked(path: &Path) -> Result<(), DatabaseError> {
         Err(Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => {
             Err(DatabaseError::Locked(path.to_owned()))
         }
-        // Whatever else is wrong with it: it is ours, and is replaced.
+        // Any other error does not matter: the database is Loadline's, and is replaced.
         _ => Ok(()),
     }
 }
@@ -86,7 +88,7 @@ mod tests {
     use std::path::PathBuf;
     use tempfile::TempDir;
 
-    /// A folder, and a path in it.
+    /// Returns a folder, and a path in it.
     fn place(name: &str) -> (TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);

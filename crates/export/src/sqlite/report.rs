@@ -1,7 +1,7 @@
 //! The report of one or several runs as a database. It is made in memory: the figures of a run are
-//! few, whatever its length but for a row a second.
+//! few, apart from one row per second.
 //!
-//! All figures are those of the JSON, read from its types; where the text report prints none
+//! All figures are those of the JSON, read from its types; if the text report prints no figure
 //! because there are too few samples, the column is NULL.
 
 mod counted;
@@ -15,10 +15,10 @@ use super::schema;
 use loadline_verdict::RunResult;
 use rusqlite::{Connection, MAIN_DB};
 
-/// The database of these runs, as the bytes of its file.
+/// Returns the database of these runs, as the bytes of its file.
 ///
 /// # Errors
-/// If there is no memory for it.
+/// If there is not enough memory for it.
 pub fn report(runs: &[RunResult]) -> rusqlite::Result<Vec<u8>> {
     let mut connection = filled(runs)?;
     Ok(connection.serialize(MAIN_DB)?.to_vec())

@@ -1,4 +1,4 @@
-//! A row of a report, put together column by column.
+//! A row of a report, built column by column.
 
 use loadline_json::{Seconds, Us};
 use rusqlite::types::Value;
@@ -12,42 +12,42 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A row of this run.
+    /// Creates a row of this run.
     pub(super) fn of_run(run: u64) -> Row {
         Row::default().integer("run", run)
     }
 
-    /// A whole number, or none.
+    /// Adds a whole number or NULL.
     pub(super) fn integer(self, name: impl Into<String>, value: impl Into<Option<u64>>) -> Row {
         self.with(name, value.into().map(whole))
     }
 
-    /// 1 for yes, 0 for no.
+    /// Adds a truth value: 1 for true, 0 for false.
     pub(super) fn flag(self, name: &str, value: bool) -> Row {
         self.integer(name, u64::from(value))
     }
 
-    /// A number, or none.
+    /// Adds a number or NULL.
     pub(super) fn real(self, name: &str, value: impl Into<Option<f64>>) -> Row {
         self.with(name, value.into())
     }
 
-    /// A text, or none.
+    /// Adds a text or NULL.
     pub(super) fn text<'a>(self, name: &str, value: impl Into<Option<&'a str>>) -> Row {
         self.with(name, value.into().map(str::to_owned))
     }
 
-    /// A time in nanoseconds, or none.
+    /// Adds a time in nanoseconds or NULL.
     pub(super) fn time(self, name: impl Into<String>, value: Option<Us>) -> Row {
         self.with(name, value.map(nanoseconds))
     }
 
-    /// A stretch of a run, in nanoseconds.
+    /// Adds a duration of the run, in nanoseconds.
     pub(super) fn stretch(self, name: &str, Seconds(seconds): Seconds) -> Row {
         self.with(name, (seconds * 1e9).round() as i64)
     }
 
-    /// Adds it to this table.
+    /// Inserts the row into this table.
     pub(super) fn insert(self, connection: &Connection, table: &str) -> rusqlite::Result<()> {
         let places = vec!["?"; self.values.len()].join(", ");
         let names = self.names.join(", ");
@@ -63,12 +63,12 @@ impl Row {
     }
 }
 
-/// The number as SQLite keeps it, whose whole numbers have a sign.
+/// Converts the number to SQLite's signed integers; larger numbers become the largest one.
 pub(super) fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The time, which the JSON gives exact to the nanosecond.
+/// Converts the time, which the JSON has exact to the nanosecond.
 pub(super) fn nanoseconds(Us(us): Us) -> i64 {
     (us * 1e3).round() as i64
 }

@@ -1,7 +1,7 @@
 //! The tables of both databases. `docs/guide/sqlite.md` explains them to users.
 //!
-//! Times are whole nanoseconds, in columns that end in `_ns`. A column has one meaning; what is not
-//! known is NULL, never zero. Comments in the statements stay in the file, so that a database
+//! Times are whole nanoseconds, in columns that end in `_ns`. A column has one meaning; an unknown
+//! value is NULL, never zero. Comments in the statements stay in the file, so that a database
 //! explains itself (`.schema` in the `sqlite3` command). The tables are not `STRICT`: SQLite before
 //! 3.37, which some systems still have, could not read them.
 
@@ -9,17 +9,17 @@ use rusqlite::Connection;
 
 /// Marks a database as written by Loadline: `Load`, in the header of its file.
 pub(super) const APPLICATION_ID: u32 = 0x4c6f_6164;
-/// The version of the tables, `PRAGMA user_version`. It rises when a program that reads the older
-/// ones would be misled; a new table or column alone does not raise it.
+/// The version of the tables, `PRAGMA user_version`. It rises when a program written for the older
+/// version would misread the newer one; a new table or column alone does not raise it.
 const VERSION: u32 = 1;
 
-/// Marks a database as one of ours, with these tables.
+/// Marks a database as written by Loadline, with these tables.
 pub(super) fn mark(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", VERSION)
 }
 
-/// The tables of a log: as the columns of the CSV log, but names and URLs are kept once.
+/// The tables of a log: the columns are those of the CSV log, but names and URLs are stored once.
 pub(super) const LOG: &str = "
 CREATE TABLE names (
     id INTEGER PRIMARY KEY,

@@ -1,9 +1,10 @@
 //! The thread that adds rows to a log.
 //!
 //! The journal is a write-ahead log without `fsync` (`journal_mode = WAL`, `synchronous = OFF`):
-//! others read while rows are added, a killed process loses no commit (the kernel has it), and the
-//! disk is never waited for; only a machine that goes down can cost the file. A rollback journal
-//! may be faster, but a reader would stop it. At the end the database becomes one plain file.
+//! other programs can read while rows are added, a killed process loses no commit (the kernel has
+//! it), and the thread never waits for the disk; only a crash of the machine can damage the file. A
+//! rollback journal may be faster, but a reader would stop it. At the end the database becomes one
+//! plain file.
 
 use crate::sqlite::row::whole;
 use crate::sqlite::{DatabaseError, schema};
@@ -14,31 +15,31 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// How many batches of the workers wait for the thread before the run's conductor does. One of
-/// theirs is less than half a megabyte.
+/// The number of batches in the queue from which the run's conductor waits. A batch of a worker is
+/// less than half a megabyte.
 const MOST_WAITING: usize = 16;
-/// Rows of a transaction, at most: what it keeps in memory stays small.
+/// The most rows of a transaction, which bounds its memory.
 const MOST_ROWS: usize = 50_000;
 
-/// What the thread is told.
+/// A message to the thread.
 enum Message {
     /// Exchanges that have ended.
     Exchanges(Vec<Exchange>),
-    /// What has come is to be kept.
+    /// A request to commit the rows added so far.
     Commit,
 }
 
-/// Adds rows on a thread of its own.
+/// Adds rows on a separate thread.
 #[derive(Debug)]
 pub(super) struct Inserter {
     path: PathBuf,
-    /// The queue to the thread; without it the thread ends.
+    /// The queue to the thread; the thread ends when it is dropped.
     queue: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<rusqlite::Result<()>>>,
 }
 
 impl Inserter {
-    /// A thread that adds rows to this log.
+    /// Starts a thread that adds rows to this log.
     pub(super) fn start(path: &Path, connection: Connection) -> io::Result<Inserter> {
         let (queue, messages) = sync_channel(MOST_WAITING);
         let thread = thread::Builder::new().name("sqlite-log".to_owned());
@@ -53,12 +54,12 @@ impl Inserter {
         })
     }
 
-    /// Adds these; whether the thread is still there for them. Waits while the queue is full.
+    /// Adds exchanges. Waits while the queue is full; false if the thread has ended.
     pub(super) fn add(&self, exchanges: &[Exchange]) -> bool {
         self.tell(Message::Exchanges(exchanges.to_vec()))
     }
 
-    /// Keeps what has come, whatever happens; whether the thread is still there for it.
+    /// Commits the rows added so far; false if the thread has ended.
     pub(super) fn commit(&self) -> bool {
         self.tell(Message::Commit)
     }
@@ -66,7 +67,7 @@ impl Inserter {
     /// Waits until all rows are added.
     ///
     /// # Errors
-    /// If one could not be.
+    /// If a row could not be added.
     pub(super) fn finish(mut self) -> Result<(), DatabaseError> {
         self.join()
             .map_err(|error| DatabaseError::of(&self.path, error))
@@ -88,26 +89,26 @@ impl Inserter {
 }
 
 impl Drop for Inserter {
-    /// A run that could not be ended keeps its rows.
+    /// Keeps the rows of a run that could not be ended.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // Why the run could not be ended is told already.
+            // The error that prevented the end of the run was reported before.
             let _ = thread.join();
         }
     }
 }
 
-/// Sets the journal up.
+/// Configures the journal.
 pub(super) fn set_up(connection: &Connection) -> rusqlite::Result<()> {
-    // Where the file system has no shared memory, SQLite stays with the journal that it has.
+    // On a file system without shared memory, SQLite keeps the journal mode that it has.
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "OFF")?;
-    // A look at the names for each row would cost as much as the row.
+    // A look-up of the name for each row would cost as much as the row.
     connection.pragma_update(None, "foreign_keys", "OFF")
 }
 
-/// Adds rows until nobody sends any more.
+/// Adds rows until all senders are gone.
 fn insert_all(connection: &Connection, messages: &Receiver<Message>) -> rusqlite::Result<()> {
     let mut insert = connection.prepare(schema::INSERT_REQUEST)?;
     let mut rows = 0;
@@ -153,8 +154,8 @@ fn insert_one(insert: &mut Statement<'_>, exchange: &Exchange) -> rusqlite::Resu
     Ok(())
 }
 
-/// Puts the journal into the database and takes it away. Somebody who still reads keeps it: all is
-/// there, and the last one who closes the database puts it in.
+/// Moves the journal into the database and removes it. If another program still reads, the journal
+/// stays: it is complete, and the last program that closes the database moves it.
 fn make_plain(connection: Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::ZERO)?;
     let plain = connection.pragma_update(None, "journal_mode", "DELETE");

@@ -1,4 +1,4 @@
-//! What is written is read back exactly, whatever comes and however it ends.
+//! Written rows are read back exactly, for all inputs and all ends of a run.
 
 use super::*;
 use loadline_plan::{Plan, Request};
@@ -36,7 +36,7 @@ fn header() -> Header {
     Header::new(&plan, Environment::default(), SystemTime::UNIX_EPOCH)
 }
 
-/// A log that has begun.
+/// Returns a log that has begun.
 fn begun() -> (TempDir, SqliteLog) {
     let folder = tempfile::tempdir().unwrap();
     let mut log = SqliteLog::new(folder.path().join("log.sqlite"));
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// An answer within a microsecond.
+/// Returns a response within a microsecond.
 fn answer(request: Option<u32>) -> Exchange {
     Exchange {
         intended_ns: 1,
@@ -213,7 +213,7 @@ fn others_read_a_log_while_it_grows_and_do_not_disturb_its_end() {
     log.tell(Inserter::commit).unwrap();
     let reader = open(&log.path).unwrap();
     let count = || reader.query_row("SELECT count(*) FROM log", [], |row| row.get::<_, i64>(0));
-    // The thread commits when it comes to it.
+    // The thread commits at a time of its own.
     while count().unwrap() < 3 {
         std::thread::yield_now();
     }
@@ -251,7 +251,7 @@ fn a_log_that_can_no_longer_be_written_says_so_in_place_of_its_end() {
         None => panic!("all was taken"),
     };
     assert!(said.to_string().contains("the disk is full"), "{said}");
-    // It is told no more, and is silent then.
+    // Later calls do not report the error again.
     log.exchanges(0, &[answer(None)]).unwrap();
     log.finish().unwrap();
 }

@@ -1,4 +1,4 @@
-//! The tables of what was counted by something: names, statuses, error kinds, metrics of scripts.
+//! The tables of counts: by name, by status, by error kind, and of the scripts' metrics.
 
 use super::runs::{json, word};
 use crate::sqlite::row::Row;

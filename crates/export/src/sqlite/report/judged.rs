@@ -1,4 +1,4 @@
-//! The tables of what was judged: checks, findings and warnings.
+//! The tables of judgements: checks, findings and warnings.
 
 use crate::sqlite::row::Row;
 use loadline_json::{Check, CheckOutcome, Finding, Number, Unit, Warning};
@@ -65,7 +65,7 @@ fn outcome(outcome: CheckOutcome) -> &'static str {
     }
 }
 
-/// The number in the unit of [`unit`]: a time in nanoseconds.
+/// Converts the number to the unit that [`unit`] names: times to nanoseconds.
 fn in_unit(number: Number, unit: Unit) -> f64 {
     let number = match number {
         Number::Count(count) => count as f64,

@@ -7,7 +7,7 @@ use loadline_record::{Role, RoleKind};
 use rusqlite::Connection;
 use serde::Serialize;
 
-/// Figures of the response and service times that a run's row has.
+/// The figures of the response and service times in a run's row.
 const FIGURES: [(&str, Statistic); 6] = [
     ("mean", Statistic::Mean),
     ("p50", Statistic::P50),
@@ -103,12 +103,12 @@ fn with_quantiles(row: Row, time: &str, quantiles: &Quantiles) -> Row {
     })
 }
 
-/// A value as JSON text.
+/// Returns a value as JSON text.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("keys are text")
 }
 
-/// The one word that a value is in the JSON.
+/// Returns a value that is a single word in the JSON.
 pub(super) fn word(value: &impl Serialize) -> String {
     json(value).trim_matches('"').to_owned()
 }

@@ -1,4 +1,4 @@
-//! The report of a saved run, and rows of any numbers, read back.
+//! The report of a saved run, and rows of arbitrary numbers, read back.
 
 use super::*;
 use crate::sqlite::check_replaceable;
@@ -7,7 +7,7 @@ use loadline_record::RunFile;
 use proptest::prelude::*;
 use std::path::Path;
 
-/// A run that was saved before.
+/// Reads a saved run.
 fn saved() -> RunResult {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/src/saved/tests/version-2.run");
@@ -108,7 +108,7 @@ fn the_bytes_are_a_database_that_the_next_report_may_replace() {
 }
 
 fn time() -> impl Strategy<Value = Option<Us>> {
-    // A time of at most an hour, as JSON has it.
+    // A time of at most an hour, as in the JSON.
     proptest::option::of(0u64..3_600_000_000_000).prop_map(|ns| Some(Us(ns? as f64 / 1e3)))
 }
 

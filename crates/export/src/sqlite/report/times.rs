@@ -6,7 +6,7 @@ use loadline_record::Distribution as Recorded;
 use loadline_verdict::samples_needed;
 use rusqlite::Connection;
 
-/// Every time of a run that was measured.
+/// Inserts every measured time of a run.
 pub(super) fn insert_all(
     connection: &Connection,
     run: u64,
@@ -75,7 +75,7 @@ fn insert(
     Ok(())
 }
 
-/// Each distinct response time with its count, as far as three digits tell.
+/// Inserts each distinct response time, to three digits, with its count.
 pub(super) fn insert_histogram(
     connection: &Connection,
     run: u64,
@@ -94,7 +94,7 @@ pub(super) fn insert_histogram(
     Ok(())
 }
 
-/// The figure, if it is one: neither of too few samples nor a lower bound alone.
+/// Returns the figure, unless there are too few samples or it is only a lower bound.
 pub(super) fn exact(times: &Distribution, statistic: Statistic) -> Option<Us> {
     let mut percentiles = Statistic::PERCENTILES.into_iter();
     let value = match percentiles.find(|(_, of)| *of == statistic) {
@@ -106,7 +106,7 @@ pub(super) fn exact(times: &Distribution, statistic: Statistic) -> Option<Us> {
     value.filter(|_| !is_bound(times, statistic))
 }
 
-/// The percentile, where there are enough samples for it.
+/// Returns the percentile if there are enough samples for it.
 fn printed(times: &Distribution, percentile: f64, statistic: Statistic) -> Option<Us> {
     let samples = times.count + times.unfinished.unwrap_or(0);
     let value = of_percentile(&times.percentiles, statistic);
