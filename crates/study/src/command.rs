@@ -1,11 +1,11 @@
-//! Commands of the user's, with what stands for the target filled in.
+//! The user's commands, with their placeholders filled in.
 
 use crate::problem::{FileError, Problem};
 use crate::process::find;
 use crate::study::{Command, Study, What};
 use std::path::{Path, PathBuf};
 
-/// The word that means the running program itself.
+/// The program name that means the running program itself.
 pub(crate) const OURSELVES: &str = "loadline";
 
 /// A program that was found, and its arguments.
@@ -15,7 +15,7 @@ pub(crate) struct Words {
     pub(crate) arguments: Vec<String>,
 }
 
-/// What the braces in a command stand for.
+/// The values of the placeholders in a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Blanks<'a> {
     pub(crate) port: u16,
@@ -24,7 +24,7 @@ pub(crate) struct Blanks<'a> {
 }
 
 impl Blanks<'_> {
-    /// The text with its blanks filled in.
+    /// Returns the text with its placeholders filled in.
     pub(crate) fn fill(&self, text: &str) -> String {
         text.replace("{port}", &self.port.to_string())
             .replace("{folder}", &self.folder.display().to_string())
@@ -32,7 +32,7 @@ impl Blanks<'_> {
     }
 }
 
-/// Finds the program that words begin with; `None` if there is none.
+/// Finds the program that a command begins with; `None` if it is not installed.
 pub(crate) fn resolve(words: &[String], folder: &Path) -> Option<Words> {
     let (first, arguments) = words.split_first()?;
     let ourselves = || std::env::current_exe().ok();
@@ -47,7 +47,7 @@ pub(crate) fn resolve(words: &[String], folder: &Path) -> Option<Words> {
 }
 
 impl Study {
-    /// A command as it is run. One for the shell is the shell's.
+    /// Returns the program and the arguments of a command. A shell line is run by `sh -c`.
     pub(crate) fn command(
         &self,
         command: &Command,

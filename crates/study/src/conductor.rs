@@ -1,4 +1,4 @@
-//! Making the runs of a study, one after the other.
+//! Makes the runs of a study, one after the other.
 
 mod attempt;
 
@@ -19,45 +19,45 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Where a study tells how far it is.
+/// The receiver of a study's progress.
 pub trait Screen {
-    /// It is so far; told every second.
+    /// Receives the progress, every second.
     fn progress(&mut self, progress: &Progress);
 
-    /// A line that stays.
+    /// Prints a line that stays.
     fn say(&mut self, line: &str);
 }
 
-/// How a study ended.
+/// The end of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StudyEnd {
     /// Every run was made.
     Complete,
-    /// The user interrupted it; it goes on where it stopped when it is started again.
+    /// The user interrupted the study; it continues there when it is started again.
     Interrupted,
 }
 
-/// Why a study can't be made, or not to its end.
+/// The reason why a study cannot be made, or not completed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something is wrong with its file or its targets.
+    /// The study file or a target is wrong.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The results have no folder.
+    /// The folder of the results cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Results can't be saved or read.
+    /// Results cannot be written or read.
     #[error(transparent)]
     Saved(#[from] SavedError),
-    /// None of its tools is there.
+    /// No tool of the study is installed.
     #[error("none of the study's tools is on this machine: {0}; install one.")]
     NoTool(String),
-    /// A file or thread can't be had.
+    /// A file, a folder or a port cannot be provided.
     #[error("{what} can't be provided: {source}.")]
     Io {
-        /// What.
+        /// The thing that cannot be provided.
         what: String,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -69,34 +69,34 @@ pub struct Conductor<'a> {
     folder: &'a Folder,
     runs: Vec<Run>,
     tools: BTreeMap<String, Equipped>,
-    /// The names of tools that are not there.
+    /// The names of the tools that are not installed.
     missing: Vec<String>,
 }
 
-/// A tool that is there.
+/// A tool that is installed.
 #[derive(Debug)]
 struct Equipped {
     kind: ToolKind,
     words: Words,
 }
 
-/// What is made now, and what still is to be made.
+/// The current run and the pending ones.
 struct Agenda<'a> {
     pending: &'a [&'a Run],
-    /// How many runs there are in all.
+    /// The number of all runs.
     total: usize,
     forecast: Forecast,
 }
 
 impl Study {
-    /// The tools of these runs that are not on this machine, by name.
+    /// Returns the names of the tools of these runs that are not installed on this machine.
     pub fn missing_tools(&self, runs: &[Run]) -> Vec<String> {
         let is_missing = |tool: &Tool| resolve(&tool.words, &self.folder()).is_none();
         let missing = self.tools_of(runs).into_iter().filter(is_missing);
         missing.map(|tool| tool.name).collect()
     }
 
-    /// The tools of these runs, each once, by name.
+    /// Returns the tools of these runs, each once, by name.
     fn tools_of(&self, runs: &[Run]) -> Vec<Tool> {
         let names: BTreeSet<&str> = runs.iter().map(|run| run.settings.tool.as_str()).collect();
         let tool = |name| self.tool(name).expect("rows name tools that are known");
@@ -105,10 +105,10 @@ impl Study {
 }
 
 impl<'a> Conductor<'a> {
-    /// Looks whether all that the runs need is there; nothing is started.
+    /// Checks that everything the runs need is available, without starting anything.
     ///
     /// # Errors
-    /// If a command of a target is not there, or none of the tools, or a core.
+    /// If a command of a target or a core is missing, or if no tool is installed.
     pub fn prepare(study: &'a Study, runs: Vec<Run>, folder: &'a Folder) -> Result<Self, Error> {
         let mut conductor = Conductor {
             study,
@@ -128,26 +128,27 @@ impl<'a> Conductor<'a> {
         Ok(conductor)
     }
 
-    /// The tools that are not on this machine, by name: their runs are skipped.
+    /// Returns the names of the tools that are not installed on this machine: their runs are
+    /// skipped.
     pub fn missing_tools(&self) -> &[String] {
         &self.missing
     }
 
-    /// The runs that can be made, in the order in which they are made, each with whether it is
-    /// saved already.
+    /// Returns the runs that can be made, in the order in which they are made, each with true if it
+    /// is saved already.
     ///
     /// # Errors
-    /// If a saved run is there and can't be read.
+    /// If the file of a saved run exists and cannot be read.
     pub fn agenda(&self) -> Result<Vec<(&Run, bool)>, Error> {
         let with_saved = |run| Ok((run, self.is_saved(run)?));
         self.possible().into_iter().map(with_saved).collect()
     }
 
-    /// Makes all runs that are not saved yet; `redo` makes them all.
+    /// Makes all runs that are not saved yet; with `redo` all runs.
     ///
     /// # Errors
-    /// If a target does not serve, or results can't be saved. Runs that were made until then stay;
-    /// a folder that was made for none does not.
+    /// If a target does not serve, or results cannot be saved. Runs made until then are kept; a new
+    /// folder without a run is removed.
     pub fn conduct(
         &self,
         redo: bool,
@@ -201,8 +202,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Starts each target and sees that it serves, before anything runs. The one of the first run
-    /// goes on.
+    /// Starts each target and checks that it serves, before any run. The target of the first run is
+    /// kept running.
     fn try_targets(&self, pending: &[&Run], events: &Events) -> Result<Option<Serving<'a>>, Stop> {
         let mut first = None;
         for target in self.targets(pending).into_iter().rev() {
@@ -215,7 +216,7 @@ impl<'a> Conductor<'a> {
         Ok(first)
     }
 
-    /// The target of a run, as it is to be before one.
+    /// Returns the target of a run, started or reset for it.
     fn serve(
         &self,
         run: &Run,
@@ -268,13 +269,13 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// The runs whose tools are there.
+    /// Returns the runs whose tools are installed.
     fn possible(&self) -> Vec<&Run> {
         let is_there = |run: &&Run| self.tools.contains_key(&run.settings.tool);
         self.runs.iter().filter(is_there).collect()
     }
 
-    /// The targets of these runs, in the order of the file.
+    /// Returns the targets of these runs, in the order of the file.
     fn targets(&self, runs: &[&Run]) -> Vec<&'a Target> {
         let is_used = |target: &&Target| {
             let mut runs = runs.iter();
@@ -283,7 +284,8 @@ impl<'a> Conductor<'a> {
         self.study.targets.iter().filter(is_used).collect()
     }
 
-    /// Where it can't be read which cores may be used, each is taken to be.
+    /// Checks that the pinned cores may be used. If the usable cores cannot be read, all are
+    /// accepted.
     fn find_cores(&self) -> Result<(), FileError> {
         let pin = &self.study.pin;
         match rustix::thread::sched_getaffinity(None) {
@@ -309,7 +311,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Whether a run was made and is still the same run.
+    /// True if the run is saved, with the same identity.
     fn is_saved(&self, run: &Run) -> Result<bool, SavedError> {
         let path = self.folder.run(run);
         if !path.exists() {
@@ -320,7 +322,7 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// Why nothing more is made.
+/// The reason why no more runs are made.
 enum Stop {
     Interrupted,
     Failed(Error),
@@ -342,7 +344,7 @@ impl From<SavedError> for Stop {
 }
 
 impl Agenda<'_> {
-    /// How far the study is, that long into the first pending run.
+    /// Returns the progress of the study, this long after the start of the first pending run.
     fn progress(&self, elapsed: Duration) -> Progress {
         let told = self.pending.iter().map(|run| run.settings.duration);
         let name = |run: &&Run| run.name.clone();

@@ -1,13 +1,13 @@
-//! The results as CSV, one row per run (RFC 4180, lines ending in a line feed).
+//! The results as CSV, one row per run (RFC 4180, with a line feed at the end of each line).
 
 use crate::figures::Percentiles;
 use crate::saved::SavedRun;
 use crate::settings::{Flag, Settings, rate_text};
 
-/// A column: its name and what stands in it.
+/// A column: its name, and the function that returns its cell.
 type Column = (&'static str, fn(&SavedRun) -> Cell);
 
-/// What stands in a column.
+/// The content of a cell.
 enum Cell {
     Text(String),
     Number(Option<f64>),
@@ -100,7 +100,7 @@ const COLUMNS: [Column; 40] = [
     ("started_at", |run| text(&run.header.started_at)),
 ];
 
-/// The results of runs that were made: a line of names, and one for each run.
+/// Returns the results of runs that were made: a line of names, and a line for each run.
 pub fn csv(runs: &[SavedRun]) -> String {
     let names = COLUMNS.map(|(name, _)| name).join(",");
     let row = |run: &SavedRun| COLUMNS.map(|(_, cell)| printed(cell(run))).join(",");
@@ -150,7 +150,7 @@ fn validity(run: &SavedRun) -> &str {
 }
 
 impl SavedRun {
-    /// Time on a core that the tool took for each response, in microseconds.
+    /// Returns the tool's time on a core for each response, in microseconds.
     pub fn cpu_us_per_request(&self) -> Option<f64> {
         let answers = self
             .outcome
@@ -162,7 +162,7 @@ impl SavedRun {
     }
 }
 
-/// A percentile; nothing where it is below the step in which the tool tells it.
+/// Returns a percentile; an empty cell if it is below the resolution of the tool's report.
 fn percentile(run: &SavedRun, of: fn(&Percentiles) -> Option<f64>) -> Cell {
     let figures = run.outcome.figures.as_ref();
     Cell::Number(figures.and_then(|figures| {
@@ -171,11 +171,11 @@ fn percentile(run: &SavedRun, of: fn(&Percentiles) -> Option<f64>) -> Cell {
     }))
 }
 
-/// A cell as it stands in a row.
+/// Returns a cell as CSV.
 fn printed(cell: Cell) -> String {
     match cell {
         Cell::Number(None) => String::new(),
-        // More than a thousandth of any unit here is noise.
+        // Digits beyond a thousandth of any unit here are noise.
         Cell::Number(Some(number)) => ((number * 1e3).round() / 1e3).to_string(),
         Cell::Text(text) if text.contains([',', '"', '\n', '\r']) => {
             format!("\"{}\"", text.replace('"', "\"\""))

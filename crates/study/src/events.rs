@@ -1,4 +1,5 @@
-//! The events that a study waits for: a process ends, time passes, the user interrupts.
+//! The events that a study waits for: the end of a process, the end of a time, an interrupt by the
+//! user.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +11,9 @@ use std::time::{Duration, Instant};
 pub(crate) enum Event {
     /// The process with this number ended.
     Ended(u32),
-    /// The user wants the study to stop.
+    /// The user interrupted the study.
     Interrupted,
-    /// Nothing did: the time is over.
+    /// No event: the time is over.
     TimeOver,
 }
 
@@ -43,7 +44,7 @@ impl Default for Events {
 }
 
 impl Events {
-    /// What interrupts a wait here.
+    /// Returns a handle that interrupts waits on this queue.
     pub fn interrupter(&self) -> Interrupter {
         Interrupter {
             sender: self.sender.clone(),
@@ -51,17 +52,17 @@ impl Events {
         }
     }
 
-    /// Whether the user wants the study to stop.
+    /// True if the user interrupted the study.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Where the end of a process is reported.
+    /// Returns the sender that reports the ends of processes.
     pub(crate) fn sender(&self) -> Sender<Event> {
         self.sender.clone()
     }
 
-    /// Waits for anything, at most until `until`.
+    /// Waits for any event, at most until `until`.
     pub(crate) fn wait(&self, until: Instant) -> Event {
         let left = until.saturating_duration_since(Instant::now());
         match self.receiver.recv_timeout(left) {
@@ -70,7 +71,7 @@ impl Events {
         }
     }
 
-    /// Lets time pass. Says whether it all did: an interrupt ends it.
+    /// Waits for this time. Returns false if an interrupt ended the wait.
     pub(crate) fn pause(&self, length: Duration) -> bool {
         let until = Instant::now() + length;
         loop {
@@ -85,10 +86,10 @@ impl Events {
 }
 
 impl Interrupter {
-    /// The study is to stop.
+    /// Interrupts the study.
     pub fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);
-        // A study that is over can't be interrupted.
+        // A study that is over cannot be interrupted.
         let _ = self.sender.send(Event::Interrupted);
     }
 }

@@ -1,8 +1,8 @@
-//! From the rows of a study to its runs: a pure function.
+//! Expands the rows of a study into its runs: a pure function.
 //!
-//! Each row is the product of its axes, the last one changing fastest. A run that comes up twice is
-//! made once; each is repeated. The order is the file's, or shuffled by a seed, the same on every
-//! machine.
+//! Each row is the product of its axes, the last one changing fastest. A run that occurs twice is
+//! made once; each run is repeated. The order is the file's, or shuffled by a seed, the same on
+//! every machine.
 
 use crate::command::OURSELVES;
 use crate::file::replace;
@@ -17,33 +17,33 @@ use std::collections::HashMap;
 /// The most runs of a study, repeats included.
 const MOST_RUNS: usize = 100_000;
 
-/// One run that is to be made.
+/// A run to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// What it is called: tool and settings in short. Repeats share it, no other run does.
+    /// The name: tool and settings in short. Repeats share it, no other run does.
     pub name: String,
-    /// Which repeat it is, from 1.
+    /// The number of the repeat, from 1.
     pub repeat: u32,
-    /// What is set.
+    /// The settings.
     pub settings: Settings,
-    /// The line of the study file where its row stands.
+    /// The line of its row in the study file.
     pub line: usize,
-    /// Its place among the runs as the file lists them, from 0; repeats share it.
+    /// The index of the run in the order of the file, from 0; repeats share it.
     pub place: usize,
 }
 
 impl Run {
-    /// What its files are called.
+    /// Returns the name of the run's files, without extension.
     pub(crate) fn file_stem(&self) -> String {
         format!("{}.{}", self.name, self.repeat)
     }
 }
 
 impl Study {
-    /// The runs of the study, or of its quick part, in the order in which they are made.
+    /// Returns the runs of the study, or of its quick part, in the order in which they are made.
     ///
     /// # Errors
-    /// If a row asks of a tool what it can't do.
+    /// If a row has a setting that its tool does not support.
     pub fn runs(&self, quick: bool) -> Result<Vec<Run>, FileError> {
         let repeats = match quick {
             true => self.quick.repeats.unwrap_or(self.repeats),
@@ -71,11 +71,10 @@ impl Study {
         Ok(repeated)
     }
 
-    /// That this program takes the arguments of the runs that it makes itself, of which `takes`
-    /// says what is wrong with them.
+    /// Checks that this program accepts the arguments of the runs that it makes itself; `takes`
+    /// returns the error in these arguments.
     ///
-    /// # Errors
-    /// If it does not take those of a run.
+    /// If the arguments of a run are not accepted.
     pub fn check_own(
         &self,
         runs: &[Run],
@@ -94,11 +93,11 @@ impl Study {
         Ok(())
     }
 
-    /// Each run once, in the order of the file.
+    /// Returns each run once, in the order of the file.
     fn distinct(&self, quick: bool) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         let mut names = HashMap::new();
-        // Those that are alike are few: what they are called in short tells most of them apart.
+        // Runs with the same short name are few, so only these are compared in full.
         let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
         for row in self.rows.iter().filter(|row| row.quick || !quick) {
             for settings in self.product(row, quick) {
@@ -119,7 +118,7 @@ impl Study {
         runs
     }
 
-    /// Refuses more runs than anybody waits for, before they are listed: each takes a second and
+    /// Refuses an unreasonable number of runs before they are listed: each run takes a second or
     /// more.
     fn refuse_too_many(&self, repeats: u32, quick: bool) -> Result<(), FileError> {
         let mut runs = 0_usize;
@@ -150,7 +149,7 @@ impl Study {
         all
     }
 
-    /// The axes of a row. One that names no target goes to all of them.
+    /// Returns the axes of a row. A row without a target has all targets.
     fn axes(&self, row: &Row, quick: bool) -> Vec<Axis> {
         let mut axes = row.axes.clone();
         let has = |axes: &[Axis], name: &str| axes.iter().any(|axis| axis.name == name);
@@ -171,7 +170,7 @@ impl Study {
         axes
     }
 
-    /// A name that no run before had: where two would share one, the later gets a number.
+    /// Returns a new name for a run: if two would share a name, the later one gets a number.
     fn unused_name(&self, settings: &Settings, names: &mut HashMap<String, u32>) -> String {
         let mut parts = vec![settings.tool.clone()];
         if self.targets.len() > 1 {
@@ -193,7 +192,7 @@ impl Study {
         }
     }
 
-    /// That the tool of a run can do what is set.
+    /// Checks that the tool of a run supports its settings.
     fn check(&self, run: &Run) -> Result<(), FileError> {
         let tool = self.tool(&run.settings.tool);
         let kind = tool.expect("rows name tools that are known").kind;
@@ -201,7 +200,7 @@ impl Study {
     }
 }
 
-/// The arguments with which this program makes a run itself, if it does.
+/// Returns the arguments of a run that this program makes itself; `None` for other runs.
 fn own_words(tool: &Tool, settings: &Settings) -> Option<Vec<String>> {
     let (first, words) = tool.words.split_first()?;
     let is_own = tool.kind == ToolKind::Loadline && first == OURSELVES;
@@ -209,10 +208,10 @@ fn own_words(tool: &Tool, settings: &Settings) -> Option<Vec<String>> {
     Some([words, &call.flatten()?].concat())
 }
 
-/// The most characters of a run's name: with what comes behind, a file is named after it.
+/// The most characters of a run's name: with an extension, it becomes a file name.
 const LONGEST_NAME: usize = 120;
 
-/// A character that may stand in the name of a file.
+/// Replaces a character that may not occur in file names.
 fn plain(char: char) -> char {
     match char {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '=' | '+' => char,
@@ -220,8 +219,8 @@ fn plain(char: char) -> char {
     }
 }
 
-/// The shuffle of Fisher and Yates (Knuth, The Art of Computer Programming, volume 2, 3.4.2,
-/// algorithm P). The remainder prefers small numbers by less than one in 2^50, which nobody sees.
+/// Shuffles by Fisher and Yates (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm
+/// P). The remainder prefers small numbers by less than one in 2^50, which is negligible.
 fn shuffle<T>(items: &mut [T], seed: u64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for last in (1..items.len()).rev() {

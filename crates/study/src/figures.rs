@@ -1,24 +1,24 @@
-//! What a run measured, by the tool's own account.
+//! The figures of a run, as the tool reports them.
 
 use serde::{Deserialize, Serialize};
 
-/// What a run measured, by the tool's own account. What a tool does not tell is `None`. Times are
-/// in microseconds: from the intended start where a tool knows it, else from the send.
+/// The figures of a run, as the tool reports them. Figures that a tool does not report are `None`.
+/// Times are in microseconds: from the intended start if a tool knows it, else from the send.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Figures {
-    /// Answers a second.
+    /// Responses per second.
     pub rps: f64,
-    /// How long the load lasted, in seconds.
+    /// The duration of the load, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// Answers.
+    /// The number of responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<u64>,
-    /// Requests without a whole response.
+    /// The number of requests without a whole response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<u64>,
-    /// Responses with a status of 400 or above; for some tools all but 2xx.
+    /// The number of responses with a status of 400 or above; for some tools all but 2xx.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bad_statuses: Option<u64>,
     /// The mean time.
@@ -26,20 +26,20 @@ pub struct Figures {
     pub mean_us: Option<f64>,
     /// Percentiles of the times.
     pub percentiles: Percentiles,
-    /// The step in which the tool tells percentiles, where it is a coarse one: 1 000 for whole
-    /// milliseconds. A smaller value is only known to be smaller.
+    /// The resolution of the percentiles in the tool's report, if it is coarse: 1 000 for whole
+    /// milliseconds. A smaller value is only known to be below it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution_us: Option<f64>,
     /// The longest time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_us: Option<f64>,
-    /// Whether the tool believes itself: `valid`, `suspect` or `invalid`.
+    /// The validity according to the tool: `valid`, `suspect` or `invalid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<String>,
-    /// The gravest reason why it does not.
+    /// The most severe reason for doubt according to the tool.
     #[serde(default, rename = "doubt", skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
-    /// How the run went, moment by moment.
+    /// The course of the run, period by period.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,
 }
@@ -63,20 +63,20 @@ pub struct Percentiles {
     pub p99_9_us: Option<f64>,
 }
 
-/// What a tool told of one stretch of its run.
+/// The figures of one period of a run, as the tool reports them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
-    /// Its end, in seconds from the begin of the load.
+    /// The end of the period, in seconds from the beginning of the load.
     pub at_s: f64,
-    /// Answers a second in it.
+    /// Responses per second in the period.
     pub rps: f64,
-    /// The 99th percentile in it, in microseconds.
+    /// The 99th percentile in the period, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<f64>,
 }
 
 impl Percentiles {
-    /// The percentiles that a tool tells, by asking for each.
+    /// Collects the percentiles of a tool by calling `us` for each.
     pub(crate) fn each(mut us: impl FnMut(f64) -> Option<f64>) -> Percentiles {
         Percentiles {
             p50_us: us(50.0),

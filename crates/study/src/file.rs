@@ -1,4 +1,4 @@
-//! The study file: TOML, read with the place of each key.
+//! The study file: TOML, read with the position of each key.
 //!
 //! ```toml
 //! name = "two-servers"          # of the file, if it says none
@@ -19,7 +19,7 @@
 //! rows = [{ connections = 10 }, { connections = [100, 200], threads = 2 }]
 //! ```
 //!
-//! Everything that is wrong is one sentence with file and line. Reading opens nothing but the file.
+//! Every mistake is reported as one sentence with file and line. Reading opens no other file.
 
 mod reader;
 mod runs;
@@ -36,7 +36,7 @@ impl Study {
     /// Reads the whole text of the file at `path`.
     ///
     /// # Errors
-    /// If anything in it is not as it should be.
+    /// If the text does not describe a study.
     pub fn parse(path: &Path, text: &str) -> Result<Study, FileError> {
         let reader = Reader::new(path, text);
         let table = reader.table()?;
@@ -74,7 +74,7 @@ impl Study {
         }
     }
 
-    /// Reads one key, but for the runs, which need all others.
+    /// Reads one key, except for the runs, which need all other keys.
     fn read(&mut self, reader: &Reader<'_>, entry: &Entry<'_>) -> Result<(), FileError> {
         match entry.key.as_str() {
             "name" => self.name = reader.name(entry)?,
@@ -92,7 +92,7 @@ impl Study {
         Ok(())
     }
 
-    /// A seed says nothing to an order that is listed.
+    /// Sets the seed; it has no effect on a listed order.
     fn seed(&mut self, seed: u64) {
         if let Order::Random(known) = &mut self.order {
             *known = seed;

@@ -1,4 +1,4 @@
-//! The folder of a study's results: a file that says whose it is, and one for each run.
+//! The folder of a study's results: a file that names the study, and a file for each run.
 
 use crate::expand::Run;
 use crate::saved::{SavedError, SavedRun};
@@ -8,9 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that says whose results these are.
+/// The file that names the study.
 const MARK: &str = "study.json";
-/// The folder of what is only needed while a run lasts.
+/// The folder of files that are only needed during a run.
 const WORK: &str = "work";
 
 /// The folder of a study's results.
@@ -19,33 +19,33 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// What was not there before a folder was made.
+/// The files and folders that the making of a folder added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Made {
-    /// It and those above it, from below.
+    /// The new folders: the results' folder first, then those above it.
     folders: Vec<PathBuf>,
-    /// Whether its mark was not there either.
+    /// True if the file that names the study was new, too.
     marked: bool,
 }
 
-/// What the file says.
+/// The content of the file that names the study.
 #[derive(Serialize, Deserialize)]
 struct Mark {
     study: String,
 }
 
-/// A folder that can't take the results.
+/// The error of a folder that cannot hold the results.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It can't be read or written.
+    /// The folder cannot be read or written.
     #[error("{} can't be used for results: {source}.", path.display())]
     Io {
         /// The folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It has the results of another study.
+    /// The folder has the results of another study.
     #[error(
         "{} has the results of the study {theirs}, not of {ours}; name another folder with \
          --results.",
@@ -54,12 +54,12 @@ pub enum FolderError {
     Foreign {
         /// The folder.
         path: PathBuf,
-        /// The study that they are of.
+        /// The study of these results.
         theirs: String,
-        /// The study that they are not of.
+        /// The current study.
         ours: String,
     },
-    /// It has files that no study wrote.
+    /// The folder has files that no study wrote.
     #[error(
         "{} is not empty and has no results of a study; name another folder with --results.",
         path.display()
@@ -71,10 +71,10 @@ pub enum FolderError {
 }
 
 impl Folder {
-    /// Takes a folder for the results of a study. Nothing is written yet.
+    /// Selects a folder for the results of a study. Nothing is written yet.
     ///
     /// # Errors
-    /// If it has anything else in it, or can't be read.
+    /// If the folder has other files in it, or cannot be read.
     pub fn open(path: &Path, study: &Study) -> Result<Folder, FolderError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let io = |source| FolderError::Io {
@@ -93,7 +93,7 @@ impl Folder {
         Ok(Folder { path })
     }
 
-    /// Makes it, and marks it as the study's. What was not there before is told.
+    /// Makes the folder, and writes the name of the study into it. Returns what was added.
     pub(crate) fn make(&self, study: &Study) -> Result<Made, FolderError> {
         let io = |source| FolderError::Io {
             path: self.path.clone(),
@@ -114,10 +114,10 @@ impl Folder {
         Ok(made)
     }
 
-    /// Takes back what was made, where nothing came to stand beside it.
+    /// Removes what was added, unless there are results by now.
     pub(crate) fn unmake(&self, made: &Made) {
         let entries = fs::read_dir(&self.path).map(Iterator::count);
-        // What can't be removed is an empty folder or a mark, which the next study takes over.
+        // An empty folder or a mark that cannot be removed is used by the next study.
         if made.marked && matches!(entries, Ok(1)) {
             let _ = fs::remove_file(self.path.join(MARK));
         }
@@ -126,39 +126,39 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file of a run.
+    /// Returns the file of a run.
     pub fn run(&self, run: &Run) -> PathBuf {
         self.file(&run.name, run.repeat)
     }
 
-    /// The file of a repeat of the run of this name.
+    /// Returns the file of a repeat of the run with this name.
     pub(crate) fn file(&self, name: &str, repeat: u32) -> PathBuf {
         self.path.join(format!("{name}.{repeat}.jsonl"))
     }
 
-    /// The result of each of these runs, of those that were made, in their order.
+    /// Returns the results of those of these runs that were made, in their order.
     ///
     /// # Errors
-    /// If a file is there and can't be read.
+    /// If a file exists and cannot be read.
     pub fn saved(&self, runs: &[Run]) -> Result<Vec<SavedRun>, SavedError> {
         let paths = runs.iter().map(|run| self.run(run));
         let there = paths.filter(|path| path.exists());
         there.map(|path| SavedRun::read(&path)).collect()
     }
 
-    /// A folder for what is only needed while something runs.
+    /// Returns the folder of files that are only needed while something runs.
     pub(crate) fn work(&self, name: &str) -> PathBuf {
         self.path.join(WORK).join(name)
     }
 
-    /// Nothing runs any more.
+    /// Removes the files that were needed while something ran.
     pub(crate) fn clear_work(&self) {
-        // What stays is written over by the next study.
+        // Files that cannot be removed are overwritten by the next study.
         let _ = fs::remove_dir_all(self.path.join(WORK));
     }
 }

@@ -1,7 +1,7 @@
-//! What decides that a saved run is the run that a study asks for.
+//! The identity of a run, which decides whether a saved run is the one that a study needs.
 //!
-//! A saved run contains it, without secrets. A study that goes on makes a run again if any of it
-//! differs.
+//! A saved run contains it, without secrets. A study that continues repeats a run if its identity
+//! differs in any part.
 
 use crate::settings::Settings;
 use crate::study::{Command, Cores, Pin, Study, Target, What};
@@ -9,38 +9,38 @@ use loadline_plan::{mask_line, mask_words};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Everything that decides what a run is.
+/// Everything that determines a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
-    /// What is set.
+    /// The settings.
     pub settings: Settings,
-    /// The words that start the tool. A program is named as the file names it, so that a study
-    /// may go on in another place.
+    /// The words that start the tool. The program is named as in the file, so that a study may
+    /// continue in another place.
     pub tool: Option<Vec<String>>,
-    /// How the target serves.
+    /// The definition of the target.
     pub target: Option<TargetIdentity>,
-    /// Where both sides run.
+    /// The cores of both sides.
     pub pin: PinIdentity,
 }
 
-/// What decides how a target serves.
+/// The definition of a target, as far as it affects runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetIdentity {
-    /// Its name.
+    /// The name of the target.
     pub name: String,
-    /// Where requests go.
+    /// The URL of the requests.
     pub url: String,
-    /// What starts it.
+    /// The command that starts it.
     pub start: Option<What>,
-    /// What runs between two runs.
+    /// The command between two runs.
     pub reset: Option<What>,
     /// The files in its folder: name and text.
     pub files: Vec<(String, String)>,
 }
 
-/// Which cores each side gets; `None` leaves it to the kernel.
+/// The cores of each side; `None` leaves the choice to the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PinIdentity {
@@ -51,7 +51,7 @@ pub struct PinIdentity {
 }
 
 impl Identity {
-    /// What decides what a run with these settings is.
+    /// Returns the identity of a run with these settings.
     pub(crate) fn new(study: &Study, settings: &Settings) -> Identity {
         Identity {
             settings: settings.masked(),
@@ -91,7 +91,8 @@ impl PinIdentity {
     }
 }
 
-/// Reads what a saved run contains; `None` for what has another form, which is another run.
+/// Reads the identity in a saved run; `None` for one of another form, which differs from every
+/// current identity.
 pub(crate) fn read<'de, D>(deserializer: D) -> Result<Option<Identity>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,13 +1,13 @@
 //! Studies: many runs of many load testers from one file, watched, and put into one table.
 //!
-//! A [`Study`] is read from a file ([`Study::parse`]) and expanded into [`Run`]s ([`Study::runs`]),
-//! both without touching anything else. [`Conductor`] makes the runs one after the other: it starts
-//! and stops the *target*, the server under load; it starts the *tool*, a load tester that runs as
-//! a process of its own; it watches both each second, reads the tool's report and saves its result.
-//! A run that is saved is not made again, so that a study which was interrupted goes on where it
-//! stopped. [`table`] and [`csv`] print what was saved.
+//! A [`Study`] is read from a file ([`Study::parse`]) and expanded into [`Run`]s ([`Study::runs`]);
+//! neither accesses anything else. [`Conductor`] makes the runs one after the other: it starts and
+//! stops the *target*, the server under load; it starts the *tool*, a load tester in a process of
+//! its own; it samples both each second, reads the tool's report and saves its result. A run that
+//! is saved is not made again, so that an interrupted study continues where it stopped. [`table`]
+//! and [`csv`] print the saved results.
 //!
-//! Only processes that were started here are ended here.
+//! This crate ends only processes that it started.
 
 mod command;
 mod conductor;

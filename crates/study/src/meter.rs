@@ -1,4 +1,4 @@
-//! What a tool and its target use while a run lasts, second by second and in the mean.
+//! The usage of a tool and its target during a run, each second and on average.
 
 use loadline_record::watched::{TreeUsage, Watched};
 use loadline_watch::{Proc, Target, Watcher, is_local};
@@ -6,50 +6,53 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// The interface whose every byte is counted on its way in and on its way out.
+/// The interface that counts each byte twice: when it leaves and when it arrives.
 const LOOPBACK: &str = "lo";
-/// Bytes of a kilobyte, as ps(1) and the published comparison count them.
+/// The bytes of a kilobyte, as in ps(1) and in the published comparison.
 const KB: f64 = 1024.0;
-/// Counting a tool's sockets may use at most one part of a core in so many: a run of seconds needs
-/// the count each second, and for a thousand sockets it takes some milliseconds.
+/// The counting of a tool's sockets may use one part of a core in this many: a run of a few seconds
+/// needs the count each second, and for a thousand sockets it takes some milliseconds.
 const PARTS: u32 = 100;
-/// Looks that are shorter say nothing about CPU: the kernel counts it in ticks of 10 ms.
+/// The shortest sample, in seconds, with a CPU figure: the kernel counts CPU time in ticks of 10
+/// ms.
 const SHORTEST_S: f64 = 0.2;
-/// The first look comes this early, when not every tool has its connections.
+/// The length, in seconds, from which a sample is not early: in earlier ones some tools do not have
+/// all their connections yet.
 const EARLY_S: f64 = 0.1;
-/// A level that was read stands for so much of the time before it, at most.
+/// The longest time before a reading, in seconds, that the reading represents.
 const REACH_S: f64 = 5.0;
-/// And for so much of the time behind it, at most, when the tool ended meanwhile.
+/// The longest time after the last reading, in seconds, that the reading represents if the tool
+/// ended meanwhile.
 const TAIL_S: f64 = 1.0;
-/// A mean over a smaller share of the run says nothing of the run.
+/// The smallest share of a run that a mean must cover.
 const LEAST_SHARE: f64 = 0.5;
 
-/// What was used in one second (the first ones, and the last, are shorter).
+/// The usage in one second (the first samples and the last one are shorter).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Second {
-    /// Its end, in seconds from the tool's start.
+    /// The end of the sample, in seconds from the tool's start.
     pub at_s: f64,
-    /// Its length in seconds.
+    /// The length of the sample, in seconds.
     pub length_s: f64,
-    /// What the tool used.
+    /// The usage of the tool.
     pub tool: Used,
-    /// What the target used, where it runs on this host.
+    /// The usage of the target, if it runs on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Used>,
-    /// What passed the interface that leads to the target, both ways, in KB/s. On the loopback,
-    /// each byte once.
+    /// The traffic through the interface that leads to the target, in both directions together, in
+    /// KB/s. On the loopback interface, each byte counts once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_kb_per_s: Option<f64>,
-    /// The busier of the two ways, in % of the link's speed, where it has one.
+    /// The usage of the link's busier direction, in % of its speed, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_percent: Option<f64>,
-    /// Time that all cores of the host were busy, in % of one core.
+    /// Time that the cores of the host were busy, in % of one core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_cpu_percent: Option<f64>,
 }
 
-/// What a tree of processes used.
+/// The usage of a tree of processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Used {
@@ -64,36 +67,36 @@ pub struct Used {
     pub sockets: Option<u64>,
 }
 
-/// What was used in a whole run.
+/// The usage in a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Averages {
-    /// How long the tool ran, in seconds.
+    /// The time that the tool ran, in seconds.
     pub elapsed_s: f64,
-    /// What the tool used.
+    /// The usage of the tool.
     pub tool: Mean,
-    /// What the target used, where it runs on this host.
+    /// The usage of the target, if it runs on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Mean>,
-    /// What passed the interface, in KB/s, as in [`Second`].
+    /// The traffic through the interface, in KB/s, as in [`Second`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_kb_per_s: Option<f64>,
-    /// Of the link's speed in %, as in [`Second`].
+    /// The usage of the link's busier direction in %, as in [`Second`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_percent: Option<f64>,
-    /// Time that all cores of the host were busy, in % of one core.
+    /// Time that the cores of the host were busy, in % of one core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_cpu_percent: Option<f64>,
-    /// Whether something above is left out because it was seen in less than half of the run.
+    /// True if a figure above is left out because it was read in less than half of the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub seen_too_briefly: bool,
 }
 
-/// What a tree of processes used in a whole run.
+/// The usage of a tree of processes in a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Mean {
-    /// Time on a core in seconds, its children's included.
+    /// Time on a core in seconds, including child processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_s: Option<f64>,
     /// Time on a core, in % of one core.
@@ -102,7 +105,7 @@ pub struct Mean {
     /// Resident memory in KB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_kb: Option<f64>,
-    /// The most resident memory that was seen, in KB.
+    /// The highest resident memory of all samples, in KB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory_kb: Option<f64>,
     /// Open sockets.
@@ -110,18 +113,18 @@ pub struct Mean {
     pub sockets: Option<f64>,
 }
 
-/// Watches a tool and its target.
+/// Samples a tool and its target.
 #[derive(Debug)]
 pub(crate) struct Meter {
     watcher: Watcher,
     clock: Instant,
-    /// The tool's process, once it runs.
+    /// The process identifier of the tool, once it runs.
     tool: Option<u32>,
     has_target: bool,
     sums: Sums,
 }
 
-/// What is added up, in constant memory.
+/// The sums of all samples, in constant memory.
 #[derive(Debug, Default)]
 struct Sums {
     length_s: f64,
@@ -147,27 +150,27 @@ struct Amount {
     seen_s: f64,
 }
 
-/// A mean over time. What was seen while the tool was still coming up counts where nothing else
-/// was.
+/// A mean over time. Early values, from samples in which the tool was still starting, count only if
+/// there are no others.
 #[derive(Debug, Default)]
 struct Weighted {
     sum: f64,
     weight: f64,
     early: Option<f64>,
-    /// The time that was seen, and its end.
+    /// The time that was covered, and its end.
     seen_s: f64,
     until_s: f64,
 }
 
-/// Means of what was seen in enough of a run, and whether any is left out.
+/// Decides whether means cover enough of a run, and records whether any does not.
 struct Judge {
     length_s: f64,
     leaves_out: bool,
 }
 
 impl Meter {
-    /// Finds the target at this address, by its process or by who listens there. That may take its
-    /// time: it comes before the tool is started.
+    /// Finds the target by its process, or by the process that listens at its address. This may
+    /// take long, so it is done before the tool is started.
     pub(crate) fn prepare(target: Option<u32>, address: Option<SocketAddr>) -> Meter {
         let mut watcher = Watcher::new(Proc::default());
         watcher.allow_each(PARTS);
@@ -190,21 +193,21 @@ impl Meter {
         }
     }
 
-    /// The tool is about to be started: what is used from now on counts.
+    /// Starts the measured time; call it just before the tool is started.
     pub(crate) fn begin(mut self) -> Meter {
         self.watcher.begin(0);
         self.clock = Instant::now();
         self
     }
 
-    /// The tool has been started, as this process.
+    /// Watches the tool that was started as this process.
     pub(crate) fn follow(&mut self, tool: u32) {
         self.tool = Some(tool);
-        // One that has ended already has used nothing that could be seen.
+        // A process that has ended already used nothing that could be read.
         let _ = self.watcher.watch(&Target::Pid(tool));
     }
 
-    /// What was used since the look before.
+    /// Returns the usage since the sample before.
     pub(crate) fn look(&mut self) -> Second {
         let at_ns = self.clock.elapsed().as_nanos() as u64;
         let watched = self.watcher.look(at_ns);
@@ -214,7 +217,8 @@ impl Meter {
         second
     }
 
-    /// What was used in all. `cpu_s` is what the tool's process has used, if that is known better.
+    /// Returns the usage of the whole run. `cpu_s` is the CPU time of the tool's process, if it is
+    /// known more exactly.
     pub(crate) fn averages(&self, cpu_s: Option<f64>) -> Averages {
         self.sums.averages(self.has_target, cpu_s)
     }
@@ -241,19 +245,20 @@ impl Sums {
 }
 
 impl Judge {
-    /// A mean that was seen for so long; none if that is too little of the run.
+    /// Returns a mean that covers `seen_s` seconds; `None` if that is too little of the run.
     fn of(&mut self, mean: Option<f64>, seen_s: f64) -> Option<f64> {
         let is_enough = seen_s >= LEAST_SHARE * self.length_s;
         self.leaves_out |= mean.is_some() && !is_enough;
         mean.filter(|_| is_enough)
     }
 
-    /// The mean of what passed in each look.
+    /// Returns the mean of a traffic, which each sample measured as a whole.
     fn flow(&mut self, flow: &Weighted) -> Option<f64> {
         self.of(flow.mean(), flow.seen_s)
     }
 
-    /// The mean of what was read now and then. The last reading stands for a while behind it too.
+    /// Returns the mean of a value that was read now and then. The last reading represents some
+    /// time after it, too.
     fn level(&mut self, level: &Weighted) -> Option<f64> {
         let tail_s = (self.length_s - level.until_s).clamp(0.0, TAIL_S);
         self.of(level.mean(), level.seen_s + tail_s)
@@ -282,7 +287,8 @@ fn second(watched: &Watched, at_ns: u64, tool: u32, has_target: bool) -> Second 
     }
 }
 
-/// The tool's tree and the target's; the first may have ended before it was found.
+/// Returns the usage of the tool's tree and of the target's; the tool may have ended before it was
+/// found.
 fn sides(watched: &Watched, tool: u32) -> (Option<&TreeUsage>, Option<&TreeUsage>) {
     let name = tool.to_string();
     let (tools, others): (Vec<_>, Vec<_>) =
@@ -293,7 +299,7 @@ fn sides(watched: &Watched, tool: u32) -> (Option<&TreeUsage>, Option<&TreeUsage
     )
 }
 
-/// Bytes a second that passed the interface, and those of the busier way.
+/// Returns the bytes per second through the interface, and those of the busier direction.
 fn traffic(watched: &Watched, length_s: f64) -> (Option<f64>, Option<f64>) {
     let Some(traffic) = watched.host.usage.traffic.filter(|_| length_s > 0.0) else {
         return (None, None);
@@ -322,12 +328,12 @@ fn cpu_percent(cpu_ns: Option<u64>, length_s: f64) -> Option<f64> {
     share(cpu_s, length_s).filter(|_| length_s >= SHORTEST_S)
 }
 
-/// In %, of one core.
+/// Returns the CPU time in % of one core.
 fn share(cpu_s: f64, length_s: f64) -> Option<f64> {
     (length_s > 0.0).then(|| rounded(cpu_s / length_s * 100.0))
 }
 
-/// To the thousandth: more is noise.
+/// Rounds to a thousandth: more digits are noise.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
@@ -357,10 +363,10 @@ impl Sums {
 }
 
 impl TreeSum {
-    /// Adds a look of this length that ended at this instant.
+    /// Adds a sample of this length that ended at this instant.
     fn add(&mut self, usage: &TreeUsage, length_s: f64, at_s: f64) {
         self.cpu.add(usage.cpu_ns, length_s);
-        // A tree that has ended holds nothing, and did until a moment ago.
+        // A tree that has ended has no memory and no sockets, but had them a moment ago.
         if usage.processes == 0 {
             return;
         }
@@ -371,7 +377,8 @@ impl TreeSum {
         self.sockets.add_level(sockets, length_s, at_s);
     }
 
-    /// `life_cpu_s` is what its first process is known to have used from its start to its end.
+    /// `life_cpu_s` is the CPU time of the tree's first process from its start to its end, if
+    /// known.
     fn mean(&self, judge: &mut Judge, life_cpu_s: Option<f64>) -> Mean {
         let cpu_s = match life_cpu_s {
             Some(_) => larger(self.cpu.seconds(), life_cpu_s),
@@ -401,12 +408,12 @@ impl Amount {
 }
 
 impl Weighted {
-    /// Adds what passed in a look of this length.
+    /// Adds the value of a whole sample of this length.
     fn add_flow(&mut self, value: Option<f64>, length_s: f64) {
         self.add(value, length_s, length_s);
     }
 
-    /// Adds what was read at the end of a look of this length, which is this instant.
+    /// Adds a value that was read at the end of a sample of this length, at the instant `at_s`.
     fn add_level(&mut self, value: Option<f64>, length_s: f64, at_s: f64) {
         self.add(value, length_s, (at_s - self.until_s).min(REACH_S));
         if value.is_some() {

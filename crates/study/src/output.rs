@@ -1,11 +1,11 @@
-//! What a process printed, as far as it is kept: nobody knows how much that is.
+//! The output of a process, kept in part: its length is not bounded.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The text of a file; where there is more than `most` bytes, its begin and its end, with a line
-/// between them that says how much is left out. One that is not there is empty.
+/// Returns the text of a file. Of a file of more than `most` bytes, returns the beginning and the
+/// end, with a line between them that says how much is left out. Empty if the file cannot be read.
 pub(crate) fn excerpt(path: &Path, most: u64) -> String {
     read(path, most).unwrap_or_default()
 }
@@ -35,11 +35,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What a line of a log or a traceback has in it that says what went wrong.
+/// The words that mark an error in a line of a log or a traceback.
 const WRONG: [&str; 4] = ["error", "exception", "fatal", "panicked"];
 
-/// The line that says what went wrong, for a message: the last one that speaks of an error, or the
-/// last of all.
+/// Returns the most informative line for a message: the last one with a word for an error, or the
+/// last line.
 pub(crate) fn telling_line(text: &str) -> Option<&str> {
     let lines = || text.lines().rev().map(str::trim);
     let is_wrong = |line: &&str| {

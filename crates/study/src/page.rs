@@ -1,4 +1,4 @@
-//! What the HTML report of a study shows.
+//! The data of a study's HTML report.
 
 use crate::figures::{Moment, Percentiles};
 use crate::folder::Folder;
@@ -13,15 +13,15 @@ use loadline_plan::{Rate, mask_words};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// As many moments of a run as a plot shows.
+/// The most points of a run in a plot.
 const MOST_MOMENTS: usize = 240;
-/// Bytes of a kilobyte, as runs are saved.
+/// The bytes of a kilobyte in saved runs.
 const KB: f64 = 1024.0;
 
-/// A column: its name, its heading, its unit, and what stands in it.
+/// A column: its name, its heading, its unit, and the function that returns its cell.
 type Source = (&'static str, &'static str, Unit, fn(&SavedRun) -> Cell);
 
-/// What a reader compares first stands left, where no scrollbar hides it.
+/// The columns in the order of their importance for comparisons: the first need no scrolling.
 const COLUMNS: [Source; 20] = [
     ("threads", "threads", Unit::Count, |run| {
         number(run.header.settings.threads.map(f64::from))
@@ -105,10 +105,10 @@ const COLUMNS: [Source; 20] = [
     }),
 ];
 
-/// The page of a study: these runs, in their order, with what was watched of each.
+/// Returns the page of a study: these runs in their order, each with its samples.
 ///
 /// # Errors
-/// If the file of a run can't be read.
+/// If the file of a run cannot be read.
 pub fn study_page(
     study: &Study,
     folder: &Folder,
@@ -120,7 +120,7 @@ pub fn study_page(
         .filter(|column| is_known(column, runs))
         .collect();
     let group = grouping(runs);
-    // The quick part has repeats of its own.
+    // The quick part has its own number of repeats.
     let repeats = runs.iter().map(|run| run.header.repeat).max().unwrap_or(1);
     let is_repeated = repeats > 1;
     let row = |run: &SavedRun| row(folder, run, &columns, group, is_repeated);
@@ -149,7 +149,8 @@ pub fn study_page(
     })
 }
 
-/// What plots tell apart: tools, or targets where all runs are of one tool.
+/// Returns the attribute that plots distinguish: the tool, or the target if all runs have the same
+/// tool.
 fn grouping(runs: &[SavedRun]) -> fn(&SavedRun) -> &str {
     let tool = |run: &SavedRun| run.header.settings.tool.clone();
     let tools: BTreeSet<String> = runs.iter().map(tool).collect();
@@ -188,7 +189,7 @@ fn row(
     Ok((row, timeline(&path, run)?))
 }
 
-/// Why a run is not to be believed.
+/// Returns the reason to doubt a run.
 fn finding(run: &SavedRun) -> Option<String> {
     if let Some(failure) = &run.outcome.failure {
         return Some(format!("The run failed: {failure}."));
@@ -214,7 +215,7 @@ fn figure(run: &SavedRun, of: fn(&crate::Figures) -> Option<f64>) -> Cell {
     number(run.outcome.figures.as_ref().and_then(of))
 }
 
-/// A percentile; where it is below the step in which the tool tells it, that it is.
+/// Returns a percentile; if it is below the resolution of the tool's report, a text that says so.
 fn percentile(run: &SavedRun, of: fn(&Percentiles) -> Option<f64>) -> Cell {
     let Some(figures) = &run.outcome.figures else {
         return Cell::Absent;
@@ -226,7 +227,7 @@ fn percentile(run: &SavedRun, of: fn(&Percentiles) -> Option<f64>) -> Cell {
     }
 }
 
-/// What was watched, and what the tool told, moment by moment.
+/// Returns the samples and the tool's own figures over time.
 fn timeline(path: &Path, run: &SavedRun) -> Result<Option<Timeline>, SavedError> {
     let mut seconds = Vec::new();
     SavedRun::read_with(path, |second| seconds.push(second))?;
@@ -268,7 +269,7 @@ fn joined(seconds: &[Second], moments: &[Moment]) -> Option<Timeline> {
     (!tracks.is_empty()).then_some(Timeline { time_s, tracks })
 }
 
-/// The moment that an instant falls into.
+/// Returns the period that contains an instant.
 fn moment(moments: &[Moment], at_s: f64) -> Option<&Moment> {
     let index = moments.partition_point(|moment| moment.at_s < at_s);
     moments.get(index)
@@ -331,7 +332,7 @@ fn scatters() -> Vec<Scatter> {
 }
 
 impl Cores {
-    /// The numbers, as they may be written.
+    /// Returns the numbers of the cores, in the notation of study files.
     fn text(&self) -> String {
         let numbers: Vec<String> = self.0.iter().map(ToString::to_string).collect();
         numbers.join(",")

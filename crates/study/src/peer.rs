@@ -1,8 +1,9 @@
-//! Load testers as peers: what each is asked, and how its report is read.
+//! Load testers as peers: their arguments, and the reading of their reports.
 //!
 //! A *peer* is a load tester that runs as a process of its own. Each kind has one file here, which
-//! turns settings into its arguments and its report into [`Figures`]. What a tool can't do is said
-//! before anything runs; what it prints instead of a report makes a failed run, never a wrong one.
+//! converts settings to its arguments and its report to [`Figures`]. A setting that a tool does not
+//! support is reported before any run; output that is not a report makes the run fail, and never
+//! gives wrong figures.
 
 mod ab;
 mod h2load;
@@ -19,12 +20,12 @@ use crate::settings::Settings;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A load tester whose arguments and report are known.
+/// A load tester with known arguments and a known report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolKind {
-    /// This one.
+    /// Loadline.
     Loadline,
-    /// wrk, also as compatibility mode of this program.
+    /// wrk, or this program in wrk's compatibility mode.
     Wrk,
     /// wrk2, wrk with a rate.
     Wrk2,
@@ -38,7 +39,7 @@ pub enum ToolKind {
     Hey,
     /// k6.
     K6,
-    /// Locust, its users being `FastHttpUser`s.
+    /// Locust with `FastHttpUser`s.
     Locust,
 }
 
@@ -68,47 +69,47 @@ pub enum Unfit {
     TwoEnds(&'static str),
 }
 
-/// What a tool printed can't be read as its report.
+/// The error of a tool's output that cannot be read as its report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// There is nothing.
+    /// The output is empty.
     #[error("it printed no report")]
     Empty,
-    /// The file that it should have written is not there.
+    /// The tool did not write the file of its report.
     #[error("it wrote no report")]
     NoFile,
-    /// Something that every report has is not in it.
+    /// The report lacks something that every report has.
     #[error("its report has no {0}")]
     Missing(&'static str),
-    /// It is no JSON of the expected shape.
+    /// The report is not JSON of the expected structure.
     #[error("its report is not the JSON that was expected: {0}")]
     Json(String),
 }
 
-/// Where a run goes, and where its files may stand.
+/// The target of a run, and the places of its files.
 pub(crate) struct Place<'a> {
-    /// Where requests go.
+    /// The URL of the requests.
     pub(crate) url: &'a str,
     /// A folder for this run alone.
     pub(crate) folder: &'a Path,
     /// The script, as a path that can be opened.
     pub(crate) script: Option<&'a Path>,
-    /// A port without a listener, where the processes of a tool may meet.
+    /// A port without a listener, for the communication between the processes of a tool.
     pub(crate) port: u16,
 }
 
-/// How a tool is called.
+/// The invocation of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// Its arguments.
+    /// The arguments.
     pub(crate) words: Vec<String>,
-    /// Files that it needs: where, and what stands in them.
+    /// The files that it needs, with their contents.
     pub(crate) files: Vec<(PathBuf, String)>,
 }
 
-/// What a tool left behind.
+/// The output of a tool.
 pub(crate) struct Captured<'a> {
-    /// What it printed.
+    /// The text that it printed.
     pub(crate) stdout: &'a str,
     /// The folder of its run.
     pub(crate) folder: &'a Path,
@@ -116,10 +117,10 @@ pub(crate) struct Captured<'a> {
 
 /// A load tester.
 pub(crate) trait Peer {
-    /// Its arguments for these settings.
+    /// Returns the tool's arguments for these settings.
     fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit>;
 
-    /// What it measured, by its own account.
+    /// Reads the figures from the tool's report.
     fn read(&self, captured: &Captured<'_>) -> Result<Figures, Unreadable>;
 }
 
@@ -137,7 +138,7 @@ impl ToolKind {
         ToolKind::Locust,
     ];
 
-    /// Its name, which is that of its program.
+    /// Returns the kind's name, which is also the name of its program.
     pub fn name(self) -> &'static str {
         match self {
             ToolKind::Loadline => "loadline",
@@ -152,19 +153,19 @@ impl ToolKind {
         }
     }
 
-    /// The kind of this name.
+    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<ToolKind> {
         ToolKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The words that start it where it is installed under its own name.
+    /// Returns the words that start the tool if it is installed under its own name.
     pub(crate) fn words(self) -> Vec<String> {
         vec![self.name().to_owned()]
     }
 
-    /// Whether a process that ended with this code has made a report.
+    /// True if a process that ended with this code has made a report.
     pub(crate) fn is_success(self, code: i32) -> bool {
-        // A check that failed, and a result that is not to be believed, are results.
+        // A failed check and an invalid measurement are results, too.
         code == 0 || self == ToolKind::Loadline && matches!(code, 1 | 3)
     }
 
@@ -183,12 +184,12 @@ impl ToolKind {
     }
 }
 
-/// That a tool of this kind can do what is set.
+/// Checks that a tool of this kind supports these settings.
 pub(crate) fn check(kind: ToolKind, settings: &Settings) -> Result<(), Unfit> {
     words(kind, settings).map(drop)
 }
 
-/// The arguments of a tool of this kind, with some URL.
+/// Returns the arguments of a tool of this kind, with a placeholder as URL.
 pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, Unfit> {
     let place = Place {
         url: "http://127.0.0.1/",
@@ -199,7 +200,7 @@ pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, 
     kind.peer().call(settings, &place).map(|call| call.words)
 }
 
-/// Arguments as they come together.
+/// A list of arguments that is being built.
 #[derive(Default)]
 struct Words(Vec<String>);
 
@@ -212,14 +213,14 @@ impl Words {
         self.0.push(word.to_owned());
     }
 
-    /// A flag with its value, if there is one.
+    /// Adds a flag with its value, if there is one.
     fn flag(&mut self, name: &str, value: Option<impl ToString>) {
         if let Some(value) = value {
             self.0.extend([name.to_owned(), value.to_string()]);
         }
     }
 
-    /// The tool's own flags, which come last of all flags.
+    /// Adds the tool's own flags, after all other flags.
     fn flags(&mut self, settings: &Settings) {
         for flag in &settings.flags {
             self.0.extend(flag.words());
@@ -236,7 +237,7 @@ impl From<Words> for Call {
     }
 }
 
-/// A duration in whole seconds.
+/// Returns a duration in whole seconds.
 fn whole_seconds(tool: &'static str, duration: Duration) -> Result<u64, Unfit> {
     match duration.as_secs() {
         seconds if seconds > 0 && duration.subsec_nanos() == 0 => Ok(seconds),
@@ -244,12 +245,12 @@ fn whole_seconds(tool: &'static str, duration: Duration) -> Result<u64, Unfit> {
     }
 }
 
-/// A duration in seconds, as a decimal.
+/// Returns a duration in seconds, as a decimal.
 fn seconds(duration: Duration) -> String {
     duration.as_secs_f64().to_string()
 }
 
-/// This many in this many seconds.
+/// Returns the rate of this many in this many seconds.
 fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         count as f64 / seconds
@@ -258,7 +259,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     }
 }
 
-/// That something ends the run.
+/// Checks that the settings end the run.
 fn check_end(tool: &'static str, settings: &Settings) -> Result<(), Unfit> {
     match (settings.duration, settings.requests) {
         (None, None) => Err(Unfit::NoEnd(tool, "a duration or a number of requests")),

@@ -1,8 +1,8 @@
-//! What can be wrong with a study, and the place in its file where it is.
+//! The possible mistakes in a study, with their position in its file.
 
 use std::path::PathBuf;
 
-/// Why a study file can't be used, and where.
+/// The reason why a study file cannot be used, with its position.
 #[derive(Debug, thiserror::Error)]
 #[error("{}, line {line}{key}: {problem}", path.display())]
 pub struct FileError {
@@ -10,13 +10,13 @@ pub struct FileError {
     pub path: PathBuf,
     /// The line, from 1.
     pub line: usize,
-    /// The key with a comma before it, or nothing where there is none.
+    /// The key with a comma before it; empty if the mistake concerns no key.
     pub(crate) key: String,
-    /// What is wrong.
+    /// The mistake.
     pub problem: Box<Problem>,
 }
 
-/// What is wrong with a study file.
+/// A mistake in a study file.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each sentence says what it is")]
 pub enum Problem {
@@ -85,7 +85,7 @@ pub enum Problem {
     Twice(String),
     #[error("{0}")]
     Value(String),
-    /// There are more runs, up to this row, than anybody waits for.
+    /// Up to this row there is an unreasonable number of runs.
     #[error("up to here the study has more than {0} runs; give it fewer repeats or shorter axes.")]
     TooManyRuns(usize),
     #[error("{0} does not take this: {1}")]

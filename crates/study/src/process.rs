@@ -1,8 +1,8 @@
-//! Processes of a study: started in a group of their own, on the cores they are given, and ended
-//! with all that they started.
+//! Processes of a study: started in a process group of their own, on their cores, and ended
+//! together with all processes that they started.
 //!
-//! A process that has ended is kept as it is until it was looked at one last time: what it used in
-//! all can be read that long, and its number belongs to nobody else.
+//! A process that has ended is not reaped before its last sample: until then its total CPU time can
+//! be read, and no other process can have its number.
 
 use crate::events::Event;
 use crate::study::Cores;
@@ -16,30 +16,31 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-/// How long a process that was asked to end may take.
+/// The time that a process may take to end after it received SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often it is looked whether it has.
+/// The interval of the checks whether it has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Where programs are looked for beside the user's own folders: many servers are there.
+/// Folders that are searched for programs in addition to the user's: they contain many servers.
 const ADMIN_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
-/// Where pipx, Cargo and Go install programs, in the user's home: it is not always on the path.
+/// The folders in the user's home that pipx, Cargo and Go install programs into: they are not
+/// always on the path.
 const INSTALLERS_FOLDERS: [&str; 3] = [".local/bin", ".cargo/bin", "go/bin"];
 
-/// A program with its arguments, and what it gets.
+/// A program with its arguments, cores and output files.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
-    /// The program, as a path that was found.
+    /// The program, as a resolved path.
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [String],
-    /// Where it runs.
+    /// The working folder.
     pub(crate) folder: &'a Path,
     pub(crate) cores: Option<&'a Cores>,
-    /// Where its output goes, both streams.
+    /// The files of its output, standard output and standard error.
     pub(crate) stdout: File,
     pub(crate) stderr: File,
 }
 
-/// A process that was started. It is ended when this goes away.
+/// A process that was started. Dropping it ends the process.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
@@ -48,7 +49,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a process, and tells when it ends.
+    /// Starts a process; its end is sent to `ends`.
     pub(crate) fn start(launch: Launch<'_>, ends: Sender<Event>) -> io::Result<Process> {
         let mut command = Command::new(launch.program);
         command
@@ -63,7 +64,7 @@ impl Process {
         std::thread::Builder::new()
             .name("waiter".to_owned())
             .spawn(move || {
-                // It is there until it was reaped, which is after this has told of it.
+                // The process cannot be reaped before it has ended, so it exists until then.
                 let _ = waitid(
                     WaitId::Pid(group),
                     WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
@@ -77,27 +78,27 @@ impl Process {
         })
     }
 
-    /// Its number.
+    /// Returns the process identifier.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Whether it runs no more.
+    /// True if the process no longer runs.
     pub(crate) fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         self.reaped.is_some() || !matches!(waitid(WaitId::Pid(self.group), options), Ok(None))
     }
 
-    /// Asks it and all in its group to end.
+    /// Sends a signal to the process and all others in its group.
     pub(crate) fn ask(&self, signal: Signal) {
         if self.reaped.is_none() {
-            // A group that has ended needs no asking.
+            // A group that has ended needs no signal.
             let _ = kill_process_group(self.group, signal);
         }
     }
 
-    /// Ends it with its whole group: it is asked first, and killed when it takes too long. Returns
-    /// how it ended.
+    /// Ends the process with its whole group: sends SIGTERM first, and SIGKILL if it takes too
+    /// long. Returns its exit status.
     pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
         if let Some(status) = self.reaped {
             return Ok(status);
@@ -107,7 +108,7 @@ impl Process {
         while !self.has_ended() && Instant::now() < until {
             std::thread::sleep(LOOK_EVERY);
         }
-        // As long as it is not reaped its number is its own, and so is that of its group.
+        // Until the process is reaped, no other process or group can have its number.
         self.ask(Signal::KILL);
         let status = self.child.wait()?;
         self.reaped = Some(status);
@@ -121,7 +122,7 @@ impl Drop for Process {
     }
 }
 
-/// A child has the cores of the thread that starts it.
+/// Starts the child from a thread with these cores, which the child inherits.
 fn spawn(command: &mut Command, cores: Option<&Cores>) -> io::Result<Child> {
     let Some(Cores(cores)) = cores else {
         return command.spawn();
@@ -138,7 +139,7 @@ fn spawn(command: &mut Command, cores: Option<&Cores>) -> io::Result<Child> {
     })
 }
 
-/// A phrase for how a process ended, if it did not succeed.
+/// Returns a phrase for the exit status of a process that did not succeed.
 pub(crate) fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("it ended with exit code {code}"),
@@ -147,8 +148,8 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// Where a program is: itself if it is a path (which begins at `folder`), else as the shell would
-/// find it or in the administrator's folders.
+/// Returns the path of a program: a path is relative to `folder`; a name is searched for on the
+/// path, in the administrator's folders and in those of installers.
 pub(crate) fn find(program: &str, folder: &Path) -> Option<PathBuf> {
     if program.contains('/') {
         let path = folder.join(program);

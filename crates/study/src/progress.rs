@@ -1,26 +1,27 @@
-//! How far a study is, and how long it will take.
+//! The progress of a study, and the remaining time.
 
 use std::time::Duration;
 
-/// How far a study is.
+/// The progress of a study.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Which run is made, from 1.
+    /// The number of the current run, from 1.
     pub number: usize,
-    /// How many are made in all.
+    /// The number of all runs.
     pub total: usize,
-    /// The run that is made.
+    /// The name of the current run.
     pub name: String,
-    /// How long it has taken.
+    /// The time that it has taken so far.
     pub elapsed: Duration,
-    /// How long it is going to take, if that is known.
+    /// The time that it is expected to take; `None` if unknown.
     pub expected: Option<Duration>,
-    /// How long all will take from now, if that is known.
+    /// The remaining time of the whole study; `None` if unknown.
     pub left: Option<Duration>,
 }
 
 impl Progress {
-    /// One line about it: `run 3 of 64  wrk-t1-c10-1m  12 s of 60 s  about 1 h 2 min left`.
+    /// Returns the progress in a line:
+    /// `run 3 of 64  wrk-t1-c10-1m  12 s of 60 s  about 1 h 2 min left`.
     pub fn line(&self) -> String {
         let Progress { number, total, .. } = self;
         let mut line = format!(
@@ -42,7 +43,7 @@ fn seconds(length: Duration) -> String {
     format!("{} s", length.as_secs())
 }
 
-/// A time as one says it: two units at most.
+/// Formats a time roughly, in at most two units.
 fn rough(length: Duration) -> String {
     let seconds = length.as_secs();
     match (seconds / 3_600, seconds / 60 % 60) {
@@ -53,8 +54,8 @@ fn rough(length: Duration) -> String {
     }
 }
 
-/// Foretells how long runs take: as long as they are told to, and what comes around that as long
-/// as it took so far. One that is told no time takes what such runs took so far.
+/// Estimates the remaining time: the configured duration of each run plus the mean overhead so far.
+/// A run without a configured duration is expected to take the mean time of such runs so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forecast {
     pause: Duration,
@@ -87,7 +88,7 @@ impl Forecast {
         }
     }
 
-    /// A run took so long from one to the next, pauses apart.
+    /// Records the time from the start of a run to the next one, without the pause.
     pub(crate) fn learn(&mut self, told: Option<Duration>, took: Duration) {
         match told {
             Some(told) => self.overhead.add(took.saturating_sub(told)),
@@ -95,7 +96,7 @@ impl Forecast {
         }
     }
 
-    /// How long a run takes.
+    /// Returns the expected time of a run.
     pub(crate) fn run(&self, told: Option<Duration>) -> Option<Duration> {
         match told {
             Some(told) => Some(told + self.overhead.value().unwrap_or_default()),
@@ -103,7 +104,7 @@ impl Forecast {
         }
     }
 
-    /// How long all takes: the rest of the run that is made, and those that follow.
+    /// Returns the expected remaining time: of the current run, and of all that follow.
     pub(crate) fn left(
         &self,
         elapsed: Duration,

@@ -1,8 +1,8 @@
-//! A run that was made, as a file: JSON Lines.
+//! A run that was made, as a file of JSON Lines.
 //!
-//! The first line says what was run, the last one its result; between them is a line for each
-//! second that was watched, written while the run lasts, so that memory does not grow with its
-//! length. A file gets its name when its last line was written: one that has it is whole.
+//! The first line describes the run, the last one holds its result; between them is a line for each
+//! second that was sampled, written during the run, so that memory does not grow with its length. A
+//! file gets its name after its last line was written: a file with that name is complete.
 
 use crate::figures::Figures;
 use crate::identity::{self, Identity};
@@ -16,50 +16,50 @@ use std::path::{Path, PathBuf};
 /// The version of the format.
 const FORMAT: u32 = 1;
 
-/// What was run.
+/// The description of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the format.
     pub format: u32,
     /// The run's name, which its repeats share.
     pub name: String,
-    /// Which repeat it is, from 1.
+    /// The number of the repeat, from 1.
     pub repeat: u32,
-    /// What was set.
+    /// The settings.
     pub settings: Settings,
-    /// Everything that decides what the run is; a run that differs in any of it is another run.
-    /// `None` where the file has it in another form.
+    /// Everything that determines the run; if any part differs, it is another run. `None` if the
+    /// file has it in another form.
     #[serde(deserialize_with = "identity::read")]
     pub identity: Option<Identity>,
-    /// When the tool was started, in UTC (RFC 3339).
+    /// The start of the tool, in UTC (RFC 3339).
     pub started_at: String,
-    /// The tool as it was started.
+    /// The command line of the tool.
     pub command: Vec<String>,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// A phrase that says why it failed, if it did.
+    /// The reason of the failure, as a phrase; `None` if the run did not fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// What the tool measured, where it told.
+    /// The figures of the tool, if it reported any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<Figures>,
-    /// What was used.
+    /// The usage of tool, target and host.
     pub averages: Averages,
-    /// What the tool printed, long output without its middle.
+    /// The standard output of the tool; of a long output, beginning and end.
     pub stdout: String,
-    /// The same of its other stream.
+    /// The standard error of the tool; of a long output, beginning and end.
     pub stderr: String,
 }
 
 /// A run that was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedRun {
-    /// What was run.
+    /// The description of the run.
     pub header: Header,
-    /// Its result.
+    /// The result of the run.
     pub outcome: Outcome,
 }
 
@@ -72,18 +72,18 @@ enum Line {
     End(Box<Outcome>),
 }
 
-/// A saved run can't be read or written.
+/// The error of a saved run that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum SavedError {
-    /// The file can't be read or written.
+    /// The file cannot be read or written.
     #[error("{} can't be used: {source}.", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is no saved run of a study.
+    /// The file is not a saved run of a study.
     #[error(
         "{} is not a run of a study: {problem}. Move it away, or run the study with --redo.",
         path.display()
@@ -91,13 +91,13 @@ pub enum SavedError {
     Content {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         problem: String,
     },
 }
 
 impl Header {
-    /// What is run now.
+    /// Creates the header of a run that starts now.
     pub(crate) fn new(
         (name, repeat): (String, u32),
         settings: Settings,
@@ -117,15 +117,15 @@ impl Header {
 }
 
 impl SavedRun {
-    /// Reads a file, passing over its seconds.
+    /// Reads a file, without its seconds.
     ///
     /// # Errors
-    /// If it can't be read, or is no whole saved run.
+    /// If the file cannot be read, or is not a complete saved run.
     pub fn read(path: &Path) -> Result<SavedRun, SavedError> {
         SavedRun::read_with(path, |_| ())
     }
 
-    /// Reads a file, and reports each of its seconds.
+    /// Reads a file, and passes each of its seconds to `tell`.
     ///
     /// # Errors
     /// As [`SavedRun::read`].
@@ -157,7 +157,7 @@ impl SavedRun {
     }
 }
 
-/// Writes a run while it is made.
+/// Writes a run during the run.
 #[derive(Debug)]
 pub(crate) struct Writer {
     path: PathBuf,
@@ -166,7 +166,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Begins the file of a run.
+    /// Creates the file of a run.
     pub(crate) fn begin(path: &Path, header: Header) -> Result<Writer, SavedError> {
         let partial = path.with_extension("partial");
         let file = File::create(&partial).map_err(|source| SavedError::Io {
@@ -187,7 +187,7 @@ impl Writer {
         self.line(&Line::Second(second))
     }
 
-    /// Ends the file, which gets its name by it.
+    /// Completes the file and gives it its name.
     pub(crate) fn end(mut self, outcome: Outcome) -> Result<(), SavedError> {
         self.line(&Line::End(Box::new(outcome)))?;
         let finished = self
@@ -198,9 +198,9 @@ impl Writer {
         finished.map_err(|source| self.error(source))
     }
 
-    /// Gives the file up.
+    /// Discards the file.
     pub(crate) fn discard(self) {
-        // What stays is written over by the next try.
+        // A file that cannot be removed is overwritten by the next attempt.
         let _ = fs::remove_file(&self.partial);
     }
 
@@ -313,7 +313,7 @@ pub(crate) mod samples {
         SavedRun { header, outcome }
     }
 
-    /// One that went well, at this many requests a second.
+    /// Returns a successful run with this many requests per second.
     pub(crate) fn done(name: &str, repeat: u32, rps: f64) -> SavedRun {
         let figures = Figures {
             rps,
@@ -349,7 +349,7 @@ pub(crate) mod samples {
         run(name, repeat, outcome)
     }
 
-    /// One that failed.
+    /// Returns a failed run.
     pub(crate) fn failed(name: &str, repeat: u32) -> SavedRun {
         let outcome = Outcome {
             failure: Some("it ended with exit code 1".to_owned()),

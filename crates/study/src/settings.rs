@@ -1,96 +1,96 @@
-//! What is set of a run: one value of each axis.
+//! The settings of a run: one value of each axis.
 //!
-//! A *setting* is one of the words below or, where its name begins with a dash, a flag of the tool
-//! itself. An *axis* is a setting with the values that it takes one after the other.
+//! A *setting* is one of the names below or, if its name begins with a dash, a flag of the tool
+//! itself. An *axis* is a setting with the list of values that it takes.
 
 use loadline_plan::{DurationText, Rate, mask_words};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A setting and the values it takes.
+/// A setting and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it is called in the file.
+    /// The name in the file.
     pub name: String,
-    /// The line of the file where it stands.
+    /// The line in the file.
     pub line: usize,
-    /// Its values; never empty.
+    /// The values; never empty.
     pub values: Vec<Setting>,
 }
 
 /// One value of one setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setting {
-    /// With which tool.
+    /// The name of the tool.
     Tool(String),
-    /// Against which target.
+    /// The name of the target.
     Target(String),
-    /// How many connections, or users, at once.
+    /// The number of simultaneous connections, or of users.
     Connections(u32),
-    /// How many threads, or processes, the tool has.
+    /// The number of the tool's threads, or of its processes.
     Threads(u32),
-    /// How many requests a second are asked for.
+    /// The asked rate of requests.
     Rate(Rate),
-    /// How long.
+    /// The duration of the load.
     Duration(Duration),
-    /// How many requests.
+    /// The number of requests.
     Requests(u64),
-    /// Whether connections serve more than one request.
+    /// True if connections serve more than one request.
     KeepAlive(bool),
-    /// A script of the tool's own kind.
+    /// A script for the tool.
     Script(PathBuf),
-    /// A flag of the tool's own.
+    /// A flag of the tool itself.
     Flag(Flag),
 }
 
-/// A flag of a tool's own: as it is typed, and what comes behind it.
+/// A flag of the tool itself: its name as typed, and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flag {
-    /// Its name with its dashes.
+    /// The name with its dashes.
     pub name: String,
-    /// What comes behind it; `None` for a flag that stands alone.
+    /// The value; `None` for a flag without one.
     pub value: Option<String>,
-    /// Whether it is there at all: an axis may turn a flag on and off.
+    /// True if the flag is present: an axis may turn a flag on and off.
     pub on: bool,
 }
 
-/// All that is set of a run. What is not set is left to the tool.
+/// All settings of a run. Absent settings are left to the tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// With which tool.
+    /// The name of the tool.
     pub tool: String,
-    /// Against which target.
+    /// The name of the target.
     pub target: String,
-    /// How many connections, or users, at once.
+    /// The number of simultaneous connections, or of users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// How many threads, or processes, the tool has.
+    /// The number of the tool's threads, or of its processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// How many requests a second are asked for.
+    /// The asked rate of requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// How long.
+    /// The duration of the load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Duration>,
-    /// How many requests.
+    /// The number of requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// Whether connections serve more than one request.
+    /// True if connections serve more than one request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<bool>,
-    /// A script of the tool's own kind.
+    /// A script for the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<PathBuf>,
-    /// Flags of the tool's own.
+    /// The flags of the tool itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
 }
 
 impl Settings {
-    /// Sets one thing more; one that was set before is replaced.
+    /// Sets one setting; an earlier value is replaced.
     pub fn set(&mut self, setting: &Setting) {
         match setting.clone() {
             Setting::Tool(name) => self.tool = name,
@@ -113,7 +113,7 @@ impl Settings {
         }
     }
 
-    /// The same, with what is secret in its flags masked: as it is kept.
+    /// Returns the settings with secrets in the flags masked, as they are saved.
     pub(crate) fn masked(&self) -> Settings {
         Settings {
             flags: self.flags.iter().map(Flag::masked).collect(),
@@ -121,7 +121,7 @@ impl Settings {
         }
     }
 
-    /// What is set, in short: `t1-c10-60s-r2000`, without tool and target.
+    /// Returns the settings in short: `t1-c10-60s-r2000`, without tool and target.
     pub(crate) fn short(&self) -> String {
         let mut parts = Vec::new();
         parts.extend(self.threads.map(|count| format!("t{count}")));
@@ -147,13 +147,13 @@ fn keep_alive_text(keeps: bool) -> &'static str {
     if keeps { "keepalive" } else { "close" }
 }
 
-/// A rate as requests a second.
+/// Returns a rate in requests per second.
 pub(crate) fn rate_text(rate: Rate) -> String {
     rate.per_second().to_string()
 }
 
 impl Flag {
-    /// The flag as the tool reads it.
+    /// Returns the flag as arguments of the tool.
     pub(crate) fn words(&self) -> impl Iterator<Item = String> + '_ {
         std::iter::once(self.name.clone()).chain(self.value.clone())
     }

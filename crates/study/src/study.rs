@@ -1,4 +1,4 @@
-//! What a study is: plain data, as its file says it.
+//! A study as plain data, as its file describes it.
 
 use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
@@ -10,47 +10,47 @@ use std::time::Duration;
 /// Many runs, described by one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Study {
-    /// Its name; results of another study are never mixed with its own.
+    /// The name; results of different studies are never mixed.
     pub name: String,
-    /// The file that says it, for messages.
+    /// The path of the file, for messages.
     pub path: PathBuf,
-    /// How often each run is made.
+    /// The number of times that each run is made.
     pub repeats: u32,
-    /// In which order runs are made.
+    /// The order of the runs.
     pub order: Order,
-    /// How long nothing happens between two runs.
+    /// The pause between two runs.
     pub pause: Duration,
-    /// How long a run may take before it is ended; `None` allows what its settings suggest.
+    /// The time after which a run is ended; `None` derives it from the run's settings.
     pub time_limit: Option<Duration>,
-    /// Which cores each side gets.
+    /// The cores of each side.
     pub pin: Pin,
-    /// What the runs are made with, where it is not a known tool under its own name.
+    /// The tools of the file, in addition to the known ones under their own names.
     pub tools: Vec<Tool>,
-    /// What the runs are made against; never empty.
+    /// The targets; never empty.
     pub targets: Vec<Target>,
     /// The runs, before expansion; never empty.
     pub rows: Vec<Row>,
-    /// What is different in a quick study.
+    /// The differences of a quick study.
     pub quick: Quick,
 }
 
-/// In which order runs are made.
+/// The order of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As the file lists them, all of them before any is repeated.
+    /// The order of the file: all runs once, before any is repeated.
     Listed,
-    /// Shuffled, repeats among each other, by this seed.
+    /// Shuffled by this seed, including the repeats.
     Random(u64),
 }
 
-/// Which cores each side gets; `None` leaves it to the kernel.
+/// The cores of each side; `None` leaves the choice to the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pin {
     /// The tools' cores.
     pub tools: Option<Cores>,
     /// The targets' cores.
     pub targets: Option<Cores>,
-    /// The line of the file that says so.
+    /// The line of the file that sets them.
     pub line: usize,
 }
 
@@ -58,12 +58,12 @@ pub struct Pin {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cores(pub(crate) Vec<usize>);
 
-/// A load tester as the file names it.
+/// A load tester as defined by the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// What the rows call it.
+    /// The name in the rows.
     pub name: String,
-    /// Whose arguments it takes and whose report it prints.
+    /// The kind of tool: its arguments and its report.
     pub kind: ToolKind,
     /// The words that start it, before any argument.
     pub words: Vec<String>,
@@ -72,37 +72,38 @@ pub struct Tool {
 /// A server under load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// What the rows call it.
+    /// The name in the rows.
     pub name: String,
-    /// The line of the file where it stands.
+    /// The line in the file.
     pub line: usize,
-    /// Where requests go. `{port}` in it is a free port of this host.
+    /// The URL of the requests. `{port}` in it is a free port of this host.
     pub url: String,
-    /// Starts it and stays with it; without one it runs already.
+    /// The command that starts the target and does not return; without one the target runs already.
     pub start: Option<Command>,
-    /// Succeeds once it serves; without one it serves once it can be connected to.
+    /// The command that succeeds once the target serves; without one it serves once a connection
+    /// can be opened.
     pub check: Option<Command>,
-    /// Stops it; without one its processes are asked to end.
+    /// The command that stops the target; without one its processes are ended.
     pub stop: Option<Command>,
-    /// Runs between two runs.
+    /// The command between two runs.
     pub reset: Option<Command>,
-    /// How long it may take to serve.
+    /// The time that the target may take to serve, and that each of its commands may take.
     pub patience: Duration,
-    /// Files that are written into its folder before it starts: name and text.
+    /// The files that are written into its folder before it starts: name and text.
     pub files: Vec<(String, String)>,
 }
 
-/// A command of the user's. In its words `{port}`, `{folder}` and `{url}` stand for the target's
-/// port, the folder of its files, and its URL.
+/// A command of the user. In its words `{port}`, `{folder}` and `{url}` are replaced by the
+/// target's port, the folder of its files, and its URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The line of the file where it stands.
+    /// The line in the file.
     pub line: usize,
-    /// What is run.
+    /// The command itself.
     pub what: What,
 }
 
-/// What a command runs.
+/// The program or shell line of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum What {
@@ -115,32 +116,32 @@ pub enum What {
 /// Some runs of the file: the product of all axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The line of the file where it stands.
+    /// The line in the file.
     pub line: usize,
-    /// Whether it belongs to a quick study.
+    /// True if the row belongs to a quick study.
     pub quick: bool,
-    /// What is set, each with one value or several; the last one changes fastest.
+    /// The axes, each with one or several values; the last one changes fastest.
     pub axes: Vec<Axis>,
 }
 
-/// What is different in a quick study.
+/// The differences of a quick study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quick {
-    /// How often each run is made, if not as often as else.
+    /// The number of times that each run is made; `None` as in the full study.
     pub repeats: Option<u32>,
-    /// How long nothing happens between two runs, if not as long as else.
+    /// The pause between two runs; `None` as in the full study.
     pub pause: Option<Duration>,
-    /// What takes the place of axes of the same name.
+    /// The axes that replace those of the same name.
     pub axes: Vec<Axis>,
 }
 
 impl Study {
-    /// The target of this name.
+    /// Returns the target of this name.
     pub(crate) fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.name == name)
     }
 
-    /// The tool of this name: one that the file names, or a known one under its own name.
+    /// Returns the tool of this name: one of the file, or a known one under its own name.
     pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
         let named = self.tools.iter().find(|tool| tool.name == name).cloned();
         named.or_else(|| {
@@ -157,12 +158,12 @@ impl Study {
         self.tool(name).is_some()
     }
 
-    /// A path of the file, which begins at the file's folder.
+    /// Returns a path of the file, which is relative to the file's folder.
     pub(crate) fn resolve_path(&self, path: &Path) -> PathBuf {
         self.folder().join(path)
     }
 
-    /// The folder of the file.
+    /// Returns the folder of the file.
     pub(crate) fn folder(&self) -> PathBuf {
         match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -170,7 +171,7 @@ impl Study {
         }
     }
 
-    /// What is wrong, with the line of the file where it stands.
+    /// Returns the error of a line in the file.
     pub(crate) fn refuse(&self, line: usize, problem: Problem) -> FileError {
         FileError {
             path: self.path.clone(),
@@ -182,7 +183,7 @@ impl Study {
 }
 
 impl Pin {
-    /// The first core of either side that is not among these.
+    /// Returns the first core of either side that is not usable.
     pub(crate) fn beyond(&self, usable: impl Fn(usize) -> bool) -> Option<usize> {
         let sides = self.tools.iter().chain(&self.targets);
         let mut cores = sides.flat_map(|Cores(cores)| cores.iter().copied());
@@ -193,7 +194,7 @@ impl Pin {
 impl Cores {
     /// Reads `0`, `0,2` or `1-3,8`; `None` for anything else.
     pub fn parse(text: &str) -> Option<Cores> {
-        /// The most that the kernel's set of cores holds by default (sched_setaffinity(2)).
+        /// The size of the kernel's default set of cores (sched_setaffinity(2)).
         const MOST: usize = 1024;
         let mut cores = Vec::new();
         for part in text.split(',') {

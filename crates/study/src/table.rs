@@ -1,4 +1,4 @@
-//! The results as a table for people: a line for each run, its repeats in their medians.
+//! The results as a table for people: a line for each run, with the medians of its repeats.
 
 use crate::figures::Percentiles;
 use crate::saved::SavedRun;
@@ -56,13 +56,14 @@ const COLUMNS: [Column; 15] = [
     }),
 ];
 
-/// Why a mean is missing.
+/// The reason for a missing mean.
 const SEEN_TOO_BRIEFLY: &str =
     "what was used is left out where less than half of the run could be watched";
 
-/// Columns of a terminal that the table keeps to.
+/// The maximum width of the table, in columns of a terminal.
 const WIDTH: usize = 80;
-/// What is left out first where there is no room; it is in the CSV file and on the page.
+/// The columns that are left out if there is not enough space, in this order; they are in the CSV
+/// file and on the page.
 const SPARE: [&str; 10] = [
     "of the link",
     "bandwidth",
@@ -76,8 +77,8 @@ const SPARE: [&str; 10] = [
     "CPU",
 ];
 
-/// The results of runs that were made, in their order; repeats stand together. Columns that nothing
-/// stands in are left out.
+/// Returns the results of runs that were made, in their order; repeats share a line. Empty columns
+/// are left out.
 pub fn table(runs: &[SavedRun]) -> String {
     let groups: Vec<Vec<&SavedRun>> = groups(runs);
     let columns = COLUMNS.iter().filter_map(|(title, cell)| {
@@ -118,14 +119,14 @@ pub fn table(runs: &[SavedRun]) -> String {
     text
 }
 
-/// The columns that a line takes.
+/// Returns the width of a line.
 fn width(columns: &[Vec<String>]) -> usize {
     let widths = columns.iter().map(|cells| cells[0].chars().count() + 2);
     widths.sum::<usize>().saturating_sub(2)
 }
 
-/// What to know of runs, in lines of at most the terminal's width; what is to be known of several
-/// is told once.
+/// Returns the notes on runs, in lines of at most the terminal's width; a note on several runs is
+/// printed once.
 fn told(notes: &[(String, String)]) -> String {
     let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
     for (name, note) in notes {
@@ -146,7 +147,7 @@ fn told(notes: &[(String, String)]) -> String {
     }
 }
 
-/// The words in lines, those behind the first set in.
+/// Breaks a text into lines; all but the first are indented.
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -164,7 +165,7 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// Repeats of one run, in the order of the first of each.
+/// Groups the repeats of each run, in the order of the first of each.
 fn groups(runs: &[SavedRun]) -> Vec<Vec<&SavedRun>> {
     let mut groups: Vec<Vec<&SavedRun>> = Vec::new();
     for run in runs {
@@ -180,7 +181,7 @@ fn groups(runs: &[SavedRun]) -> Vec<Vec<&SavedRun>> {
     groups
 }
 
-/// The title and the cells, all of one width: texts stand on the left, numbers on the right.
+/// Returns the title and the cells, padded to one width: texts on the left, numbers on the right.
 fn column(title: &str, cells: Vec<Option<String>>) -> Vec<String> {
     let is_text = matches!(title, "run" | "");
     let cells = cells.into_iter().map(|cell| cell.unwrap_or_default());
@@ -194,7 +195,7 @@ fn column(title: &str, cells: Vec<Option<String>>) -> Vec<String> {
     cells.into_iter().map(padded).collect()
 }
 
-/// The median of what is known; of an even number, the mean of the middle two.
+/// Returns the median of the known values; of an even number, the mean of the middle two.
 fn median(runs: &[&SavedRun], of: impl Fn(&SavedRun) -> Option<f64>) -> Option<f64> {
     let mut known: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
     known.sort_by(f64::total_cmp);
@@ -202,7 +203,7 @@ fn median(runs: &[&SavedRun], of: impl Fn(&SavedRun) -> Option<f64>) -> Option<f
     Some((known[middle] + known[known.len() / 2]) / 2.0)
 }
 
-/// The median of a percentile, as far as the tool tells it.
+/// Returns the median of a percentile, with the resolution of the tool's report.
 fn percentile(runs: &[&SavedRun], of: impl Fn(&Percentiles) -> Option<f64>) -> Option<String> {
     let figures = || runs.iter().filter_map(|run| run.outcome.figures.as_ref());
     let steps = figures().filter_map(|figures| figures.resolution_us);
@@ -211,7 +212,7 @@ fn percentile(runs: &[&SavedRun], of: impl Fn(&Percentiles) -> Option<f64>) -> O
     Some(time_in_steps(us, step_us))
 }
 
-/// How far the repeats lie apart, from the lowest to the highest rate in % of the median.
+/// Returns the spread of the repeats: the highest minus the lowest rate, in % of the median.
 fn spread(runs: &[&SavedRun]) -> Option<String> {
     let rates = || {
         runs.iter()
@@ -222,7 +223,7 @@ fn spread(runs: &[&SavedRun]) -> Option<String> {
     (rates().count() > 1 && median > 0.0).then(|| percent((high - low) / median * 100.0))
 }
 
-/// What to know of a run: that it failed, that it had errors, that it is not to be believed.
+/// Returns the note on a run: its failures, its errors, its doubtful validity.
 fn note(runs: &[&SavedRun]) -> Option<String> {
     let mut notes = Vec::new();
     if runs.iter().any(|run| run.outcome.averages.seen_too_briefly) {
@@ -261,7 +262,7 @@ fn note(runs: &[&SavedRun]) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join(", "))
 }
 
-/// A number of three digits at least, thousands apart.
+/// Formats a number with at least three digits, its thousands separated.
 fn number(number: f64) -> String {
     if number < 100.0 && number.fract() != 0.0 {
         return format!("{number:.1}");
@@ -279,12 +280,12 @@ fn memory(kb: f64) -> String {
     format!("{mb:.1} MB")
 }
 
-/// In megabytes of a million, as memory.
+/// Formats a bandwidth, in megabytes of a million bytes, as memory.
 fn bandwidth(kb_per_s: f64) -> String {
     memory(kb_per_s) + "/s"
 }
 
-/// A share that is often far below one percent.
+/// Formats a share that is often far below one percent.
 fn share(percent: f64) -> String {
     let digits = usize::from(percent < 9.95) + usize::from(percent < 0.995);
     format!("{percent:.digits$} %")
@@ -294,8 +295,8 @@ fn time(us: f64) -> String {
     time_in_steps(us, 0.0)
 }
 
-/// A time that is known in steps of so many microseconds: no digit is finer than a step, and what
-/// is below one step is only known to be so.
+/// Formats a time of this resolution in microseconds: no digit is finer than the resolution, and a
+/// time below it is printed as `<` the resolution.
 pub(crate) fn time_in_steps(us: f64, step_us: f64) -> String {
     if us < step_us {
         return format!("< {}", time_in_steps(step_us, step_us));

@@ -1,4 +1,4 @@
-//! A target while it runs: started, asked whether it serves, reset, stopped.
+//! A running target: started, checked, reset, stopped.
 
 use crate::command::{Blanks, Words};
 use crate::events::{Event, Events};
@@ -12,17 +12,17 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often a target is asked whether it serves.
+/// The interval of the checks whether a target serves.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// The most of a command's output that is looked at for a message.
+/// The most bytes of a command's output that are read for a message.
 const MOST_OUTPUT: u64 = 64 << 10;
 
-/// Why there is no target.
+/// The reason why a target is not available.
 #[derive(Debug)]
 pub(crate) enum NoTarget {
-    /// The user interrupted.
+    /// The user interrupted the study.
     Interrupted,
-    /// Something is wrong with it.
+    /// The target is wrong, or one of its commands failed.
     Refused(FileError),
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Serving<'a> {
     port: u16,
     folder: PathBuf,
     url: String,
-    /// Its process, unless it ran before or went to the background.
+    /// The process of the target, unless it ran before or went to the background.
     process: Option<Process>,
-    /// Whether it was started and not stopped yet.
+    /// True between its start and its stop.
     is_up: bool,
 }
 
 impl<'a> Serving<'a> {
-    /// Starts a target and waits until it serves. Its files go to a folder, which is emptied.
+    /// Starts a target and waits until it serves. Its files are written to `folder`.
     pub(crate) fn start(
         study: &'a Study,
         target: &'a Target,
@@ -74,29 +74,29 @@ impl<'a> Serving<'a> {
         Ok(serving)
     }
 
-    /// What it is called.
+    /// Returns the name of the target.
     pub(crate) fn name(&self) -> &'a str {
         &self.target.name
     }
 
-    /// Where requests go.
+    /// Returns the URL of the requests.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// Its process, where it was started here.
+    /// Returns the process identifier of the target, if it was started here and still runs.
     pub(crate) fn pid(&self) -> Option<u32> {
         let running = self.process.as_ref().filter(|process| !process.has_ended());
         running.map(Process::pid)
     }
 
-    /// Whether it was started here and runs no more, though nobody stopped it.
+    /// True if it was started here and has ended, without a stop command that could explain it.
     pub(crate) fn is_gone(&self) -> bool {
         let ended = self.process.as_ref().is_some_and(Process::has_ended);
         ended && self.target.stop.is_none()
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens at.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         let url = self.url.parse::<loadline_plan::Target>().ok()?.url;
         let port = url.port_or_known_default()?;
@@ -104,7 +104,7 @@ impl<'a> Serving<'a> {
         found.ok()?.into_iter().next()
     }
 
-    /// Runs its command for between two runs.
+    /// Runs the command between two runs.
     pub(crate) fn reset(&self, events: &Events) -> Result<(), NoTarget> {
         match &self.target.reset {
             Some(reset) => self.succeed(reset, events),
@@ -112,7 +112,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Stops it. What can't be stopped by its own command is ended.
+    /// Stops the target. A process that its own command does not stop is ended.
     pub(crate) fn stop(mut self) -> Result<(), NoTarget> {
         self.end()
     }
@@ -121,14 +121,14 @@ impl<'a> Serving<'a> {
         if !std::mem::take(&mut self.is_up) {
             return Ok(());
         }
-        // An interrupt is no reason to leave it running.
+        // An interrupt must not leave it running.
         let unheard = Events::default();
         let stopped = match &self.target.stop {
             Some(stop) => self.succeed(stop, &unheard),
             None => Ok(()),
         };
         if let Some(process) = &mut self.process {
-            // It is gone, and nobody waits for how.
+            // It has ended; its exit status does not matter.
             let _ = process.end();
         }
         stopped
@@ -173,12 +173,12 @@ impl<'a> Serving<'a> {
         })
     }
 
-    /// Where the output of its last command stands.
+    /// Returns the file with the output of its last command.
     fn log(&self) -> PathBuf {
         self.folder.join("output.log")
     }
 
-    /// Waits until it serves.
+    /// Waits until the target serves.
     fn wait(&self, events: &Events) -> Result<(), NoTarget> {
         let until = Instant::now() + self.target.patience;
         loop {
@@ -215,13 +215,13 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Runs a command that has to succeed.
+    /// Runs a command that must succeed.
     fn succeed(&self, command: &Command, events: &Events) -> Result<(), NoTarget> {
         let failed = |why| self.study.refuse(command.line, Problem::CommandFailed(why));
         Ok(self.run(command, events)?.map_err(failed)?)
     }
 
-    /// Runs a command to its end. The error is a phrase.
+    /// Runs a command to its end. The inner error is a phrase.
     fn run(&self, command: &Command, events: &Events) -> Result<Result<(), String>, NoTarget> {
         let mut process = self.launch(command, events)?;
         let until = Instant::now() + self.target.patience;
@@ -239,7 +239,7 @@ impl<'a> Serving<'a> {
         })
     }
 
-    /// What its last command said last, behind a colon.
+    /// Returns the last message of its last command, after a colon.
     fn said(&self) -> String {
         let output = excerpt(&self.log(), MOST_OUTPUT);
         telling_line(&output)
@@ -252,15 +252,15 @@ impl<'a> Serving<'a> {
     }
 }
 
-/// Whatever ends a study, the user or an error, its targets don't outlive it.
+/// A target does not outlive its study, whether the user or an error ends the study.
 impl Drop for Serving<'_> {
     fn drop(&mut self) {
-        // What ends it is told; that it can't be stopped besides would hide that.
+        // The reason of the end is reported; an error of the stop would hide it.
         let _ = self.end();
     }
 }
 
-/// A port without a listener.
+/// Returns a port without a listener.
 pub(crate) fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

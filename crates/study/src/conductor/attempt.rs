@@ -1,4 +1,4 @@
-//! Making one run: the tool is started, watched until it ends, and asked what it measured.
+//! Makes one run: starts the tool, watches it until it ends, and reads its report.
 
 use super::{Agenda, Error, Screen, Stop};
 use crate::command::Words;
@@ -22,18 +22,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-/// How often both sides are looked at. A run that is over sooner is looked at before.
+/// The interval of the samples of both sides, and the times of additional ones for short runs.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const FIRST_LOOKS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(300)];
-/// What a tool may take besides its configured duration.
+/// The time that a tool may take in addition to its configured duration.
 const ALLOWANCE: Duration = Duration::from_secs(60);
-/// What it may take without a configured duration.
+/// The time that a tool without a configured duration may take.
 const WITHOUT_TIME: Duration = Duration::from_secs(600);
-/// The most of its output that is read for its report, and that is kept.
+/// The most bytes of the tool's output that are read for its report, and that are kept.
 const MOST_READ: u64 = 4 << 20;
 const MOST_KEPT: u64 = 32 << 10;
 
-/// A run that is made now.
+/// A run that is being made.
 pub(super) struct Attempt<'a> {
     pub(super) study: &'a Study,
     pub(super) folder: &'a Folder,
@@ -44,14 +44,14 @@ pub(super) struct Attempt<'a> {
     pub(super) identity: Identity,
 }
 
-/// How the tool's process came to its end.
+/// The end of the tool's process.
 enum Over {
     ByItself,
     TookTooLong(Duration),
 }
 
 impl Attempt<'_> {
-    /// Makes the run and saves its result, were it a failure.
+    /// Makes the run and saves its result, also if it failed.
     pub(super) fn make(
         self,
         agenda: &Agenda<'_>,
@@ -60,7 +60,8 @@ impl Attempt<'_> {
     ) -> Result<(), Stop> {
         let work = self.folder.work(&self.run.file_stem());
         let words = self.prepare(&work)?;
-        // The search for the target's processes may take its time, which is not the tool's.
+        // The search for the target's processes may take long, and must not count as the tool's
+        // time.
         let meter = Meter::prepare(self.target.pid(), self.target.address());
         let path = self.folder.run(self.run);
         let mut writer = Writer::begin(&path, self.header(&words))?;
@@ -76,7 +77,7 @@ impl Attempt<'_> {
                 ..Outcome::default()
             }),
         };
-        // Its files were only needed while it ran.
+        // The files were only needed during the run.
         let _ = fs::remove_dir_all(&work);
         match outcome {
             Ok(outcome) => {
@@ -90,7 +91,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Lays out the files that the tool needs. Returns its arguments.
+    /// Writes the files that the tool needs. Returns its arguments.
     fn prepare(&self, work: &Path) -> Result<Vec<String>, Stop> {
         let io = |source| {
             Stop::Failed(Error::Io {
@@ -139,7 +140,7 @@ impl Attempt<'_> {
         Process::start(launch, events.sender())
     }
 
-    /// Watches the tool until it has ended, and reads what it left behind.
+    /// Watches the tool until it has ended, and reads its report.
     fn see_through(
         &self,
         (mut process, mut meter): (Process, Meter),
@@ -158,7 +159,7 @@ impl Attempt<'_> {
             },
             events,
         )?;
-        // Before its end is taken note of, what it used in all can be read.
+        // The total CPU time can be read until the process is reaped.
         let averages = meter.averages(cpu_s(process.pid()));
         let result = self.result(over, process.end(), work);
         let (figures, failure) = match result {
@@ -177,7 +178,7 @@ impl Attempt<'_> {
         })
     }
 
-    /// Looks again and again until the tool has ended or taken too long, and tells what was seen.
+    /// Samples until the tool has ended or taken too long, and passes each sample to `tell`.
     fn watch(
         &self,
         process: &Process,
@@ -189,7 +190,7 @@ impl Attempt<'_> {
         let limit = self.limit();
         let mut looks = looks();
         loop {
-            // Looks are due by the clock: one that took its time does not move the others.
+            // The times of samples are fixed: a slow sample does not delay the others.
             let due = begun + looks.next().unwrap_or(limit).min(limit);
             let runs = sleep(process, due, events)?;
             tell(meter.look(), begun.elapsed())?;
@@ -202,7 +203,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// What the tool measured, or a sentence that says why it did not.
+    /// Returns the figures of the tool, or a sentence that says why there are none.
     fn result(
         &self,
         over: Over,
@@ -219,7 +220,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// What the tool measured.
+    /// Reads the figures from the tool's report.
     fn read(&self, work: &Path) -> Result<Figures, String> {
         let captured = Captured {
             stdout: &excerpt(&stdout(work), MOST_READ),
@@ -229,7 +230,7 @@ impl Attempt<'_> {
         figures.map_err(|error| error.to_string())
     }
 
-    /// Why what was measured says nothing.
+    /// Returns the reason why the figures mean nothing, if there is one.
     fn flaw(&self, figures: &Figures) -> Option<String> {
         if self.target.is_gone() {
             return Some(format!("the target {} ended meanwhile", self.target.name()));
@@ -238,7 +239,7 @@ impl Attempt<'_> {
         nothing.then(|| "not one request was answered".to_owned())
     }
 
-    /// How long the tool may take.
+    /// Returns the time that the tool may take.
     fn limit(&self) -> Duration {
         let told = self.run.settings.duration;
         let usual = told.map_or(WITHOUT_TIME, |told| told + told / 2 + ALLOWANCE);
@@ -252,13 +253,13 @@ impl Attempt<'_> {
     }
 }
 
-/// When to look, from the start on.
+/// Returns the times of the samples, from the start on.
 fn looks() -> impl Iterator<Item = Duration> {
     let each = (1..).map(|count| LOOK_EVERY * count);
     FIRST_LOOKS.into_iter().chain(each)
 }
 
-/// Sleeps until an instant, unless the process ends before; says whether it still runs.
+/// Sleeps until an instant, unless the process ends before; true if the process still runs.
 fn sleep(process: &Process, until: Instant, events: &Events) -> Result<bool, Stop> {
     loop {
         if events.is_interrupted() {
@@ -281,7 +282,7 @@ fn stderr(work: &Path) -> PathBuf {
     work.join("stderr")
 }
 
-/// What the tool said last, behind a colon: its error, if it has one.
+/// Returns the tool's last message after a colon: its error, if it printed one.
 fn said(work: &Path) -> String {
     let said = [stderr(work), stdout(work)].map(|path| excerpt(&path, MOST_KEPT));
     let line = said.iter().find_map(|text| telling_line(text));

@@ -1,4 +1,4 @@
-//! A row of every kind.
+//! A row of each kind.
 
 use super::*;
 use crate::figures::Figures;

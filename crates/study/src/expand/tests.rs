@@ -1,4 +1,4 @@
-//! Studies as they are written, and the runs that they come to.
+//! Studies as files describe them, and their runs.
 
 use super::*;
 use proptest::prelude::*;
@@ -75,7 +75,7 @@ fn a_quick_study_has_its_own_rows_and_lengths_and_no_run_twice() {
          { connections = 2, duration = \"60s\" }]\n\
          [quick]\nrepeats = 1\nduration = \"2s\"\nthreads = 7\n",
     );
-    // Threads are in no row, so nothing takes their place.
+    // No row sets threads, so the quick threads replace nothing.
     assert_eq!(names(&study.runs(true).unwrap()), ["wrk-a-c1-2s.1"]);
     assert_eq!(study.runs(false).unwrap().len(), 15);
 }

@@ -1,4 +1,4 @@
-//! Values of a study file, each read with its place.
+//! Values of a study file, each read with its position.
 
 use crate::problem::{FileError, Problem};
 use loadline_plan::{parse_count, parse_duration, parse_small_count};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// How alike a key must be to be the one that was meant.
+/// The similarity (Jaro) from which a known key is suggested for an unknown one.
 const ALIKE: f64 = 0.8;
 
-/// Reads values, and knows where they stand.
+/// Reads values and keeps their positions.
 pub(super) struct Reader<'a> {
     path: &'a Path,
     text: &'a str,
@@ -21,7 +21,7 @@ pub(super) struct Reader<'a> {
 pub(super) struct Entry<'a> {
     /// The key, with dashes for underscores.
     pub(super) key: String,
-    /// The key as it is typed.
+    /// The key as typed.
     pub(super) typed: &'a str,
     pub(super) line: usize,
     pub(super) value: &'a DeValue<'a>,
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         Reader { path, text }
     }
 
-    /// The whole file.
+    /// Parses the whole file.
     pub(super) fn table(&self) -> Result<Spanned<DeTable<'a>>, FileError> {
         DeTable::parse(self.text).map_err(|error| {
             let problem = Problem::Syntax(error.message().replace('\n', ", "));
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The keys of a table, in the order in which they stand.
+    /// Returns the keys of a table, in the order of the file.
     pub(super) fn entries<'t>(&self, table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -54,7 +54,8 @@ impl<'a> Reader<'a> {
         entries.into_iter().map(entry).collect()
     }
 
-    /// The values of a list, each under the key of the list; one value alone is a list of one.
+    /// Returns the values of a list, each with the key of the list; a single value is a list of
+    /// one.
     pub(super) fn values<'t>(&self, entry: &Entry<'t>) -> Result<Vec<Entry<'t>>, FileError> {
         let Some(values) = entry.value.as_array() else {
             return Ok(vec![Entry {
@@ -74,14 +75,14 @@ impl<'a> Reader<'a> {
         Ok(values.iter().map(one).collect())
     }
 
-    /// The keys of an inline table or a section.
+    /// Returns the keys of an inline table or a section.
     pub(super) fn section<'t>(&self, entry: &Entry<'t>) -> Result<Vec<Entry<'t>>, FileError> {
         let table = entry.value.as_table();
         let table = table.ok_or_else(|| self.refuse(entry, Problem::NoTable))?;
         Ok(self.entries(table))
     }
 
-    /// The sections of a list of them: of each its line, and its keys.
+    /// Returns the sections of a list, each with its line and its keys.
     pub(super) fn sections<'t>(
         &self,
         entry: &Entry<'t>,
@@ -96,14 +97,14 @@ impl<'a> Reader<'a> {
         tables.iter().map(section).collect()
     }
 
-    /// A text that is not empty.
+    /// Reads a text that is not empty.
     pub(super) fn text(&self, entry: &Entry<'_>) -> Result<String, FileError> {
         let text = entry.value.as_str().filter(|text| !text.is_empty());
         text.map(str::to_owned)
             .ok_or_else(|| self.refuse(entry, Problem::NoText))
     }
 
-    /// A text that files may be named after.
+    /// Reads a text that can be part of a file name.
     pub(super) fn name(&self, entry: &Entry<'_>) -> Result<String, FileError> {
         let name = self.text(entry)?;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
@@ -116,7 +117,7 @@ impl<'a> Reader<'a> {
         Ok(name)
     }
 
-    /// A text, or a number as it would be typed.
+    /// Reads a text, or a number as it would be typed.
     pub(super) fn scalar(&self, entry: &Entry<'_>) -> Result<String, FileError> {
         match entry.value {
             DeValue::String(text) => Ok(text.to_string()),
@@ -131,7 +132,7 @@ impl<'a> Reader<'a> {
         value.ok_or_else(|| self.refuse(entry, Problem::NoFlag))
     }
 
-    /// A number of one or more.
+    /// Reads a number of one or more.
     pub(super) fn count(&self, entry: &Entry<'_>) -> Result<u64, FileError> {
         match self.parsed(entry, parse_count)? {
             0 => Err(self.refuse(entry, Problem::Nothing)),
@@ -139,7 +140,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number of one or more, that is not large.
+    /// Reads a number of one or more that fits into 32 bits.
     pub(super) fn small_count(&self, entry: &Entry<'_>) -> Result<u32, FileError> {
         match self.parsed(entry, parse_small_count)? {
             0 => Err(self.refuse(entry, Problem::Nothing)),
@@ -151,7 +152,7 @@ impl<'a> Reader<'a> {
         self.parsed(entry, parse_duration)
     }
 
-    /// A value that reads as on the command line.
+    /// Reads a value in the notation of the command line.
     pub(super) fn parsed<T, E: ToString>(
         &self,
         entry: &Entry<'_>,
@@ -161,7 +162,7 @@ impl<'a> Reader<'a> {
         parse(&text).map_err(|error| self.refuse(entry, Problem::Value(error.to_string())))
     }
 
-    /// A list of texts.
+    /// Reads a list of texts.
     pub(super) fn words(&self, entry: &Entry<'_>) -> Result<Vec<String>, FileError> {
         let refused = || self.refuse(entry, Problem::NoWords);
         let values = entry.value.as_array().ok_or_else(refused)?;
@@ -174,7 +175,7 @@ impl<'a> Reader<'a> {
         Ok(words)
     }
 
-    /// What is wrong with a key.
+    /// Returns the error of a key.
     pub(super) fn refuse(&self, entry: &Entry<'_>, problem: Problem) -> FileError {
         self.error(entry.line, Some(&entry.key), problem)
     }
@@ -188,12 +189,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What the file should have and has not.
+    /// Returns the error of a missing key.
     pub(super) fn missing(&self, key: &'static str, advice: &'static str) -> FileError {
         self.error(1, None, Problem::Missing { key, advice })
     }
 
-    /// Names the key that is nearest, else all that there are.
+    /// Returns the error of an unknown key: it names the most similar key, or all known ones.
     pub(super) fn unknown(&self, entry: &Entry<'_>, known: &[&str]) -> FileError {
         let alike = |name: &&&str| strsim::jaro(name, &entry.key) >= ALIKE;
         let problem = match known.iter().find(alike) {
@@ -214,7 +215,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A flag keeps its own spelling; of all other keys, underscores are as good as dashes.
+/// Normalizes a key: underscores become dashes, except in flags, which keep their own spelling.
 fn normal(key: &str) -> String {
     match key.starts_with('-') {
         true => key.to_owned(),

@@ -1,4 +1,4 @@
-//! The runs of a study file: rows of settings, each with one value or several.
+//! The runs of a study file: rows of settings, each with one or several values.
 
 use super::reader::{Entry, Reader};
 use crate::peer::ToolKind;
@@ -9,7 +9,7 @@ use loadline_plan::Rate;
 use std::path::Path;
 use toml::de::DeValue;
 
-/// The settings by name; whatever begins with a dash is one as well.
+/// The settings by name; every key that begins with a dash is a setting as well.
 const SETTINGS: [&str; 9] = [
     "tool",
     "target",
@@ -22,7 +22,7 @@ const SETTINGS: [&str; 9] = [
     "script",
 ];
 
-/// All rows of all `[[runs]]`. They name tools and targets that the rest of the file knows.
+/// Reads all rows of all `[[runs]]`. They refer to the tools and targets in the rest of the file.
 pub(super) fn rows(
     reader: &Reader<'_>,
     entry: &Entry<'_>,
@@ -38,7 +38,7 @@ pub(super) fn rows(
     }
 }
 
-/// The rows of one `[[runs]]`: what it sets itself is common to all of them.
+/// Reads the rows of one `[[runs]]`: its own settings are common to all its rows.
 fn block(
     reader: &Reader<'_>,
     line: usize,
@@ -70,7 +70,7 @@ fn block(
     Ok(rows)
 }
 
-/// A row: its own axes, and those that it has in common with others and does not set itself.
+/// Reads a row: its own axes, and the common axes that it does not set itself.
 fn row(
     reader: &Reader<'_>,
     line: usize,
@@ -94,7 +94,7 @@ fn row(
     Ok(row)
 }
 
-/// An axis in the place of one of the same name, or as the last.
+/// Replaces the axis of the same name, or adds the axis as the last.
 pub(crate) fn replace(axes: &mut Vec<Axis>, axis: Axis) {
     match axes.iter_mut().find(|known| known.name == axis.name) {
         Some(known) => *known = axis,
@@ -102,7 +102,7 @@ pub(crate) fn replace(axes: &mut Vec<Axis>, axis: Axis) {
     }
 }
 
-/// What is different in a quick study.
+/// Reads the settings of a quick study.
 pub(super) fn quick(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Quick, FileError> {
     let mut quick = Quick::default();
     for entry in reader.section(entry)? {
@@ -153,7 +153,7 @@ fn flag(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Flag, FileError> {
     })
 }
 
-/// That axes name tools and targets there are.
+/// Checks that the tools, targets and scripts of the axes exist.
 pub(super) fn check_axes(
     reader: &Reader<'_>,
     axes: &[Axis],

@@ -6,7 +6,7 @@ use crate::problem::{FileError, Problem};
 use crate::study::{Command, Cores, Pin, Target, Tool, What};
 use std::time::Duration;
 
-/// How long a target may take to serve, unless it is said.
+/// The default of the time that a target may take to serve.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The keys of a target.
@@ -124,12 +124,12 @@ fn target(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tar
 
 fn url(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<String, FileError> {
     let typed = reader.text(entry)?;
-    // Any port will do to see whether it is one.
+    // Any port will do for checking the URL.
     let parsed = typed
         .replace("{port}", "1")
         .parse::<loadline_plan::Target>();
     parsed.map_err(|error| reader.refuse(entry, Problem::Value(error.to_string())))?;
-    // Not every tool takes a URL without its scheme.
+    // Some tools reject a URL without a scheme.
     Ok(match typed.contains("://") {
         true => typed,
         false => format!("http://{typed}"),

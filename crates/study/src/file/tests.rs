@@ -1,4 +1,4 @@
-//! What a file says, and what is wrong with one, with its place.
+//! The contents of study files, and their mistakes with position.
 
 use super::*;
 use crate::peer::ToolKind;

@@ -1,4 +1,4 @@
-//! Sums and means on looks that are made up, and the CPU time of real processes.
+//! Sums and means of artificial samples, and the CPU time of real processes.
 
 use super::*;
 use loadline_record::watched::{HostUsage, Traffic, WatchedHost, WatchedTree};
@@ -133,8 +133,8 @@ fn nothing_seen_is_no_mean() {
     assert_eq!(Sums::default().averages(false, None), Averages::default());
 }
 
-/// What came of looks at a tool, each with its length in seconds and whether its sockets and its
-/// CPU time could be read.
+/// Returns the averages of samples of a tool, each with its length in seconds and with true if the
+/// tool's sockets and CPU time could be read.
 fn seen(looks: &[(u64, bool)]) -> Averages {
     let mut sums = Sums::default();
     for &(length_s, is_read) in looks {
@@ -186,7 +186,7 @@ fn what_is_read_now_and_then_stands_for_the_time_between() {
         (1, false),
     ];
     assert_eq!(seen(&spaced).tool.sockets, Some(4.0));
-    // A reading that comes late stands for a few seconds, not for all that nobody saw.
+    // A late reading represents a few seconds, not all the time that was not covered.
     assert_eq!(seen(&[(1, false), (12, true)]).tool.sockets, None);
 }
 

@@ -1,4 +1,4 @@
-//! What a page shows of runs that are saved.
+//! The pages of saved runs.
 
 use super::*;
 use crate::saved::Writer;

@@ -5,11 +5,11 @@ use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, wh
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 
-/// ApacheBench. It has one thread.
+/// ApacheBench, which has a single thread.
 pub(super) struct Ab;
 
-/// So many requests, so that only the time ends a run: ab takes 50 000 where nothing is said. It
-/// sets 40 bytes aside for each, which are only touched when it is made.
+/// The number of requests if only the time ends a run: ab's default is 50 000. ab allocates 40
+/// bytes for each request, but touches them only when the request is made.
 const ENDLESS: u64 = 50_000_000;
 
 impl Peer for Ab {
@@ -27,7 +27,7 @@ impl Peer for Ab {
         }
         let mut words = Words::of(&["-q"]);
         if let Some(duration) = settings.duration {
-            // The number of requests has to come after, or -t replaces it.
+            // The number of requests has to come after -t, which would replace it.
             words.flag("-t", Some(whole_seconds("ab", duration)?));
         }
         words.flag("-n", Some(settings.requests.unwrap_or(ENDLESS)));

@@ -1,4 +1,4 @@
-//! h2load of nghttp2: HTTP/1.1, or HTTP/2 where it is asked for streams (`-m`).
+//! h2load of nghttp2: HTTP/1.1, or HTTP/2 if the flags set a number of streams (`-m`).
 
 use super::scan::{after, count_before, number, time_us};
 use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, seconds};
@@ -70,7 +70,7 @@ impl Peer for H2load {
     }
 }
 
-/// Whether a flag says how many streams a connection has.
+/// True if a flag sets the number of streams of a connection.
 fn asks_for_streams(settings: &Settings) -> bool {
     let mut flags = settings.flags.iter();
     flags.any(|flag| flag.on && matches!(flag.name.as_str(), "-m" | "--max-concurrent-streams"))

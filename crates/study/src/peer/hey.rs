@@ -7,10 +7,10 @@ use super::{
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 
-/// hey. Its rate is that of each connection.
+/// hey, whose rate applies to each connection.
 pub(super) struct Hey;
 
-/// The connections that hey makes where it is not told.
+/// hey's default number of connections.
 const USUAL_CONNECTIONS: u32 = 50;
 
 impl Peer for Hey {
@@ -54,7 +54,7 @@ impl Peer for Hey {
         let us = |text: &str| number(text).map(|s| s * 1e6);
         let duration_s = after(report, "Total:").and_then(number);
         let duration_s = duration_s.ok_or(Unreadable::Missing("total time"))?;
-        // Some versions print the sign of a template's escape as well.
+        // Some versions print the escape of a template's percent sign as well.
         let of_sign = |percentile: f64, sign| after(report, &format!("{percentile}{sign} in"));
         let percentile = |percentile: f64| {
             let line = of_sign(percentile, "%").or_else(|| of_sign(percentile, "%%"));
@@ -67,10 +67,10 @@ impl Peer for Hey {
         };
         let errors = list(report, "Error distribution:");
         let answers = sum(false);
-        // Without any response its times are zero, which is no time.
+        // Without any response hey reports zero, which is not a time.
         let time = |us: Option<f64>| us.filter(|_| answers > 0);
         Ok(Figures {
-            // Its own rate counts what failed as well.
+            // hey's own rate includes failed requests.
             rps: per_second(answers, duration_s),
             duration_s: Some(duration_s),
             answers: Some(answers),
@@ -85,7 +85,7 @@ impl Peer for Hey {
     }
 }
 
-/// The lines under a headline: the number in brackets, and what stands behind it.
+/// Returns the lines under a headline: the number in brackets, and the text after it.
 fn list<'a>(report: &'a str, headline: &str) -> Vec<(u64, &'a str)> {
     let lines = report
         .lines()

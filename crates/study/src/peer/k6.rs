@@ -1,4 +1,4 @@
-//! k6, by the summary that it exports.
+//! k6, by its exported summary.
 
 use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, seconds};
 use crate::figures::{Figures, Percentiles};
@@ -6,14 +6,14 @@ use crate::settings::Settings;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// k6. Without a script of the user's it gets one that requests the URL and nothing else.
+/// k6. Without the user's own script it gets one that only requests the URL.
 pub(super) struct K6;
 
-/// Where its summary is written, in the folder of the run.
+/// The file of its summary, in the folder of the run.
 const SUMMARY: &str = "k6.json";
-/// Where the script is written that it gets.
+/// The file of the generated script.
 const SCRIPT: &str = "k6.js";
-/// The connections that a rate may use where it is not told.
+/// The default number of connections for a rate.
 const USUAL_CONNECTIONS: u32 = 50;
 
 impl Peer for K6 {
@@ -64,7 +64,7 @@ impl Peer for K6 {
     }
 }
 
-/// What a script of the user's does not say itself.
+/// Adds the options that the user's script does not set itself.
 fn add_options(words: &mut Words, settings: &Settings) {
     words.flag("--vus", settings.connections);
     words.flag("--iterations", settings.requests);
@@ -75,7 +75,7 @@ fn add_options(words: &mut Words, settings: &Settings) {
     }
 }
 
-/// A script that requests the URL.
+/// Returns a script that requests the URL.
 fn program(settings: &Settings, url: &str) -> String {
     let options = json!({
         "discardResponseBodies": true,
@@ -90,7 +90,7 @@ fn program(settings: &Settings, url: &str) -> String {
     )
 }
 
-/// The options of k6's executors.
+/// Returns the options of a scenario for k6's executors.
 fn scenario(settings: &Settings) -> Value {
     let connections = settings.connections.unwrap_or(USUAL_CONNECTIONS);
     let duration = settings
@@ -99,7 +99,7 @@ fn scenario(settings: &Settings) -> Value {
     match (settings.rate, settings.requests) {
         (Some(rate), _) => json!({
             "executor": "constant-arrival-rate",
-            // Rates are whole numbers there.
+            // k6's rates are whole numbers.
             "rate": rate.count,
             "timeUnit": format!("{}ms", rate.per_ns / 1_000_000),
             "duration": duration.unwrap_or_else(|| "10s".to_owned()),
@@ -132,7 +132,7 @@ fn read(summary: &str) -> Result<Figures, Unreadable> {
     let us = |name: &str| value("http_req_duration", name).map(|ms| ms * 1e3);
     let count = |metric, name| value(metric, name).map(|count| count as u64);
     let rps = value("http_reqs", "rate").ok_or(Unreadable::Missing("http_reqs"))?;
-    // Requests without a response count as requests, and take no time; but not a byte comes.
+    // Requests without a response count as requests and have no duration; but no byte is received.
     if value("data_received", "count").is_none_or(|bytes| bytes == 0.0) {
         return Ok(Figures {
             answers: Some(0),
@@ -143,7 +143,7 @@ fn read(summary: &str) -> Result<Figures, Unreadable> {
     Ok(Figures {
         rps,
         answers: count("http_reqs", "count"),
-        // Where a request failed is not told: without a response, or with a status of 400 or above.
+        // k6 does not report the kind of failure: no response, or a status of 400 or above.
         errors: count("http_req_failed", "passes"),
         mean_us: us("avg"),
         max_us: us("max"),

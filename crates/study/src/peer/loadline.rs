@@ -9,10 +9,11 @@ use serde::Deserialize;
 use std::fs::File;
 use std::io::BufReader;
 
-/// Loadline. What is not set is left to its defaults, or to the plan that its words name.
+/// Loadline. Settings that are absent have its defaults, or come from the plan that its arguments
+/// name.
 pub(super) struct Loadline;
 
-/// Where its report is written, in the folder of the run.
+/// The file of its report, in the folder of the run.
 const REPORT: &str = "loadline.json";
 
 impl Peer for Loadline {
@@ -46,8 +47,8 @@ impl Peer for Loadline {
     }
 }
 
-/// The connections of a study are all that a tool has: an open load gets no more, unless the study
-/// says so.
+/// Returns the limit on connections of an open load: the connections that the study sets for every
+/// tool, unless its flags set the limit.
 fn most_connections(settings: &Settings) -> Option<u32> {
     let mut own = settings.flags.iter().flat_map(Flag::words);
     let is_said = own.any(|word| word.starts_with("--max-connections"));
@@ -56,7 +57,7 @@ fn most_connections(settings: &Settings) -> Option<u32> {
         .filter(|_| settings.rate.is_some() && !is_said)
 }
 
-/// What is read of a [`loadline_json::Run`].
+/// The part of a [`loadline_json::Run`] that is read.
 #[derive(Deserialize)]
 struct Report {
     intervals: Vec<Interval>,

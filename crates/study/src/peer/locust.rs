@@ -1,20 +1,20 @@
-//! Locust, by the table that it writes.
+//! Locust, by its table of statistics.
 
 use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 use std::collections::HashMap;
 
-/// Locust. Connections are its users, threads its processes. Without a script of the user's it gets
-/// one whose `FastHttpUser`s request the URL and nothing else. All users come up at once, unless
-/// its own flag says at which rate.
+/// Locust. Connections are its users, threads its processes. Without the user's own script it gets
+/// one whose `FastHttpUser`s only request the URL. All users start at once, unless its own flag
+/// sets the rate.
 pub(super) struct Locust;
 
-/// What its tables are named after, in the folder of the run.
+/// The prefix of its tables' names, in the folder of the run.
 const TABLES: &str = "locust";
 /// The table that is read.
 const TABLE: &str = "locust_stats.csv";
-/// Where the script is written that it gets.
+/// The file of the generated script.
 const SCRIPT: &str = "locustfile.py";
 
 impl Peer for Locust {
@@ -34,7 +34,7 @@ impl Peer for Locust {
         words.flag("-r", settings.connections);
         let processes = settings.threads.filter(|count| *count > 1);
         words.flag("--processes", processes);
-        // Its usual port may be taken, by another Locust for one.
+        // The default port may be in use, for example by another Locust.
         for flag in ["--master-bind-port", "--master-port"] {
             words.flag(flag, processes.map(|_| place.port));
         }
@@ -60,7 +60,7 @@ impl Peer for Locust {
     }
 }
 
-/// A script whose users request the URL.
+/// Returns a script whose users request the URL.
 fn program(settings: &Settings, url: &str) -> String {
     let url = serde_json::json!(url);
     let headers = match settings.keep_alive {
@@ -74,7 +74,7 @@ fn program(settings: &Settings, url: &str) -> String {
     )
 }
 
-/// The table has a line of names and, last, one of all requests together.
+/// Reads the table: a line of names and, as the last one, a line of all requests together.
 fn read(table: &str) -> Result<Figures, Unreadable> {
     let mut lines = table.lines();
     let names = lines.next().ok_or(Unreadable::Empty)?;
@@ -85,7 +85,7 @@ fn read(table: &str) -> Result<Figures, Unreadable> {
     let us = |name: &str| number(name).map(|ms| ms * 1e3);
     let requests = number("Request Count").ok_or(Unreadable::Missing("number of requests"))?;
     let failures = number("Failure Count").unwrap_or(0.0);
-    // Without any request its times are zero, which is no time.
+    // Without any request Locust reports zero, which is not a time.
     let us = |name: &str| us(name).filter(|_| requests > 0.0);
     Ok(Figures {
         rps: number("Requests/s").ok_or(Unreadable::Missing("requests a second"))?,

@@ -50,7 +50,7 @@ impl Peer for Oha {
     }
 }
 
-/// What stands in the JSON, as far as it is needed. Numbers that are none are null.
+/// The part of the JSON that is read. Figures without a value are null.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
@@ -70,7 +70,7 @@ struct Summary {
 
 impl Report {
     fn figures(&self) -> Figures {
-        /// What was in flight at the end is no failure.
+        /// Requests in flight at the end are not failures.
         const CUT_OFF: &str = "aborted due to deadline";
         let us = |s: Option<f64>| s.map(|s| s * 1e6);
         let percentile = |percentile: f64| {
@@ -83,7 +83,7 @@ impl Report {
         let statuses = self.status_code_distribution.iter();
         let bad = statuses.filter(|(status, _)| status.as_str() >= "400");
         Figures {
-            // Its own rate counts what failed as well.
+            // oha's own rate includes failed requests.
             rps: per_second(answers, self.summary.total),
             duration_s: Some(self.summary.total),
             answers: Some(answers),

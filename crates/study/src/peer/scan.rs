@@ -1,6 +1,6 @@
-//! Numbers in reports for people.
+//! Numbers in reports written for people.
 
-/// The rest of the first line that begins with this text, blanks apart.
+/// Returns the rest of the first line that begins with this text, ignoring blanks around it.
 pub(super) fn after<'a>(report: &'a str, begin: &str) -> Option<&'a str> {
     let mut lines = report.lines().map(str::trim);
     lines
@@ -8,21 +8,21 @@ pub(super) fn after<'a>(report: &'a str, begin: &str) -> Option<&'a str> {
         .map(str::trim)
 }
 
-/// The number that a text begins with.
+/// Returns the number that a text begins with.
 pub(super) fn number(text: &str) -> Option<f64> {
     let text = text.trim_start();
     let end = text.find(|char: char| !char.is_ascii_digit() && char != '.');
     text[..end.unwrap_or(text.len())].parse().ok()
 }
 
-/// The whole number that a text begins with.
+/// Returns the whole number that a text begins with.
 pub(super) fn count(text: &str) -> Option<u64> {
     let text = text.trim_start();
     let end = text.find(|char: char| !char.is_ascii_digit());
     text[..end.unwrap_or(text.len())].parse().ok()
 }
 
-/// The whole number before this word, as in `5 failed`.
+/// Returns the whole number before this word, as in `5 failed`.
 pub(super) fn count_before(text: &str, word: &str) -> Option<u64> {
     let words: Vec<&str> = text
         .split([' ', ','])
@@ -32,7 +32,7 @@ pub(super) fn count_before(text: &str, word: &str) -> Option<u64> {
     words[at.checked_sub(1)?].parse().ok()
 }
 
-/// A time with its unit, as in `87.00us` or `1.20m`, in microseconds.
+/// Returns a time with its unit, such as `87.00us` or `1.20m`, in microseconds.
 pub(super) fn time_us(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 6] = [
         ("us", 1.0),

@@ -1,4 +1,4 @@
-//! Each peer on reports that it really printed (see `fixtures/README.md`), and on what is none.
+//! Each peer with its real reports (see `fixtures/README.md`), and with text that is not a report.
 
 use super::*;
 use crate::figures::Percentiles;
@@ -14,7 +14,7 @@ fn read(kind: ToolKind, stdout: &str) -> Result<Figures, Unreadable> {
     })
 }
 
-/// Reads a report that a tool writes into a file of this name.
+/// Reads a report that a tool writes to a file of this name.
 fn read_file(kind: ToolKind, name: &str, text: &str) -> Result<Figures, Unreadable> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), text).unwrap();
@@ -33,7 +33,7 @@ fn loadlines_own_figures_are_those_of_its_json() {
     assert_eq!(found.percentiles.p50_us, Some(600.063));
     assert_eq!(found.validity.as_deref(), Some("valid"));
     assert_eq!(found.moments.len(), 1);
-    // An earlier version knew fewer keys, and a later one knows more.
+    // An earlier version wrote fewer keys, and a later one writes more.
     let mut other: serde_json::Value = serde_json::from_str(report).unwrap();
     let summary = other["summary"].as_object_mut().unwrap();
     summary.remove("wakeup_us");
@@ -47,7 +47,7 @@ fn percentiles(us: [Option<f64>; 6]) -> Percentiles {
     Percentiles::each(|_| us.next().flatten().map(|us| (us * 1e3).round() / 1e3))
 }
 
-/// Figures to the thousandth, as tests write them.
+/// Rounds figures to a thousandth, as tests write them.
 fn rounded(figures: Figures) -> Figures {
     let round = |number: f64| (number * 1e3).round() / 1e3;
     let Percentiles {

@@ -1,11 +1,11 @@
-//! wrk and wrk2: one command line and one report, but for the rate.
+//! wrk and wrk2: the same command line and report, except for the rate.
 
 use super::scan::{after, count, number, time_us};
 use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
 
-/// wrk; paced, wrk2.
+/// wrk, or wrk2 if paced.
 pub(super) struct Wrk {
     pub(super) paced: bool,
 }
@@ -61,7 +61,7 @@ impl Peer for Wrk {
             .map(|cells| cells.split_whitespace().collect())
             .unwrap_or_default();
         let cell = |index: usize| latency.get(index).and_then(|cell| time_us(cell));
-        // Without any response both are zero, which is no time.
+        // Without any response wrk reports zero for both, which is not a time.
         let answers = count(requests).ok_or(Unreadable::Missing("number of requests"))?;
         let time = |us: Option<f64>| us.filter(|_| answers > 0);
         Ok(Figures {
@@ -82,7 +82,7 @@ impl Peer for Wrk {
     }
 }
 
-/// The sum of `connect 0, read 3, write 0, timeout 1`.
+/// Returns the sum of `connect 0, read 3, write 0, timeout 1`.
 fn socket_errors(report: &str) -> u64 {
     let line = after(report, "Socket errors:").unwrap_or_default();
     let kinds = line
@@ -91,7 +91,8 @@ fn socket_errors(report: &str) -> u64 {
     kinds.filter_map(count).sum()
 }
 
-/// The line of a percentile in the first block of them: `50%   87.00us`, in wrk2 `50.000%`.
+/// Returns the time of a percentile in the first block of percentiles: `50%   87.00us`, in wrk2
+/// `50.000%`.
 fn percentile_us(report: &str, percentile: f64) -> Option<f64> {
     let block = report
         .lines()

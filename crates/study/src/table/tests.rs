@@ -1,4 +1,4 @@
-//! Tables as they are printed.
+//! Printed tables.
 
 use super::*;
 use crate::saved::samples::{done, failed};
