@@ -17,30 +17,30 @@ use std::collections::BTreeMap;
 pub struct Check {
     /// The condition as typed.
     pub text: String,
-    /// The name of the requests that are looked at; `None` for all.
+    /// The name of the requests that the check covers; `None` for all requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The name of the custom metric that is looked at, where `metric` is [`Metric::Custom`].
+    /// The name of the custom metric, where `metric` is [`Metric::Custom`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<String>,
-    /// Tags of the requests that are looked at, with their values; none for all.
+    /// Tags of the requests that the check covers, with their values; empty for all requests.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    /// What is looked at.
+    /// The figure that is compared.
     pub metric: Metric,
-    /// How it is compared.
+    /// The comparison with the bound.
     pub comparison: Comparison,
-    /// What it is compared with.
+    /// The bound.
     pub bound: Bound,
 }
 
 impl Check {
-    /// Whether it looks at some requests only, by their name or tags.
+    /// True if the check covers some requests only, selected by name or tags.
     pub fn is_of_part(&self) -> bool {
         self.custom.is_none() && (self.name.is_some() || !self.tags.is_empty())
     }
 
-    /// Whether it looks at requests of this name with these tags.
+    /// True if the check covers requests of this name with these tags.
     pub fn looks_at<'a>(&self, name: &str, tags: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
         let has_name = self.name.as_deref().is_none_or(|wanted| wanted == name);
         let is_wanted =
@@ -49,7 +49,7 @@ impl Check {
     }
 }
 
-/// What a check looks at.
+/// The figure that a check compares with its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -68,7 +68,8 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Whether it counts answers by their status; `None` for a metric that looks at none.
+    /// Returns true if the metric counts responses of this status; `None` for a metric that does
+    /// not depend on statuses.
     pub fn counts_status(self, status: u16) -> Option<bool> {
         match self {
             Metric::Non2xx => Some(status / 100 != 2),
@@ -78,7 +79,7 @@ impl Metric {
     }
 }
 
-/// Which time of an exchange.
+/// A time of an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clocked {
@@ -109,7 +110,7 @@ pub enum Statistic {
     Percentile(f64),
 }
 
-/// How a check compares.
+/// The comparison of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
@@ -123,7 +124,7 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// What a check compares with.
+/// The bound of a check, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {

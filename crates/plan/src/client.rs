@@ -1,35 +1,35 @@
-//! What users do with responses beside counting them, as a browser without a screen does.
+//! Handling of responses in addition to counting them, like a browser without a screen.
 
 use crate::Credentials;
 use serde::{Deserialize, Serialize};
 
-/// What users do with responses. By default nothing, which costs nothing.
+/// The users' handling of responses. By default they only count them, at no extra cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Client {
-    /// How many redirects in a row they follow, each a request of its own; 0 leaves a redirect as
-    /// the response that it is.
+    /// The most redirects that users follow in a row, each as a request of its own; with 0 a
+    /// redirect is counted as an ordinary response.
     #[serde(skip_serializing_if = "is_zero")]
     pub follow_redirects: u32,
-    /// Whether each keeps cookies of its own. Then each also goes through the plan's requests by
-    /// itself, from the first one on, as long as their order is not random.
+    /// True if each user keeps its own cookies. Each user then also goes through the plan's
+    /// requests on its own, from the first one on, unless their order is random.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cookies: bool,
-    /// Whether they ask for compressed bodies, and decode them.
+    /// True if users request compressed bodies, and decode them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compressed: bool,
-    /// Who answers the servers' digest challenges.
+    /// The credentials with which users answer digest challenges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Credentials>,
 }
 
 impl Client {
-    /// Whether they do none of it.
+    /// True if all of these features are off.
     pub fn is_plain(&self) -> bool {
         *self == Client::default()
     }
 
-    /// Whether one of their requests may lead to another one.
+    /// True if a response may lead to a further request: a redirect, or the answer to a challenge.
     pub fn goes_on(&self) -> bool {
         self.follow_redirects > 0 || self.digest.is_some()
     }

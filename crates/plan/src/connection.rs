@@ -1,4 +1,4 @@
-//! How connections are made and used.
+//! Settings of connections: how they are opened and used.
 
 mod connect_to;
 mod naming;
@@ -15,81 +15,82 @@ use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
-/// How connections are made and used.
+/// Settings of connections: how they are opened and used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connection {
-    /// Whether a connection serves more than one request.
+    /// True if a connection serves more than one request.
     pub keepalive: bool,
-    /// The version of HTTP that requests are sent in.
+    /// The version of HTTP for the plan's requests.
     #[serde(default, skip_serializing_if = "HttpVersion::is_default")]
     pub http: HttpVersion,
-    /// Whether composed requests over TLS go out over HTTP/2 where their server chooses that by
-    /// ALPN, each user with connections of its own; elsewhere over HTTP/1.1. Says nothing of the
-    /// plan's own requests.
+    /// True if composed requests over TLS use HTTP/2 where the server selects it by ALPN, with
+    /// separate connections for each user, and HTTP/1.1 elsewhere. Does not affect the plan's own
+    /// requests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub negotiates_http: bool,
-    /// Requests of several users that share a connection of HTTP/2 at the same time, at least 1.
+    /// The number of users that share a connection of HTTP/2, each with a stream of its own; at
+    /// least 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub streams: u32,
     /// Flow-control windows of HTTP/2.
     #[serde(default, skip_serializing_if = "Windows::is_default")]
     pub windows: Windows,
-    /// How many connections all users share, where there are fewer than users; each user has its
-    /// own if `None`. A request waits for one, and is blocked meanwhile.
+    /// The number of connections that all users share, if there are fewer than users; each user has
+    /// its own if `None`. A request that finds no connection free waits for one and is *blocked*
+    /// meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<NonZeroU32>,
-    /// Requests sent together on a connection before their responses are awaited, at least 1.
+    /// The number of requests sent together on a connection before their responses are awaited, at
+    /// least 1.
     pub pipeline: u32,
-    /// The most an exchange may take, from its send to its last byte.
+    /// The longest time of an exchange, from its send to its last byte.
     pub timeout: Duration,
-    /// How long what is unfinished is waited for after a run's time is over; nothing new is begun
-    /// meanwhile.
+    /// The time for which unfinished requests are awaited after the run's duration; nothing new
+    /// begins during that time.
     #[serde(default, skip_serializing_if = "Duration::is_zero")]
     pub drain: Duration,
-    /// Whether the drain ends as soon as everything unfinished is older than the drain is long: no
-    /// check can change by it then.
+    /// True if the drain ends as soon as all unfinished requests are older than the drain is long:
+    /// after that no check can change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drains_to_age: bool,
-    /// Whether a response that takes longer is waited for all the same: it is counted as late then,
+    /// True if a response that exceeds the timeout is still awaited: it is then counted as late,
     /// and does not fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaits_late: bool,
-    /// Whether only a whole batch is a figure, so that its responses may be received together: each
-    /// of them then ends when the last one came.
+    /// True if only whole batches are reported, so that the responses of a batch may be received
+    /// together: each of them then ends with the last one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gathers_batches: bool,
-    /// The most that dialling (connect and TLS) may take.
+    /// The longest time for dialling (connect and TLS).
     pub connect_timeout: Duration,
     /// Certificates and trust.
     pub tls: Tls,
-    /// Every connection goes to this Unix socket instead of the URL's host.
+    /// The Unix socket to which every connection goes instead of the URL's host.
     pub unix_socket: Option<PathBuf>,
-    /// All requests go through this proxy: plain ones are asked of it, TLS goes through a tunnel
-    /// that it opens.
+    /// The proxy for all requests: it forwards plain ones, and opens a tunnel for TLS.
     #[serde(default)]
     pub proxy: Option<Proxy>,
-    /// Other places to connect to than the URL says.
+    /// Rules that connect to other hosts and ports than the URL's.
     pub connect_to: Vec<ConnectTo>,
-    /// What else than the resolver says becomes of names; nothing if `None`.
+    /// Rules for host names in addition to the resolver; no rules if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naming: Option<Box<Naming>>,
-    /// Which addresses of a name are used.
+    /// The IP versions whose addresses are used.
     pub ip_version: IpVersion,
-    /// Local addresses to bind, taken in turn; empty leaves the choice to the kernel.
+    /// The local addresses to bind, in turn; the kernel chooses if empty.
     pub local_addresses: Vec<IpAddr>,
-    /// Whose clock ends an exchange.
+    /// The clock whose timestamp ends an exchange.
     pub clock: Clock,
-    /// One in this many exchanges of a worker is split by the kernel's clock on both ends; none if
-    /// `None`.
+    /// The sampling of exchanges by kernel timestamps: of each worker, one exchange in this many is
+    /// split by the kernel's clock on both ends; no exchanges if `None`.
     #[serde(default)]
     pub kernel_timestamps: Option<NonZeroU32>,
-    /// Whether connections are made, and addresses tried, before the load begins. If not, each is
-    /// dialled within the first exchange that needs it, and a target that is not there is one of
-    /// that exchange's failures.
+    /// True if connections are opened, and addresses tried, before the load begins. If false, each
+    /// connection is dialled within the first exchange that needs it, and an unreachable target is
+    /// a failure of that exchange.
     #[serde(default = "yes")]
     pub ahead: bool,
-    /// The size of the socket's buffers for sending and receiving, in bytes; the kernel's choice
-    /// if `None`.
+    /// The size of the socket's send and receive buffers, in bytes; the kernel's default if `None`.
     #[serde(default)]
     pub socket_buffer: Option<u32>,
 }
@@ -106,17 +107,17 @@ fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
-/// The version of HTTP that requests are sent in.
+/// The version of HTTP of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HttpVersion {
     /// HTTP/1.1.
     #[default]
     V1_1,
-    /// HTTP/2: agreed on by ALPN over TLS, with prior knowledge in clear text (RFC 9113, section
+    /// HTTP/2: negotiated by ALPN over TLS, with prior knowledge in clear text (RFC 9113, section
     /// 3).
     V2,
-    /// HTTP/2 where all servers agree on it by ALPN, else HTTP/1.1.
+    /// HTTP/2 if all servers select it by ALPN, else HTTP/1.1.
     Auto,
 }
 
@@ -126,13 +127,13 @@ impl HttpVersion {
     }
 }
 
-/// How many bytes of response bodies a server may send before it has to wait for us (RFC 9113,
-/// section 5.2). Both are so large by default that no server waits.
+/// Flow-control windows: the bytes of response bodies that a server may send before it has to wait
+/// for the client (RFC 9113, section 5.2). By default both are so large that no server waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Windows {
-    /// On one stream; at most 2^31 − 1.
+    /// The window of one stream, in bytes; at most 2^31 − 1.
     pub stream: Option<u32>,
-    /// On one connection; at most 2^31 − 1.
+    /// The window of one connection, in bytes; at most 2^31 − 1.
     pub connection: Option<u32>,
 }
 
@@ -143,7 +144,8 @@ impl Windows {
 }
 
 impl Connection {
-    /// How many connections so many users have, each of them with its own or on a stream.
+    /// Returns the number of connections for this many users, each with a connection or a stream of
+    /// its own.
     pub fn of_users(&self, users: u32) -> u32 {
         users.div_ceil(self.streams.max(1))
     }
@@ -184,29 +186,29 @@ impl Default for Connection {
 /// Certificates and trust.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tls {
-    /// Take any certificate.
+    /// True if any certificate is accepted.
     pub insecure: bool,
-    /// Trust these authorities (PEM) instead of the system's.
+    /// A file of trusted authorities (PEM), instead of the system's.
     pub cacert: Option<PathBuf>,
     /// The client's certificate chain (PEM).
     pub cert: Option<PathBuf>,
     /// The client's private key (PEM); `None` with a `cert` means that file holds the key too.
     pub key: Option<PathBuf>,
-    /// Further certificates of the client, as texts: a server that asks for one is shown the first
-    /// that it can take. They stay in memory: neither files nor other processes get them.
+    /// Further certificates of the client, as texts: a server that requests one receives the first
+    /// that it accepts. They stay in memory: neither files nor other processes receive them.
     #[serde(skip)]
     pub identities: Vec<Identity>,
-    /// The server name that is sent in TLS.
+    /// The server name that the client sends in TLS.
     #[serde(default)]
     pub server_name: ServerName,
-    /// The versions that are offered; all if empty.
+    /// The versions that the client offers; all if empty.
     #[serde(default)]
     pub versions: Vec<TlsVersion>,
-    /// The cipher suites that are offered, by the names of the registry of TLS
-    /// (`TLS_AES_128_GCM_SHA256`); all if empty. Those that are not supported are left out.
+    /// The cipher suites that the client offers, by the names of the TLS registry
+    /// (`TLS_AES_128_GCM_SHA256`); all if empty. Unsupported suites are left out.
     #[serde(default)]
     pub suites: Vec<String>,
-    /// Make a whole handshake for every connection, instead of resuming earlier sessions.
+    /// True if every connection makes a full handshake, instead of resuming an earlier session.
     #[serde(default)]
     pub never_resume: bool,
 }
@@ -214,33 +216,33 @@ pub struct Tls {
 /// A certificate of the client and its key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The certificate's chain (PEM).
+    /// The certificate chain (PEM).
     pub certificate: String,
     /// The private key (PEM, not encrypted).
     pub key: String,
 }
 
 impl fmt::Debug for Identity {
-    /// Keeps the secret.
+    /// Prints the type's name only: the fields are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity").finish_non_exhaustive()
     }
 }
 
-/// The server name that is sent in TLS (RFC 6066, section 3).
+/// The server name that the client sends in TLS (RFC 6066, section 3).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerName {
     /// The URL's host.
     #[default]
     Host,
-    /// This one, whatever the URL's host.
+    /// This name, whatever the URL's host.
     Other(String),
-    /// None.
+    /// No server name.
     Untold,
 }
 
-/// A version of TLS that is supported.
+/// A supported version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TlsVersion {
@@ -255,15 +257,15 @@ pub enum TlsVersion {
 pub struct Proxy {
     /// `http://host:port/`.
     pub url: Url,
-    /// The value of `Proxy-Authorization`, if it wants to know who asks.
+    /// The value of `Proxy-Authorization`, if the proxy requires one.
     pub authorization: Option<String>,
-    /// Further fields of the requests that ask it for tunnels.
+    /// Further header fields of the requests that ask the proxy for tunnels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnel_headers: Vec<Header>,
 }
 
 impl fmt::Debug for Proxy {
-    /// Keeps the secret.
+    /// Prints the URL only: the credentials are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Proxy")
             .field("url", &self.url.as_str())
@@ -271,26 +273,26 @@ impl fmt::Debug for Proxy {
     }
 }
 
-/// Connections meant for `host:port` go to `to_host:to_port`. An empty host or a port of `None`
-/// matches (or keeps) any, as in curl's option of the same name. IPv6 addresses stand here without
-/// their brackets.
+/// A rule that sends connections for `host:port` to `to_host:to_port`. An empty host or a port of
+/// `None` matches any, or keeps the original one, as in curl's option of the same name. IPv6
+/// addresses are stored without brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectTo {
     /// The URL's host, or empty for any.
     pub host: String,
     /// The URL's port, or `None` for any.
     pub port: Option<u16>,
-    /// Where to go, or empty for the same host.
+    /// The new host, or empty for the same host.
     pub to_host: String,
-    /// Where to go, or `None` for the same port.
+    /// The new port, or `None` for the same port.
     pub to_port: Option<u16>,
 }
 
-/// Which addresses of a name are used.
+/// The IP versions whose addresses are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IpVersion {
-    /// All that the name has.
+    /// All addresses of the name.
     #[default]
     Any,
     /// IPv4 only.
@@ -299,21 +301,21 @@ pub enum IpVersion {
     V6,
 }
 
-/// Whose clock ends an exchange.
+/// The clock whose timestamp ends an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The kernel's: the receive timestamp of the last packet.
+    /// The kernel's clock: the receive timestamp of the last packet.
     #[default]
     Kernel,
-    /// Ours: the time when the worker had read the last byte.
+    /// Loadline's clock: the time when the worker had read the last byte.
     User,
 }
 
-/// Reads which part of the exchanges is sampled: `1/100` is every hundredth.
+/// Reads the sampled part of the exchanges: `1/100` is every hundredth.
 ///
 /// # Errors
-/// [`Error::Part`] for anything but a one, a stroke and a whole number above zero.
+/// [`Error::Part`] for anything but `1/` and a whole number above zero.
 pub fn parse_part(text: &str) -> Result<NonZeroU32, Error> {
     let of = text.strip_prefix("1/").and_then(|of| of.parse().ok());
     of.ok_or_else(|| Error::Part(text.to_owned()))
@@ -322,7 +324,7 @@ pub fn parse_part(text: &str) -> Result<NonZeroU32, Error> {
 /// Reads an IPv4 or IPv6 address.
 ///
 /// # Errors
-/// [`Error::IpAddress`] for anything else, names among them.
+/// [`Error::IpAddress`] for anything else, including host names.
 pub fn parse_ip_address(text: &str) -> Result<IpAddr, Error> {
     text.parse().map_err(|_| Error::IpAddress(text.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! Where a plan's connections go, as far as it says without asking for names.
+//! The destinations of a plan's connections, as far as they are known without resolving names.
 
 use crate::Plan;
 use std::collections::BTreeSet;
@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use url::Host;
 
 impl Plan {
-    /// Whether all connections stay on this machine: to a Unix socket, to `localhost`, or to
-    /// addresses that `is_local` accepts. Any other name counts as that of another machine.
+    /// True if all connections stay on this machine: they go to a Unix socket, to `localhost`, or
+    /// to addresses that `is_local` accepts. Any other name counts as another machine.
     pub fn stays_on_host(&self, is_local: impl Fn(IpAddr) -> bool) -> bool {
         if self.connection.unix_socket.is_some() {
             return true;
@@ -28,7 +28,7 @@ impl Plan {
         })
     }
 
-    /// The TCP ports that connections go to.
+    /// Returns the TCP ports that connections may go to: those of URLs, of the proxy and of rules.
     pub fn ports(&self) -> BTreeSet<u16> {
         let connection = &self.connection;
         let proxy = connection.proxy.iter();
@@ -41,7 +41,7 @@ impl Plan {
             .collect()
     }
 
-    /// Where connections meant for this host and port go instead.
+    /// Returns the host that replaces this host and port for connections, if a rule sets one.
     fn redirected(&self, host: Option<&str>, port: Option<u16>) -> Option<&str> {
         let host = host.unwrap_or_default().trim_matches(['[', ']']);
         let matching = self.connection.connect_to.iter().find(|rule| {
@@ -54,7 +54,7 @@ impl Plan {
     }
 }
 
-/// An IPv6 address without its brackets is no host of a URL.
+/// Converts the host of a rule, in which an IPv6 address has no brackets, to a host of a URL.
 fn named(host: &str) -> Host {
     match host.parse() {
         Ok(address) => Host::Ipv6(address),

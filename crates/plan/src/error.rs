@@ -1,27 +1,27 @@
-//! Why a value was refused: each error holds the text and says what is accepted instead.
+//! Errors of values as typed: each error has the text and explains what is accepted instead.
 
 use crate::check::CheckProblem;
 use crate::request::HeaderProblem;
 use crate::target::TargetProblem;
 use crate::url_list::LineProblem;
 
-/// A text that could not be read as what it should be.
+/// A text that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Arrivals that make no burst.
+    /// A text that is not a burst.
     #[error(
         "`{0}` is not a burst. Write how many at once and how often, such as 20/500ms or 1k/s."
     )]
     Burst(String),
-    /// A condition that can't be read or makes no sense.
+    /// A check that can't be read or makes no sense.
     #[error("`{text}` is not a check: {problem}")]
     Check {
         /// The condition as typed.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: CheckProblem,
     },
-    /// Four parts that don't say where to connect.
+    /// A text that is not a rule of where to connect.
     #[error(
         "`{0}` does not say where to connect. Write HOST:PORT:ADDR:PORT, such as \
          example.com:443:127.0.0.1:8443; IPv6 addresses in brackets; an empty HOST or PORT means \
@@ -36,25 +36,25 @@ pub enum Error {
     Header {
         /// The line as typed.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: HeaderProblem,
     },
-    /// A local address that is no IP address.
+    /// A local address that is not an IP address.
     #[error("`{0}` is not an IP address. Write one such as 192.0.2.1 or 2001:db8::1.")]
     IpAddress(String),
-    /// Not a share of the requests.
+    /// A text that is not a share of the requests.
     #[error("`{0}` is not a share of the requests. Write 1/ and a whole number, such as 1/100.")]
     Part(String),
-    /// A method that HTTP would not take.
+    /// A method that HTTP does not allow.
     #[error("`{0}` is not a method. Write one word such as GET, POST or PURGE.")]
     Method(String),
-    /// A name that would garble reports.
+    /// A name that is too long for reports, is empty, or has control characters.
     #[error("`{name:?}` is not a name; write 1 to 2048 bytes without control characters.")]
     Name {
         /// The name as typed.
         name: String,
     },
-    /// A URL without a server.
+    /// A relative URL without a base.
     #[error(
         "`{0}` is relative, and nothing says to what: give the server with --base-url, such as \
          --base-url http://127.0.0.1:8080."
@@ -65,7 +65,7 @@ pub enum Error {
     Proxy {
         /// The proxy as typed.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// Stages that can't be read.
@@ -74,7 +74,7 @@ pub enum Error {
          10s:100,1m:100,10s:0."
     )]
     Stages(String),
-    /// A stage's target that is no number of connections.
+    /// A stage's target that is not a number of connections.
     #[error(
         "`{0}` is not a number of connections. Without --rate the targets of --stages are whole \
          numbers."
@@ -86,7 +86,7 @@ pub enum Error {
          10s:100, 1m30s:2k or 500ms:0."
     )]
     StageDuration {
-        /// What stands before the colon.
+        /// The text before the colon.
         duration: String,
         /// The stage as typed.
         stage: String,
@@ -98,12 +98,12 @@ pub enum Error {
          90/m."
     )]
     StageTarget {
-        /// What stands behind the colon.
+        /// The text after the colon.
         target: String,
         /// The stage as typed.
         stage: String,
     },
-    /// Not a duration, count, rate or percentile.
+    /// A text that is not a duration, count, rate or percentile.
     #[error(transparent)]
     Unit(#[from] loadline_units::Error),
     /// A URL that can't be loaded.
@@ -111,16 +111,16 @@ pub enum Error {
     Target {
         /// The URL as typed.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: TargetProblem,
     },
-    /// What a run can't go on until.
+    /// A text that is not a condition to stop at.
     #[error(
         "`{0}` is not a condition to stop at. Write a percentile with a precision of 0.2% or \
          more, such as 'p99±2%' or 'p99+-2%'; or decided, to stop when the checks are."
     )]
     Until(String),
-    /// No think time.
+    /// A text that is not a think time.
     #[error(
         "`{0}` is not a think time. Write a time such as 1s or 500ms, or exp:1s for times drawn \
          from an exponential distribution with this mean."
@@ -137,7 +137,7 @@ pub enum Error {
     UrlListLine {
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: LineProblem,
     },
 }

@@ -10,14 +10,14 @@ use std::str::FromStr;
 pub struct FormField {
     /// The field's name, never empty.
     pub name: String,
-    /// Where its value comes from.
+    /// The source of the field's value.
     pub source: FormSource,
 }
 
-/// Where a form field's value comes from.
+/// The source of a form field's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormSource {
-    /// What is in this file, sent under the file's name.
+    /// The content of this file, sent under the file's name.
     File(PathBuf),
     /// This text.
     Text(String),
@@ -43,17 +43,17 @@ impl FromStr for FormField {
     }
 }
 
-/// One part of a form, its content at hand.
+/// One part of a form, with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormPart {
     name: String,
-    /// The name a file is sent under; `None` for a text.
+    /// The name under which a file is sent; `None` for a text.
     file_name: Option<String>,
     content: Vec<u8>,
 }
 
 impl FormPart {
-    /// A part that holds a text.
+    /// Creates a part that holds a text.
     pub fn text(name: &str, text: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -62,7 +62,7 @@ impl FormPart {
         }
     }
 
-    /// A part that holds what was read from the file at `path`.
+    /// Creates a part that holds the content of the file at `path`.
     pub fn file(name: &str, path: &Path, content: Vec<u8>) -> Self {
         let file_name = path
             .file_name()
@@ -103,14 +103,14 @@ fn escape(name: &str) -> String {
 /// A form ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Multipart {
-    /// The value of its `Content-Type`, which names the boundary.
+    /// The value of the form's `Content-Type`, which names the boundary.
     pub content_type: String,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Multipart {
-    /// Joins the parts. The boundary follows from the `seed`, and is one that no part contains.
+    /// Joins the parts. The boundary is derived from the `seed`, and occurs in no part.
     pub fn new(parts: &[FormPart], seed: u64) -> Self {
         let boundary = free_boundary(parts, seed);
         let mut body = Vec::new();

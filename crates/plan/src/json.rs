@@ -1,10 +1,10 @@
 //! Plans as JSON, compiled once.
 //!
-//! What serde derives is generic: each crate that stores a [`Plan`] inside of a type of its own
-//! would compile all types of the plan again, which took longer than the rest of such a crate. So
-//! a field of that type names this module, `#[serde(with = "loadline_plan::json")]`, and the plan
-//! passes as text. The field can be read from JSON only, and in no `untagged` or `flatten`ed
-//! value, whose contents serde keeps in a form of its own.
+//! Code that serde derives is generic: each crate that stores a [`Plan`] inside a type of its own
+//! would compile all types of the plan again, which took longer than the rest of such a crate.
+//! Therefore a field of that type names this module, `#[serde(with = "loadline_plan::json")]`, and
+//! the plan is passed as text. The field can be read from JSON only, and not within an `untagged`
+//! or `flatten`ed value, whose contents serde buffers in a form of its own.
 
 use crate::Plan;
 use serde::de::Error as _;
@@ -12,7 +12,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Writes a plan as the JSON object that its own `Serialize` writes.
+/// Writes a plan as the JSON object that the plan's own `Serialize` writes.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub fn serialize<S: Serializer>(plan: &Plan, serializer: S) -> Result<S::Ok, S::
 ///
 /// # Errors
 ///
-/// If the text is no plan, or the input is no JSON.
+/// If the text is not a plan, or the input is not JSON.
 pub fn deserialize<'de, D, P>(deserializer: D) -> Result<P, D::Error>
 where
     D: Deserializer<'de>,
@@ -36,7 +36,7 @@ where
     from_raw(&raw).map(P::from).map_err(D::Error::custom)
 }
 
-// Neither is generic, so that the types of the plan are compiled here.
+// These two are not generic, so that the types of the plan are compiled here only.
 
 fn to_raw(plan: &Plan) -> serde_json::Result<Box<RawValue>> {
     serde_json::value::to_raw_value(plan)

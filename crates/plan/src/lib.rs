@@ -1,7 +1,7 @@
-//! What a run is: plain data, units, parsing, validation; no I/O.
+//! The plan of a run: plain data, units, parsing, validation; no I/O.
 //!
-//! A [`Plan`] says all of a run: the requests, the [`Load`], the connections, the checks. Every
-//! front end (flags, plan files, other tools' command lines) makes one; the engine runs it.
+//! A [`Plan`] describes all of a run: the requests, the [`Load`], the connections, the checks.
+//! Every front end (flags, plan files, other tools' command lines) creates one; the engine runs it.
 
 mod check;
 mod client;
@@ -61,65 +61,68 @@ use std::time::Duration;
 /// All of a run, after defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What is sent; never empty. All requests of one plan may go to different hosts.
+    /// The requests; never empty, unless a [script names its URLs](Script::names_urls). Requests of
+    /// one plan may go to different hosts.
     pub requests: Vec<Request>,
-    /// The long list of which the requests are the templates, if there is one.
+    /// The long list whose templates the requests are, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<LongList>,
-    /// What makes up the requests instead; then there is one request, whose URL says where to.
+    /// The script that makes the requests, if there is one; the plan then has one request, whose
+    /// URL is the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Script>,
-    /// In which order users take the requests.
+    /// The order in which users take the requests.
     pub order: Order,
-    /// How long users of a closed load wait between two iterations.
+    /// The time for which users of a closed load wait between two iterations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
-    /// What users do with responses.
+    /// The users' handling of responses.
     #[serde(default, skip_serializing_if = "Client::is_plain")]
     pub client: Client,
-    /// How much, and in which model.
+    /// The amount of load, and its model.
     pub load: Load,
-    /// Worker threads, at least one.
+    /// The number of worker threads, at least one.
     pub threads: u32,
-    /// How many processes they are spread over, at least one.
+    /// The number of processes over which the workers are spread, at least one.
     #[serde(default = "one_process", skip_serializing_if = "is_one_process")]
     pub processes: u32,
-    /// How long starts are issued, warm-up apart; `None` only with a `request_limit`.
+    /// The time during which requests are started, without the warm-up; `None` only with a
+    /// `request_limit` or with scenarios that end by their iterations.
     pub duration: Option<Duration>,
-    /// What ends the run before its time.
+    /// The condition that ends the run before its duration is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
-    /// The run ends when this many exchanges have ended (answered or failed).
+    /// The number of exchanges that ends the run, answered or failed.
     pub request_limit: Option<u64>,
-    /// Time before the measured part, driven the same and left out of every figure.
+    /// The time before the measured part, driven like the rest and left out of every figure.
     pub warmup: Duration,
-    /// Whether what is not steady yet at the beginning of the measured part is found at the end of
-    /// the run, and left out of every figure as well.
+    /// True if the transient at the beginning of the measured part is detected at the end of the
+    /// run, and also left out of every figure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settle: bool,
-    /// The most names that have series of their own in reports; the rest is counted together.
+    /// The most names that have series of their own in reports; further names are counted together.
     #[serde(
         default = "default_max_series",
         skip_serializing_if = "is_default_max_series"
     )]
     pub max_series: u32,
-    /// The seed of everything random in the run.
+    /// The seed of all random choices of the run.
     pub seed: u64,
-    /// How connections are made and used.
+    /// Settings of connections.
     pub connection: Connection,
     /// Conditions on the whole run.
     pub checks: Vec<Check>,
-    /// Conditions that end the run early when they break.
+    /// Conditions that end the run early as soon as they fail.
     pub abort_on: Vec<Check>,
-    /// Several loads at once. Where there are any, the plan's own requests and load are those of
-    /// all of them together, as [`with_scenarios`](Plan::with_scenarios) makes them.
+    /// Several loads at once. If there are any, the plan's own requests and load are those of all
+    /// scenarios together, as [`with_scenarios`](Plan::with_scenarios) computes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<Scenario>,
-    /// What this load is among several, where it is the [part](Plan::parts) of a plan that one
-    /// scenario is.
+    /// The identity of this load among the scenarios of a larger plan, if this is a
+    /// [part](Plan::parts) of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Box<Part>>,
-    /// Texts that are kept out of what is written of the run. They stay in memory.
+    /// Texts that are masked in everything that is written about the run. They stay in memory.
     #[serde(skip)]
     pub secrets: Vec<String>,
 }
@@ -132,7 +135,7 @@ fn is_one_process(processes: &u32) -> bool {
     *processes == 1
 }
 
-/// The most names that have series of their own, if the user does not say otherwise.
+/// The default for [`Plan::max_series`].
 pub const DEFAULT_MAX_SERIES: u32 = 2_000;
 
 fn default_max_series() -> u32 {
@@ -144,8 +147,8 @@ fn is_default_max_series(most: &u32) -> bool {
 }
 
 impl Default for Plan {
-    /// A closed load of [`DEFAULT_CONNECTIONS`] on one worker for [`DEFAULT_DURATION`], of no
-    /// request yet, with the seed 1.
+    /// A closed load of [`DEFAULT_CONNECTIONS`] on one worker for [`DEFAULT_DURATION`], without
+    /// requests, with the seed 1.
     fn default() -> Self {
         Self {
             requests: Vec::new(),

@@ -1,4 +1,4 @@
-//! How much load, in which model, over time.
+//! The amount of load, its model and its course over time.
 
 mod level;
 mod options;
@@ -12,16 +12,16 @@ use crate::Rate;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How much load a run makes.
+/// The load of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Users: those that loop in a closed load, those that take arrivals in an open one. Each has a
-    /// connection of its own, unless [they share some](crate::Connection::shared), or a
-    /// [stream](crate::Connection::streams) of a connection of HTTP/2. (`connections` in saved runs
-    /// before this word.)
+    /// The number of users: in a closed load each of them loops, in an open one each takes
+    /// arrivals. Each has a connection of its own, unless [they share
+    /// some](crate::Connection::shared), or a [stream](crate::Connection::streams) of a connection
+    /// of HTTP/2. (`connections` in older saved runs.)
     #[serde(alias = "connections")]
     pub users: u32,
-    /// An open load has more users, up to here, when an arrival finds none free.
+    /// The most users of an open load, which adds a user when an arrival finds none free.
     #[serde(alias = "max_connections")]
     pub max_users: u32,
     /// The model and its course over time.
@@ -29,7 +29,7 @@ pub struct Load {
 }
 
 impl Default for Load {
-    /// Closed, with [`DEFAULT_CONNECTIONS`].
+    /// A closed load with [`DEFAULT_CONNECTIONS`].
     fn default() -> Self {
         Self {
             users: DEFAULT_CONNECTIONS,
@@ -40,7 +40,7 @@ impl Default for Load {
 }
 
 impl Load {
-    /// The same load with so many users on each of its connections.
+    /// Returns the same load with this many users on each of its connections.
     pub fn with_streams(mut self, streams: u32) -> Self {
         let multiply = |users: &mut u32| *users = users.saturating_mul(streams);
         multiply(&mut self.users);
@@ -59,30 +59,29 @@ impl Load {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// Closed: every connection sends its next request when the last one is answered.
+    /// Closed: every user sends its next request when the last one has ended.
     Closed,
-    /// Closed, with the number of active connections moving linearly from `start` through the
-    /// stages.
+    /// Closed, with the number of active users moving linearly from `start` through the stages.
     ClosedStages {
-        /// Connections at the start.
+        /// The number of users at the start.
         start: u32,
-        /// Where the number goes.
+        /// The course of the number.
         stages: Vec<Stage<u32>>,
     },
-    /// Open: arrivals at a rate, whether or not earlier ones are answered.
+    /// Open: arrivals at a rate, whether or not earlier requests have ended.
     Rate {
-        /// Arrivals over time.
+        /// The rate of arrivals.
         rate: Rate,
-        /// How the arrivals are spread.
+        /// The spread of arrivals around the rate.
         arrivals: Arrivals,
     },
     /// Open, with a rate that moves linearly from `start` through the stages.
     RateStages {
         /// The rate at the start.
         start: Rate,
-        /// Where the rate goes.
+        /// The course of the rate.
         stages: Vec<Stage<Rate>>,
-        /// How the arrivals are spread.
+        /// The spread of arrivals around the rate.
         arrivals: Arrivals,
     },
     /// Open: `size` arrivals at once at 0, `every`, 2·`every` …
@@ -92,18 +91,18 @@ pub enum Shape {
         /// Time from one burst to the next, more than zero.
         every: Duration,
     },
-    /// Users who pace themselves, as their script says: the schedule of each is known while the run
-    /// lasts, and to nobody before.
+    /// Users who pace themselves, as their script specifies: the schedule of each user becomes
+    /// known only while the run lasts.
     Paced,
-    /// Several loads at once, as the plan's scenarios say.
+    /// Several loads at once: the plan's scenarios.
     Scenarios {
-        /// Whether one of them is open.
+        /// True if at least one scenario is open.
         is_open: bool,
     },
 }
 
 impl Shape {
-    /// Whether starts come from a schedule rather than from the responses.
+    /// True if requests start by a schedule rather than after responses.
     pub fn is_open(&self) -> bool {
         match self {
             Shape::Closed | Shape::ClosedStages { .. } => false,
@@ -114,7 +113,7 @@ impl Shape {
         }
     }
 
-    /// How arrivals are spread around their rate; `None` where no rate is asked for.
+    /// Returns the spread of arrivals around their rate; `None` for a load without a rate.
     pub fn arrivals(&self) -> Option<Arrivals> {
         match self {
             Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } => Some(*arrivals),
@@ -122,7 +121,7 @@ impl Shape {
         }
     }
 
-    /// Whether arrivals are drawn at random.
+    /// True if arrivals are drawn at random.
     pub fn is_random(&self) -> bool {
         self.arrivals() == Some(Arrivals::Poisson)
     }
@@ -130,24 +129,25 @@ impl Shape {
 
 /// A linear change of the load to `target`, taking `duration`. A duration of zero is a jump.
 ///
-/// This is what the user asked for and what plan files and saved runs contain, so its duration is
-/// written as a time. The schedule has a `Stage` of its own, in whole nanoseconds and without a
+/// This type is the user's input, in plan files and saved runs, so its duration is written as a
+/// time. The crate `schedule` has another `Stage`, in whole nanoseconds and without a serialised
+/// form. The engine's pacer converts this one to that one.
 /// serialised form. The engine's pacer converts the one into the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage<T> {
-    /// How long the change takes.
+    /// The duration of the change.
     pub duration: Duration,
-    /// The level at its end.
+    /// The level at the end of the stage.
     pub target: T,
 }
 
-/// How the arrivals of an open load are spread around their rate.
+/// The spread of the arrivals of an open load around their rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
     /// Evenly: arrival k at the instant when the rate's integral reaches k.
     #[default]
     Constant,
-    /// As a Poisson process: exponential gaps from the seed.
+    /// As a Poisson process: exponential gaps, drawn from the seed.
     Poisson,
 }

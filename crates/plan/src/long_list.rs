@@ -1,9 +1,10 @@
-//! Long lists of URLs, held in little more than their text.
+//! Long lists of URLs, in little more memory than their text.
 //!
 //! A request of a plan takes hundreds of bytes, most of which are the same for each line of a list.
-//! Of a long list the plan has only its *templates* as requests: one for each host, method, set of
-//! header fields, body and name that occurs. The list itself has for each line the path and which
-//! template it follows. In files and reports it is named by its file, its length and its hash.
+//! For a long list the plan's requests are only its *templates*: one for each host, method, set of
+//! header fields, body and name that occurs. The list itself has for each line the path and the
+//! index of the template. In files and reports the list is identified by its file, its length and
+//! its hash.
 
 use crate::url_list::told_lines;
 use crate::{BaseUrl, Error, ListedRequest, Plan, Request, RequestDefaults};
@@ -13,54 +14,54 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use url::{Position, Url};
 
-/// Lists with more lines are held this way.
+/// The most lines of a list that is written out as requests; longer lists are held as [`LongList`].
 pub const LONGEST_WRITTEN_LIST: usize = 1_000;
 /// The most templates of a list.
 const MOST_TEMPLATES: usize = 1 << u8::BITS;
 
-/// A long list, of which the plan's requests are the templates.
+/// A long list, whose templates are the plan's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LongList {
-    /// The file, as it was given.
+    /// The file's path, as given.
     pub path: PathBuf,
-    /// How many requests it has.
+    /// The number of requests.
     pub count: u64,
     /// The CRC-32 of the file (that of zip and gzip), as eight hexadecimal digits.
     pub crc32: String,
-    /// Its lines; `None` where the plan was read from a file.
+    /// The lines; `None` if the plan was read from a file.
     #[serde(skip)]
     pub lines: Option<Arc<ListLines>>,
 }
 
-/// Where a list comes from.
+/// The source of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListSource {
-    /// The file, as it was given.
+    /// The file's path, as given.
     pub path: PathBuf,
-    /// The CRC-32 of its text, as eight hexadecimal digits.
+    /// The CRC-32 of the file's text, as eight hexadecimal digits.
     pub crc32: String,
 }
 
-/// The lines of a long list: a path each, and the index of its template.
+/// The lines of a long list: for each a path and the index of its template.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListLines {
-    /// All paths with their queries, one behind the other.
+    /// All paths with their queries, one after the other.
     paths: String,
-    /// Where each ends.
+    /// The offset at which each path ends.
     ends: Vec<u64>,
     templates: Vec<u8>,
 }
 
-/// What a request is called in reports, and where it goes.
+/// A request's name in reports, and its URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedRequest<'a> {
-    /// The name of the series that counts it.
+    /// The name of the series that counts the request.
     pub name: Cow<'a, str>,
-    /// Its whole URL.
+    /// The whole URL.
     pub url: Cow<'a, str>,
 }
 
-/// Lists are the same if their files have the same text, wherever they are.
+/// Two lists are equal if their files have the same text, wherever they are.
 impl PartialEq for LongList {
     fn eq(&self, other: &LongList) -> bool {
         self.count == other.count && self.crc32 == other.crc32
@@ -68,8 +69,8 @@ impl PartialEq for LongList {
 }
 
 impl LongList {
-    /// Reads the text of a list: its templates and its lines. `None` if it is short, or has too
-    /// many different templates, or weights.
+    /// Reads the text of a list: its templates and its lines. `None` if the list is short, has too
+    /// many different templates, or has weights.
     ///
     /// # Errors
     /// As [`parse_url_list`](crate::parse_url_list).
@@ -121,17 +122,17 @@ impl ListLines {
         self.templates.push(template);
     }
 
-    /// How many there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// True if there are no lines.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The template of a line, and its path with its query.
+    /// Returns the index of a line's template, and the line's path with its query.
     ///
     /// # Panics
     /// If there is no such line.
@@ -143,8 +144,8 @@ impl ListLines {
     }
 }
 
-/// How the last line that was read as a URL begins, up to its path. Most lines of a list begin
-/// alike, and reading a URL takes many times as long as comparing its beginning.
+/// The beginning of the last line that was parsed as a URL, up to its path. Most lines of a list
+/// begin alike, and parsing a URL takes many times as long as comparing its beginning.
 #[derive(Default)]
 struct LastOrigin<'a> {
     text: &'a str,
@@ -152,13 +153,13 @@ struct LastOrigin<'a> {
 }
 
 impl<'a> LastOrigin<'a> {
-    /// The path in a line that begins so and is written as it is sent.
+    /// Returns the path of a line that has the same beginning, if the path is sent as written.
     fn path_in(&self, line: &'a str) -> Option<&'a str> {
         let path = line.strip_prefix(self.text)?;
         (!self.text.is_empty() && is_sent_as_written(path)).then_some(path)
     }
 
-    /// Notes how a line with this path begins, if it ends in the path.
+    /// Records the beginning of a line with this path, if the line ends in the path.
     fn note(&mut self, line: &'a str, path: &str, template: u8) {
         let origin = line.strip_suffix(path).unwrap_or_default();
         *self = LastOrigin {
@@ -168,8 +169,8 @@ impl<'a> LastOrigin<'a> {
     }
 }
 
-/// Whether reading a path with its query as a URL's changes nothing of it. Segments of dots are
-/// taken out, and what is not listed here may be written with `%XX`.
+/// True if parsing a path with its query as part of a URL leaves it unchanged. Parsing removes
+/// segments of dots, and may encode characters that are not listed here as `%XX`.
 fn is_sent_as_written(path: &str) -> bool {
     let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~!$&()*+,;=:@/?%".contains(&byte);
     let dots = ["/.", "/%2e", "/%2E"];
@@ -178,7 +179,7 @@ fn is_sent_as_written(path: &str) -> bool {
         && !dots.iter().any(|dots| path.contains(dots))
 }
 
-/// Whether a line says nothing but where its request goes.
+/// True if a line has only a URL, without credentials.
 fn is_plain(listed: &ListedRequest) -> bool {
     let ListedRequest {
         target,
@@ -192,11 +193,11 @@ fn is_plain(listed: &ListedRequest) -> bool {
     says_less && *weight == 1 && name.is_none() && target.credentials.is_none()
 }
 
-/// The templates of a list so far.
+/// The templates of a list that have been found so far.
 struct Templates<'a> {
     defaults: &'a RequestDefaults,
     requests: Vec<Request>,
-    /// Those of lines that say nothing but where they go.
+    /// The templates of lines that have only a URL.
     plain: Vec<u8>,
 }
 
@@ -209,7 +210,7 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// The template of a line, which is added where there is room for it.
+    /// Returns the index of a line's template, which is added if there is room for it.
     fn of(&mut self, listed: ListedRequest) -> Option<u8> {
         let is_plain = is_plain(&listed);
         let here = origin(&listed.target.url);
@@ -236,32 +237,32 @@ impl<'a> Templates<'a> {
     }
 }
 
-/// Whether two requests differ in nothing but their paths.
+/// True if two requests differ only in their paths.
 fn is_same(one: &Request, other: &Request) -> bool {
     origin(&one.url) == origin(&other.url)
         && (&one.method, &one.headers) == (&other.method, &other.headers)
         && (&one.body, &one.name) == (&other.body, &other.name)
 }
 
-/// Scheme, host and port.
+/// Returns scheme, host and port.
 fn origin(url: &Url) -> &str {
     &url[..Position::BeforePath]
 }
 
 impl Plan {
-    /// How many requests are sent in turn.
+    /// Returns the number of requests that are sent in turn.
     pub fn request_count(&self) -> u64 {
         let written = self.requests.len() as u64;
         self.list.as_ref().map_or(written, |list| list.count)
     }
 
-    /// The lines of its long list, if it has one that is known.
+    /// Returns the lines of the plan's long list, if it has one whose lines are known.
     pub fn list_lines(&self) -> Option<&Arc<ListLines>> {
         self.list.as_ref()?.lines.as_ref()
     }
 
-    /// The name and the URL of the request of this index, among those that are sent in turn; `None`
-    /// also if it stands in a list whose lines are not known.
+    /// Returns the name and the URL of the request of this index, among those that are sent in
+    /// turn; `None` also if it belongs to a list whose lines are not known.
     pub fn named_request(&self, index: usize) -> Option<NamedRequest<'_>> {
         if self.list.is_none() {
             let request = self.requests.get(index)?;
@@ -284,12 +285,13 @@ impl Plan {
         })
     }
 
-    /// The names and the URLs of all requests that are sent in turn.
+    /// Returns the names and the URLs of all requests that are sent in turn.
     pub fn named_requests(&self) -> impl Iterator<Item = NamedRequest<'_>> {
         (0..).map_while(|index| self.named_request(index))
     }
 
-    /// Tells the names of all requests that are sent in turn, without a text of its own for each.
+    /// Calls `tell` with the name of each request that is sent in turn, without allocating a text
+    /// for each URL.
     pub fn each_series_name(&self, mut tell: impl FnMut(&str)) {
         let Some(lines) = self.list_lines() else {
             self.named_requests()
@@ -309,7 +311,7 @@ impl Plan {
         }
     }
 
-    /// The same plan with a request for each line of its list.
+    /// Returns the same plan with a request for each line of its list.
     ///
     /// # Panics
     /// Never: the URLs of a list were parsed before.

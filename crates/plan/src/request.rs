@@ -1,4 +1,4 @@
-//! What one user sends.
+//! The requests of a plan.
 
 mod content;
 mod defaults;
@@ -19,26 +19,26 @@ pub struct Request {
     pub method: String,
     /// The absolute `http` or `https` URL, with a host.
     pub url: Url,
-    /// Header fields in the order they are sent, duplicates kept. The wire adds `Host` and
+    /// Header fields in the order in which they are sent, with duplicates. The wire adds `Host` and
     /// `Content-Length` where they are missing, and nothing else.
     pub headers: Vec<Header>,
-    /// What is sent after the head.
+    /// The body, sent after the head.
     pub body: Body,
-    /// How often this request is sent relative to the other requests, at least 1.
+    /// The weight of this request relative to the other requests, at least 1.
     pub weight: u32,
-    /// What its rows in reports are called; its method and URL if there is none.
+    /// The name of its rows in reports; method and URL if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl Request {
-    /// The name of the series that counts it: its own, or its URL, with the method before it if
-    /// that is not GET.
+    /// Returns the name of the series that counts the request: its own name, or its URL, preceded
+    /// by the method if that is not GET.
     pub fn series_name(&self) -> Cow<'_, str> {
         self.series_name_of(self.url.as_str())
     }
 
-    /// The name of the series that counts it if it goes to this URL.
+    /// Returns the name of the series that counts the request if its URL is this one.
     pub(crate) fn series_name_of<'a>(&'a self, url: &'a str) -> Cow<'a, str> {
         match &self.name {
             Some(name) => Cow::Borrowed(name),
@@ -48,7 +48,7 @@ impl Request {
     }
 }
 
-/// The beginning of a URL that is too long for a name.
+/// Returns at most the first 1 024 bytes of a URL, for use as a name.
 fn shortened(url: &str) -> &str {
     const MOST: usize = 1_024;
     url.get(..MOST).unwrap_or(url)
@@ -67,20 +67,20 @@ pub struct Header {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
-    /// No body; and no `Content-Length`, but for POST, PUT and PATCH, which say 0.
+    /// No body, and no `Content-Length`, except for POST, PUT and PATCH, which send 0.
     #[default]
     None,
-    /// These bytes. Shown in saved runs as a length and a hash if long.
+    /// These bytes. A long body appears in saved runs as a length and a hash.
     Bytes(Content),
 }
 
-/// In which order users take the requests of a plan.
+/// The order in which users take the requests of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// The k-th iteration of a worker takes request k, round and round; weights repeat a request.
+    /// The k-th iteration of a worker takes request k, cyclically; weights repeat a request.
     #[default]
     Sequential,
-    /// Each iteration draws one by weight, from the seed.
+    /// Each iteration draws a request by weight, from the seed.
     Random,
 }

@@ -5,88 +5,90 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The tag under which the series of a scenario carry its name.
+/// The tag of a series that holds the name of its scenario.
 pub const SCENARIO_TAG: &str = "scenario";
 
-/// 2^64 divided by the golden ratio: the seeds of scenarios lie as far apart as they can.
+/// 2^64 divided by the golden ratio: multiples of it spread the seeds of scenarios as far apart as
+/// possible.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// One of several loads of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// What belongs to it whatever its load is.
+    /// The properties that do not depend on the kind of load.
     #[serde(flatten)]
     pub part: Part,
-    /// What is sent; never empty.
+    /// The requests; never empty, unless a [script names its URLs](Script::names_urls).
     pub requests: Vec<Request>,
-    /// What makes up the requests instead; then there is one request, whose URL says where to.
+    /// The script that makes the requests, if there is one; the scenario then has one request,
+    /// whose URL is the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<Script>,
-    /// In which order its users take the requests.
+    /// The order in which the scenario's users take the requests.
     pub order: Order,
-    /// How long its users wait between two iterations, in a closed load.
+    /// The time for which the scenario's users wait between two iterations, in a closed load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
-    /// What its users do with responses.
+    /// The users' handling of responses.
     #[serde(default, skip_serializing_if = "Client::is_plain")]
     pub client: Client,
-    /// How much, and in which model.
+    /// The amount of load, and its model.
     pub load: Load,
-    /// How long starts are issued, from its own start on.
+    /// The time during which requests are started, from the scenario's own start on.
     pub duration: Option<Duration>,
-    /// It ends when this many iterations have begun and ended.
+    /// The number of iterations, begun and ended, that ends the scenario.
     pub request_limit: Option<u64>,
 }
 
-/// What a scenario is among the others of its plan.
+/// The properties of a scenario among the others of its plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its name, unique in the plan.
+    /// The scenario's name, unique in the plan.
     pub name: String,
-    /// When its load begins, from the begin of the measured part. A scenario that begins at 0 takes
-    /// part in the warm-up.
+    /// The time from the beginning of the measured part to the start of the scenario's load. A
+    /// scenario that starts at 0 takes part in the warm-up.
     #[serde(default, skip_serializing_if = "Duration::is_zero")]
     pub start: Duration,
-    /// How long behind its last start iterations that have begun may go on.
+    /// The time for which iterations may go on after the scenario's last start.
     #[serde(default, skip_serializing_if = "Duration::is_zero")]
     pub graceful_stop: Duration,
-    /// How many iterations each user begins, at most. For closed loads.
+    /// The most iterations that each user begins. For closed loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iterations_per_user: Option<u64>,
-    /// What becomes of an arrival that falls due when no user is free. For open loads.
+    /// The treatment of an arrival that falls due when no user is free. For open loads.
     #[serde(default, skip_serializing_if = "LateArrivals::wait")]
     pub late_arrivals: LateArrivals,
-    /// How long a user whose window ends before the load does may go on with its iteration, which
-    /// is interrupted then; to the end of the load if `None`. For stages of a closed load, and
-    /// behaviours that can be interrupted.
+    /// The time for which a user that leaves before the load ends may go on with its iteration,
+    /// which is then interrupted; to the end of the load if `None`. For stages of a closed load,
+    /// and behaviours that can be interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graceful_ramp_down: Option<Duration>,
-    /// Tags of all its series, beside its name.
+    /// Tags of all the scenario's series, in addition to its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
 }
 
-/// What becomes of an arrival of an open load that falls due when no user is free.
+/// The treatment of an arrival of an open load that falls due when no user is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LateArrivals {
-    /// It waits for a user, which is added where the load may have one more.
+    /// It waits for a user; one is added if the load may have more.
     #[default]
     Wait,
-    /// It is dropped: it is not started, and counted. A user is added for those behind it where the
-    /// load may have one more.
+    /// It is dropped: counted, but not started. A user is added for later arrivals if the load may
+    /// have more.
     Drop,
 }
 
 impl LateArrivals {
-    /// Whether they wait for a user.
+    /// True if late arrivals wait for a user.
     pub fn wait(&self) -> bool {
         *self == LateArrivals::Wait
     }
 }
 
 impl Part {
-    /// The tags of its series, its name among them.
+    /// Returns the tags of the scenario's series, including the tag of its name.
     pub fn series_tags(&self) -> BTreeMap<String, String> {
         let mut tags = self.tags.clone();
         tags.insert(SCENARIO_TAG.to_owned(), self.name.clone());
@@ -95,7 +97,7 @@ impl Part {
 }
 
 impl Plan {
-    /// The plan of each scenario alone; the plan itself where it has none.
+    /// Returns a plan for each scenario alone; a copy of the plan itself if it has no scenarios.
     pub fn parts(&self) -> Vec<Plan> {
         if self.scenarios.is_empty() {
             return vec![self.clone()];
@@ -116,22 +118,22 @@ impl Plan {
             load: scenario.load.clone(),
             duration: scenario.duration,
             request_limit: scenario.request_limit,
-            // Two scenarios of random arrivals must not draw the same ones.
+            // Different seeds, so that two scenarios do not draw the same random arrivals.
             seed: self.seed.wrapping_add((index as u64).wrapping_mul(GOLDEN)),
             ..rest.clone()
         };
         self.scenarios.iter().enumerate().map(alone).collect()
     }
 
-    /// The scripts of the plan and of its scenarios.
+    /// Returns the scripts of the plan and of its scenarios.
     pub fn scripts(&self) -> impl Iterator<Item = &Script> {
         let scenarios = self.scenarios.iter();
         let own = scenarios.filter_map(|scenario| scenario.script.as_ref());
         self.script.iter().chain(own)
     }
 
-    /// Makes this the plan of these scenarios: its load, requests and length become those of all of
-    /// them together.
+    /// Returns the plan with these scenarios: its load, requests and duration become those of all
+    /// scenarios together.
     #[must_use]
     pub fn with_scenarios(self, scenarios: Vec<Scenario>) -> Plan {
         let sum = |of: fn(&Load) -> u32| {
@@ -165,19 +167,19 @@ impl Plan {
 }
 
 impl Scenario {
-    /// How long it lasts at most, from the begin of the measured part; `None` if only its
-    /// iterations end it.
+    /// Returns the longest time from the beginning of the measured part to the end of the scenario;
+    /// `None` if only its iterations end it.
     pub fn length(&self) -> Option<Duration> {
         let (start, stop) = (self.part.start, self.part.graceful_stop);
         Some(self.duration?.saturating_add(start).saturating_add(stop))
     }
 }
 
-/// Spreads users over classes by their weights: to each its exact share of them, rounded down, and
-/// of those that are left one to each class in the order of what its share was rounded by (the
-/// largest remainder method), the first of equal ones before the others.
+/// Spreads users over classes by weight, by the largest remainder method: each class gets its exact
+/// share, rounded down; the users that are left over go one each to the classes with the largest
+/// remainders, the first of equal ones before the others.
 ///
-/// If no weight is above 0, none gets a user.
+/// If no weight is above 0, no class gets a user.
 pub fn spread_by_weight(users: u32, weights: &[u32]) -> Vec<u32> {
     let sum: u64 = weights.iter().copied().map(u64::from).sum();
     if sum == 0 {
@@ -198,9 +200,9 @@ pub fn spread_by_weight(users: u32, weights: &[u32]) -> Vec<u32> {
 }
 
 impl Load {
-    /// The share of each class in the users of a closed load, by the classes' weights; where
-    /// stages ramp them, in the users at the begin and at the end of each stage. An open load has
-    /// none.
+    /// Splits the users of a closed load among classes, by the classes' weights; where stages ramp
+    /// them, the users at the start and at the end of each stage. Not for open loads, which it
+    /// would turn into closed ones.
     pub fn split_by_weight(&self, weights: &[u32]) -> Vec<Load> {
         let class = |index: usize| {
             let share = |users: u32| spread_by_weight(users, weights)[index];

@@ -1,7 +1,7 @@
-//! What of a plan is secret, and the plan without it: what is kept of a run is passed on.
+//! Masking of a plan's secrets, because records of a run are passed on.
 //!
-//! A run needs its passwords only while it sends. All that is written of it (saved runs, JSON,
-//! databases, pages) is made of the plan without them.
+//! A run needs its passwords only while it sends. All records of a run (saved runs, JSON,
+//! databases, pages) are made from the plan without them.
 
 mod words;
 
@@ -10,7 +10,7 @@ pub use words::{mask_line, mask_words};
 use crate::{Body, Credentials, Header, Plan, Request};
 use url::Url;
 
-/// What stands in place of a secret.
+/// The text that replaces a secret.
 pub const MASKED: &str = "****";
 
 /// Parts of the names of header fields whose values are secret.
@@ -26,13 +26,13 @@ const SECRET_NAMES: [&str; 9] = [
     "credential",
 ];
 
-/// Whether what has this name (a header field, a variable) is secret by its name.
+/// True if a header field or a variable of this name is secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// The text, with users and passwords of the URLs in it masked; `None` if it has none.
+/// Returns the text with users and passwords of its URLs masked; `None` if it has none.
 fn without_userinfo(text: &str) -> Option<String> {
     let (before, rest) = text.split_once("://")?;
     let ends = |c: char| matches!(c, '/' | '?' | '#' | '"' | '\'') || c.is_whitespace();
@@ -47,7 +47,8 @@ fn without_userinfo(text: &str) -> Option<String> {
     Some(format!("{before}://{masked}{behind}"))
 }
 
-/// The text without these secrets, if it has any. A URL has them with `%XX` where it has to.
+/// Returns the text with these secrets masked, if it contains any. In a URL a secret may be
+/// percent-encoded, so that form is masked too.
 fn without(text: &str, secrets: &[String]) -> Option<String> {
     let in_url = |secret: &String| {
         let mut url = Url::parse("http://a/").ok()?;
@@ -63,8 +64,8 @@ fn without(text: &str, secrets: &[String]) -> Option<String> {
 }
 
 impl Plan {
-    /// Gives names to the requests whose URLs have secrets in them: reports call a request by its
-    /// URL where it has no name.
+    /// Gives names to the requests whose URLs contain secrets, because reports use the URL of a
+    /// request without a name.
     pub fn name_secret_urls(&mut self) {
         if self.secrets.is_empty() {
             return;
@@ -78,16 +79,16 @@ impl Plan {
         self.secrets = secrets;
     }
 
-    /// Its requests, and those of its scenarios.
+    /// Returns the plan's requests, and those of its scenarios.
     fn all_requests(&mut self) -> impl Iterator<Item = &mut Request> {
         let scenarios = self.scenarios.iter_mut();
         let requests = scenarios.flat_map(|scenario| &mut scenario.requests);
         requests.chain(&mut self.requests)
     }
 
-    /// Masks its secrets: the values of header fields that are secret by name, passwords, users
-    /// and passwords in URLs, and the texts that it calls secret. Such a plan is kept, and no
-    /// longer run.
+    /// Masks the plan's secrets: the values of header fields that are secret by name, passwords,
+    /// users and passwords in URLs, and the texts in [`Plan::secrets`]. A masked plan is stored,
+    /// and no longer run.
     pub fn mask_secrets(&mut self) {
         let secrets = std::mem::take(&mut self.secrets);
         for request in self.all_requests() {
@@ -159,7 +160,7 @@ fn mask_text(text: &mut String) {
 
 fn mask_url(url: &mut Url) {
     if !url.username().is_empty() || url.password().is_some() {
-        // These can't fail of a URL with a host.
+        // Neither can fail for a URL with a host.
         let _ = url.set_username(MASKED);
         let _ = url.set_password(Some(MASKED));
     }

@@ -1,4 +1,4 @@
-//! URLs as typed, and who asks: `127.0.0.1:8080/path`, `https://me:secret@example.com/`.
+//! URLs and credentials as typed: `127.0.0.1:8080/path`, `https://me:secret@example.com/`.
 
 use crate::{Error, Header, MASKED, Rate, parse_duration};
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -10,34 +10,34 @@ use std::net::Ipv4Addr;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// What is wrong with a URL.
+/// A reason why a URL is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetProblem {
-    /// There is no host in it.
+    /// A URL without a host.
     #[error("it has no host. Write one such as http://127.0.0.1:8080/.")]
     Host,
-    /// A host that nobody can have given to a machine.
+    /// A host with characters that no host name has.
     #[error("`{0}` is no host; one has letters, digits, `-`, `_` and dots.")]
     Letters(String),
-    /// A number by itself, which other programs take for an address.
+    /// A number alone, which other programs read as an address.
     #[error("it looks like a number, which {0}.")]
     Number(NumberHint),
-    /// A base with a query.
+    /// A base URL with a query.
     #[error("a base has no query; leave out what stands behind the question mark.")]
     Query,
     /// Port 0, which no server listens on.
     #[error("nothing listens on port 0.")]
     Port,
-    /// An address of IPv4 that is not written out.
+    /// An IPv4 address with fewer than four numbers.
     #[error("`{0}` would stand for {1}; write all four numbers of an address.")]
     ShortAddress(String, Ipv4Addr),
-    /// A protocol that is not supported.
+    /// An unsupported scheme.
     #[error("`{0}` is not supported; write http:// or https://.")]
     Scheme(String),
-    /// The text breaks the rules of URLs.
+    /// A text that breaks the syntax of URLs.
     #[error("{0}.")]
     Syntax(url::ParseError),
-    /// A word without anything that makes it a host.
+    /// A single word, which is unlikely to be a host.
     #[error("it is a single word. A host of that name is written http://{0}/.")]
     Word(String),
     /// An IPv6 address that names a network interface.
@@ -48,7 +48,7 @@ pub enum TargetProblem {
     Zone(String),
 }
 
-/// What a word that looks like a number may have been meant for.
+/// A word that looks like a number; its text suggests the flag that was probably meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberHint(String);
 
@@ -68,19 +68,19 @@ impl fmt::Display for NumberHint {
     }
 }
 
-/// A URL to load, and who asks if the URL says so.
+/// A URL to load, and its credentials, if it has any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The absolute `http` or `https` URL, without user, password and fragment.
     pub url: Url,
-    /// The user and password that stood in the URL.
+    /// The user and password of the URL.
     pub credentials: Option<Credentials>,
 }
 
 impl FromStr for Target {
     type Err = Error;
 
-    /// Reads an `http` or `https` URL; one without a scheme is `http`.
+    /// Reads an `http` or `https` URL; the default scheme is `http`.
     fn from_str(text: &str) -> Result<Self, Error> {
         parse(text.trim()).map_err(|problem| Error::Target {
             text: text.to_owned(),
@@ -90,12 +90,12 @@ impl FromStr for Target {
 }
 
 impl Target {
-    /// Reads a URL that stands among other words, or on a line of a list. Unlike a value that can
-    /// be nothing else, a single word or a number without a scheme is refused: it was meant for
-    /// something else, and would be looked up as the name of a host.
+    /// Reads a URL among other words, or on a line of a list, where a text may be something else. A
+    /// single word or a number without a scheme is refused here: it would be looked up as a host
+    /// name, and was meant for something else.
     ///
     /// # Errors
-    /// As reading a URL, and for such words.
+    /// As for parsing a URL, and for such words.
     pub fn among_words(text: &str) -> Result<Target, Error> {
         let target: Target = text.parse()?;
         match of_bare_word(text.trim()) {
@@ -108,7 +108,7 @@ impl Target {
     }
 }
 
-/// Why a text without a scheme is hardly a host, if it is.
+/// Returns the reason why a text without a scheme is hardly a host, if there is one.
 fn of_bare_word(text: &str) -> Option<TargetProblem> {
     if has_scheme(text) || text.contains(['/', ':', '?', '#', '@', '[']) {
         return None;
@@ -125,7 +125,8 @@ fn of_bare_word(text: &str) -> Option<TargetProblem> {
     is_word.then(|| TargetProblem::Word(text.to_owned()))
 }
 
-/// The host as it stands in the text of a URL, as far as that is plain.
+/// Returns the host as written in the text of a URL, without user, port and path. IPv6 addresses
+/// are not handled.
 fn written_host(text: &str) -> &str {
     let behind = match has_scheme(text) {
         true => text.split_once("//").map_or(text, |(_, rest)| rest),
@@ -136,7 +137,7 @@ fn written_host(text: &str) -> &str {
     host.split(':').next().unwrap_or(host)
 }
 
-/// Refuses a host that stands for another one than it looks like, or can't be one.
+/// Refuses a host that stands for another one than it appears to, or that can't exist.
 fn refuse_odd_host(text: &str, url: &Url) -> Result<(), TargetProblem> {
     match url.host() {
         Some(Host::Ipv4(address)) => {
@@ -157,12 +158,12 @@ fn refuse_odd_host(text: &str, url: &Url) -> Result<(), TargetProblem> {
     }
 }
 
-/// Whether a text is one number.
+/// True if a text is one number.
 fn is_number(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit()) && text.parse::<f64>().is_ok()
 }
 
-/// The address with a zone in a text that could not be read, if that is why.
+/// Returns the problem of a URL with a zone in its IPv6 address; `None` for any other text.
 fn zone(text: &str) -> Option<TargetProblem> {
     let (address, _) = text.split_once('[')?.1.split_once(']')?;
     let (address, zone) = address.split_once('%')?;
@@ -198,15 +199,15 @@ fn parse(text: &str) -> Result<Target, TargetProblem> {
     Ok(Target { url, credentials })
 }
 
-/// What the relative URLs of a list begin with.
+/// The beginning of a list's relative URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl(Target);
 
 impl BaseUrl {
-    /// The target of a relative URL: the base, and behind its path this text.
+    /// Returns the target of a relative URL: the base followed by this text.
     ///
     /// # Errors
-    /// If both together are no URL.
+    /// If the result is not a URL.
     pub fn join(&self, relative: &str) -> Result<Target, Error> {
         let base = self.0.url.as_str();
         let base = match relative.starts_with('/') {
@@ -236,12 +237,12 @@ impl FromStr for BaseUrl {
     }
 }
 
-/// Whether the text is a URL without scheme and host: a path, or a query.
+/// True if the text is a URL without scheme and host: a path, or a query.
 pub(crate) fn is_relative(text: &str) -> bool {
     text.starts_with(['/', '?'])
 }
 
-/// Whether the text begins like `http://`; one such as `localhost:80/?next=http://a/` does not.
+/// True if the text begins like `http://`; `localhost:80/?next=http://a/` does not.
 fn has_scheme(text: &str) -> bool {
     let (head, rest) = text.split_at(text.find(['/', '?', '#']).unwrap_or(text.len()));
     head.ends_with(':') && rest.starts_with("//")
@@ -261,7 +262,7 @@ fn take_credentials(url: &mut Url) -> Option<Credentials> {
     Some(Credentials { pair })
 }
 
-/// A user and a password, for basic authentication (RFC 7617) or the answer to a digest challenge.
+/// A user and a password, for basic authentication (RFC 7617) or digest challenges.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Credentials {
@@ -270,20 +271,20 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// The user, and the password.
+    /// Returns the user and the password.
     pub fn user_and_password(&self) -> (String, String) {
         let text = String::from_utf8_lossy(&self.pair);
         let (user, password) = text.split_once(':').unwrap_or((&text, ""));
         (user.to_owned(), password.to_owned())
     }
 
-    /// The user, with a password that says nothing.
+    /// Returns the same user with a masked password.
     pub(crate) fn masked(&self) -> Credentials {
         let (user, _) = self.user_and_password();
         format!("{user}:{MASKED}").into()
     }
 
-    /// The field that carries them.
+    /// Returns the header field `Authorization` of basic authentication.
     pub fn to_header(&self) -> Header {
         let value = format!("Basic {}", BASE64_STANDARD.encode(&self.pair));
         Header {
@@ -320,7 +321,7 @@ impl From<Credentials> for String {
 }
 
 impl std::fmt::Debug for Credentials {
-    /// Keeps the secret.
+    /// Hides the secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Credentials(…)")
     }

@@ -1,4 +1,4 @@
-//! Think time, which a user of a closed load waits between two iterations: `1s`, `exp:1s`.
+//! Think time, for which a user of a closed load waits between two iterations: `1s`, `exp:1s`.
 
 use crate::{DurationText, Error, parse_duration};
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long a user of a closed load waits between two of its iterations.
+/// The time for which a user of a closed load waits between two iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Think {
-    /// Always so long.
+    /// A constant time.
     Constant(Duration),
     /// A time drawn from an exponential distribution with this mean.
     Exponential(Duration),
 }
 
 impl Think {
-    /// How long it is on average.
+    /// Returns the mean think time.
     pub fn mean(self) -> Duration {
         match self {
             Think::Constant(time) | Think::Exponential(time) => time,
@@ -40,7 +40,7 @@ impl FromStr for Think {
 }
 
 impl fmt::Display for Think {
-    /// Prints the time so that it can be read again.
+    /// Prints the time so that it can be parsed again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Think::Constant(time) => DurationText(*time).fmt(f),

@@ -1,26 +1,26 @@
-//! What a run goes on until, within its duration: `p99±2%`, `p99+-2%`, `decided`.
+//! Conditions that end a run before its duration is over: `p99±2%`, `p99+-2%`, `decided`.
 
 use crate::{Error, parse_percentile};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The finest precision: what is recorded has three digits, so that both ends of an interval are
-/// known to a thousandth.
+/// The finest precision: recorded times have three digits, so both ends of an interval are known to
+/// a thousandth.
 const FINEST: f64 = 0.002;
 
-/// What a run goes on until, at most for its duration.
+/// The condition that ends a run before its duration is over.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
-    /// Until both ends of the 95 % interval of a percentile of response time are this near to it.
+    /// Both ends of the 95 % interval of a percentile of response time are this near to it.
     Precise {
         /// The percentile, above 0 and below 100.
         percentile: f64,
-        /// How near, as a share of the percentile: 0.02 is ±2 %.
+        /// The greatest distance, as a share of the percentile: 0.02 is ±2 %.
         within: f64,
     },
-    /// Until every check is proven to be kept, or one to be broken.
+    /// All checks are proven to pass, or one is proven to fail.
     Decided,
 }
 
@@ -46,7 +46,7 @@ fn precise(text: &str) -> Option<Until> {
 }
 
 impl fmt::Display for Until {
-    /// Prints the condition so that it can be read again.
+    /// Prints the condition so that it can be parsed again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Until::Precise { percentile, within } => {

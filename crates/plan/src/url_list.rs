@@ -17,7 +17,7 @@ use json::{Object, refuse_other_json};
 /// The most bytes of a name.
 const LONGEST_NAME: usize = 2_048;
 
-/// What is wrong with a line of a list.
+/// A reason why a line of a list is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
     /// A space within a line, where other tools have a method or a body.
@@ -26,7 +26,7 @@ pub enum LineProblem {
          body as JSON, such as {{\"url\": \"http://…\", \"method\": \"POST\"}}."
     )]
     Blank(String),
-    /// The line begins like JSON but is malformed, or has a key that a request can't have.
+    /// A line that begins like JSON, and is malformed or has an unknown key.
     #[error(transparent)]
     Json(#[from] JsonProblem),
     /// A value that can't be sent.
@@ -40,26 +40,26 @@ impl From<Error> for LineProblem {
     }
 }
 
-/// One request of a list: what it says of itself; the rest comes from
+/// One request of a list, as written; missing values come from
 /// [`RequestDefaults`](crate::RequestDefaults).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedRequest {
-    /// Where it goes.
+    /// The URL, with credentials if it has any.
     pub target: Target,
-    /// Its method, if it says so.
+    /// The method, if the line has one.
     pub method: Option<String>,
-    /// Its own header fields, in order.
+    /// The request's own header fields, in order.
     pub headers: Vec<Header>,
-    /// Its body, if it says so.
+    /// The body, if the line has one.
     pub body: Option<String>,
-    /// How often it is sent relative to the other requests, at least 1.
+    /// The weight relative to the other requests, at least 1.
     pub weight: u32,
-    /// What its rows in reports are called, if it says so.
+    /// The name of the request's rows in reports, if the line has one.
     pub name: Option<String>,
 }
 
 impl ListedRequest {
-    /// A request that says nothing but where it goes.
+    /// Creates a request that has only a URL.
     pub fn new(target: Target) -> Self {
         Self {
             target,
@@ -91,7 +91,7 @@ fn target(url: &str, base: Option<&BaseUrl>) -> Result<Target, Error> {
     }
 }
 
-/// Reads a list of URLs, given its whole text, and what its relative URLs begin with.
+/// Reads a list of URLs from its whole text; `base` is the beginning of its relative URLs.
 ///
 /// # Errors
 /// [`Error::UrlListLine`] with the number of the first line that can't be read, and
@@ -105,7 +105,7 @@ pub fn parse_url_list(text: &str, base: Option<&BaseUrl>) -> Result<Vec<ListedRe
     }
 }
 
-/// The requests of a list, read one by one.
+/// Returns the requests of a list, parsed one by one.
 fn lines_of<'a>(
     text: &'a str,
     base: Option<&'a BaseUrl>,
@@ -113,16 +113,16 @@ fn lines_of<'a>(
     told_lines(text).map(move |line| line.read(base))
 }
 
-/// A line of a list that is one of its requests.
+/// A line of a list that describes a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ToldLine<'a> {
-    /// Its number in the file, from 0.
+    /// The line's number in the file, from 0.
     index: usize,
-    /// Without blanks around it.
+    /// The line without blanks around it.
     pub(crate) text: &'a str,
 }
 
-/// The lines of a list that are no comments and not empty.
+/// Returns the lines of a list that are neither comments nor empty.
 pub(crate) fn told_lines(text: &str) -> impl Iterator<Item = ToldLine<'_>> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     let lines = lines.map(|(index, line)| ToldLine {
@@ -133,7 +133,7 @@ pub(crate) fn told_lines(text: &str) -> impl Iterator<Item = ToldLine<'_>> {
 }
 
 impl ToldLine<'_> {
-    /// The request that it is.
+    /// Parses the line's request.
     pub(crate) fn read(self, base: Option<&BaseUrl>) -> Result<ListedRequest, Error> {
         let at_line = |problem| Error::UrlListLine {
             line: self.index + 1,
@@ -143,7 +143,7 @@ impl ToldLine<'_> {
     }
 }
 
-/// A name that can stand in every report.
+/// Checks a name: not empty, not too long, without control characters, which break reports.
 fn parse_name(name: String) -> Result<String, Error> {
     let is_fit = !name.is_empty() && !name.chars().any(char::is_control);
     if is_fit && name.len() <= LONGEST_NAME {

@@ -1,4 +1,4 @@
-//! Refuses plans that could not be run, before anything is started.
+//! Refuses plans that can't be run, before anything starts.
 
 mod connection;
 mod http2;
@@ -11,15 +11,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// The most names or tags that a sentence lists.
+/// The most names or tags that a message lists.
 const MOST_LISTED: usize = 5;
 
-/// A condition under which a plan is refused, and the sentence for it.
+/// A condition under which a plan is refused, and its message.
 type Rule = (bool, Contradiction);
 
 impl Plan {
-    /// Checks that the plan can be run as it stands: something to send, some time to send it, and
-    /// no two parts that contradict each other.
+    /// Checks that the plan can be run: there is something to send and some time to send it, and no
+    /// two parts contradict each other.
     ///
     /// # Errors
     /// The first [`Contradiction`] that is found.
@@ -37,7 +37,7 @@ impl Plan {
         self.connection.validate_local_addresses()
     }
 
-    /// Refuses scenarios that could not be run by themselves, and two of one name.
+    /// Refuses scenarios that can't be run on their own, and two of one name.
     fn validate_scenarios(&self) -> Result<(), Contradiction> {
         if self.scenarios.is_empty() {
             return Ok(());
@@ -57,7 +57,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Refuses what one scenario could not do.
+    /// Refuses a scenario that can't be run on its own.
     fn validate_part(&self, part: &Part) -> Result<(), Contradiction> {
         self.validate_requests()?;
         refuse_first(self.script_rules())?;
@@ -215,7 +215,7 @@ impl Plan {
 impl Plan {
     /// Refuses conditions on figures that a run of this load can't have.
     fn validate_conditions(&self) -> Result<(), Contradiction> {
-        // A script may name its requests: that is known once it is loaded.
+        // A script may name its requests, so they are known only after it is loaded.
         if self.scripts().next().is_none() {
             self.validate_check_names()?;
             self.refuse_custom_metrics()?;
@@ -242,7 +242,7 @@ impl Plan {
         let known: BTreeSet<(String, String)> = parts
             .flat_map(|scenario| scenario.part.series_tags())
             .collect();
-        // A script gives its metrics tags of its own.
+        // A script's custom metrics may have tags of their own.
         let conditions = self.checks.iter().chain(&self.abort_on);
         let of_requests = conditions.filter(|check| check.custom.is_none());
         let mut wanted = of_requests.flat_map(|check| {
@@ -270,7 +270,7 @@ impl Plan {
     /// [`validate`](Self::validate), unless a script may name requests.
     ///
     /// # Errors
-    /// [`Contradiction::CheckOnUnknownName`] of the first one that is not.
+    /// [`Contradiction::CheckOnUnknownName`] for the first condition on another name.
     pub fn validate_check_names(&self) -> Result<(), Contradiction> {
         let mut conditions = self.checks.iter().chain(&self.abort_on);
         if conditions.clone().all(|check| check.name.is_none()) {
@@ -307,7 +307,7 @@ impl Plan {
 }
 
 impl Check {
-    /// Whether it looks at the time from the intended start to the send alone.
+    /// True if the check is on a part of the delay, from the intended start to the send.
     fn looks_at_delay(&self) -> bool {
         matches!(
             self.metric,
@@ -315,7 +315,7 @@ impl Check {
         )
     }
 
-    /// Whether only a rate of responses above this one keeps it.
+    /// True if the check needs more than `per_second` responses to pass.
     fn needs_more_than(&self, per_second: f64) -> bool {
         match (self.metric, self.comparison, self.bound) {
             (Metric::Rate, Comparison::GreaterOrEqual, Bound::PerSecond(bound)) => {

@@ -10,18 +10,18 @@ use super::{Bound, Metric};
 use loadline_units::{parse_duration_with_unit, parse_percentile, parse_share};
 use serde::{Deserialize, Serialize};
 
-/// What a condition on a custom metric begins with.
+/// The prefix of a condition on a custom metric.
 const PREFIX: &str = "metric:";
 
 /// A figure of a custom metric.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CustomFigure {
-    /// How many values were added; of a counter, a rate or a trend.
+    /// The number of values that were added; of a counter, a rate or a trend.
     Count,
-    /// Their sum; of a counter.
+    /// The sum of the values; of a counter.
     Sum,
-    /// The sum of those added in the window, per second; of a counter.
+    /// The sum of the values that were added in the window, per second; of a counter.
     Rate,
     /// The share of values that are not zero; of a rate.
     Share,
@@ -37,7 +37,8 @@ pub enum CustomFigure {
     Percentile(f64),
 }
 
-/// The name and the figure of a condition on a custom metric; `None` if it is on something else.
+/// Reads the name and the figure of a condition on a custom metric; `None` if the condition is on
+/// something else.
 pub(super) fn parse(figure: &str) -> Option<Result<(String, Metric), CheckProblem>> {
     let text = figure.strip_prefix(PREFIX)?;
     let unknown = || CheckProblem::Custom(figure.to_owned());
@@ -48,7 +49,7 @@ pub(super) fn parse(figure: &str) -> Option<Result<(String, Metric), CheckProble
 }
 
 fn parse_figure(text: &str) -> Option<(&str, CustomFigure)> {
-    // A percentile may have a point of its own.
+    // A percentile may contain a point, so only the first one separates name and figure.
     let (name, figure) = text.split_once('.')?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.is_empty() || !name.chars().all(is_name) {
@@ -69,8 +70,8 @@ fn parse_figure(text: &str) -> Option<(&str, CustomFigure)> {
     Some((name, figure))
 }
 
-/// The bound of such a condition: a share as `90%`, a time as its milliseconds, or a number, which
-/// may be below zero.
+/// Reads the bound of a condition on a custom metric: a share such as `90%`, a time, which is
+/// converted to milliseconds, or a number, which may be negative.
 pub(super) fn parse_bound(text: &str) -> Result<Bound, CheckProblem> {
     let number = || CheckProblem::NumberBound(text.to_owned());
     if text.ends_with('%') {

@@ -1,5 +1,5 @@
 //! The grammar of checks: `[TIME.]STATISTIC`, `errors`, `non2xx`, `5xx`, `status:503` or `rate`,
-//! perhaps `{TAG:VALUE,name:NAME}`, a comparison, a bound.
+//! optionally `{TAG:VALUE,name:NAME}`, a comparison, a bound.
 //!
 //! ```text
 //! p99<50ms   p99.9 <= 1s   service.mean<2ms   blocked.p99<1ms   lateness.max<5ms
@@ -7,8 +7,7 @@
 //! p99{name:login}<50ms   errors{name:GET /a}<1%   p99{scenario:browse}<80ms
 //! p99{scenario:browse,name:GET /a}<80ms
 //! ```
-//! A check that nothing could meet, or that nothing could break, is refused: it was meant
-//! otherwise.
+//! A check that no result could pass, or that no result could fail, is refused: it is a mistake.
 
 use super::{Bound, Check, Clocked, Comparison, Metric, Statistic, Statuses, custom};
 use crate::{Error, Rate, parse_count, parse_percentile};
@@ -17,28 +16,28 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is wrong with a condition.
+/// A reason why a condition is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckProblem {
     /// Every result would pass.
     #[error("it always passes, whatever is measured.")]
     AlwaysHolds,
-    /// No comparison, or one that is not known.
+    /// No comparison, or an unknown one.
     #[error("it needs a metric, one of <, <=, > and >=, and a bound, such as p99<50ms.")]
     Comparison,
     /// The number of errors, or of statuses, is neither a count nor a share.
     #[error("{0} is compared with a whole number or a percentage up to 100%, such as {0}<0.1%.")]
     CountBound(String),
-    /// What is looked at of a custom metric is not known.
+    /// The figure of a custom metric is not known.
     #[error(
         "`{0}` is no figure of a script's metric; write metric:NAME. and one of count, sum, rate, \
          share, last, min, max, mean, or p99 or another percentile."
     )]
     Custom(String),
-    /// The bound of a custom metric is none.
+    /// The bound of a custom metric is not a number, a share or a time.
     #[error("`{0}` is not a number, a percentage up to 100%, or a time such as 50ms.")]
     NumberBound(String),
-    /// A threshold in k6's words.
+    /// A threshold in k6's syntax.
     #[error("it is written as in k6; write {0} here.")]
     K6(String),
     /// The metric is not known.
@@ -51,22 +50,22 @@ pub enum CheckProblem {
     /// No result could pass.
     #[error("it can never pass; give it another bound.")]
     NeverHolds,
-    /// What stands in braces is neither a name nor a tag.
+    /// The text in braces is neither a name nor a tag.
     #[error(
         "`{0}` does not say which requests; write {{name:NAME}} or {{scenario:NAME}} behind the \
          metric, or both: {{scenario:NAME,name:NAME}}."
     )]
     Braces(String),
-    /// A time that is recorded of all requests alone.
+    /// A time that is not recorded by name or tag, only for all requests together.
     #[error(
         "`{0}` is not recorded by name or tag; of these, write the response time, errors, non2xx, \
          statuses or rate."
     )]
     TimeOfPart(String),
-    /// The percentile is outside of its range.
+    /// The percentile is out of range.
     #[error("`{0}` is not a percentile; write one above p0, up to p100.")]
     Percentile(String),
-    /// No response has such a status.
+    /// A status or class of statuses that no response has.
     #[error(
         "no response has the status `{0}`; write a class from 1xx to 5xx, or a status of three \
          digits, such as status:503."
@@ -123,8 +122,8 @@ fn parse(text: &str) -> Result<Check, CheckProblem> {
     })
 }
 
-/// What a threshold in k6's words is called here: `p95<200ms` for `http_req_duration{p(95)}<200` or
-/// `p(95)<200`; `None` if the text is none.
+/// Translates a threshold of k6: `p95<200ms` for `http_req_duration{p(95)}<200` or `p(95)<200`;
+/// `None` if the text is not a threshold of k6.
 fn of_k6(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let at = text.find(['<', '>'])?;
@@ -179,7 +178,8 @@ fn custom_check(
     })
 }
 
-/// Splits a condition into its three parts. A name in braces may hold any of the signs.
+/// Splits a condition into figure, comparison and bound. A name in braces may contain any of the
+/// signs of comparison.
 fn split(text: &str) -> Option<(&str, Comparison, &str)> {
     let is_sign = |at: &usize| text[*at..].starts_with(['<', '>']);
     let braces = text.match_indices('}').map(|(at, _)| at + 1);
@@ -203,14 +203,14 @@ fn split(text: &str) -> Option<(&str, Comparison, &str)> {
     whole.then_some((metric, comparison, bound))
 }
 
-/// Which requests are meant.
+/// The requests that a check covers: those of a name, of tags, or both.
 #[derive(Default)]
 struct Part {
     name: Option<String>,
     tags: BTreeMap<String, String>,
 }
 
-/// Splits off what stands in braces, if there are any.
+/// Splits off the part in braces, if there is one.
 fn split_braces(figure: &str) -> Result<(&str, Option<Part>), CheckProblem> {
     let Some((figure, braces)) = figure.split_once('{') else {
         return Ok((figure, None));
@@ -220,7 +220,7 @@ fn split_braces(figure: &str) -> Result<(&str, Option<Part>), CheckProblem> {
     Ok((figure.trim(), Some(part.ok_or_else(unknown)?)))
 }
 
-/// Reads tags with their values, and a name behind them, which may have commas.
+/// Reads tags with their values, and after them a name, which may contain commas.
 fn parse_part(mut text: &str) -> Option<Part> {
     let mut part = Part::default();
     loop {
@@ -265,7 +265,7 @@ fn parse_metric(text: &str) -> Result<Metric, CheckProblem> {
     }
 }
 
-/// Splits off which time is meant; the response time where nothing is said.
+/// Splits off the prefix that selects a time; the default is the response time.
 fn split_clocked(text: &str) -> (Clocked, &str) {
     [
         ("response.", Clocked::Response),
@@ -326,7 +326,7 @@ fn parse_count_bound(text: &str) -> Option<Bound> {
     parse_count(text).ok().map(Bound::Count)
 }
 
-/// Refuses a comparison that no result, or every result, would meet.
+/// Refuses a comparison that no result could pass, or that every result would pass.
 fn refuse_certainty(
     metric: Metric,
     comparison: Comparison,
@@ -344,13 +344,13 @@ fn refuse_certainty(
     }
 }
 
-/// Where a bound stands among the values that its metric can take.
+/// The position of a bound among the values that its metric can take.
 enum Place {
-    /// Under all of them: zero, for a time that is always longer.
+    /// Below all of them: zero, for a time that is always longer.
     Below,
     /// At the lowest of them: zero.
     Lowest,
-    /// In between.
+    /// Between the lowest and the highest.
     Inside,
     /// At the highest of them: all exchanges.
     Highest,
@@ -368,7 +368,7 @@ impl Place {
     }
 }
 
-/// Whether the metric is a time that no exchange has without some of it passing.
+/// True if the metric is a time that is greater than zero in every exchange.
 fn always_takes_time(metric: Metric) -> bool {
     match metric {
         Metric::Time(Clocked::Response | Clocked::Service, statistic) => {

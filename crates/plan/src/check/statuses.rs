@@ -1,23 +1,23 @@
-//! Which statuses a check counts: a class such as `5xx`, or one alone, `status:503`.
+//! The statuses that a check counts: a class such as `5xx`, or a single one, `status:503`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What `status:` stands before: the statuses that three digits can say.
+/// The statuses that `status:` accepts: all numbers of three digits.
 const CODES: std::ops::RangeInclusive<u16> = 100..=999;
 
-/// Some of the statuses that a response can have.
+/// A selection of response statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statuses {
-    /// All that begin with this digit, 1 to 5: `5xx`.
+    /// All statuses that begin with this digit, 1 to 5: `5xx`.
     Class(u8),
-    /// This one: `status:503`.
+    /// One status: `status:503`.
     Code(u16),
 }
 
 impl Statuses {
-    /// Whether `status` is one of them.
+    /// True if the selection includes `status`.
     pub fn includes(self, status: u16) -> bool {
         match self {
             Statuses::Class(class) => status / 100 == u16::from(class),
@@ -25,10 +25,10 @@ impl Statuses {
         }
     }
 
-    /// Reads `5xx` and `status:503`; `None` for what has neither form.
+    /// Reads `5xx` and `status:503`; `None` for a text of neither form.
     ///
     /// # Errors
-    /// If it has the form, and there is no such class or status.
+    /// If the text has one of these forms, but there is no such class or status.
     pub(super) fn parse(text: &str) -> Option<Result<Statuses, ()>> {
         if let Some(code) = text.strip_prefix("status:") {
             let code = digits(code).filter(|code| CODES.contains(code));
@@ -42,7 +42,7 @@ impl Statuses {
     }
 }
 
-/// A number of digits alone, without a sign or leading zeros.
+/// Reads a number that consists of digits only, without a sign or leading zeros.
 fn digits(text: &str) -> Option<u16> {
     let number = text.parse::<u16>().ok()?;
     (number.to_string() == text).then_some(number)

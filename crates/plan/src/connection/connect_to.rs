@@ -1,4 +1,4 @@
-//! `HOST:PORT:ADDR:PORT`, as curl's option of the same name takes it.
+//! `HOST:PORT:ADDR:PORT`, in the syntax of curl's option of the same name.
 
 use super::ConnectTo;
 use crate::Error;
@@ -30,7 +30,7 @@ fn parse(text: &str) -> Option<ConnectTo> {
     })
 }
 
-/// Splits off a host and the colon behind it; an IPv6 address loses its brackets.
+/// Splits off a host and the colon after it; removes the brackets of an IPv6 address.
 fn split_host(text: &str) -> Option<(&str, &str)> {
     let (host, rest) = match text.strip_prefix('[') {
         Some(bracketed) => bracketed.split_once("]:")?,
@@ -40,13 +40,13 @@ fn split_host(text: &str) -> Option<(&str, &str)> {
     host.chars().all(allowed).then_some((host, rest))
 }
 
-/// Whether a host is a number that resolvers take for an address of IPv4, as 100 for 0.0.0.100.
+/// True if resolvers would read a host as a shortened IPv4 address, such as 100 for 0.0.0.100.
 fn is_short_address(host: &str) -> bool {
     let whole = host.parse::<Ipv4Addr>().is_ok();
     !whole && matches!(Host::parse(host), Ok(Host::Ipv4(_)))
 }
 
-/// Reads a port; `Some(None)` where none is written.
+/// Reads a port; `Some(None)` if the text is empty.
 fn parse_port(text: &str) -> Option<Option<u16>> {
     if text.is_empty() {
         return Some(None);

@@ -1,99 +1,99 @@
-//! Names and addresses of composed requests: other addresses than the resolver's, hosts and
-//! addresses that are blocked, and which of several addresses is taken.
+//! Names and addresses of composed requests: addresses that replace the resolver's, blocked hosts
+//! and addresses, and the choice between several addresses.
 //!
-//! A *pattern* of hosts is a name, or `*.` and a name: that matches all names below it, at any
-//! depth, and not the name itself. Case does not matter.
+//! A *pattern* of hosts is a name, or `*.` and a name: the latter matches all names below that
+//! name, at any depth, but not the name itself. Case does not matter.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// What becomes of the names of hosts, beside what the resolver says.
+/// Rules for host names, in addition to the resolver.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Naming {
-    /// Hosts whose addresses are given. A rule with a port goes before one without, an exact name
-    /// before a pattern, and a longer pattern before a shorter one.
+    /// Hosts with fixed addresses. A rule with a port takes precedence over one without, an exact
+    /// name over a pattern, and a longer pattern over a shorter one.
     pub hosts: Vec<HostRule>,
-    /// Patterns of hosts that nothing is sent to.
+    /// Patterns of blocked hosts: no requests are sent to them.
     pub blocked_hosts: Vec<String>,
-    /// Addresses that nothing is sent to.
+    /// Blocked addresses: no requests are sent to them.
     pub blocked_ranges: Vec<IpRange>,
-    /// Which of a name's addresses a connection goes to.
+    /// The choice of an address for each connection.
     pub selection: Selection,
-    /// Which of a name's addresses are used at all.
+    /// The IP versions of a name's addresses that may be used.
     pub policy: AddressPolicy,
-    /// How long the addresses of a name are kept; for the whole run if `None`.
+    /// The time for which the addresses of a name are cached; the whole run if `None`.
     pub ttl: Option<Duration>,
 }
 
-/// The address of hosts.
+/// A rule that gives hosts a fixed address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRule {
     /// A pattern of hosts.
     pub pattern: String,
-    /// The port that it holds for; any if `None`.
+    /// The port to which the rule applies; any if `None`.
     pub port: Option<u16>,
-    /// Where connections go.
+    /// The address to connect to.
     pub to: IpAddr,
-    /// The port that they go to; the URL's if `None`.
+    /// The port to connect to; the URL's if `None`.
     pub to_port: Option<u16>,
 }
 
-/// Which of a name's addresses a connection goes to.
+/// The choice between several addresses of a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// Each in turn.
+    /// Each address in turn.
     #[default]
     RoundRobin,
-    /// The first.
+    /// The first address.
     First,
-    /// Any of them, drawn for each connection.
+    /// An address drawn at random for each connection.
     Random,
 }
 
-/// Which of a name's addresses are used at all.
+/// The IP versions of a name's addresses that may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressPolicy {
-    /// All.
+    /// All addresses.
     #[default]
     Any,
-    /// Those of IPv4 if there are any, else those of IPv6.
+    /// IPv4 addresses if there are any, else IPv6.
     PreferV4,
-    /// Those of IPv6 if there are any, else those of IPv4.
+    /// IPv6 addresses if there are any, else IPv4.
     PreferV6,
-    /// Those of IPv4.
+    /// IPv4 addresses only.
     OnlyV4,
-    /// Those of IPv6.
+    /// IPv6 addresses only.
     OnlyV6,
 }
 
-/// A range of addresses: those whose first bits are the same.
+/// A range of addresses that share their first bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IpRange {
-    /// Its first address.
+    /// The first address of the range.
     first: IpAddr,
-    /// How many bits are the same.
+    /// The number of shared bits.
     bits: u8,
 }
 
 impl Naming {
-    /// The pattern that blocks a host, if one does.
+    /// Returns the pattern that blocks a host, if there is one.
     pub fn blocks_host(&self, host: &str) -> Option<&str> {
         let mut patterns = self.blocked_hosts.iter();
         let found = patterns.find(|pattern| matches(pattern, host));
         found.map(String::as_str)
     }
 
-    /// The range that blocks an address, if one does.
+    /// Returns the range that blocks an address, if there is one.
     pub fn blocks_address(&self, address: IpAddr) -> Option<IpRange> {
         let mut ranges = self.blocked_ranges.iter().copied();
         ranges.find(|range| range.contains(address))
     }
 
-    /// The rule for a host and port, if there is one.
+    /// Returns the rule of highest precedence for a host and port, if there is one.
     pub fn rule(&self, host: &str, port: u16) -> Option<&HostRule> {
         let fits = |rule: &&HostRule| {
             rule.port.is_none_or(|wanted| wanted == port) && matches(&rule.pattern, host)
@@ -106,12 +106,12 @@ impl Naming {
     }
 }
 
-/// Whether a pattern matches a host.
+/// True if a pattern matches a host.
 fn matches(pattern: &str, host: &str) -> bool {
     let Some(domain) = pattern.strip_prefix('*') else {
         return pattern.eq_ignore_ascii_case(host);
     };
-    // Of `*.a` the dot belongs to the domain: something must stand before it.
+    // The domain of `*.a` is `.a`, with its dot; at least one byte must precede it.
     let at = host.len().checked_sub(domain.len()).filter(|at| *at > 0);
     let end = at.and_then(|at| host.get(at..));
     end.is_some_and(|end| end.eq_ignore_ascii_case(domain))
@@ -130,7 +130,7 @@ impl IpRange {
         })
     }
 
-    /// Whether an address is one of the range.
+    /// True if the range contains an address. An IPv4 address mapped to IPv6 counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         address.is_ipv4() == self.first.is_ipv4() && first_of(address, self.bits) == self.first
@@ -143,7 +143,7 @@ impl fmt::Display for IpRange {
     }
 }
 
-/// The address with nothing but its first bits.
+/// Returns the address with all but its first bits set to zero.
 fn first_of(address: IpAddr, bits: u8) -> IpAddr {
     match address {
         IpAddr::V4(address) => {

@@ -1,4 +1,4 @@
-//! `http://[user:password@]host:port`: a proxy as typed.
+//! A proxy as typed: `http://[user:password@]host:port`.
 
 use super::Proxy;
 use crate::{Error, Target};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 impl FromStr for Proxy {
     type Err = Error;
 
-    /// Reads a proxy's URL; one without a scheme is `http`.
+    /// Reads a proxy's URL; the default scheme is `http`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let refused = |problem| Error::Proxy {
             text: text.to_owned(),

@@ -1,68 +1,68 @@
-//! Levels: what a load can be told to be while it lasts.
+//! Levels to which a load can be changed while it lasts.
 
 use super::Shape;
 use crate::Rate;
 use serde::{Deserialize, Serialize};
 
-/// The lowest share of a planned load that can be asked for, in thousandths. Less is a pause.
+/// The lowest share of a planned load, in thousandths. Less is a pause.
 pub const LEAST_SHARE: u32 = 1;
-/// The highest share, in thousandths: a hundred times the plan.
+/// The highest share of a planned load, in thousandths: a hundred times the plan.
 pub const MOST_SHARE: u32 = 100_000;
 
-/// What a load is from an instant on, until it is told something else.
+/// The level of a load from an instant on, until the next change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// A share of the planned course, in thousandths: 1 000 is the load as planned.
     Share(u32),
-    /// This many arrivals over time, whatever the plan says. For loads with a rate.
+    /// A fixed rate of arrivals, whatever the plan. For loads with a rate.
     Rate(Rate),
-    /// This many users, whatever the plan says. For closed loads.
+    /// A fixed number of users, whatever the plan. For closed loads.
     Users(u32),
-    /// Nothing.
+    /// No load.
     Paused,
 }
 
-/// Why a load can't be brought to a level.
+/// A reason why a load can't be changed to a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LevelProblem {
-    /// Less or more than can be asked for.
+    /// A share that is out of range.
     #[error(
         "a load can be changed to 0.1% to 10000% of the plan, not to {}.{}%; give a share in \
          between, or pause the load.",
         .0 / 10, .0 % 10
     )]
     Share(u32),
-    /// A pause in other words.
+    /// A level of zero, which is a pause.
     #[error("a load of nothing is a pause; pause the load, or give more than 0.")]
     Nothing,
-    /// A rate for users or bursts.
+    /// A rate for a load without one: closed, paced, or of bursts.
     #[error("this load has no rate that could be changed; give a share of the plan.")]
     NoRate,
-    /// Users for a rate or bursts.
+    /// A number of users for an open load.
     #[error("an open load has no number of users that could be changed; give a share or a rate.")]
     NoUsers,
-    /// Whose rate or users?
+    /// A rate or a number of users for several scenarios: it is unclear for which.
     #[error("several scenarios can only be changed together; give a share of the plan.")]
     SeveralScenarios,
-    /// More users than the plan's connections allow for.
+    /// More users than allowed.
     #[error("a load can be changed to at most {most} users, not to {users}; give fewer.")]
     Users {
-        /// How many were asked for.
+        /// The number of users that was requested.
         users: u32,
-        /// How many there may be.
+        /// The most users.
         most: u32,
     },
 }
 
-/// The most users that a closed load can be changed to.
+/// The most users to which a closed load can be changed.
 pub const MOST_USERS: u32 = 1_000_000;
 
 impl Level {
-    /// Whether a load of this shape can be brought to the level.
+    /// Checks that a load of this shape can be changed to the level.
     ///
     /// # Errors
-    /// If it can't.
+    /// The reason why it can't.
     pub fn check(self, shape: &Shape) -> Result<(), LevelProblem> {
         match self {
             Level::Paused => Ok(()),

@@ -1,43 +1,44 @@
-//! From what was said about the load, all of it optional, to the load: the model follows from
-//! which options are there, and options that contradict each other are refused.
+//! Converts the options of a load, all of which may be missing, to the load: the model follows from
+//! the options that are present, and options that contradict each other are refused.
 
 use super::{Arrivals, Burst, Load, Shape, Stage, StageList};
 use crate::{Contradiction, Rate};
 use std::time::Duration;
 
-/// Connections where nothing else is said.
+/// The default number of connections.
 pub const DEFAULT_CONNECTIONS: u32 = 50;
 
-/// The most connections of an open load where nothing else is said, or as many as it has from the
-/// start: it must not run out of them before the target is slow.
+/// The default for the most connections of an open load; if it has more from the start, their
+/// number. It is high enough for a load not to run out of connections before the target is slow.
 pub const DEFAULT_MAX_CONNECTIONS: u32 = 1_000;
 
-/// How long a run lasts where neither a duration, nor stages, nor a number of requests is given.
+/// The duration of a run without a duration, stages or a number of requests.
 pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-/// What was said about the load; `None` where nothing was.
+/// The options of a load; `None` where an option was not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Connections that are open from the start; where stages ramp them, the number at the start.
+    /// The number of connections that are open from the start; with stages, the number at the
+    /// start.
     pub connections: Option<u32>,
     /// The most connections of an open load.
     pub max_connections: Option<u32>,
-    /// How long starts are issued.
+    /// The time during which requests are started.
     pub duration: Option<Duration>,
-    /// How many exchanges end the run.
+    /// The number of exchanges that ends the run.
     pub requests: Option<u64>,
-    /// Arrivals a second; where stages ramp them, the rate at the start.
+    /// The rate of arrivals; with stages, the rate at the start.
     pub rate: Option<Rate>,
-    /// How arrivals are spread.
+    /// The spread of arrivals.
     pub arrivals: Option<Arrivals>,
-    /// The course of the rate if there is one, else of the connections.
+    /// The course of the rate if there is one, else of the number of connections.
     pub stages: Option<StageList>,
     /// Arrivals in bursts.
     pub burst: Option<Burst>,
 }
 
 impl LoadOptions {
-    /// The load, and how long its starts are issued.
+    /// Returns the load, and the time during which its requests are started.
     ///
     /// # Errors
     /// The first [`Contradiction`] among the options.
@@ -60,7 +61,7 @@ impl LoadOptions {
         ))
     }
 
-    /// Refuses options that make each other meaningless.
+    /// Refuses options that contradict each other.
     fn agree(&self) -> Result<(), Contradiction> {
         let is_open = self.rate.is_some() || self.burst.is_some();
         let rules = [
@@ -109,7 +110,8 @@ impl LoadOptions {
         })
     }
 
-    /// All the connections the shape ever needs.
+    /// Returns the number of connections at the start; for stages of a closed load, the highest
+    /// number of connections at any time.
     fn connections_of(&self, shape: &Shape) -> u32 {
         match shape {
             Shape::ClosedStages { start, stages } => highest(*start, stages),

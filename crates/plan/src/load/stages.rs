@@ -13,15 +13,15 @@ pub struct StageList {
 }
 
 impl StageList {
-    /// The stages of a rate.
+    /// Returns the stages of a rate.
     ///
     /// # Errors
-    /// [`units::Error::Rate`] for a malformed target; reading the list has seen to that before.
+    /// [`units::Error::Rate`] for a malformed target; parsing the list has already excluded that.
     pub fn rates(&self) -> Result<Vec<Stage<Rate>>, Error> {
         self.with_targets(|target| Ok(target.parse()?))
     }
 
-    /// The stages of a number of connections.
+    /// Returns the stages of a number of connections.
     ///
     /// # Errors
     /// [`Error::StageConnections`] for a target such as `90/m`, which only a rate can have.
@@ -31,7 +31,7 @@ impl StageList {
         })
     }
 
-    /// How long all stages take together.
+    /// Returns the duration of all stages together.
     pub fn duration(&self) -> Duration {
         self.stages
             .iter()
@@ -73,7 +73,7 @@ impl FromStr for StageList {
     }
 }
 
-/// Reads a stage, whose target is a number or a rate: both are read as rates here.
+/// Reads a stage, whose target may be a number or a rate: both can be read as a rate.
 fn parse_stage(duration: &str, target: &str) -> Result<(Duration, String), Error> {
     let stage = || format!("{duration}:{target}");
     let read = parse_duration(duration).map_err(|_| Error::StageDuration {

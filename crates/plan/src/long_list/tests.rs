@@ -1,4 +1,4 @@
-//! Long lists beside the same lists written out.
+//! Compares long lists with the same lists written out.
 
 use super::*;
 use crate::{Body, parse_url_list};
@@ -20,7 +20,7 @@ fn read(text: &str, defaults: &RequestDefaults) -> Option<Plan> {
     })
 }
 
-/// A list of so many lines, of two hosts and of both kinds.
+/// A list of this many lines, of two hosts, both as plain URLs and as JSON.
 fn mixed(lines: usize) -> String {
     let mut text = "# all pages\n".to_owned();
     for index in 0..lines {
@@ -88,7 +88,7 @@ fn a_line_that_cant_be_read_is_named_by_its_number() {
     assert!(refusal.contains("line 2002"), "{refusal}");
 }
 
-/// What each line costs beside its text: an end, and a template.
+/// The memory of each line in addition to its text: an offset, and a template's index.
 #[test]
 fn a_line_costs_its_path_and_nine_bytes() {
     let text = mixed(30_000);
@@ -124,8 +124,7 @@ fn a_body_for_all_is_in_the_template() {
 }
 
 proptest::proptest! {
-    /// Lines that are taken over as they are written say the same as those that are read one by
-    /// one.
+    /// Lines that are copied as written give the same requests as lines that are parsed one by one.
     #[test]
     fn lines_that_begin_alike_are_read_as_any(
         paths in proptest::collection::vec("[/.%a2E?#&=' {é\\\\-]{0,12}", 1..40),
@@ -138,7 +137,7 @@ proptest::proptest! {
         let Ok(listed) = parse_url_list(&text, None) else {
             return Ok(());
         };
-        // As many as make it a long list, which are all alike.
+        // Enough identical lines to make it a long list.
         text.push_str(&"http://a/x\n".repeat(LONGEST_WRITTEN_LIST + 1));
         let plan = read(&text, &RequestDefaults::default()).expect("a long list");
         let defaults = RequestDefaults::default();

@@ -1,11 +1,11 @@
-//! The bytes of a body, shared by all that hold them: a body may be large.
+//! The bytes of a body, which may be large, shared by all its holders.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Bytes that are held once, however often they are cloned.
+/// Bytes that are stored once, however often they are cloned.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Content(Arc<Vec<u8>>);
 

@@ -1,23 +1,23 @@
-//! From a line of a list of URLs, and what was said of all requests, to the request.
+//! Completes a line of a list of URLs with the defaults for all requests.
 
 use super::{Body, Header, Request};
 use crate::{Credentials, ListedRequest};
 
-/// What was said of all requests; a listed one may say otherwise.
+/// Defaults for all requests; a line of a list may override them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestDefaults {
-    /// The method; where there is none, POST with a body and GET without.
+    /// The method; if `None`, POST for a request with a body and GET for others.
     pub method: Option<String>,
-    /// Fields that each request begins with, unless it has its own of that name.
+    /// Header fields of each request that does not set a field of the same name itself.
     pub headers: Vec<Header>,
-    /// The body of those that have none of their own.
+    /// The body of requests without one of their own.
     pub body: Body,
-    /// Who asks; stands above what a URL says, below a header `Authorization`.
+    /// The credentials; they override those in a URL, and a header `Authorization` overrides them.
     pub credentials: Option<Credentials>,
 }
 
 impl RequestDefaults {
-    /// The request that is sent for a listed one.
+    /// Returns the request that is sent for a line of a list.
     pub fn complete(&self, listed: ListedRequest) -> Request {
         let body = listed
             .body
@@ -38,7 +38,7 @@ impl RequestDefaults {
         }
     }
 
-    /// The fields of all requests, then the request's own, then its `Authorization` if that is
+    /// Returns the fields of all requests, then the request's own, then `Authorization` if that is
     /// still missing.
     fn headers_with(&self, own: Vec<Header>, credentials: Option<&Credentials>) -> Vec<Header> {
         let is_replaced = |header: &&Header| own.iter().any(|other| other.is(&header.name));

@@ -1,32 +1,32 @@
-//! Header fields and methods as typed, and what HTTP lets them be made of.
+//! Header fields and methods as typed, and the characters that HTTP allows in them.
 
 use super::Header;
 use crate::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is wrong with a header line.
+/// A reason why a header line is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderProblem {
     /// No colon, and no semicolon at the end.
     #[error("it needs a name and a value, such as `Accept: text/html`.")]
     Colon,
-    /// A colon with nothing behind it, which other tools take for "leave the header out".
+    /// No value after the colon, which other tools read as "leave the header out".
     #[error("it has no value. Write `{0};` to send it empty.")]
     Empty(String),
-    /// The name has characters that no name may have.
+    /// A name with characters that HTTP does not allow.
     #[error("`{0}` can't be a name; names are letters, digits and any of !#$%&'*+-.^_`|~.")]
     Name(String),
-    /// The value has a line break or another control character.
+    /// A value with a line break or another control character.
     #[error("its value has a line break or another control character.")]
     Value,
 }
 
 impl Header {
-    /// A field, if HTTP lets it have that name and value.
+    /// Creates a field, if HTTP allows its name and value.
     ///
     /// # Errors
-    /// [`Error::Header`] for a name that is no token, or a value with control characters.
+    /// [`Error::Header`] for a name that is not a token, or a value with control characters.
     pub fn new(name: &str, value: &str) -> Result<Self, Error> {
         let value = value.trim_matches([' ', '\t']);
         let refused = |problem| {
@@ -47,7 +47,7 @@ impl Header {
         })
     }
 
-    /// Whether the field has this name; names are the same in any case.
+    /// True if the field has this name; case does not matter.
     pub fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
@@ -76,7 +76,7 @@ impl FromStr for Header {
 }
 
 impl fmt::Display for Header {
-    /// Prints the line so that it reads back as the same field.
+    /// Prints the line so that it is read back as the same field.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value.as_str() {
             "" => write!(f, "{};", self.name),
@@ -88,7 +88,7 @@ impl fmt::Display for Header {
 /// Reads a method: any token, as sent.
 ///
 /// # Errors
-/// [`Error::Method`] for an empty one, or characters that no method may have.
+/// [`Error::Method`] for an empty text, or characters that HTTP does not allow.
 pub fn parse_method(text: &str) -> Result<String, Error> {
     if is_token(text) {
         Ok(text.to_owned())
@@ -97,7 +97,7 @@ pub fn parse_method(text: &str) -> Result<String, Error> {
     }
 }
 
-/// Whether `text` is a token: RFC 9110, section 5.6.2.
+/// True if `text` is a token (RFC 9110, section 5.6.2).
 fn is_token(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !text.is_empty() && text.chars().all(allowed)

@@ -1,11 +1,11 @@
-//! Command lines without their secrets, of whatever tool: by how its flags are called and by what
-//! values look like.
+//! Command lines of any tool without their secrets, which are recognised by the names of flags and
+//! the form of values.
 
 use super::{MASKED, is_secret_name, without_userinfo};
 
-/// Short flags of load testers that credentials or a cookie stand behind (`-u me:password`).
+/// Short flags of load testers whose value may be credentials or a cookie (`-u me:password`).
 const SHORT: [&str; 5] = ["-u", "-a", "-A", "-P", "-C"];
-/// What the names of long ones end in.
+/// The ends of long flags' names whose value is secret.
 const LONG: [&str; 9] = [
     "user",
     "auth",
@@ -18,7 +18,7 @@ const LONG: [&str; 9] = [
     "cookie",
 ];
 
-/// The words of a command line, with their secrets masked.
+/// Returns the words of a command line, with their secrets masked.
 pub fn mask_words(words: &[String]) -> Vec<String> {
     let before = [None].into_iter().chain(words.iter().map(Some));
     let pairs = before.zip(words);
@@ -30,7 +30,7 @@ pub fn mask_words(words: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// A line for a shell, with the secrets of its words masked.
+/// Returns a line for a shell, with the secrets of its words masked.
 pub fn mask_line(line: &str) -> String {
     let parts = parts(line);
     let words: Vec<String> = parts.iter().map(|(_, word)| unquoted(word)).collect();
@@ -42,7 +42,7 @@ pub fn mask_line(line: &str) -> String {
     each.collect()
 }
 
-/// Whether a word behind this one is secret.
+/// True if a word after this flag is secret.
 fn is_secret_behind(flag: &str, word: &str) -> bool {
     if SHORT.contains(&flag) {
         return word.contains([':', '=']);
@@ -55,7 +55,7 @@ fn is_secret_flag(flag: &str) -> bool {
     name.is_some_and(|name| LONG.iter().any(|end| name.ends_with(end)))
 }
 
-/// A word without its secrets, if it has any.
+/// Returns the word with its secrets masked, if it has any.
 fn masked(word: &str) -> Option<String> {
     let flag = word
         .split_once('=')
@@ -66,7 +66,8 @@ fn masked(word: &str) -> Option<String> {
     masked_value(word).or_else(|| without_userinfo(word))
 }
 
-/// A header field or a variable whose name is secret, alone or joined to its flag.
+/// Masks the value of a header field or a variable whose name is secret, alone or joined to its
+/// flag; `None` for any other word.
 fn masked_value(word: &str) -> Option<String> {
     let is_sign = |c: char| c == ':' || c == '=';
     for (at, sign) in word.match_indices(is_sign) {
@@ -88,14 +89,14 @@ fn masked_value(word: &str) -> Option<String> {
     None
 }
 
-/// What is joined to a flag of one letter.
+/// Returns the text that is joined to a flag of one letter.
 fn without_first(joined: &str) -> &str {
     let mut letters = joined.chars();
     letters.next();
     letters.as_str()
 }
 
-/// The words of a line as they are written, each with the blanks before it.
+/// Returns the words of a line as written, each with the blanks before it.
 fn parts(line: &str) -> Vec<(&str, &str)> {
     let (mut parts, mut rest) = (Vec::new(), line);
     while !rest.is_empty() {

@@ -1,38 +1,39 @@
-//! One line of JSON Lines, and what may be wrong with it, in the format's terms.
+//! One line of JSON Lines, and its possible mistakes, in the terms of the format.
 //!
-//! The line is first read as any JSON, keeping the order and the duplicates of names, which header
-//! fields have; then each key is taken out and told in our words if it is not what it should be.
+//! The line is first parsed as any JSON, with the order and the duplicates of names, which matter
+//! for header fields; then each key is taken out, and a wrong value is reported in a message of our
+//! own.
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// What is wrong with a line that begins like JSON.
+/// A reason why a line that begins like JSON is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonProblem {
     /// The line ends within the JSON.
     #[error("the JSON breaks off; a request stands whole on one line, from {{ to }}.")]
     BreaksOff,
-    /// The line is not JSON.
+    /// A line that is not JSON.
     #[error(
         "this is not JSON at column {0}. Write an object such as {{\"url\": \"http://…\", \
          \"method\": \"POST\"}}."
     )]
     Syntax(usize),
-    /// A whole value of JSON that says nothing of a request.
+    /// A line that is JSON, but not an object.
     #[error("`{line}` is {kind}, and a request is an object such as {{\"url\": \"http://…\"}}.")]
     NoObject {
-        /// The line as it stands.
+        /// The line as written.
         line: String,
-        /// What it is.
+        /// The kind of its value.
         kind: &'static str,
     },
     /// No key `url`.
     #[error("`url` is missing; it says where the request goes.")]
     NoUrl,
-    /// A key that stands for nothing.
+    /// An unknown key.
     #[error("there is no key `{0}`; the keys are url, method, headers, body, weight and name.")]
     UnknownKey(String),
-    /// A key that stands there more than once.
+    /// A key that occurs more than once.
     #[error("`{0}` is given twice.")]
     Twice(&'static str),
     /// A value of the wrong kind.
@@ -40,14 +41,14 @@ pub enum JsonProblem {
     Kind {
         /// The key.
         key: &'static str,
-        /// What it has: a number as it is, all else by its kind.
+        /// The value: a number as written, anything else by its kind.
         kind: String,
-        /// What it takes.
+        /// The kind of value that the key takes.
         expected: &'static str,
     },
 }
 
-/// What a line says; each value as it stands there.
+/// The contents of a line; each value as written.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Object {
     pub(super) url: String,
@@ -58,8 +59,8 @@ pub(super) struct Object {
     pub(super) name: Option<String>,
 }
 
-/// Refuses a line that is JSON but no object; what only begins like it may be a URL, as `[::1]/`
-/// is.
+/// Refuses a line that is JSON but not an object. A line that only begins like JSON may be a URL,
+/// such as `[::1]/`.
 pub(super) fn refuse_other_json(line: &str) -> Result<(), JsonProblem> {
     match serde_json::from_str::<Value>(line) {
         Ok(value @ (Value::Array(_) | Value::Text(_))) => Err(JsonProblem::NoObject {
@@ -95,7 +96,7 @@ impl Object {
     }
 }
 
-/// Takes a key out; one that is not there is as good as null.
+/// Takes a key out; a missing key counts as null.
 fn take(key: &'static str, pairs: &mut Vec<(String, Value)>) -> Result<Value, JsonProblem> {
     let mut found = pairs.extract_if(.., |(name, _)| name == key);
     let (first, second) = (found.next(), found.next());
@@ -122,7 +123,7 @@ fn weight(value: Value) -> Result<Option<u32>, JsonProblem> {
     }
 }
 
-/// Header fields: an object, or an array of pairs.
+/// Reads header fields: an object, or an array of pairs.
 fn fields(value: Value) -> Result<Vec<(String, String)>, JsonProblem> {
     let expected = "an object such as {\"Accept\": \"text/html\"}, or an array of pairs of texts";
     match value {
@@ -148,19 +149,19 @@ fn fields(value: Value) -> Result<Vec<(String, String)>, JsonProblem> {
     }
 }
 
-/// Any JSON.
+/// Any value of JSON.
 enum Value {
     Null,
     Bool,
     Number {
-        /// As it is printed.
+        /// The number as printed.
         text: String,
         /// The number, if it is whole and fits.
         whole: Option<u32>,
     },
     Text(String),
     Array(Vec<Value>),
-    /// In the order of the text, names that stand there more than once included.
+    /// The pairs in the order of the text, including duplicate names.
     Object(Vec<(String, Value)>),
 }
 
@@ -245,7 +246,7 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Value, E> {
-        // Of a very large number the debug form prints the exponent, not its three hundred digits.
+        // The debug form prints the exponent of a very large number, not its three hundred digits.
         Ok(Value::Number {
             text: format!("{number:?}"),
             whole: None,

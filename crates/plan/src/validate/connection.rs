@@ -1,4 +1,4 @@
-//! Which options of a connection contradict each other.
+//! Options of connections that contradict each other.
 
 use super::Rule;
 use crate::contradiction::{LONGEST_SOCKET_PATH, MOST_PIPELINED};

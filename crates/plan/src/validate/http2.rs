@@ -1,4 +1,4 @@
-//! What can't be had with HTTP/2, and what can't be had without it.
+//! Options that contradict HTTP/2, and options that need it.
 
 use super::Rule;
 use crate::{Contradiction, HttpVersion, Plan};
@@ -7,7 +7,7 @@ use crate::{Contradiction, HttpVersion, Plan};
 const MAX_WINDOW: u32 = (1 << 31) - 1;
 
 impl Plan {
-    /// What can't be had with HTTP/2, and what can't be had without it.
+    /// Returns the rules for options that contradict HTTP/2, and for options that need it.
     pub(super) fn http2_rules(&self) -> Vec<Rule> {
         let (connection, windows) = (&self.connection, self.connection.windows);
         let (http, is_2) = (connection.http, connection.http == HttpVersion::V2);
@@ -66,7 +66,7 @@ mod tests {
     use crate::validate::tests::{allowed, refusal};
     use std::num::NonZeroU32;
 
-    /// The sentence about a plan of this version of HTTP after a change.
+    /// Returns the message about a plan with this version of HTTP after a change.
     fn refused(http: HttpVersion, change: impl FnOnce(&mut Plan)) -> String {
         refusal(|plan| {
             plan.connection.http = http;

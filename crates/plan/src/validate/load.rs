@@ -1,4 +1,4 @@
-//! What no load may be, and which checks no run of a load can keep or break.
+//! Loads that can't be run, and checks that no run of a load can pass or fail.
 
 use super::Rule;
 use crate::{Arrivals, Check, Contradiction, Load, Rate, Shape, Stage};
@@ -18,7 +18,7 @@ impl Load {
 }
 
 impl Shape {
-    /// Why no run of this load can keep, or break, the condition.
+    /// Returns the reason why no run of this load can pass, or fail, the condition.
     pub(super) fn problem(&self, check: &Check) -> Option<Contradiction> {
         let text = || check.text.clone();
         if self.is_closed() && check.looks_at_delay() {
@@ -32,12 +32,13 @@ impl Shape {
         })
     }
 
-    /// Whether starts wait for responses, and not for a schedule.
+    /// True if requests start after responses, and not by a schedule.
     fn is_closed(&self) -> bool {
         !self.is_open()
     }
 
-    /// The rate of evenly spread arrivals that never changes; any other load may pass its mean.
+    /// Returns the rate of evenly spread arrivals, if it is constant; any other load may exceed its
+    /// mean rate for a time.
     fn constant_rate(&self) -> Option<Rate> {
         match self {
             Shape::Rate {
@@ -48,7 +49,7 @@ impl Shape {
         }
     }
 
-    /// Where the last stage leads, as it is typed.
+    /// Returns the target of the last stage, as typed.
     pub(super) fn last_target(&self) -> Option<String> {
         match self {
             Shape::ClosedStages { stages, .. } => Some(stages.last()?.target.to_string()),

@@ -20,7 +20,7 @@ fn plan() -> Plan {
     }
 }
 
-/// The sentence about the plan after a change.
+/// Returns the message about the plan after a change.
 pub(super) fn refusal(change: impl FnOnce(&mut Plan)) -> String {
     let mut plan = plan();
     change(&mut plan);
@@ -131,7 +131,7 @@ fn a_check_looks_at_a_name_that_there_is() {
     );
 }
 
-/// A scenario with the load of the plan.
+/// Creates a scenario with the load of the plan.
 fn scenario(name: &str) -> Scenario {
     Scenario {
         part: Part {
