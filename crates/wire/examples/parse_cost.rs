@@ -1,5 +1,5 @@
-//! What reading one small response, as nginx sends it, costs. Run it with `--release`; on a busy
-//! machine under a counter of instructions, such as `valgrind --tool=callgrind`.
+//! Measures the time of parsing one small response, as nginx sends it. Run it with `--release`; on
+//! a busy machine under a counter of instructions, such as `valgrind --tool=callgrind`.
 //!
 //! `parse_cost [ROUNDS]`
 

@@ -1,12 +1,12 @@
-//! Which body follows a head, and what becomes of the connection after it
-//! (RFC 9112, sections 6.3 and 9.3).
+//! The kind of body that follows a head, and the reuse of the connection after it (RFC 9112,
+//! sections 6.3 and 9.3).
 
 use crate::head::{Coding, Head};
 
-/// What was asked: whether a response has a body depends on the request's method.
+/// The kind of request, because its method decides whether the response may have a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expect {
-    /// The response to a HEAD request: never a body, whatever its head says.
+    /// The response to a HEAD request: never a body, whatever its head announces.
     Head,
     /// The response to a CONNECT request: a 2xx turns the connection into a tunnel after its head.
     Connect,
@@ -15,21 +15,21 @@ pub enum Expect {
     Other,
 }
 
-/// How the body's end is found.
+/// The end of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// There is none.
+    /// No body.
     None,
     /// After this many bytes, never 0.
     Length(u64),
     /// After the last chunk and the trailers.
     Chunked,
-    /// With the connection.
+    /// At the end of the connection.
     UntilClose,
 }
 
 impl Expect {
-    /// What to expect of the response to a request with this method.
+    /// Returns the kind of request for a method.
     pub fn for_method(method: &str) -> Self {
         match method {
             "HEAD" => Expect::Head,
@@ -38,7 +38,8 @@ impl Expect {
         }
     }
 
-    /// The body after a final head. A transfer coding wins over a length.
+    /// Returns the kind of body after a final head. A transfer coding takes precedence over a
+    /// length.
     pub(crate) fn body_after(self, head: &Head) -> Body {
         if self.forbids_body(head.status) {
             return Body::None;
@@ -59,10 +60,10 @@ impl Expect {
         self == Expect::Connect && (200..300).contains(&status)
     }
 
-    /// Whether the connection may serve another request after this head and its body.
+    /// True if the connection may serve another request after this head and its body.
     ///
-    /// A coding in an HTTP/1.0 response is taken for a mistake in its framing, as RFC 9112 section
-    /// 6.1 asks: the body is read, the connection is not used again.
+    /// A coding in an HTTP/1.0 response is treated as faulty framing, as RFC 9112 section 6.1
+    /// requires: the body is read, but the connection is not used again.
     pub(crate) fn keeps_connection(self, head: &Head, body: Body) -> bool {
         let framing = &head.framing;
         let agreed = !head.is_http10 || (framing.keep_alive && framing.coding.is_none());

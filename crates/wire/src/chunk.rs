@@ -1,13 +1,13 @@
 //! The framing of a chunked body (RFC 9112, section 7.1), one byte at a time.
 //!
-//! Nothing is gathered: a size line may come in any pieces. Chunk extensions are passed over.
+//! Nothing is buffered: a size line may arrive in any pieces. Chunk extensions are skipped.
 
 use memchr::memchr;
 
 use crate::excerpt::Excerpt;
 use crate::malformed::Malformed;
 
-/// Where in a chunked body, outside the data of chunks.
+/// The position in a chunked body, outside the data of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chunk {
     /// At the first digit of a size.
@@ -18,11 +18,11 @@ pub(crate) enum Chunk {
     Extension(u64),
     /// At the line end after the data.
     DataEnd,
-    /// Within that line end, after its CR.
+    /// Within the line end after the data, after its CR.
     DataEndLf,
 }
 
-/// What comes next in a chunked body.
+/// The next part of a chunked body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// More framing.
@@ -34,8 +34,8 @@ pub(crate) enum Next {
 }
 
 impl Chunk {
-    /// Takes framing from `input` up to where data or trailers begin. Returns how many bytes were
-    /// used, and what comes next.
+    /// Reads framing from `input` up to the beginning of data or trailers. Returns the number of
+    /// bytes used, and the next part.
     pub(crate) fn read(mut self, input: &[u8]) -> Result<(usize, Next), Malformed> {
         let mut used = 0;
         while used < input.len() {
@@ -49,7 +49,7 @@ impl Chunk {
         Ok((used, Next::Framing(self)))
     }
 
-    /// One step on input that isn't empty.
+    /// Makes one step on input that isn't empty.
     fn step(self, input: &[u8]) -> Result<(usize, Next), Malformed> {
         match self {
             Chunk::Size => Ok((1, Next::Framing(Chunk::Digits(first_digit(input)?)))),
@@ -79,7 +79,7 @@ fn digit_or_end(size: u64, input: &[u8]) -> Result<(usize, Next), Malformed> {
     }
 }
 
-/// Adds a digit to a size, as long as it stays below 2^63.
+/// Appends a hexadecimal digit to a size, which must stay below 2^63.
 fn with_digit(size: u64, digit: u64, input: &[u8]) -> Result<u64, Malformed> {
     if size > (i64::MAX as u64) >> 4 {
         return Err(Malformed::ChunkSizeTooLarge(Excerpt::of(input)));

@@ -1,24 +1,23 @@
-//! Offending bytes, made fit to be shown.
+//! Printable excerpts of malformed input.
 
 use std::fmt;
 
-/// Most bytes of the original that an excerpt shows.
+/// The most bytes of the original in an excerpt.
 const SHOWN_BYTES: usize = 40;
 
-/// The first bytes of something that was refused, escaped to printable ASCII and cut short, in
-/// quotation marks.
+/// The first bytes of refused input, escaped to printable ASCII and shortened, in quotation marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt(Box<str>);
 
 impl Excerpt {
-    /// Shows the start of `bytes`.
+    /// Returns an excerpt of the start of `bytes`.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let shown = &bytes[..bytes.len().min(SHOWN_BYTES)];
         let more = if shown.len() < bytes.len() { "…" } else { "" };
         Excerpt(format!("“{}{more}”", shown.escape_ascii()).into())
     }
 
-    /// Shows the start of `bytes`' first line.
+    /// Returns an excerpt of the start of the first line of `bytes`.
     pub(crate) fn of_line(bytes: &[u8]) -> Self {
         let line = bytes.split(|&b| b == b'\n').next().unwrap_or_default();
         Excerpt::of(line.strip_suffix(b"\r").unwrap_or(line))

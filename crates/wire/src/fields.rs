@@ -1,17 +1,18 @@
-//! Field lines: where they end, their name and value, and the folds of old (RFC 9112, section 5).
+//! Field lines: their ends, names and values, and obsolete line folding (RFC 9112, section 5).
 //!
-//! A field that is continued on lines which begin with a blank is handled as one line here, with
-//! the line ends inside.
+//! A field that continues on lines which begin with a blank is handled here as one line that
+//! contains line ends.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// How many bytes the empty line at the start of `rest` takes; 0 if there is none.
+/// Returns the length of the empty line at the start of `rest`, in bytes; 0 if there is no empty
+/// line.
 #[inline]
 pub(crate) fn empty_line(rest: &[u8]) -> usize {
     match rest {
-        // What most lines begin with, told by one comparison.
+        // Most lines begin with such a byte, and one comparison recognises it.
         [b' '..=u8::MAX, ..] => 0,
         [b'\n', ..] => 1,
         [b'\r', b'\n', ..] => 2,
@@ -19,8 +20,8 @@ pub(crate) fn empty_line(rest: &[u8]) -> usize {
     }
 }
 
-/// Where the line at the start of `rest` ends, after its LF and its folds; `None` while the byte
-/// that tells (the first of the next line) is missing.
+/// Returns the end of the line at the start of `rest`, after its LF and its folds; `None` until the
+/// first byte of the next line has arrived, which shows whether the line is folded.
 #[inline]
 pub(crate) fn line_end(rest: &[u8]) -> Option<usize> {
     let mut end = memchr(b'\n', rest)? + 1;
@@ -35,7 +36,8 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The value of the field in `line`, line end and blanks included, if its name is `lower`.
+/// Returns the value of the field in `line`, including line end and blanks, if the field's name is
+/// `lower`.
 #[inline]
 pub(crate) fn value_of<'a, const N: usize>(line: &'a [u8], lower: &[u8; N]) -> Option<&'a [u8]> {
     let (name, rest) = line.split_at_checked(N)?;
@@ -48,17 +50,17 @@ pub(crate) fn value_of<'a, const N: usize>(line: &'a [u8], lower: &[u8; N]) -> O
     }
 }
 
-/// Blanks before the colon are tolerated.
+/// Returns the value after a colon that is preceded by blanks, which are tolerated.
 #[cold]
 fn after_blanks_and_colon(rest: &[u8]) -> Option<&[u8]> {
     let colon = rest.iter().position(|&byte| !is_blank(byte))?;
     rest[colon..].strip_prefix(b":")
 }
 
-/// Whether `text` is `lower`, which has letters and dashes only, in any case.
+/// True if `text` equals `lower`, which has letters and dashes only, in any case.
 ///
-/// All bytes are compared at once, without branches. The price: a carriage return passes for a
-/// dash, where no server has a reason to send one.
+/// All bytes are compared at once, without branches. As a side effect a carriage return equals a
+/// dash, in a place where no server has a reason to send one.
 #[inline]
 pub(crate) fn is_in_any_case<const N: usize>(text: &[u8], lower: &[u8; N]) -> bool {
     let Ok(text) = <&[u8; N]>::try_from(text) else {
@@ -71,8 +73,8 @@ pub(crate) fn is_in_any_case<const N: usize>(text: &[u8], lower: &[u8; N]) -> bo
     differences.fold(0, |all, difference| all | difference) == 0
 }
 
-/// The elements of a comma-separated list, without blanks around them and without empty ones
-/// (RFC 9110, section 5.6.1).
+/// Returns the elements of a comma-separated list, without blanks around them and without empty
+/// ones (RFC 9110, section 5.6.1).
 pub(crate) fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value
         .split(|&b| b == b',')
@@ -80,9 +82,9 @@ pub(crate) fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|element| !element.is_empty())
 }
 
-/// Calls `see` with name and value of each field of a whole block, up to its empty line.
+/// Calls `see` with name and value of each field of a whole block, up to the block's empty line.
 ///
-/// Lines that are no fields, because they have no name or no colon, are passed over.
+/// Lines without a name or a colon are skipped.
 pub(crate) fn each_field(mut block: &[u8], mut see: impl FnMut(&[u8], &[u8])) {
     while let Some(end) = line_end(block) {
         if let Some((name, value)) = field(&block[..end]) {
@@ -95,7 +97,7 @@ pub(crate) fn each_field(mut block: &[u8], mut see: impl FnMut(&[u8], &[u8])) {
     }
 }
 
-/// Name and value of the field in `line`. The name must end in the first of folded lines.
+/// Returns name and value of the field in `line`. The name must end on the first of folded lines.
 fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|byte| matches!(byte, b':' | b'\n'))?;
     let value = line[colon..].strip_prefix(b":")?;
@@ -103,7 +105,7 @@ fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!name.is_empty()).then_some((name, value))
 }
 
-/// The value without blanks around it, each fold made one space.
+/// Returns the value without blanks around it, with each fold replaced by one space.
 fn unfolded(value: &[u8]) -> Cow<'_, [u8]> {
     let value = value.trim_ascii();
     if memchr(b'\n', value).is_none() {

@@ -1,18 +1,18 @@
-//! HTTP/2 on bytes (RFC 9113), from the client's side: as the rest of the wire it owns no socket
-//! and reads no clock.
+//! HTTP/2 on bytes (RFC 9113), from the client's side: like the rest of this crate it owns no
+//! socket and reads no clock.
 //!
 //! A [`Request`] is written once, before the run. A [`Connection`] sends it on any number of
-//! streams, and tells a [`Sink`] what comes back:
+//! streams, and reports the responses to a [`Sink`]:
 //!
 //! ```text
 //!  Request ──▶ Connection::begin ──▶ output ──▶ socket
 //!     Sink ◀── Connection::feed  ◀───────────── socket
 //! ```
 //!
-//! Header blocks of the server that repeat are known by their bytes (`hpack`), and DATA that
-//! nobody wants is counted and may be dropped unseen. What a server may do without end is bounded:
-//! each limit is a named [`ConnectionError`] or [`StreamError`] with its code. Priorities are
-//! ignored, and pushed responses are forbidden by our settings.
+//! Header blocks that the server repeats are recognised by their bytes (`hpack`). DATA that the
+//! sink does not need is counted, and may be dropped unread. Anything that a server could do
+//! without end is bounded: each limit is a named [`ConnectionError`] or [`StreamError`] with its
+//! code. Priorities are ignored, and the client's settings forbid pushed responses.
 //!
 //! ```
 //! use loadline_wire::h2::{Config, Connection, Ended, Outcome, Request, Sink};

@@ -1,56 +1,56 @@
-//! The head of a response: its status line and the fields that frame what follows (RFC 9112,
-//! sections 4, 6 and 9.3).
+//! The head of a response: its status line and the fields that frame the body (RFC 9112, sections
+//! 4, 6 and 9.3).
 
 use crate::excerpt::Excerpt;
 use crate::fields::{empty_line, is_in_any_case, line_end, list, value_of};
 use crate::malformed::Malformed;
 
-/// What every response begins with.
+/// The beginning of every response.
 const START: &[u8] = b"HTTP/1.";
 
-/// Bytes of the shortest status line: version, blank, status, and the byte that ends it.
+/// The length of the shortest status line: version, blank, status, and the byte that ends it.
 const SHORTEST_STATUS_LINE: usize = "HTTP/1.1 200\n".len();
 
-/// A head, parsed.
+/// A parsed head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Bytes from the status line through the empty line.
+    /// The length in bytes, from the status line through the empty line.
     pub(crate) len: usize,
-    /// Bytes of the status line, its end included.
+    /// The length of the status line in bytes, including its end.
     pub(crate) status_line_len: usize,
-    /// Three digits, 100 to 999.
+    /// The status, three digits, 100 to 999.
     pub(crate) status: u16,
-    /// HTTP/1.0, where a connection is kept only by consent.
+    /// True for HTTP/1.0, in which connections stay open only by agreement.
     pub(crate) is_http10: bool,
-    /// What the fields say about the body and the connection.
+    /// The fields that describe the body and the connection.
     pub(crate) framing: Framing,
 }
 
-/// What a head's fields say about the body and the connection.
+/// The fields of a head that describe the body and the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Framing {
     /// `Content-Length`, below 2^63.
     pub(crate) length: Option<u64>,
     /// The last coding of `Transfer-Encoding`.
     pub(crate) coding: Option<Coding>,
-    /// `Connection` has `close`.
+    /// True if `Connection` has `close`.
     pub(crate) close: bool,
-    /// `Connection` has `keep-alive`.
+    /// True if `Connection` has `keep-alive`.
     pub(crate) keep_alive: bool,
 }
 
-/// How a transfer coding ends the body.
+/// The end of a body with a transfer coding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
-    /// With the last chunk.
+    /// After the last chunk.
     Chunked,
-    /// With the connection.
+    /// At the end of the connection.
     Other,
 }
 
-/// Parses the head at the start of `input`; `None` while it isn't whole.
+/// Parses the head at the start of `input`; `None` while it is incomplete.
 ///
-/// An error may also be told of a head that isn't whole.
+/// An error may be returned even for an incomplete head.
 pub(crate) fn parse(input: &[u8]) -> Result<Option<Head>, Malformed> {
     let Some((status, is_http10)) = status_line(input)? else {
         return Ok(None);
@@ -82,14 +82,14 @@ pub(crate) fn parse(input: &[u8]) -> Result<Option<Head>, Malformed> {
 }
 
 impl Head {
-    /// Whether another head follows (RFC 9110, section 15.2). The 101 is final: what follows it is
-    /// another protocol.
+    /// True if another head follows (RFC 9110, section 15.2). A 101 is final: another protocol
+    /// follows it.
     pub(crate) fn is_interim(&self) -> bool {
         self.status < 200 && self.status != 101
     }
 }
 
-/// Whether `bytes`, all that has come so far, may be the start of a response.
+/// Checks that `bytes`, all that have arrived so far, may be the start of a response.
 pub(crate) fn check_start(bytes: &[u8]) -> Result<(), Malformed> {
     let len = bytes.len().min(START.len());
     if bytes[..len] != START[..len] {
@@ -98,9 +98,9 @@ pub(crate) fn check_start(bytes: &[u8]) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Status, and whether the version is 1.0; `None` while the line is too short to tell.
+/// Returns the status, and whether the version is 1.0; `None` while the line is too short.
 ///
-/// The reason phrase is not looked at and may be missing.
+/// The reason phrase is ignored and may be missing.
 #[inline]
 fn status_line(input: &[u8]) -> Result<Option<(u16, bool)>, Malformed> {
     let Some((b"HTTP/1.", [minor @ b'0'..=b'9', b' ', rest @ ..])) = input.split_first_chunk()
@@ -135,7 +135,7 @@ fn no_status_line(input: &[u8]) -> Result<Option<(u16, bool)>, Malformed> {
 }
 
 impl Framing {
-    /// Takes what one line says, if it is one of the three fields that matter.
+    /// Evaluates one line, if it is one of the three relevant fields.
     #[inline]
     fn note(&mut self, line: &[u8]) -> Result<(), Malformed> {
         match line[0] | 0x20 {
@@ -163,7 +163,8 @@ impl Framing {
         }
     }
 
-    /// Several equal lengths, in one field or in many, are one (RFC 9110, section 8.6).
+    /// Evaluates a length. Several equal lengths, in one field or in many, count as one (RFC 9110,
+    /// section 8.6).
     fn note_length(&mut self, value: &[u8]) -> Result<(), Malformed> {
         for element in value.split(|&b| b == b',') {
             let length = length(element.trim_ascii())
@@ -178,7 +179,8 @@ impl Framing {
         Ok(())
     }
 
-    /// `identity`, which older servers send, is no coding.
+    /// Evaluates transfer codings. `identity`, which older servers send, does not count as a
+    /// coding.
     fn note_coding(&mut self, value: &[u8]) {
         for coding in list(value) {
             if is_in_any_case(coding, b"chunked") {
@@ -190,7 +192,7 @@ impl Framing {
     }
 }
 
-/// A decimal number below 2^63, of digits alone.
+/// Reads a decimal number below 2^63 that consists of digits only.
 fn length(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

@@ -1,18 +1,18 @@
 //! HTTP/1.1 on bytes: a request writer and a response parser that own no socket and read no clock.
 //!
 //! The wire is the hot path of every exchange, so it does as little as the response allows: a head
-//! that lies whole in one input is parsed where it lies, in one pass over its lines, and only the
-//! fields that decide about framing are looked at. To see more, pass a [`Sink`].
+//! that is complete in one input is parsed in place, in one pass over its lines, and only the
+//! fields that determine the framing are evaluated. To receive more, pass a [`Sink`].
 //!
-//! Words:
-//! - *message*: one response, from its status line to the last byte of its body; the 1xx answers
-//!   before it are passed over and belong to it.
+//! Terms:
+//! - *message*: one response, from its status line to the last byte of its body; it includes the
+//!   1xx responses before it, which are skipped.
 //! - *head*: status line and fields, through the empty line that ends them.
 //! - *framing*: how the body's end is found: a length, chunks, or the connection's end.
 //! - *block*: field lines ended by an empty line: a head, or the trailers after the last chunk.
 //!
 //! The grammar is that of RFC 9112 (messages) and RFC 9110 (fields); where this crate is more
-//! tolerant than they ask, the item says so.
+//! tolerant than they require, the item's documentation mentions it.
 //!
 //! ```
 //! use loadline_wire::{Expect, ResponseParser};
@@ -49,5 +49,5 @@ pub use crate::request::{InvalidRequest, RequestHead, Version, write_request, wr
 pub use crate::response::{Fed, ResponseParser};
 pub use crate::sink::Sink;
 
-/// Most bytes that a head, or the trailers of a chunked body, may take: 256 KiB.
+/// The most bytes of a head, or of the trailers of a chunked body: 256 KiB.
 pub const MAX_HEAD_BYTES: usize = 256 * 1024;

@@ -1,12 +1,12 @@
-//! Why a response could not be read.
+//! Reasons why a response could not be read.
 
 use thiserror::Error;
 
 use crate::excerpt::Excerpt;
 
-/// Why a response could not be read. The connection it came on is of no more use.
+/// A reason why a response could not be read. Its connection can't be used again.
 ///
-/// Where bytes are shown, how many of them depends on how much had come when the fault was seen.
+/// The length of an excerpt depends on how many bytes had arrived when the fault was found.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
     /// A chunk's data isn't followed by a line end.
@@ -21,13 +21,13 @@ pub enum Malformed {
     /// A `Content-Length` isn't a decimal number below 2^63.
     #[error("Content-Length is not a length: {0}")]
     ContentLength(Excerpt),
-    /// Several lengths are given and they differ.
+    /// Several lengths that differ.
     #[error("Content-Length is given twice, as {0} and as {1}")]
     ContentLengths(u64, u64),
     /// The head doesn't end within [`MAX_HEAD_BYTES`](crate::MAX_HEAD_BYTES).
     #[error("the head is longer than 256 KiB")]
     HeadTooLong,
-    /// The connection ended before one byte of the response.
+    /// The connection ended before the first byte of the response.
     #[error("the connection ended before a response began")]
     NoAnswer,
     /// The response doesn't begin with `HTTP/1.`.

@@ -1,25 +1,25 @@
-//! The last head that was parsed, and what it said.
+//! The last head that was parsed, and its meaning.
 //!
-//! A server under load repeats its head byte for byte, but for the date that changes each second.
-//! Comparing two hundred bytes costs a tenth of what parsing them does.
+//! A server under load repeats its head byte for byte, except for the date, which changes each
+//! second. Comparing two hundred bytes costs a tenth of parsing them.
 
 use crate::head::{self, Head};
 use crate::malformed::Malformed;
 
-/// Heads longer than this are not worth remembering.
+/// The length, in bytes, of the longest head in the memo.
 const LONGEST: usize = 2048;
 
-/// The last head that was parsed, and what it said.
+/// The last head that was parsed, and its meaning.
 #[derive(Clone, Debug, Default)]
 pub struct HeadMemo {
-    /// The head through its empty line; empty if there is none yet.
+    /// The head through its empty line; empty before the first one.
     bytes: Vec<u8>,
     head: Option<Head>,
 }
 
 impl HeadMemo {
-    /// Parses the head at the start of `input`, or knows it: what a head says depends on its own
-    /// bytes alone.
+    /// Parses the head at the start of `input`, or recognises it: the meaning of a head depends
+    /// only on its own bytes.
     #[inline]
     pub(crate) fn parse(&mut self, input: &[u8]) -> Result<Option<Head>, Malformed> {
         match self.head {

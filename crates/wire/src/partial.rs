@@ -1,4 +1,4 @@
-//! A block that came in pieces, kept until its empty line has come.
+//! A block that arrives in pieces, kept until its empty line has arrived.
 
 use memchr::memchr_iter;
 
@@ -14,16 +14,16 @@ pub(crate) struct Partial {
 /// The result of adding a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gathered {
-    /// Bytes taken of the piece.
+    /// The number of bytes of the piece that were used.
     pub(crate) used: usize,
-    /// Whether the block is whole.
+    /// True if the block is complete.
     pub(crate) whole: bool,
 }
 
 impl Partial {
-    /// Adds the part of `piece` that belongs to the block, or the first byte that is too many.
+    /// Adds the part of `piece` that belongs to the block, or the first byte above the limit.
     ///
-    /// Only the new bytes are looked at, so many small pieces cost no more than few large ones.
+    /// Only the new bytes are examined, so many small pieces cost no more than few large ones.
     pub(crate) fn gather(&mut self, piece: &[u8]) -> Gathered {
         let end = self.end_in(piece);
         let used = end
@@ -36,17 +36,17 @@ impl Partial {
         }
     }
 
-    /// What was gathered.
+    /// Returns the gathered bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether more was gathered than a block may have.
+    /// True if more bytes were gathered than a block may have.
     pub(crate) fn is_too_long(&self) -> bool {
         self.bytes.len() > MAX_HEAD_BYTES
     }
 
-    /// Where in `piece` the block ends, after its empty line.
+    /// Returns the position in `piece` at which the block ends, after its empty line.
     fn end_in(&self, piece: &[u8]) -> Option<usize> {
         let begun = match self.bytes.as_slice() {
             [] | [.., b'\n'] => empty_line(piece),
@@ -61,7 +61,7 @@ impl Partial {
     }
 }
 
-/// Where the first empty line after a line's end ends.
+/// Returns the end of the first empty line that follows a line's end.
 fn block_end(bytes: &[u8]) -> Option<usize> {
     memchr_iter(b'\n', bytes).find_map(|lf| {
         let next = lf + 1;
@@ -74,7 +74,7 @@ fn block_end(bytes: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Gathers two pieces; the end of the block in them together.
+    /// Gathers two pieces. Returns the end of the block in both together.
     fn end_of(first: &[u8], second: &[u8]) -> Option<usize> {
         let mut partial = Partial::default();
         let gathered = partial.gather(first);

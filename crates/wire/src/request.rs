@@ -1,8 +1,8 @@
 //! The request writer: checks a request and appends its bytes (RFC 9112, sections 3 and 5).
 //!
-//! It adds the three fields without which a request is wrong or not what was meant (`Host`,
-//! `Content-Length`, `Connection: close`), each only where the given fields have none, and
-//! nothing else. Given fields that say where the body ends must be right.
+//! It adds the three fields without which a request would be invalid or have another meaning
+//! (`Host`, `Content-Length`, `Connection: close`), each only if the given fields lack it, and
+//! nothing else. Given fields that describe the body's end must be correct.
 
 mod framing;
 
@@ -15,27 +15,27 @@ use crate::excerpt::Excerpt;
 /// A request, not yet written.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestHead<'a> {
-    /// A token; case matters.
+    /// The method, a token; case matters.
     pub method: &'a str,
-    /// What is asked for: `/path?query`, an absolute URL (to a proxy), `host:port` (CONNECT) or
-    /// `*`.
+    /// The target: `/path?query`, an absolute URL (to a proxy), `host:port` (CONNECT) or `*`.
     pub target: &'a str,
-    /// The value of `Host` if the headers have none. May be empty, where the target has no name.
+    /// The value of `Host` if the headers have none. May be empty if the target has no name.
     pub host: &'a str,
-    /// Fields in the order they are written, duplicates included.
+    /// Fields in the order in which they are written, including duplicates.
     pub headers: &'a [(&'a str, &'a str)],
-    /// Written after the head as it is. `None` writes no `Content-Length`, but for methods that
-    /// usually have a body; an empty one writes 0. Where the headers have a `Transfer-Encoding` it
-    /// must be encoded so already.
+    /// The body, written unchanged after the head. `None` writes no `Content-Length`, except for
+    /// methods that usually have a body; an empty body writes 0. If the headers have a
+    /// `Transfer-Encoding`, the body must already be encoded accordingly.
     pub body: Option<&'a [u8]>,
-    /// False adds `Connection: close` unless the headers have a `Connection` field. True adds
-    /// nothing: HTTP/1.1 keeps connections unasked, and HTTP/1.0 needs a field among the headers.
+    /// If false, `Connection: close` is added unless the headers have a `Connection` field. If
+    /// true, nothing is added: HTTP/1.1 keeps connections open by default, and HTTP/1.0 needs a
+    /// field among the headers.
     pub keepalive: bool,
-    /// The version in the request line. Nothing else depends on it.
+    /// The version in the request line. It affects nothing else.
     pub version: Version,
 }
 
-/// A version of HTTP on the wire.
+/// A version of HTTP/1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
     /// HTTP/1.0.
@@ -45,32 +45,32 @@ pub enum Version {
     Http11,
 }
 
-/// Why a request can't be written: it would be read as something else than was meant.
+/// A reason why a request can't be written: the server would read something else than was meant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidRequest {
-    /// A given `Content-Length` isn't that of the body.
+    /// A given `Content-Length` differs from the body's.
     #[error(
         "The header Content-Length says {given}, and the body has {length} bytes: leave it out."
     )]
     ContentLength {
         /// The field's value.
         given: Excerpt,
-        /// Bytes of the body.
+        /// The length of the body, in bytes.
         length: usize,
     },
-    /// A given `Transfer-Encoding` says nothing about where the body ends.
+    /// A given `Transfer-Encoding` that does not define the body's end.
     #[error(
         "The header Transfer-Encoding ends in {0} instead of chunked, so that no server could tell \
          where the body ends: leave it out."
     )]
     Encoding(Excerpt),
-    /// HTTP/2 forbids the field, which speaks of a connection of HTTP/1.1.
+    /// A field that HTTP/2 forbids, because it describes a connection of HTTP/1.1.
     #[error("HTTP/2 forbids the header {0}: leave it out, or use HTTP/1.1.")]
     ForbiddenInHttp2(Excerpt),
-    /// A field's name isn't a token.
+    /// A field's name that is not a token.
     #[error("{0} is not a header name: use letters, digits and the signs !#$%&'*+-.^_`|~ only.")]
     HeaderName(Excerpt),
-    /// A field's value has a control character.
+    /// A field's value with a control character.
     #[error("The value of header {name} has a control character, which must be taken out: {value}")]
     HeaderValue {
         /// The field's name.
@@ -78,34 +78,34 @@ pub enum InvalidRequest {
         /// The value as given.
         value: Excerpt,
     },
-    /// The host has a blank or a control character.
+    /// A host with a blank or a control character.
     #[error(
         "The host {0} has a space or a control character: give a name or address with its port."
     )]
     Host(Excerpt),
-    /// Two fields that both say where the body ends.
+    /// Two fields that both define the body's end.
     #[error(
         "The headers Content-Length and Transfer-Encoding contradict each other: leave one out."
     )]
     LengthAndEncoding,
-    /// The method isn't a token.
+    /// A method that is not a token.
     #[error(
         "{0} is not a method: use letters, digits and the signs !#$%&'*+-.^_`|~ only, as in GET."
     )]
     Method(Excerpt),
-    /// The target isn't a path, which HTTP/2 asks for.
+    /// A target that is not a path, which HTTP/2 requires.
     #[error("HTTP/2 asks for a path, and {0} isn't one: begin it with “/”.")]
     NoPath(Excerpt),
-    /// The target is empty.
+    /// An empty target.
     #[error("The request's target is empty: give at least “/”.")]
     NoTarget,
-    /// The body isn't chunked as a given `Transfer-Encoding` says.
+    /// A body that is not chunked although a given `Transfer-Encoding` requires it.
     #[error(
         "The header Transfer-Encoding says that the body is chunked, and it is not: leave the \
          header out, or write the body with the size of each chunk before it."
     )]
     NotChunked,
-    /// The target has a blank or a control character.
+    /// A target with a blank or a control character.
     #[error(
         "The target {0} has a space or a control character: percent-encode it, a space as %20."
     )]
@@ -115,12 +115,12 @@ pub enum InvalidRequest {
 /// Appends a request to `out`: request line, `Host`, the given fields, `Content-Length`,
 /// `Connection`, an empty line, the body.
 ///
-/// A `Host` among the given fields is written where it stands; else it is the first field. Bytes
-/// from 0x80 on are written as they are in targets and values, though URLs shouldn't have any: a
-/// server's response to them may be what is tested.
+/// A `Host` among the given fields is written in its place; otherwise `Host` is the first field.
+/// Bytes from 0x80 on are written unchanged in targets and values, although URLs shouldn't contain
+/// any: the server's response to them may be what is tested.
 ///
 /// # Errors
-/// If a part would break the request; `out` is unchanged then.
+/// If a part would break the request; `out` is then unchanged.
 pub fn write_request(head: &RequestHead<'_>, out: &mut Vec<u8>) -> Result<(), InvalidRequest> {
     out.reserve(head.size_hint() + head.body.map_or(0, <[u8]>::len));
     write_request_head(head, out)?;
@@ -128,10 +128,11 @@ pub fn write_request(head: &RequestHead<'_>, out: &mut Vec<u8>) -> Result<(), In
     Ok(())
 }
 
-/// As [`write_request`], up to the empty line: the body is sent from where it is.
+/// Appends a request up to the empty line, like [`write_request`] without the body, which is sent
+/// from its own buffer.
 ///
 /// # Errors
-/// Those of [`write_request`].
+/// As for [`write_request`].
 pub fn write_request_head(head: &RequestHead<'_>, out: &mut Vec<u8>) -> Result<(), InvalidRequest> {
     head.check()?;
     out.reserve(head.size_hint());
@@ -161,7 +162,7 @@ impl RequestHead<'_> {
         framing::check(self.headers, self.body.unwrap_or_default())
     }
 
-    /// About how many bytes it takes, its body apart.
+    /// Returns an estimate of the request's length in bytes, without its body.
     fn size_hint(&self) -> usize {
         let own_lines = self.method.len() + self.target.len() + self.host.len() + 128;
         let fields = self.headers.iter();
@@ -196,8 +197,8 @@ impl RequestHead<'_> {
         }
     }
 
-    /// The length to be written, if the fields don't frame the body. Where there is none, a server
-    /// still expects one with some methods (RFC 9110, section 8.6).
+    /// Returns the length to be written, if the given fields don't frame the body. For some methods
+    /// a server expects a length even without a body (RFC 9110, section 8.6).
     pub(crate) fn missing_length(&self) -> Option<usize> {
         let framed = self.has("content-length") || self.has("transfer-encoding");
         let expected = matches!(self.method, "POST" | "PUT" | "PATCH").then_some(&[][..]);
@@ -231,7 +232,7 @@ fn excerpt(text: &str) -> Excerpt {
     Excerpt::of(text.as_bytes())
 }
 
-/// RFC 9110, section 5.6.2.
+/// True if the text is a token (RFC 9110, section 5.6.2).
 fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_token_byte)
 }
@@ -240,12 +241,12 @@ fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Neither blank nor control character.
+/// True if the byte is neither a blank nor a control character.
 fn is_visible(byte: u8) -> bool {
     byte > b' ' && byte != 0x7f
 }
 
-/// RFC 9110, section 5.5.
+/// True if a field's value may contain the byte (RFC 9110, section 5.5).
 fn is_value_byte(byte: u8) -> bool {
     is_visible(byte) || matches!(byte, b' ' | b'\t')
 }

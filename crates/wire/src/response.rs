@@ -1,8 +1,8 @@
 //! The response parser: a small state machine from bytes to one whole message.
 //!
 //! It goes through phases: the head, then a body of one of three framings, then *whole*. A head in
-//! pieces is gathered in a [`Partial`] and parsed when it is whole, so that every way of cutting
-//! the input gives the same result; everything else is read where it lies.
+//! pieces is gathered in a [`Partial`] and parsed when it is complete, so that every way of cutting
+//! the input gives the same result; everything else is read in place.
 
 use crate::MAX_HEAD_BYTES;
 use crate::body::{Body, Expect};
@@ -15,36 +15,36 @@ use crate::memo::HeadMemo;
 use crate::partial::Partial;
 use crate::sink::Sink;
 
-/// Most bytes of empty lines that are passed over before the status lines of one message.
+/// The most bytes of empty lines that are skipped before the status lines of one message.
 const MAX_EMPTY_LINE_BYTES: u8 = 8;
 
 /// Reads one message after the other from the bytes of a connection.
 ///
-/// For each: [`begin`](Self::begin), then [`feed`](Self::feed) what was received, or report what
-/// was dropped unseen with [`discarded`](Self::discarded), until one of them says that the message
-/// is whole; [`close`](Self::close) when the peer has closed its side. After an error the parser
-/// is of no use until the next `begin`.
+/// For each message: [`begin`](Self::begin), then [`feed`](Self::feed) the received bytes, or
+/// report bytes that were dropped unread with [`discarded`](Self::discarded), until one of them
+/// returns that the message is whole; [`close`](Self::close) when the peer has closed its side.
+/// After an error the parser is unusable until the next `begin`.
 ///
-/// It holds no memory of its own between messages.
+/// The parser holds no allocated memory between messages.
 #[derive(Clone, Debug, Default)]
 pub struct ResponseParser {
     phase: Phase,
-    /// The head or the trailers, if they came in pieces and aren't whole.
+    /// The head or the trailers, if they arrive in pieces and are still incomplete.
     partial: Option<Box<Partial>>,
     head_len: u64,
     body_len: u64,
     interim: u32,
     status: u16,
     expect: Expect,
-    /// Bytes of empty lines passed over.
+    /// The number of bytes of empty lines that were skipped.
     empty_line_bytes: u8,
     started: bool,
-    /// What the head says about the connection after a whole message.
+    /// True if the head allows the connection to be reused after the whole message.
     keeps_connection: bool,
     announces_close: bool,
 }
 
-/// What is read next.
+/// The part of a message that is read next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// A head, of an interim response or of the final one.
@@ -64,22 +64,22 @@ enum Phase {
     Whole,
 }
 
-/// What feeding some bytes came to.
+/// The result of feeding bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fed {
-    /// How many bytes were used: all of them, unless the message ended before.
+    /// The number of bytes used: all of them, unless the message ended before.
     pub used: usize,
-    /// Whether the message is whole.
+    /// True if the message is whole.
     pub done: bool,
 }
 
 impl ResponseParser {
-    /// A parser that awaits a response to anything but HEAD or CONNECT.
+    /// Creates a parser that expects a response to any method but HEAD or CONNECT.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Awaits the next message; what is known about the last one is forgotten.
+    /// Begins the next message; the state of the last one is lost.
     #[inline]
     pub fn begin(&mut self, expect: Expect) {
         *self = Self {
@@ -88,18 +88,18 @@ impl ResponseParser {
         };
     }
 
-    /// Takes bytes up to the end of the message. What comes after it is left alone: it belongs to
-    /// the next message.
+    /// Reads bytes up to the end of the message. Bytes after it are left: they belong to the next
+    /// message.
     ///
-    /// A message whose body ends with the connection is never done by feeding: see
+    /// A message whose body ends with the connection is never completed by feeding: see
     /// [`close`](Self::close).
     #[inline]
     pub fn feed<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<Fed, Malformed> {
         self.feed_parts(None, input, sink)
     }
 
-    /// As [`feed`](Self::feed), but a head that `memo` knows is not parsed again. The memo may
-    /// serve any number of parsers.
+    /// Reads bytes like [`feed`](Self::feed), but does not parse a head again that `memo`
+    /// recognises. One memo may serve any number of parsers.
     #[inline]
     pub fn feed_knowing<S: Sink>(
         &mut self,
@@ -127,11 +127,11 @@ impl ResponseParser {
         })
     }
 
-    /// Says that the peer closed its side. Ends a message whose body ends with the connection;
-    /// nothing happens to one that was whole before.
+    /// Reports that the peer closed its side. Ends a message whose body ends with the connection;
+    /// has no effect on a message that is already whole.
     ///
     /// # Errors
-    /// [`Malformed::NoAnswer`] if nothing had come of the message (empty lines aside), else
+    /// [`Malformed::NoAnswer`] if nothing of the message had arrived (apart from empty lines), else
     /// [`Malformed::Truncated`] if it wasn't whole.
     pub fn close(&mut self) -> Result<(), Malformed> {
         match self.phase {
@@ -144,9 +144,9 @@ impl ResponseParser {
         }
     }
 
-    /// How many bytes, from the next one on, are payload that may be dropped unseen: what is
-    /// missing of a body of known length or of a chunk's data; `u64::MAX` for a body that ends
-    /// with the connection; else 0.
+    /// Returns the number of bytes, from the next one on, that are payload and may be dropped
+    /// unread: the missing bytes of a body of known length or of a chunk's data; `u64::MAX` for a
+    /// body that ends with the connection; else 0.
     #[inline]
     pub fn discardable(&self) -> u64 {
         match self.phase {
@@ -156,8 +156,8 @@ impl ResponseParser {
         }
     }
 
-    /// Says that the next `n` bytes, at most [`discardable`](Self::discardable), were dropped
-    /// unseen. True when that makes the message whole.
+    /// Reports that the next `n` bytes, at most [`discardable`](Self::discardable), were dropped
+    /// unread. Returns true if the message is now whole.
     #[inline]
     pub fn discarded(&mut self, n: u64) -> bool {
         debug_assert!(
@@ -175,56 +175,58 @@ impl ResponseParser {
         self.phase == Phase::Whole
     }
 
-    /// The status of the final head, 100 to 999 and never that of an interim response; 0 until that
-    /// head is whole.
+    /// Returns the status of the final head, 100 to 999, never that of an interim response; 0 until
+    /// the final head is complete.
     #[inline]
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// Whether at least one byte of this message has come. Empty lines before it, which some
-    /// servers send after the message before, don't count; interim responses do.
+    /// True if at least one byte of this message has arrived. Empty lines before it, which some
+    /// servers send after the previous message, don't count; interim responses do.
     #[inline]
     pub fn started(&self) -> bool {
         self.started
     }
 
-    /// Whether the message is whole and the connection may serve another request: HTTP/1.1 without
-    /// `close` or HTTP/1.0 with `keep-alive`, a body that ended before the connection, and neither
-    /// a tunnel nor another protocol from here on.
+    /// True if the message is whole and the connection may serve another request: HTTP/1.1 without
+    /// `close` or HTTP/1.0 with `keep-alive`, a body that ended before the connection, and no
+    /// change to a tunnel or another protocol.
     #[inline]
     pub fn reusable(&self) -> bool {
         self.keeps_connection && self.phase == Phase::Whole
     }
 
-    /// Whether the head says that the connection closes behind the message: by the option `close`,
-    /// or in HTTP/1.0 without `keep-alive`. Such a server processes no further request that it
-    /// received on the connection (RFC 9112, section 9.6).
+    /// True if the head announces that the connection closes after the message: by the option
+    /// `close`, or in HTTP/1.0 without `keep-alive`. Such a server processes no further request
+    /// that it received on the connection (RFC 9112, section 9.6).
     #[inline]
     pub fn announces_close(&self) -> bool {
         self.announces_close
     }
 
-    /// Bytes that came before the body: the head, interim responses and empty lines before it.
+    /// Returns the number of bytes before the body: the head, and interim responses and empty lines
+    /// before it.
     #[inline]
     pub fn head_len(&self) -> u64 {
         self.head_len
     }
 
-    /// Bytes of the payload so far, fed or dropped, without the framing of chunks.
+    /// Returns the number of bytes of the payload so far, fed or dropped, without the framing of
+    /// chunks.
     #[inline]
     pub fn body_len(&self) -> u64 {
         self.body_len
     }
 
-    /// How many interim (1xx) answers were passed over.
+    /// Returns the number of interim (1xx) responses that were skipped.
     #[inline]
     pub fn interim(&self) -> u32 {
         self.interim
     }
 
-    /// One step on input that isn't empty, in a phase that isn't the last. Returns how many bytes
-    /// were used, never 0.
+    /// Makes one step on input that isn't empty, in a phase that isn't the last. Returns the number
+    /// of bytes used, never 0.
     #[inline]
     fn read<S: Sink>(
         &mut self,
@@ -240,8 +242,8 @@ impl ResponseParser {
         }
     }
 
-    /// What isn't a good head in one piece is gathered, and judged when it is whole (its start
-    /// aside), so that the result doesn't depend on how the input was cut.
+    /// Reads a head. Anything but a valid head in one piece is gathered, and evaluated when it is
+    /// complete (except for its start), so that the result doesn't depend on how the input was cut.
     #[inline]
     fn read_head<S: Sink>(
         &mut self,

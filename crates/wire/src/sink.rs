@@ -1,36 +1,38 @@
-//! Who looks at a response while it is parsed.
+//! Receivers of the parts of a response while it is parsed.
 
-/// Wants to see parts of a response; `()` sees nothing and costs nothing.
+/// Receives parts of a response; `()` receives nothing and costs nothing.
 ///
-/// The two constants decide at compile time what is shown, so that a parser without a reader has no
-/// code for showing. Interim (1xx) answers are never shown.
+/// The two constants decide at compile time which parts are reported, so that a parser without a
+/// reader has no code for it. Interim (1xx) responses are never reported.
 pub trait Sink {
-    /// Whether [`head`](Sink::head), [`status`](Sink::status) and [`header`](Sink::header) are
+    /// True if [`head`](Sink::head), [`status`](Sink::status) and [`header`](Sink::header) are
     /// called.
     const WANTS_HEAD: bool;
-    /// Whether [`body`](Sink::body) is called.
+    /// True if [`body`](Sink::body) is called.
     const WANTS_BODY: bool;
 
-    /// The final head as it came, from its status line through its empty line; before all else.
+    /// Receives the bytes of the final head, from its status line through its empty line; before
+    /// all other calls.
     fn head(&mut self, bytes: &[u8]) {
         let _ = bytes;
     }
 
-    /// The status of the final head, once it is whole and before its fields.
+    /// Receives the status of the final head, once it is complete and before its fields.
     fn status(&mut self, status: u16) {
         let _ = status;
     }
 
-    /// One field of the head, or after the body one of the trailers, in the order they came.
+    /// Receives one field of the head, or after the body one of the trailers, in the order of
+    /// arrival.
     ///
-    /// The value has no blanks around it; where it was folded over several lines, each fold is
-    /// one space. The name is as sent, in any case, and not checked to be a token.
+    /// The value has no blanks around it; if it was folded over several lines, each fold is one
+    /// space. The name is as sent, in any case, and not checked to be a token.
     fn header(&mut self, name: &[u8], value: &[u8]) {
         let _ = (name, value);
     }
 
-    /// The next bytes of the payload, without the framing of chunks; never empty. Where the parts
-    /// are cut follows from the input and means nothing.
+    /// Receives the next bytes of the payload, without the framing of chunks; never empty. The
+    /// boundaries of the parts follow from the input and have no meaning.
     fn body(&mut self, part: &[u8]) {
         let _ = part;
     }

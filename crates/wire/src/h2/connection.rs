@@ -1,8 +1,8 @@
 //! A connection from the client's side: requests in, bytes out; bytes in, responses out.
 //!
-//! The caller owns the socket. It sends [`output`](Connection::output) and says how much the
-//! socket took; it feeds what came. Each stream has a key, by which the [`Sink`] is told of it.
-//! In steady state nothing is allocated.
+//! The caller owns the socket. It sends [`output`](Connection::output) and reports how much the
+//! socket accepted; it feeds the bytes that it receives. Each stream has a key, which identifies it
+//! to the [`Sink`]. In steady state nothing is allocated.
 
 mod frames;
 mod reading;
@@ -25,22 +25,23 @@ use super::streams::Streams;
 use super::window::{DEFAULT_WINDOW, MAX_WINDOW, ReceiveWindow, SendWindow};
 use crate::MAX_HEAD_BYTES;
 
-/// Frames without use that may come in a row: neither part of a response, nor room for a request
-/// that is waited for.
+/// The most useless frames in a row: frames that neither belong to a response nor open a window
+/// that a request waits for.
 const MAX_IDLE_FRAMES: u32 = 10_000;
 
-/// A client's connection. See the module.
+/// A client's connection: see the module's documentation.
 #[derive(Debug)]
 pub struct Connection {
     config: Config,
     peer: PeerSettings,
-    /// Whether the server's settings have come.
+    /// True once the server's settings have arrived.
     is_ready: bool,
     going_away: Option<GoAway>,
     streams: Streams,
     /// The number of the next stream.
     next_stream: u32,
-    /// The last stream that we reset or gave up: of it and those before, frames may still come.
+    /// The last stream that was reset or abandoned: frames for it and earlier streams may still
+    /// arrive.
     latest_reset: u32,
     blocks: BlockReader<Facts>,
     receive_window: ReceiveWindow,
@@ -48,44 +49,44 @@ pub struct Connection {
     /// Streams whose bodies wait for a window, or for room in the output.
     waiting: VecDeque<u32>,
     reading: Reading,
-    /// Bytes of a frame's head or payload that has not come whole.
+    /// Bytes of a frame's head or payload that has not arrived completely.
     gathered: Vec<u8>,
-    /// Bytes of a header block that is continued, and what it belongs to.
+    /// Bytes of a header block that is continued; `continued` describes the block.
     block: Vec<u8>,
     continued: Option<Continued>,
-    /// Frames without use since the last useful one.
+    /// Useless frames since the last useful one.
     idle_frames: u32,
     output: Output,
 }
 
-/// That the server takes no more requests on this connection.
+/// The server's announcement that it accepts no more requests on this connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoAway {
-    /// The last stream that it looked at, or may look at.
+    /// The last stream that the server processed, or may process.
     pub last_stream: u32,
-    /// Why.
+    /// The reason.
     pub code: ErrorCode,
 }
 
-/// The header block that is continued.
+/// A header block that is continued.
 #[derive(Clone, Copy, Debug)]
 struct Continued {
     stream: u32,
     ends_stream: bool,
-    /// Bytes of its frames so far.
+    /// The length of the block's frames so far, in bytes.
     len: u64,
 }
 
-/// Why no stream can begin on a connection, for now or for good.
+/// A reason why no stream can begin on a connection, for now or for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Refused {
-    /// The server's settings have not come, which say how many streams may be open.
+    /// The server's settings, which limit the number of open streams, have not arrived.
     #[error("the server's settings have not come")]
     NotReady,
     /// As many streams are open as the server's settings allow.
     #[error("as many streams are open as the server allows")]
     Full,
-    /// The server takes no more requests on this connection.
+    /// The server accepts no more requests on this connection.
     #[error("the server takes no more requests on this connection")]
     GoingAway,
     /// All stream numbers have been used.
@@ -94,8 +95,8 @@ pub enum Refused {
 }
 
 impl Connection {
-    /// A connection that has just been opened. Its first output must be sent at once: the server's
-    /// settings are the answer.
+    /// Creates a connection for a socket that has just been opened. The first output must be sent
+    /// at once: the server responds to it with its settings.
     pub fn new(config: Config) -> Self {
         let connection_window = config.connection_window.min(MAX_WINDOW);
         let mut connection = Self {
@@ -122,13 +123,14 @@ impl Connection {
         connection
     }
 
-    /// Bytes to be sent. They stay until [`sent`](Self::sent) takes them off.
+    /// Returns the bytes to be sent. They remain until [`sent`](Self::sent) removes them.
     #[inline]
     pub fn output(&self) -> &[u8] {
         self.output.bytes()
     }
 
-    /// Says that the first `n` bytes of the output were sent. Bodies that waited for room follow.
+    /// Removes the first `n` bytes of the output, which have been sent. Bodies that waited for room
+    /// are appended.
     #[inline]
     pub fn sent(&mut self, n: usize) {
         self.output.sent(n);
@@ -137,19 +139,19 @@ impl Connection {
         }
     }
 
-    /// Begins a stream, whose request is appended to the output as far as the windows let it.
+    /// Begins a stream, whose request is appended to the output as far as the windows allow.
     /// Returns the stream's number.
     ///
     /// # Errors
-    /// If no stream can begin; nothing has happened then.
+    /// If no stream can begin; the connection is then unchanged.
     #[inline]
     pub fn begin(&mut self, request: &Request, key: usize) -> Result<u32, Refused> {
         self.check_begin()?;
         Ok(self.send_request(request, key))
     }
 
-    /// How many more streams may begin: 0 before the server's settings have come, and when the
-    /// connection takes none any more.
+    /// Returns the number of further streams that may begin: 0 before the server's settings have
+    /// arrived, and once the connection accepts no more.
     #[inline]
     pub fn capacity(&self) -> usize {
         if !self.is_ready || self.takes_no_more() {
@@ -172,33 +174,33 @@ impl Connection {
         }
     }
 
-    /// Whether no stream will begin any more: the server goes away, or all numbers were used.
+    /// True if no further stream will begin: the server sent GOAWAY, or all numbers were used.
     pub fn takes_no_more(&self) -> bool {
         self.going_away.is_some() || self.next_stream > self.config.last_stream
     }
 
-    /// Whether the server's settings have come.
+    /// True once the server's settings have arrived.
     #[inline]
     pub fn is_ready(&self) -> bool {
         self.is_ready
     }
 
-    /// How many streams are open.
+    /// Returns the number of open streams.
     #[inline]
     pub fn open_streams(&self) -> usize {
         self.streams.len()
     }
 
-    /// What the server's GOAWAY said, if one came. Streams that it left open go on.
+    /// Returns the server's GOAWAY, if one has arrived. Streams that it did not refuse go on.
     pub fn going_away(&self) -> Option<GoAway> {
         self.going_away
     }
 
-    /// Takes bytes, all of them, and tells `sink` what they say.
+    /// Reads all of `input`, and reports its contents to `sink`.
     ///
     /// # Errors
-    /// If the server broke the protocol. The output then says so to the server; nothing more is to
-    /// be fed, and open streams are to be given up with [`abandon`](Self::abandon).
+    /// If the server broke the protocol. A GOAWAY with the reason is then appended to the output;
+    /// no more bytes may be fed, and open streams must be ended with [`abandon`](Self::abandon).
     #[inline]
     pub fn feed<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> Result<(), ConnectionError> {
         let mut rest = input;
@@ -214,22 +216,22 @@ impl Connection {
         Ok(())
     }
 
-    /// How many bytes, from the next one on, are DATA that may be dropped unseen; 0 where the
-    /// next bytes must be fed.
+    /// Returns the number of bytes, from the next one on, that are DATA and may be dropped unread;
+    /// 0 if the next bytes must be fed.
     #[inline]
     pub fn discardable(&self) -> u64 {
         self.reading.discardable()
     }
 
-    /// Says that the next `n` bytes, at most [`discardable`](Self::discardable), were dropped
-    /// unseen.
+    /// Reports that the next `n` bytes, at most [`discardable`](Self::discardable), were dropped
+    /// unread.
     #[inline]
     pub fn discarded<S: Sink>(&mut self, n: u64, sink: &mut S) {
         self.drop_data(n, sink);
     }
 
-    /// Resets an open stream, which then ends without a word to the sink. False if it was not
-    /// open.
+    /// Resets an open stream, which then ends without a call of the sink. Returns false if the
+    /// stream was not open.
     pub fn reset(&mut self, stream: u32, code: ErrorCode) -> bool {
         let was_open = self.streams.remove(stream);
         if was_open {
@@ -238,17 +240,17 @@ impl Connection {
         was_open
     }
 
-    /// Says to the server that no more requests come, as the last word.
+    /// Appends a GOAWAY, which announces that no more requests follow, as the last frame.
     pub fn close(&mut self) {
         frame::write_go_away(ErrorCode::NO_ERROR, self.output.end());
     }
 
-    /// Ends all open streams, in the order of their numbers, because the connection is over.
+    /// Ends all open streams, in the order of their numbers, because the connection has ended.
     pub fn abandon<S: Sink>(&mut self, sink: &mut S) {
         self.end_streams_after(0, &Outcome::ConnectionLost, sink);
     }
 
-    /// Ends all streams above `last`, in their order.
+    /// Ends all streams above `last`, in the order of their numbers.
     fn end_streams_after<S: Sink>(&mut self, last: u32, outcome: &Outcome, sink: &mut S) {
         let above = self.streams.numbers().filter(|&number| number > last);
         let mut above: Vec<u32> = above.collect();
@@ -268,7 +270,7 @@ impl Connection {
         frame::write_reset(stream, code, self.output.end());
     }
 
-    /// Opens the connection's window again, if it is time.
+    /// Opens the connection's receive window again, if enough of it has been used.
     #[inline]
     fn open_receive_window(&mut self) {
         if let Some(increment) = self.receive_window.update() {

@@ -1,5 +1,4 @@
-//! What goes wrong on a connection or on one stream, and the codes that say so (RFC 9113,
-//! sections 5.4 and 7).
+//! Errors of a connection or of one stream, and their codes (RFC 9113, sections 5.4 and 7).
 
 use std::fmt;
 
@@ -9,7 +8,7 @@ use super::frame::FrameKind;
 use super::hpack::InvalidBlock;
 use crate::excerpt::Excerpt;
 
-/// Why a stream was reset or a connection given up, as a number on the wire. Any number may come.
+/// The code of the reason why a stream was reset or a connection ended. Any number may arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ErrorCode(pub u32);
 
@@ -32,7 +31,7 @@ const NAMES: [&str; 14] = [
 ];
 
 impl ErrorCode {
-    /// Nothing went wrong.
+    /// No error.
     pub const NO_ERROR: Self = Self(0);
     /// The peer broke the protocol.
     pub const PROTOCOL_ERROR: Self = Self(1);
@@ -40,25 +39,25 @@ impl ErrorCode {
     pub const INTERNAL_ERROR: Self = Self(2);
     /// The peer sent more than the window allows, or opened it too far.
     pub const FLOW_CONTROL_ERROR: Self = Self(3);
-    /// A frame came for a stream that is over.
+    /// A frame arrived for a stream that has ended.
     pub const STREAM_CLOSED: Self = Self(5);
-    /// A frame has a length that it may not have.
+    /// A frame has an invalid length.
     pub const FRAME_SIZE_ERROR: Self = Self(6);
-    /// The request was not looked at: it may be sent again.
+    /// The request was not processed: it may be sent again.
     pub const REFUSED_STREAM: Self = Self(7);
-    /// Nobody wants the rest of the stream.
+    /// The rest of the stream is not needed.
     pub const CANCEL: Self = Self(8);
     /// A header block can't be decoded.
     pub const COMPRESSION_ERROR: Self = Self(9);
-    /// The peer does too much of something.
+    /// The peer does something too often.
     pub const ENHANCE_YOUR_CALM: Self = Self(11);
 
-    /// The code's name in RFC 9113, section 7; `None` for a number that has none.
+    /// Returns the code's name in RFC 9113, section 7; `None` for an unknown number.
     pub fn name(self) -> Option<&'static str> {
         NAMES.get(usize::try_from(self.0).ok()?).copied()
     }
 
-    /// All codes that have a name.
+    /// Returns all codes that have a name.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..NAMES.len() as u32).map(Self)
     }
@@ -73,78 +72,78 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// How the server broke the protocol, so that the whole connection is of no more use.
+/// A violation of the protocol by the server, after which the whole connection is unusable.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConnectionError {
     /// A header block can't be decoded.
     #[error("a header block can't be decoded: it has {0}")]
     Block(#[from] InvalidBlock),
-    /// A header block, with its continuations, is longer than 256 KiB.
+    /// A header block, including its continuations, is longer than 256 KiB.
     #[error("a header block is longer than 256 KiB")]
     BlockTooLong,
-    /// A frame came for a stream that is over.
+    /// A frame arrived for a stream that has ended.
     #[error("a {kind} frame came for stream {stream}, which had ended")]
     ClosedStream {
-        /// The frame.
+        /// The frame's kind.
         kind: FrameKind,
-        /// Its stream.
+        /// The frame's stream.
         stream: u32,
     },
-    /// Frames that nobody needs, or that want a response, without end.
+    /// Too many frames in a row that carry no response, or that require one of the client.
     #[error("the server floods the connection with frames that carry no response")]
     Flood,
-    /// A frame has a length that it may not have.
+    /// A frame has an invalid length.
     #[error("a {kind} frame has {length} bytes, which it may not have")]
     FrameSize {
-        /// The frame.
+        /// The frame's kind.
         kind: FrameKind,
-        /// Bytes of its payload.
+        /// The length of the frame's payload, in bytes.
         length: u32,
     },
-    /// A second GOAWAY takes back what the first had given up.
+    /// A second GOAWAY with a higher last stream than the first one.
     #[error("a GOAWAY frame names a later stream than the one before it")]
     GoAwayRaised,
-    /// A header block is interrupted, or continued where there is none.
+    /// A header block is interrupted, or continued where there is no block.
     #[error("a {0} frame came where it would break or continue a header block")]
     Interrupted(FrameKind),
-    /// What comes is no HTTP/2.
+    /// The received bytes are not HTTP/2.
     #[error("the server doesn't speak HTTP/2: it began with {0}")]
     NotHttp2(Excerpt),
     /// A frame has more padding than payload.
     #[error("a frame has more padding than it is long")]
     Padding,
-    /// The server pushes a response, which our settings forbid.
+    /// The server pushed a response, which the client's settings forbid.
     #[error("the server pushes a response, which the settings forbid")]
     Push,
-    /// A setting has a value that it may not have.
+    /// A setting has an invalid value.
     #[error("setting {id:#x} has the value {value}, which it may not have")]
     Setting {
         /// The setting's number (RFC 9113, section 6.5.2).
         id: u16,
-        /// Its value.
+        /// The setting's value.
         value: u32,
     },
-    /// More data came than the connection's window allows.
+    /// More data arrived than the connection's window allows.
     #[error("more data came than the connection's flow-control window allows")]
     WindowExceeded,
     /// The server opened the connection's window by nothing, or to 2^31 bytes and more.
     #[error("the connection's flow-control window was opened by nothing or too far")]
     WindowUpdate {
-        /// Whether it was by nothing.
+        /// True if the increment was zero.
         is_zero: bool,
     },
-    /// A frame came for a stream that it can't be for.
+    /// A frame arrived for a stream that it can't belong to.
     #[error("a {kind} frame came for stream {stream}, which it can't be for")]
     WrongStream {
-        /// The frame.
+        /// The frame's kind.
         kind: FrameKind,
-        /// Its stream.
+        /// The frame's stream.
         stream: u32,
     },
 }
 
 impl ConnectionError {
-    /// The code that tells the server.
+    /// Returns the code that is sent to the server.
     pub fn code(&self) -> ErrorCode {
         const INITIAL_WINDOW_SIZE: u16 = 4;
         match self {
@@ -172,66 +171,66 @@ impl ConnectionError {
     }
 }
 
-/// What is wrong with one response. Its stream is reset; the connection goes on.
+/// A violation of the protocol in one response. Its stream is reset; the connection goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StreamError {
-    /// A body where none may be: of the response to HEAD, or with status 204 or 304.
+    /// A body in a response that may have none: to HEAD, or with status 204 or 304.
     #[error("a body came where the response may have none")]
     Body,
-    /// A field that says something about a connection, as HTTP/1.1 has it.
+    /// A field that describes a connection of HTTP/1.1.
     #[error("the response has the header {0}, which HTTP/2 forbids")]
     ConnectionField(Excerpt),
     /// A `Content-Length` isn't a decimal number below 2^63, or differs from another one.
     #[error("Content-Length isn't a length, or is given twice: {0}")]
     ContentLength(Excerpt),
-    /// DATA came before the response's head.
+    /// DATA arrived before the response's head.
     #[error("data came before the response's head")]
     DataBeforeHead,
-    /// A field's name has a capital letter or another byte that no name has.
+    /// A field's name with a capital letter or another byte that no name may have.
     #[error("a header name has a byte that HTTP/2 forbids: {0}")]
     FieldName(Excerpt),
-    /// A field's value has a control character.
+    /// A field's value with a line end or a zero byte.
     #[error("the value of header {0} has a line end or a zero byte")]
     FieldValue(Excerpt),
-    /// An interim response ends the stream, or too many of them came.
+    /// An interim response that ends the stream, or too many of them.
     #[error("an interim response ends the stream, or too many of them came")]
     Interim,
-    /// The body is shorter than `Content-Length` said.
+    /// A body that is shorter than its `Content-Length`.
     #[error("Content-Length says {expected}, and the body has {received} bytes")]
     Length {
-        /// What the field said.
+        /// The value of `Content-Length`.
         expected: u64,
-        /// The bytes of the body.
+        /// The length of the body, in bytes.
         received: u64,
     },
-    /// A pseudo-header field that responses don't have, or not there.
+    /// A pseudo-header field that responses don't have, or in the wrong place.
     #[error("a pseudo-header field came where none may be: {0}")]
     PseudoField(Excerpt),
-    /// An interim response says that the protocol changes, as HTTP/2 can't.
+    /// An interim response with status 101, which changes the protocol; HTTP/2 forbids it.
     #[error("status 101 (Switching Protocols) came, which HTTP/2 forbids")]
     SwitchingProtocols,
-    /// There is no status, there are two, or it isn't one.
+    /// A missing, repeated or malformed status.
     #[error("the response has no status of three digits")]
     Status,
     /// A second header block that does not end the stream.
     #[error("the trailers don't end the response")]
     Trailers,
-    /// More data came than the stream's window allows.
+    /// More data arrived than the stream's window allows.
     #[error("more data came than the stream's flow-control window allows")]
     WindowExceeded,
-    /// The body is longer than `Content-Length` said: this much.
+    /// A body that is longer than its `Content-Length`, which is this.
     #[error("Content-Length says {0}, and the body has more bytes")]
     TooLong(u64),
     /// The server opened the stream's window by nothing, or to 2^31 bytes and more.
     #[error("the stream's flow-control window was opened by nothing or too far")]
     WindowUpdate {
-        /// Whether it was by nothing.
+        /// True if the increment was zero.
         is_zero: bool,
     },
 }
 
 impl StreamError {
-    /// The code that tells the server.
+    /// Returns the code that is sent to the server.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::WindowExceeded | Self::WindowUpdate { is_zero: false } => {

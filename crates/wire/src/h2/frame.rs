@@ -1,16 +1,16 @@
-//! Frames (RFC 9113, sections 4.1 and 6): nine bytes, and a payload.
+//! Frames (RFC 9113, sections 4.1 and 6): a head of nine bytes, and a payload.
 
 use std::fmt;
 
 use super::error::ErrorCode;
 
-/// Bytes of a frame before its payload.
+/// The length of a frame's head, in bytes.
 pub(crate) const FRAME_HEAD_BYTES: usize = 9;
 
-/// The largest payload that both sides take unless they say otherwise, and that we take.
+/// The largest payload, in bytes, that both sides accept by default, and that the client accepts.
 pub(crate) const MAX_PAYLOAD: u32 = 16_384;
 
-/// What a frame is for. Kinds that nobody knows must be passed over.
+/// The kind of a frame. Unknown kinds must be ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameKind(pub u8);
 
@@ -45,7 +45,7 @@ impl fmt::Display for FrameKind {
     }
 }
 
-/// Flags, which mean something with some kinds only.
+/// Flags; each has a meaning for some kinds of frames only.
 pub(crate) mod flags {
     pub(crate) const ACK: u8 = 0x1;
     pub(crate) const END_STREAM: u8 = 0x1;
@@ -54,14 +54,14 @@ pub(crate) mod flags {
     pub(crate) const PRIORITY: u8 = 0x20;
 }
 
-/// The start of a frame.
+/// The head of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHead {
-    /// Bytes of the payload.
+    /// The length of the payload, in bytes.
     pub(crate) length: u32,
     pub(crate) kind: FrameKind,
     pub(crate) flags: u8,
-    /// 0 for the connection.
+    /// The stream's number; 0 for the connection.
     pub(crate) stream: u32,
 }
 
@@ -116,14 +116,15 @@ pub(crate) fn write_window_update(stream: u32, increment: u32, out: &mut Vec<u8>
     write(FrameKind::WINDOW_UPDATE, 0, stream, &payload, out);
 }
 
-/// Appends a frame that ends the connection; no stream of the server's was taken.
+/// Appends a frame that ends the connection. Its last stream is 0, because the server began no
+/// stream.
 pub(crate) fn write_go_away(code: ErrorCode, out: &mut Vec<u8>) {
     let [a, b, c, d] = code.0.to_be_bytes();
     write(FrameKind::GOAWAY, 0, 0, &[0, 0, 0, 0, a, b, c, d], out);
 }
 
-/// Appends a header block: HEADERS, and CONTINUATION where it is longer than `max_payload`.
-/// `end_stream` says that no body follows.
+/// Appends a header block: HEADERS, and CONTINUATION if the block is longer than `max_payload`.
+/// `end_stream` is true if no body follows.
 pub(crate) fn write_block(
     stream: u32,
     end_stream: bool,
@@ -142,7 +143,7 @@ pub(crate) fn write_block(
     write(kind, flags | flags::END_HEADERS, stream, rest, out);
 }
 
-/// The payload without its padding; `None` if there is more padding than payload.
+/// Returns the payload without its padding; `None` if there is more padding than payload.
 pub(crate) fn without_padding(is_padded: bool, payload: &[u8]) -> Option<&[u8]> {
     if !is_padded {
         return Some(payload);
@@ -151,7 +152,7 @@ pub(crate) fn without_padding(is_padded: bool, payload: &[u8]) -> Option<&[u8]> 
     rest.get(..rest.len().checked_sub(padding.into())?)
 }
 
-/// The whole number at the start of four bytes.
+/// Returns the big-endian number in the first four bytes; `None` if there are fewer.
 pub(crate) fn u32_of(payload: &[u8]) -> Option<u32> {
     payload
         .first_chunk()

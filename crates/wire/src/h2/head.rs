@@ -1,4 +1,4 @@
-//! What a response's fields say about the response (RFC 9113, sections 8.1 to 8.3).
+//! The meaning of a response's fields (RFC 9113, sections 8.1 to 8.3).
 
 use super::error::StreamError;
 use super::hpack::FieldList;
@@ -7,7 +7,7 @@ use crate::excerpt::Excerpt;
 /// The head of a response, interim or final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// 100 to 999.
+    /// The status, 100 to 999.
     pub(crate) status: u16,
     pub(crate) content_length: Option<u64>,
 }
@@ -18,12 +18,13 @@ impl Head {
     }
 }
 
-/// What a block of fields is, wherever it comes: the memo doesn't know.
+/// The meaning of a block of fields, both as a head and as trailers: the memo does not know where a
+/// block will be used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// What it says as a head; `None` before anything was read.
+    /// The block read as a head; `None` before any block was read.
     head: Option<Result<Head, StreamError>>,
-    /// What is wrong with it as trailers.
+    /// The error of the block read as trailers, if there is one.
     trailers: Option<StreamError>,
 }
 
@@ -35,13 +36,13 @@ impl Facts {
         }
     }
 
-    /// What the fields say as a head.
+    /// Returns the block read as a head.
     #[inline]
     pub(crate) fn head(&self) -> Result<Head, StreamError> {
         self.head.clone().unwrap_or(Err(StreamError::Status))
     }
 
-    /// Whether the fields may be trailers.
+    /// Checks that the fields may be trailers.
     pub(crate) fn trailers(&self) -> Result<(), StreamError> {
         self.trailers.clone().map_or(Ok(()), Err)
     }
@@ -100,7 +101,7 @@ fn read_length(value: &[u8], before: Option<u64>) -> Result<u64, StreamError> {
         .ok_or_else(|| StreamError::ContentLength(Excerpt::of(value)))
 }
 
-/// Fields that speak of a connection of HTTP/1.1 (RFC 9113, section 8.2.2).
+/// Fields that describe a connection of HTTP/1.1 (RFC 9113, section 8.2.2).
 pub(crate) const CONNECTION_FIELDS: [&str; 5] = [
     "connection",
     "keep-alive",
@@ -109,7 +110,8 @@ pub(crate) const CONNECTION_FIELDS: [&str; 5] = [
     "upgrade",
 ];
 
-/// RFC 9113, section 8.2.1.
+/// Checks the bytes of a field (RFC 9113, section 8.2.1), and that it does not describe a
+/// connection.
 fn check_field(name: &[u8], value: &[u8]) -> Result<(), StreamError> {
     let is_forbidden = |byte: &u8| matches!(byte, 0..=b' ' | b'A'..=b'Z' | 0x7f.. | b':');
     if name.is_empty() || name.iter().any(is_forbidden) {

@@ -1,5 +1,5 @@
-//! Header compression (RFC 7541): blocks of the peer are decoded with its dynamic table, our own
-//! need none.
+//! Header compression (RFC 7541): the server's blocks are decoded with its dynamic table; the
+//! client's blocks use none.
 
 mod decoder;
 mod encoder;

@@ -1,7 +1,7 @@
 //! Requests that are written before the run: a header block and a body (RFC 9113, section 8.3.1).
 //!
-//! The block means the same on every connection, so that sending it costs a stream number and a
-//! copy. `Content-Length` is added as in HTTP/1.1; `Host` becomes `:authority`.
+//! The block is valid on every connection, so that sending it costs a stream number and a copy.
+//! `Content-Length` is added as in HTTP/1.1; `Host` becomes `:authority`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::body::Expect;
 use crate::excerpt::Excerpt;
 use crate::request::{InvalidRequest, RequestHead};
 
-/// A request, ready to be sent on any stream of any connection.
+/// A request that can be sent on any stream of any connection.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub(super) block: Box<[u8]>,
@@ -21,10 +21,10 @@ pub struct Request {
 
 impl Request {
     /// Writes a request to a server that is reached by `scheme`, `http` or `https`. The head's
-    /// version and `keepalive` say nothing here.
+    /// version and `keepalive` have no effect.
     ///
     /// # Errors
-    /// If a part would break the request, or HTTP/2 has no place for it.
+    /// If a part would break the request, or does not exist in HTTP/2.
     pub fn new(head: &RequestHead<'_>, scheme: &str) -> Result<Self, InvalidRequest> {
         head.check()?;
         let mut block = Vec::new();
@@ -47,7 +47,8 @@ impl Request {
         })
     }
 
-    /// Bytes of the header block and the body, without the frames around them.
+    /// Returns the length of the header block and the body in bytes, without the frames around
+    /// them.
     pub fn size(&self) -> usize {
         self.block.len() + self.body.len()
     }
@@ -77,7 +78,7 @@ fn write_pseudo_fields(
     Ok(())
 }
 
-/// RFC 9113, section 8.2.2. `name` is in lower case.
+/// Refuses fields of connections (RFC 9113, section 8.2.2). `name` is in lower case.
 fn check_field(name: &str, value: &str) -> Result<(), InvalidRequest> {
     let is_forbidden = CONNECTION_FIELDS.contains(&name);
     if is_forbidden || (name == "te" && !value.eq_ignore_ascii_case("trailers")) {

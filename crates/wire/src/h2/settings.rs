@@ -1,4 +1,4 @@
-//! Settings: ours, and what the server's say (RFC 9113, section 6.5).
+//! Settings of the client and of the server (RFC 9113, section 6.5).
 
 use super::error::ConnectionError;
 use super::frame::{self, FrameKind, MAX_PAYLOAD, flags};
@@ -9,7 +9,7 @@ use crate::MAX_HEAD_BYTES;
 /// The highest number of a stream (RFC 9113, section 5.1.1).
 const MAX_STREAM: u32 = (1 << 31) - 1;
 
-/// What a client sends before all else (RFC 9113, section 3.4).
+/// The bytes that a client sends before all else (RFC 9113, section 3.4).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 mod id {
@@ -24,20 +24,20 @@ mod id {
 /// The limits of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Bytes of DATA on one stream; at most 2^31 − 1.
+    /// The receive window of each stream, in bytes of DATA; at most 2^31 − 1.
     pub stream_window: u32,
-    /// Bytes of DATA on the connection; at most 2^31 − 1. A connection begins with 65,535, so
-    /// that a smaller window holds from then on.
+    /// The receive window of the connection, in bytes of DATA; at most 2^31 − 1. A connection
+    /// begins with 65,535, so a smaller window takes effect only after that.
     pub connection_window: u32,
-    /// Bytes of the table with which the server compresses its header fields.
+    /// The size, in bytes, of the table with which the server compresses its header fields.
     pub table_size: u32,
-    /// The highest number that a stream may have; at most 2^31 − 1.
+    /// The highest stream number; at most 2^31 − 1.
     pub last_stream: u32,
 }
 
 impl Default for Config {
-    /// Windows of 1 GiB, which are opened again at half of it: no server waits for that. The
-    /// header table that is usual, so that servers send what they send to browsers.
+    /// Windows of 1 GiB, which are opened again when half is used, so that no server waits for
+    /// them; and a header table of the usual size, so that servers send the same as to browsers.
     fn default() -> Self {
         Self {
             stream_window: 1 << 30,
@@ -49,7 +49,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Appends what a client begins a connection with.
+    /// Appends the preface and the settings with which a client begins a connection.
     pub(crate) fn write_preface(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(PREFACE);
         let settings = [
@@ -66,24 +66,24 @@ impl Config {
     }
 }
 
-/// Appends the frame that says that the server's settings hold.
+/// Appends the acknowledgement of the server's settings.
 pub(crate) fn write_ack(out: &mut Vec<u8>) {
     frame::write(FrameKind::SETTINGS, flags::ACK, 0, &[], out);
 }
 
-/// What the server's settings say of what we send.
+/// The server's settings that affect sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerSettings {
-    /// Streams that may be open at the same time.
+    /// The most streams that may be open at the same time.
     pub(crate) max_streams: u32,
-    /// The window of a stream that begins.
+    /// The send window of a new stream, in bytes.
     pub(crate) initial_window: u32,
-    /// The largest payload that may be sent.
+    /// The largest payload that may be sent, in bytes.
     pub(crate) max_payload: u32,
 }
 
 impl Default for PeerSettings {
-    /// What holds before the server's settings come.
+    /// The values that apply before the server's settings arrive.
     fn default() -> Self {
         Self {
             max_streams: u32::MAX,
@@ -94,8 +94,8 @@ impl Default for PeerSettings {
 }
 
 impl PeerSettings {
-    /// Takes the payload of a SETTINGS frame over, in its order. Settings that nobody knows, or
-    /// that only say what we never do, are passed over.
+    /// Applies the payload of a SETTINGS frame, in its order. Unknown settings, and settings that
+    /// restrict things which the client never does, are ignored.
     pub(crate) fn update(&mut self, payload: &[u8]) -> Result<(), ConnectionError> {
         let (settings, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() {
@@ -111,7 +111,7 @@ impl PeerSettings {
         Ok(())
     }
 
-    /// False if the setting can't have this value.
+    /// Applies one setting. Returns false if its value is invalid.
     fn set(&mut self, id: u16, value: u32) -> bool {
         match id {
             id::ENABLE_PUSH => return value == 0,

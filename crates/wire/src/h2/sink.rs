@@ -1,74 +1,77 @@
-//! Who is told what comes on a connection.
+//! Receivers of the events of a connection.
 
 use super::error::{ErrorCode, StreamError};
 
-/// Is told what comes, stream by stream. Each stream has the key that it began with.
+/// Receives the events of a connection, stream by stream. Each stream is identified by the key with
+/// which it began.
 ///
-/// The two constants decide at compile time what is shown, so that a connection which shows
-/// nothing has no code for showing.
+/// The two constants decide at compile time which events are reported, so that a connection that
+/// reports nothing has no code for it.
 pub trait Sink {
-    /// Whether [`field`](Sink::field) is called.
+    /// True if [`field`](Sink::field) is called.
     const WANTS_FIELDS: bool;
-    /// Whether [`body`](Sink::body) is called. If not, DATA may be dropped unseen: see
+    /// True if [`body`](Sink::body) is called. If false, DATA may be dropped unread: see
     /// [`Connection::discardable`](super::Connection::discardable).
     const WANTS_BODY: bool;
 
-    /// The final head of a response is whole; before its fields.
+    /// Receives the status of a complete final head, before its fields.
     fn head(&mut self, key: usize, status: u16) {
         let _ = (key, status);
     }
 
-    /// One field of the head, or after the body one of the trailers, in the order they came.
+    /// Receives one field of the head, or after the body one of the trailers, in the order of
+    /// arrival.
     fn field(&mut self, key: usize, name: &[u8], value: &[u8]) {
         let _ = (key, name, value);
     }
 
-    /// The next bytes of the body, never empty. Where the parts are cut means nothing.
+    /// Receives the next bytes of the body, never empty. The boundaries of the parts have no
+    /// meaning.
     fn body(&mut self, key: usize, part: &[u8]) {
         let _ = (key, part);
     }
 
-    /// The stream is over. Its key is not used again.
+    /// Receives the end of a stream. Its key is not used again.
     fn end(&mut self, key: usize, ended: Ended);
 }
 
-/// How a stream ended, and what had come by then.
+/// The end of a stream, and what had arrived by then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// How it ended.
+    /// The way in which it ended.
     pub outcome: Outcome,
-    /// The status of the final head; 0 if none came.
+    /// The status of the final head; 0 if there was no final head.
     pub status: u16,
-    /// Whether the whole request was handed to the output.
+    /// True if the whole request was written to the output.
     pub is_sent: bool,
-    /// Bytes of header blocks and of the heads of all frames.
+    /// The length of header blocks and of the heads of all frames, in bytes.
     pub head_len: u64,
-    /// Bytes of the body, shown or dropped, without padding.
+    /// The length of the body, reported or dropped, in bytes without padding.
     pub body_len: u64,
-    /// How many interim (1xx) responses were passed over.
+    /// The number of interim (1xx) responses that were skipped.
     pub interim: u32,
 }
 
-/// How a stream ended.
+/// The way in which a stream ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The response is whole.
+    /// The response is complete.
     Whole,
     /// The server reset the stream.
     Reset(ErrorCode),
-    /// The server gives the connection up and says that it didn't look at the request, which may
-    /// be sent again.
+    /// The server ends the connection and reports that it did not process the request, which may be
+    /// sent again.
     GoneAway(ErrorCode),
     /// The response can't be read; the stream was reset.
     Malformed(StreamError),
-    /// The connection is over.
+    /// The connection has ended.
     ConnectionLost,
 }
 
 impl Ended {
-    /// Whether the server says that it didn't look at the request, so that it may be sent again
-    /// whatever its method (RFC 9113, section 8.7). A server that has begun to respond has looked
-    /// at it, whatever it says then.
+    /// True if the server reported that it did not process the request, which may then be sent
+    /// again whatever its method (RFC 9113, section 8.7). False if a response had begun: the server
+    /// then has processed the request, whatever it reports.
     pub fn is_unprocessed(&self) -> bool {
         let says_so = matches!(
             self.outcome,
@@ -77,7 +80,7 @@ impl Ended {
         says_so && self.is_unanswered()
     }
 
-    /// Whether nothing of a response has come.
+    /// True if no part of a response has arrived.
     pub fn is_unanswered(&self) -> bool {
         self.status == 0 && self.interim == 0
     }

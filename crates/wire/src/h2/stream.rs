@@ -10,7 +10,7 @@ use super::sink::{Ended, Outcome, Sink};
 use super::window::{ReceiveWindow, SendWindow};
 use crate::body::Expect;
 
-/// Interim responses that may come before a final one.
+/// The most interim responses before a final one.
 const MAX_INTERIM: u32 = 100;
 
 /// One request and its response.
@@ -18,20 +18,20 @@ const MAX_INTERIM: u32 = 100;
 pub(crate) struct Stream {
     pub(crate) key: usize,
     pub(crate) expect: Expect,
-    /// The status of the final head; 0 until it comes.
+    /// The status of the final head; 0 until it arrives.
     pub(crate) status: u16,
-    /// The announced length of the body, if there is one.
+    /// The announced length of the body, if there is one, in bytes.
     pub(crate) content_length: Option<u64>,
     pub(crate) head_len: u64,
     pub(crate) body_len: u64,
     pub(crate) interim: u32,
     pub(crate) receive_window: ReceiveWindow,
     pub(crate) send_window: SendWindow,
-    /// What is to be sent of the request's body.
+    /// The part of the request's body that is still to be sent.
     pub(crate) unsent: Option<Unsent>,
 }
 
-/// A body that the windows have held back.
+/// A body that waits for the windows.
 #[derive(Debug)]
 pub(crate) struct Unsent {
     pub(crate) body: Arc<[u8]>,
@@ -39,7 +39,7 @@ pub(crate) struct Unsent {
 }
 
 impl Stream {
-    /// Takes a header block: a head, interim or final, or trailers.
+    /// Handles a header block: an interim or final head, or trailers.
     #[inline]
     pub(crate) fn take_block<S: Sink>(
         &mut self,
@@ -58,7 +58,7 @@ impl Stream {
         }
         let head = facts.head()?;
         if head.status == 101 {
-            // RFC 9113, section 8.6.
+            // Status 101 is forbidden (RFC 9113, section 8.6).
             return Err(StreamError::SwitchingProtocols);
         }
         if head.is_interim() {
@@ -82,7 +82,8 @@ impl Stream {
         }
     }
 
-    /// Takes the head of a DATA frame of so many bytes; by how much the window is to be opened.
+    /// Handles the head of a DATA frame of this length. Returns the increment by which the window
+    /// should be opened, if it should.
     #[inline]
     pub(crate) fn begin_data(&mut self, length: u32) -> Result<Option<u32>, StreamError> {
         self.head_len += FRAME_HEAD_BYTES as u64;
@@ -95,7 +96,7 @@ impl Stream {
         Ok(self.receive_window.update())
     }
 
-    /// Shows bytes of the body, as far as it may have that many.
+    /// Reports bytes of the body to the sink, up to the body's announced length.
     #[inline]
     pub(crate) fn show_body<S: Sink>(&self, part: &[u8], sink: &mut S) {
         if S::WANTS_BODY {
@@ -106,7 +107,7 @@ impl Stream {
         }
     }
 
-    /// How many bytes more the body may have.
+    /// Returns the number of further bytes that the body may have.
     #[inline]
     fn room(&self) -> u64 {
         if self.is_bodiless() {
@@ -129,7 +130,7 @@ impl Stream {
             .map_or(StreamError::Body, StreamError::TooLong))
     }
 
-    /// Whether the response may end here.
+    /// Checks that the response may end here.
     #[inline]
     pub(crate) fn check_length(&self) -> Result<(), StreamError> {
         match self.content_length {
@@ -142,7 +143,7 @@ impl Stream {
         }
     }
 
-    /// Whether no body may come, whatever the head says.
+    /// True if the response has no body, whatever its head announces.
     fn is_bodiless(&self) -> bool {
         self.expect == Expect::Head || matches!(self.status, 204 | 304)
     }

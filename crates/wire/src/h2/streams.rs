@@ -1,21 +1,22 @@
-//! The streams that are open, by their numbers.
+//! The open streams, by their numbers.
 //!
 //! Each number has one slot of a table, which is larger than the number of open streams. A client
-//! counts its streams up, so that those that are open at the same time mostly have slots of their
-//! own. Where an older stream has the slot, the new one goes to a list. Nothing is allocated while
-//! no more streams are open than were before.
+//! numbers its streams consecutively, so that streams which are open at the same time mostly have
+//! different slots. If an older stream occupies the slot, the new one goes to a list. Nothing is
+//! allocated as long as no more streams are open than ever before.
 
 use super::stream::Stream;
 
-/// Slots of the smallest table.
+/// The number of slots of the smallest table.
 const MIN_SLOTS: usize = 4;
 
 /// The open streams of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
-    /// None, or a power of two: at least twice as many as streams were open, as some end late.
+    /// The table: empty, or a power of two of slots, at least twice as many as streams were open,
+    /// because some streams end late.
     slots: Vec<Option<Slot>>,
-    /// Streams whose slots older ones have.
+    /// Streams whose slots are occupied by older ones.
     displaced: Vec<Slot>,
     len: usize,
 }
@@ -27,13 +28,13 @@ struct Slot {
 }
 
 impl Streams {
-    /// How many streams are open.
+    /// Returns the number of open streams.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The open stream with a number.
+    /// Returns the open stream of a number.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> Option<&Stream> {
         let slot = match self.slots.get(self.home(number)) {
@@ -43,7 +44,7 @@ impl Streams {
         Some(&slot.stream)
     }
 
-    /// The open stream with a number.
+    /// Returns the open stream of a number.
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Stream> {
         let home = self.home(number);
@@ -54,7 +55,7 @@ impl Streams {
         Some(&mut self.displaced[index].stream)
     }
 
-    /// Adds a stream, whose number no other one may have.
+    /// Adds a stream, whose number must be unused.
     #[inline]
     pub(crate) fn insert(&mut self, number: u32, stream: Stream) {
         if self.len * 2 >= self.slots.len() {
@@ -64,7 +65,7 @@ impl Streams {
         self.put(Slot { number, stream });
     }
 
-    /// Forgets a stream. False if it was not open.
+    /// Removes a stream. Returns false if it was not open.
     #[inline]
     pub(crate) fn remove(&mut self, number: u32) -> bool {
         let home = self.home(number);
@@ -79,13 +80,13 @@ impl Streams {
         true
     }
 
-    /// The numbers of the open streams, in no order.
+    /// Returns the numbers of the open streams, in no order.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u32> {
         let slots = self.slots.iter().flatten();
         slots.chain(&self.displaced).map(|slot| slot.number)
     }
 
-    /// The open streams, in no order.
+    /// Returns the open streams, in no order.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
         let slots = self.slots.iter_mut().flatten();
         slots
@@ -93,7 +94,7 @@ impl Streams {
             .map(|slot| &mut slot.stream)
     }
 
-    /// The index of a number's slot. All numbers are odd.
+    /// Returns the index of a number's slot. All numbers are odd.
     #[inline]
     fn home(&self, number: u32) -> usize {
         (number / 2) as usize & self.slots.len().wrapping_sub(1)

@@ -1,4 +1,4 @@
-//! Properties of a whole connection: every way of cutting the input gives the same result, nothing
+//! Properties of a whole connection: every way of cutting the input gives the same result, no input
 //! breaks it, another implementation understands it, and each rule of the protocol is kept.
 
 mod cases;
@@ -10,12 +10,12 @@ use super::frame::{self, FrameKind};
 use super::{Config, Connection, Ended, Request, Sink};
 use crate::{RequestHead, Version};
 
-/// All that a sink is told.
+/// All events that a sink received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
     heads: Vec<(usize, u16)>,
     fields: Vec<(usize, String, String)>,
-    /// What came of each body.
+    /// The part of each body that arrived.
     bodies: Vec<(usize, Vec<u8>)>,
     ended: Vec<(usize, Ended)>,
 }
@@ -77,7 +77,7 @@ fn frame(kind: FrameKind, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A connection whose server has sent empty settings; its output so far is taken off.
+/// A connection whose server has sent empty settings; its output so far is removed.
 fn open() -> Connection {
     let mut connection = Connection::new(Config::default());
     let settings = frame(FrameKind::SETTINGS, 0, 0, &[]);

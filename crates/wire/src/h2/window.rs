@@ -1,13 +1,13 @@
-//! Flow control (RFC 9113, sections 5.2 and 6.9): how many bytes of DATA each side may send.
+//! Flow control (RFC 9113, sections 5.2 and 6.9): the bytes of DATA that each side may send.
 
-/// The window of both sides until they say otherwise.
+/// The window of both sides, in bytes, until they set another.
 pub(crate) const DEFAULT_WINDOW: u32 = 65_535;
 
-/// The largest window.
+/// The largest window, in bytes.
 pub(crate) const MAX_WINDOW: u32 = (1 << 31) - 1;
 
-/// What the server may still send. Bytes are taken as they come, so the window is opened again
-/// when half of it has been used: few updates, and the server never has to wait for one.
+/// The bytes that the server may still send. Bytes are read as they arrive, so the window is opened
+/// again when half of it has been used: few updates, and the server never has to wait for one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiveWindow {
     full: u32,
@@ -15,12 +15,12 @@ pub(crate) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// A window of `full` bytes, which the peer takes for `left` for now.
+    /// Creates a window of `full` bytes, of which the peer may use `left` for now.
     pub(crate) fn new(full: u32, left: u32) -> Self {
         Self { full, left }
     }
 
-    /// Takes bytes. False if there are more than the window allows.
+    /// Subtracts bytes. Returns false if they exceed the window.
     #[inline]
     pub(crate) fn take(&mut self, bytes: u32) -> bool {
         let left = self.left.checked_sub(bytes);
@@ -28,7 +28,8 @@ impl ReceiveWindow {
         left.is_some()
     }
 
-    /// By how much the window is to be opened, if it is time; it is taken for opened then.
+    /// Returns the increment by which the window should be opened, if half of it has been used; the
+    /// window then counts as opened.
     #[inline]
     pub(crate) fn update(&mut self) -> Option<u32> {
         if self.left > self.full / 2 || self.left == self.full {
@@ -40,7 +41,7 @@ impl ReceiveWindow {
     }
 }
 
-/// What we may still send; below zero where the server made its windows smaller.
+/// The bytes that the client may still send; negative if the server reduced its windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendWindow {
     left: i64,
@@ -51,7 +52,7 @@ impl SendWindow {
         Self { left: left.into() }
     }
 
-    /// How many bytes may be sent.
+    /// Returns the number of bytes that may be sent.
     #[inline]
     pub(crate) fn left(self) -> usize {
         usize::try_from(self.left).unwrap_or(0)
@@ -62,7 +63,7 @@ impl SendWindow {
         self.left -= bytes as i64;
     }
 
-    /// Opens or, where `by` is negative, closes the window. False if it gets too large.
+    /// Opens the window, or reduces it if `by` is negative. Returns false if it gets too large.
     pub(crate) fn shift(&mut self, by: i64) -> bool {
         self.left += by;
         self.left <= i64::from(MAX_WINDOW)

@@ -1,13 +1,13 @@
-//! Whether given fields say truly where a request's body ends (RFC 9112, section 6).
+//! Checks that given fields describe the end of a request's body correctly (RFC 9112, section 6).
 //!
-//! A server that was told wrongly waits for bytes that never come, or takes the rest of a body for
-//! the next request: what is measured then is neither.
+//! With a wrong description a server waits for bytes that never arrive, or reads the rest of a body
+//! as the next request, and the measurement is meaningless.
 
 use super::{InvalidRequest, excerpt};
 use crate::body::Expect;
 use crate::response::ResponseParser;
 
-/// The values of all fields of this name, in their order.
+/// Returns the values of all fields of this name, in order.
 pub(super) fn values<'a>(
     headers: &'a [(&str, &'a str)],
     name: &str,
@@ -33,13 +33,13 @@ pub(super) fn check(headers: &[(&str, &str)], body: &[u8]) -> Result<(), Invalid
     coding.map_or(Ok(()), |coding| check_coding(coding, body))
 }
 
-/// Whether `text` is this number, in digits alone.
+/// True if `text` is this number, as digits only.
 fn is_length(text: &str, length: usize) -> bool {
     let text = text.trim_matches([' ', '\t']);
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse() == Ok(length)
 }
 
-/// A request's last coding must be chunked (RFC 9112, section 6.1).
+/// Checks a request's transfer coding, the last of which must be chunked (RFC 9112, section 6.1).
 fn check_coding(coding: &str, body: &[u8]) -> Result<(), InvalidRequest> {
     let last = coding.rsplit(',').next().unwrap_or(coding);
     let last = last.trim_matches([' ', '\t']);
@@ -52,7 +52,8 @@ fn check_coding(coding: &str, body: &[u8]) -> Result<(), InvalidRequest> {
     Ok(())
 }
 
-/// Chunks are the same in requests and responses.
+/// True if the body is chunked. It is checked with the response parser, because chunks are the same
+/// in requests and responses.
 fn is_chunked(body: &[u8]) -> bool {
     let mut parser = ResponseParser::new();
     parser.begin(Expect::Other);

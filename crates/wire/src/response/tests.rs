@@ -1,7 +1,7 @@
 use super::*;
 use crate::tests::{Seen, read_whole};
 
-/// Feeds `input` at once, which must make the message whole and be used to its end.
+/// Feeds `input` at once, which must complete the message and be used to its end.
 fn whole(input: &str) -> (ResponseParser, Seen) {
     let (parser, seen, used) = read_whole(Expect::Other, input.as_bytes()).unwrap();
     assert_eq!(used, input.len());

@@ -71,8 +71,8 @@ fn the_corpus_has_all_ends() {
     );
 }
 
-/// Reads like `feed_all`, but drops what may be dropped unseen instead of feeding it, as far as
-/// `drop` says for each piece.
+/// Reads like `feed_all`, but drops discardable bytes instead of feeding them, where `drop` selects
+/// that for a piece.
 fn feed_or_drop(
     parser: &mut ResponseParser,
     pieces: &[&[u8]],

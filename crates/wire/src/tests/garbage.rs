@@ -1,4 +1,4 @@
-//! Nothing that a peer may send breaks the parser: each input is used to its end, unless the
+//! No input that a peer may send breaks the parser: each input is used to its end, unless the
 //! message is whole or malformed (`feed_all` asserts it), and cuts change nothing.
 
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn expectation() -> impl Strategy<Value = Expect> {
     ]
 }
 
-/// They make the parser go somewhere more often than random bytes do.
+/// Pieces that bring the parser into more states than random bytes do.
 const SCRAPS: &[&[u8]] = &[
     b"\r\n",
     b"\n",

@@ -1,5 +1,5 @@
-//! Properties of the whole crate: every way of cutting the input gives the same result, what was
-//! written is read back, nothing breaks it, and another parser sees the same heads.
+//! Properties of the whole crate: every way of cutting the input gives the same result, written
+//! requests are read back, no input breaks it, and another parser reads the same heads.
 
 mod corpus;
 mod cuts;
@@ -9,13 +9,14 @@ mod round_trip;
 
 use crate::{Expect, Fed, Malformed, ResponseParser, Sink};
 
-/// All that a sink can see of a message.
+/// All parts of a message that a sink can receive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) statuses: Vec<u16>,
     pub(crate) fields: Vec<(Vec<u8>, Vec<u8>)>,
     pub(crate) body: Vec<u8>,
-    /// How many bytes of body had come when each field came: tells trailers from the head.
+    /// The number of bytes of body that had arrived before each field: distinguishes trailers from
+    /// the head.
     body_before_field: Vec<usize>,
 }
 
@@ -49,7 +50,7 @@ impl Seen {
     }
 }
 
-/// Reads a message that `input` holds whole, or fails. Also returns how many bytes it took.
+/// Reads a message that `input` holds whole, or fails. Also returns the number of bytes used.
 pub(crate) fn read_whole(
     expect: Expect,
     input: &[u8],
@@ -62,7 +63,7 @@ pub(crate) fn read_whole(
     Ok((parser, seen, fed.used))
 }
 
-/// What reading one message came to, in a form that doesn't depend on cuts.
+/// The result of reading one message, in a form that doesn't depend on cuts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reading {
     seen: Seen,
@@ -72,7 +73,7 @@ struct Reading {
     facts: Option<Facts>,
 }
 
-/// What the parser tells about a message that isn't malformed.
+/// The parser's results for a message that isn't malformed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Facts {
     status: u16,

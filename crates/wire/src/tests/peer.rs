@@ -1,5 +1,5 @@
-//! Another parser, `httparse`, sees the same status and fields in the same heads, and the same
-//! requests in what the writer wrote.
+//! Another parser, `httparse`, reads the same status and fields from the same heads, and the same
+//! requests from the writer's output.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ const MAX_FIELDS: usize = 32;
 
 type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Field lines as servers write them, blanks and high bytes included.
+/// Field lines as servers write them, including blanks and high bytes.
 fn field_line() -> impl Strategy<Value = Vec<u8>> {
     let name = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}"
         .prop_filter("bad values of these are errors", |name: &String| {
@@ -87,7 +87,7 @@ proptest! {
     }
 }
 
-/// What the writer should have made of a head whose fields have no meaning to it.
+/// The expected fields of a head whose given fields have no meaning to the writer.
 fn fields_written(head: &RequestHead<'_>) -> Fields {
     let length = head.body.map(|body| body.len().to_string());
     let mut fields = vec![("Host", head.host)];

@@ -1,4 +1,4 @@
-//! Responses that were made up, framed and cut at random are read back as they were.
+//! Random responses, framed and cut at random, are read back unchanged.
 
 use proptest::prelude::*;
 
@@ -70,7 +70,7 @@ impl Answer {
         out.extend_from_slice(format!("0{end}{}{end}", lines(trailers, end)).as_bytes());
     }
 
-    /// The fields that a sink sees: those of the head, the one that frames, the trailers.
+    /// The fields that a sink receives: those of the head, the one that frames, the trailers.
     fn fields_seen(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut fields = self.fields.clone();
         match &self.framing {

@@ -1,4 +1,4 @@
-//! What each frame does.
+//! The handling of each kind of frame.
 
 use super::reading::Data;
 use super::{Connection, Continued, GoAway};
@@ -11,7 +11,7 @@ use crate::h2::sink::{Outcome, Sink};
 use std::mem;
 
 impl Connection {
-    /// Takes a whole frame of any kind but DATA.
+    /// Handles a whole frame of any kind but DATA.
     #[inline]
     pub(super) fn take_frame<S: Sink>(
         &mut self,
@@ -84,8 +84,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes a whole header block: a head, interim or final, or trailers. It is read in any case,
-    /// to keep the header table in step.
+    /// Handles a whole header block: an interim or final head, or trailers. The block is decoded in
+    /// any case, to keep the header table in step with the server's.
     #[inline]
     fn take_block<S: Sink>(
         &mut self,
@@ -108,7 +108,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes a DATA frame that lies whole in the input and has no padding.
+    /// Handles a DATA frame that is complete in the input and has no padding.
     #[inline]
     pub(super) fn take_data<S: Sink>(
         &mut self,
@@ -140,7 +140,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes the head of a DATA frame whose payload follows in parts.
+    /// Handles the head of a DATA frame whose payload follows in parts.
     #[inline]
     pub(super) fn begin_data<S: Sink>(
         &mut self,
@@ -172,7 +172,7 @@ impl Connection {
         })
     }
 
-    /// Takes all of a DATA frame, its padding included, from the connection's window.
+    /// Subtracts the length of a DATA frame, including its padding, from the connection's window.
     #[inline]
     fn take_window(&mut self, head: FrameHead) -> Result<(), ConnectionError> {
         self.check_begun(head)?;
@@ -196,7 +196,7 @@ impl Connection {
         }
     }
 
-    /// The server has ended a stream in good order.
+    /// Ends a stream whose response the server has completed.
     #[inline]
     pub(super) fn end_response<S: Sink>(&mut self, number: u32, sink: &mut S) {
         let Some(stream) = self.streams.get(number) else {
@@ -206,7 +206,7 @@ impl Connection {
             return self.refuse(number, error, sink);
         }
         if stream.unsent.is_some() {
-            // The server has answered and wants no more of the request.
+            // The server has responded without reading the rest of the request.
             self.write_reset(number, ErrorCode::CANCEL);
         }
         self.end(number, Outcome::Whole, sink);
@@ -259,7 +259,8 @@ impl Connection {
         self.shift_send_windows(before)
     }
 
-    /// A new initial window changes those of all open streams (RFC 9113, section 6.9.2).
+    /// Shifts the send windows of all open streams to a new initial window (RFC 9113, section
+    /// 6.9.2).
     fn shift_send_windows(&mut self, before: u32) -> Result<(), ConnectionError> {
         let value = self.peer.initial_window;
         let by = i64::from(value) - i64::from(before);
@@ -340,7 +341,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Refuses a frame for a stream that we never began.
+    /// Refuses a frame for a stream that the client never began.
     #[inline]
     fn check_begun(&self, head: FrameHead) -> Result<(), ConnectionError> {
         let is_ours = head.stream % 2 == 1 && head.stream < self.next_stream;
@@ -351,7 +352,8 @@ impl Connection {
         }
     }
 
-    /// Refuses a frame for a stream that had ended, unless the server may not have known.
+    /// Refuses a frame for a stream that has ended, unless the client ended it and the server may
+    /// not have known.
     #[cold]
     fn check_reset(&self, kind: FrameKind, stream: u32) -> Result<(), ConnectionError> {
         if stream <= self.latest_reset {
@@ -365,7 +367,7 @@ fn frame_len(head: FrameHead) -> u64 {
     FRAME_HEAD_BYTES as u64 + u64::from(head.length)
 }
 
-/// The number that is the whole payload of a frame.
+/// Reads the payload of a frame that consists of one number.
 fn u32_payload(head: FrameHead, payload: &[u8]) -> Result<u32, ConnectionError> {
     let number = frame::u32_of(payload).filter(|_| payload.len() == 4);
     number.ok_or_else(|| wrong_size(head))

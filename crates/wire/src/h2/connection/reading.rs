@@ -1,5 +1,5 @@
-//! Bytes to frames. A frame that lies whole in the input is taken where it lies. Of a frame in
-//! pieces, DATA is passed on as it comes, and anything else is gathered.
+//! Splits bytes into frames. A frame that is complete in the input is read in place. If a frame
+//! arrives in pieces, DATA is passed on piece by piece, and any other frame is gathered first.
 
 use super::{Connection, MAX_IDLE_FRAMES};
 use crate::excerpt::Excerpt;
@@ -8,24 +8,24 @@ use crate::h2::frame::{FRAME_HEAD_BYTES, FrameHead, FrameKind, MAX_PAYLOAD, flag
 use crate::h2::sink::Sink;
 use std::mem;
 
-/// What the next bytes are.
+/// The meaning of the next bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// The head of a frame, or the rest of it.
+    /// The head of a frame, or its remainder.
     Head,
-    /// The rest of this frame's payload.
+    /// The remainder of this frame's payload.
     Payload(FrameHead),
-    /// The length of the padding, then the rest of a DATA frame, so long.
+    /// The length of the padding, and then the remainder of a DATA frame, of this length.
     PaddingLength(Data),
-    /// The rest of a DATA frame.
+    /// The remainder of a DATA frame.
     Data(Data),
 }
 
-/// What is left of a DATA frame.
+/// The remainder of a DATA frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     pub(super) stream: u32,
-    /// Bytes of the body, and after them of padding.
+    /// Bytes of the body that are left; the padding follows them.
     pub(super) left: u32,
     pub(super) padding: u32,
     pub(super) ends_stream: bool,
@@ -42,7 +42,7 @@ impl Reading {
 }
 
 impl Connection {
-    /// One step on input that isn't empty. Returns how many bytes were used, never 0.
+    /// Makes one step on input that isn't empty. Returns the number of bytes used, never 0.
     #[inline]
     pub(super) fn read<S: Sink>(
         &mut self,
@@ -168,7 +168,7 @@ impl Connection {
         used
     }
 
-    /// Takes so many bytes of DATA that were shown or dropped.
+    /// Counts `n` bytes of DATA that were shown or dropped.
     #[inline]
     pub(super) fn drop_data<S: Sink>(&mut self, n: u64, sink: &mut S) {
         let Reading::Data(mut data) = self.reading else {
@@ -182,7 +182,7 @@ impl Connection {
         self.go_on_with(data, sink);
     }
 
-    /// Ends the frame, if nothing is left of it.
+    /// Continues with the remainder of a DATA frame, or ends the frame if nothing is left.
     #[inline]
     fn go_on_with<S: Sink>(&mut self, data: Data, sink: &mut S) {
         if data.left > 0 || data.padding > 0 {
@@ -195,7 +195,7 @@ impl Connection {
         }
     }
 
-    /// Reads the head of a frame, and refuses what no payload could make good.
+    /// Reads the head of a frame, and refuses heads that are wrong whatever the payload.
     #[inline]
     fn parse_head(&mut self, bytes: &[u8; FRAME_HEAD_BYTES]) -> Result<FrameHead, ConnectionError> {
         let head = FrameHead::parse(bytes);

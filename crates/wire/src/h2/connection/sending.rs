@@ -1,4 +1,4 @@
-//! Requests to output: header blocks at once, bodies as the windows open.
+//! Writes requests to the output: header blocks at once, bodies as the windows open.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::h2::request::Request;
 use crate::h2::stream::{Stream, Unsent};
 use crate::h2::window::{MAX_WINDOW, ReceiveWindow, SendWindow};
 
-/// Bytes of output from which on bodies wait until some are sent.
+/// The size of the output, in bytes, from which on bodies wait until some of it is sent.
 const MUCH: usize = 256 * 1024;
 
-/// Bytes on their way to the socket.
+/// Bytes to be sent to the socket.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     bytes: Vec<u8>,
@@ -25,7 +25,7 @@ impl Output {
         &self.bytes[self.sent..]
     }
 
-    /// Where more is appended.
+    /// Returns the buffer to which further bytes are appended.
     #[inline]
     pub(super) fn end(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
@@ -100,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// Goes on with the bodies that wait, as far as windows and output let them.
+    /// Continues with the bodies that wait, as far as windows and output allow.
     pub(super) fn send_waiting(&mut self) {
         for _ in 0..self.waiting.len() {
             if self.output.is_full() || self.send_window.left() == 0 {
@@ -115,7 +115,7 @@ impl Connection {
         }
     }
 
-    /// True if the body still has to wait.
+    /// Appends more of a stream's body. Returns true if the body still has to wait.
     fn send_more(&mut self, number: u32) -> bool {
         let Some(stream) = self.streams.get_mut(number) else {
             return false;
@@ -133,8 +133,8 @@ impl Connection {
         is_waiting
     }
 
-    /// Appends what may be sent of `body` from `sent` on, and says how much of it has been sent
-    /// then.
+    /// Appends as much of `body` as may be sent, starting at `sent`. Returns how much of it has
+    /// then been sent in all.
     fn send_data(
         &mut self,
         number: u32,

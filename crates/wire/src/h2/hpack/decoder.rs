@@ -1,4 +1,4 @@
-//! Header blocks to fields (RFC 7541, sections 3 and 6).
+//! Decodes header blocks to fields (RFC 7541, sections 3 and 6).
 
 use thiserror::Error;
 
@@ -7,16 +7,17 @@ use super::static_table::STATIC_TABLE;
 use super::table::DynamicTable;
 use super::{huffman, integer};
 
-/// Why a header block can't be decoded. What the peer's later blocks mean is unknown from then on.
+/// A reason why a header block can't be decoded. After it, later blocks of the connection can't be
+/// decoded either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidBlock {
-    /// A field that stands in no table.
+    /// The index of a field that is in no table.
     #[error("field {0} of the header tables, which have none")]
     Index(usize),
     /// A number that is cut off, or larger than any may be.
     #[error("a number that doesn't end")]
     Integer,
-    /// A string in Huffman code that is none.
+    /// A string with an invalid Huffman code.
     #[error("a string that isn't in Huffman code")]
     Huffman,
     /// A string that is longer than the block.
@@ -25,33 +26,33 @@ pub enum InvalidBlock {
     /// A new size of the dynamic table, after a field or above what was allowed.
     #[error("a new size of the header table where none may be, or above what was allowed")]
     TableSize,
-    /// The fields are longer than they may be.
+    /// The fields are longer than the limit.
     #[error("header fields of more than 256 KiB")]
     TooLong,
 }
 
-/// What a block has to do with the dynamic table.
+/// The relation of a block to the dynamic table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Dependence {
-    /// It names entries: what it means depends on the table.
+    /// True if the block refers to entries, so that its meaning depends on the table.
     pub(super) reads: bool,
-    /// It adds entries.
+    /// True if the block adds entries.
     pub(super) inserts: bool,
-    /// It sets the table's size.
+    /// True if the block sets the table's size.
     pub(super) resizes: bool,
 }
 
-/// Decodes the blocks of one connection, in their order.
+/// Decodes the blocks of one connection, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Decoder {
     pub(super) table: DynamicTable,
-    /// The largest table that the peer may choose.
+    /// The largest table that the peer may choose, in bytes.
     allowed_size: usize,
-    /// The most that the fields of a block may take.
+    /// The largest size of a block's fields, as [`FieldList::size`] counts it.
     max_list_size: usize,
 }
 
-/// The table's size until the peer sets another (RFC 9113, section 6.5.2).
+/// The table's size, in bytes, until the peer sets another (RFC 9113, section 6.5.2).
 pub(crate) const DEFAULT_TABLE_SIZE: usize = 4096;
 
 impl Decoder {
@@ -63,7 +64,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes a whole block into `fields`, in place of what they were.
+    /// Decodes a whole block into `fields`, whose former contents are replaced.
     pub(super) fn decode(
         &mut self,
         mut block: &[u8],
@@ -143,7 +144,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The field at `index` of both tables (RFC 7541, section 2.3.3).
+    /// Returns the field at `index` of both tables (RFC 7541, section 2.3.3).
     fn field(
         &self,
         index: usize,

@@ -1,4 +1,4 @@
-//! Fields to header blocks that mean the same on every connection.
+//! Encodes fields to header blocks that are valid on every connection.
 //!
 //! A block refers to the static table only and adds nothing to the dynamic one, so it may be
 //! written once, before the run, and sent on any connection at any time.
@@ -6,8 +6,9 @@
 use super::static_table::{self, Known};
 use super::{huffman, integer};
 
-/// Sets the peer's idea of our dynamic table to nothing, before the first block of a connection.
-/// With no table, no later setting of the peer asks for another update (RFC 7541, section 4.2).
+/// Sets the size of the client's dynamic table to zero, before the first block of a connection.
+/// With an empty table, no later setting of the server requires another update (RFC 7541, section
+/// 4.2).
 pub(crate) const NO_TABLE: u8 = 0x20;
 
 /// Appends one field, whose name is in lower case.
@@ -26,7 +27,7 @@ pub(crate) fn encode_field(name: &str, value: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The shorter of the text itself and its Huffman code.
+/// Appends a text as it is or in Huffman code, whichever is shorter.
 fn encode_string(text: &[u8], out: &mut Vec<u8>) {
     let coded_len = huffman::encoded_len(text);
     if coded_len < text.len() {

@@ -1,18 +1,18 @@
-//! The fields of one header block, in one piece of memory that is used again.
+//! The fields of one header block, in memory that is reused.
 
-/// The fields of a block, in their order.
+/// The fields of a block, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldList {
     text: Vec<u8>,
     fields: Vec<Extent>,
 }
 
-/// Where a field lies in the text: it begins where the one before ends.
+/// The extent of a field in the text; it begins at the end of the field before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
     name_end: usize,
     value_end: usize,
-    /// Whether the field was added to the dynamic table.
+    /// True if the field was added to the dynamic table.
     is_inserted: bool,
 }
 
@@ -22,12 +22,13 @@ impl FieldList {
         self.fields.clear();
     }
 
-    /// Where the next field's name, and after it the value, are to be appended.
+    /// Returns the buffer to which the next field's name, and then its value, are appended.
     pub(super) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
-    /// Ends a field whose name ends at `name_end` of the text, and whose value ends with it.
+    /// Ends a field whose name ends at `name_end` of the text, and whose value ends at the text's
+    /// end.
     pub(super) fn end_field(&mut self, name_end: usize, is_inserted: bool) {
         let value_end = self.text.len();
         self.fields.push(Extent {
@@ -37,22 +38,22 @@ impl FieldList {
         });
     }
 
-    /// The last field: name and value.
+    /// Returns name and value of the last field.
     pub(super) fn last(&self) -> Option<(&[u8], &[u8])> {
         self.all().last().map(|(name, value, _)| (name, value))
     }
 
-    /// The size as RFC 9113, section 6.5.2 counts it: 32 bytes more for each field.
+    /// Returns the size as RFC 9113, section 6.5.2 counts it: 32 bytes more for each field.
     pub(super) fn size(&self) -> usize {
         self.text.len() + 32 * self.fields.len()
     }
 
-    /// Name and value of each field.
+    /// Returns name and value of each field.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> {
         self.all().map(|(name, value, _)| (name, value))
     }
 
-    /// The fields that were added to the dynamic table.
+    /// Returns the fields that were added to the dynamic table.
     pub(super) fn inserted(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.all()
             .filter(|(_, _, is_inserted)| *is_inserted)

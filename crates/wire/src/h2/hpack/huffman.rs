@@ -1,10 +1,11 @@
 //! Strings in Huffman code (RFC 7541, section 5.2 and appendix B).
 //!
-//! The code is canonical: codes of one length follow each other in the order of their symbols, and
-//! after them come the longer ones. So the lengths say all, and the tables are made from them when
-//! this is compiled.
+//! The code is canonical: codes of one length follow each other in the order of their symbols,
+//! followed by the longer ones. The lengths therefore define the whole code, and the tables are
+//! computed from them at compile time.
 
-/// The bits of each byte's code, and of the end of a string (256), which is never sent.
+/// The length, in bits, of each byte's code, and of the code for the end of a string (256), which
+/// is never sent.
 #[rustfmt::skip]
 const LENGTHS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
@@ -26,21 +27,21 @@ const LENGTHS: [u8; 257] = [
     30,
 ];
 
-/// The longest code, that of the end of a string.
+/// The length of the longest code, in bits.
 const MAX_BITS: usize = 30;
 const END_OF_STRING: u16 = 256;
 
-/// The canonical code, for both directions.
+/// The canonical code, with tables for both directions.
 struct Code {
-    /// Each symbol's code, in its lowest bits.
+    /// The code of each symbol, in the lowest bits.
     codes: [u32; 257],
     /// The symbols in the order of their codes.
     order: [u16; 257],
-    /// By length: the first code, aligned to the left of 32 bits.
+    /// For each length: the first code, aligned to the left of 32 bits.
     first: [u64; MAX_BITS + 1],
-    /// By length: the first code that is longer, aligned likewise.
+    /// For each length: the first longer code, aligned in the same way.
     limit: [u64; MAX_BITS + 1],
-    /// By length: where in `order` its symbols begin.
+    /// For each length: the index in `order` of its first symbol.
     start: [usize; MAX_BITS + 1],
 }
 
@@ -78,7 +79,7 @@ impl Code {
         code
     }
 
-    /// The symbol whose code begins `window`, and the code's bits.
+    /// Returns the symbol whose code begins `window`, and the length of the code in bits.
     fn symbol(&self, window: u32) -> (u16, usize) {
         let window = u64::from(window);
         let mut bits = 5;
@@ -90,13 +91,13 @@ impl Code {
     }
 }
 
-/// The bytes that `text` takes in Huffman code.
+/// Returns the number of bytes that `text` takes in Huffman code.
 pub(super) fn encoded_len(text: &[u8]) -> usize {
     let bits = |&byte: &u8| usize::from(LENGTHS[usize::from(byte)]);
     text.iter().map(bits).sum::<usize>().div_ceil(8)
 }
 
-/// Appends `text` in Huffman code, filled up with the first bits of the end's code.
+/// Appends `text` in Huffman code, padded with the first bits of the code for the end.
 pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
     let (mut window, mut held) = (0_u64, 0_u32);
     for &byte in text {
@@ -113,8 +114,8 @@ pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the bytes that `coded` stands for. `None` if it has the code of the end, or is filled
-/// up with more than seven bits or with others than that code's.
+/// Appends the bytes that `coded` encodes. `None` if it contains the code for the end, or is padded
+/// with more than seven bits or with other bits than that code's.
 pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut rest = coded.iter();
     let (mut window, mut held) = (0_u64, 0_usize);
@@ -140,7 +141,7 @@ pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Option<()> {
     }
 }
 
-/// The first 32 of the `held` lowest bits, with ones where there are fewer.
+/// Returns the first 32 of the `held` lowest bits, padded with ones if there are fewer.
 fn leading(window: u64, held: usize) -> u32 {
     if held >= 32 {
         (window >> (held - 32)) as u32

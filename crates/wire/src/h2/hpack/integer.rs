@@ -1,10 +1,10 @@
-//! Whole numbers behind a few flag bits (RFC 7541, section 5.1).
+//! Whole numbers after a few flag bits (RFC 7541, section 5.1).
 
-/// Bytes that may follow the first: numbers of 28 bits, more than anything here may be.
+/// The most bytes after the first one: they hold numbers of 28 bits, more than any valid one has.
 const MAX_MORE_BYTES: usize = 4;
 
-/// Takes a number from the start of `input`, whose first byte has it in its `prefix` lowest bits.
-/// `None` if it is cut off or has more than 28 bits behind the prefix.
+/// Reads a number at the start of `input`, whose first byte holds it in the `prefix` lowest bits.
+/// `None` if the number is cut off or has more than 28 bits after the prefix.
 pub(super) fn decode(prefix: u32, input: &mut &[u8]) -> Option<usize> {
     let (&first, rest) = input.split_first()?;
     let most = (1_usize << prefix) - 1;

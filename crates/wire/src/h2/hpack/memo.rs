@@ -1,12 +1,14 @@
-//! Header blocks that repeat are known by their bytes, and not decoded again.
+//! A memo of header blocks, so that repeated blocks are recognised by their bytes and not decoded
+//! again.
 //!
-//! A server under load repeats its header blocks byte for byte. Two kinds of blocks can be known:
+//! A server under load repeats its header blocks byte for byte. Two kinds of blocks can be
+//! recognised:
 //!
-//! - A block that names no entry of the dynamic table means the same whatever the table holds.
-//!   It may add entries, as nginx does with every response; they are added late, just before the
-//!   next block that has to be decoded, and no more of them than the table can hold.
-//! - A block that names entries, and adds none, means the same for as long as the table does not
-//!   change.
+//! - A block that refers to no entry of the dynamic table has the same meaning whatever the table
+//!   holds. It may add entries, as nginx does with every response; they are added late, just before
+//!   the next block that has to be decoded, and no more of them than the table can hold.
+//! - A block that refers to entries, and adds none, has the same meaning as long as the table does
+//!   not change.
 
 use std::mem;
 
@@ -14,45 +16,45 @@ use super::decoder::{Decoder, Dependence, InvalidBlock};
 use super::fields::FieldList;
 use super::table::entry_size;
 
-/// Blocks that are known at the same time.
+/// The most blocks in the memo at the same time.
 const MAX_BLOCKS: usize = 8;
 
-/// Blocks longer than this are not worth remembering.
+/// The length, in bytes, of the longest block in the memo.
 const MAX_BLOCK_BYTES: usize = 2048;
 
-/// Changes from one repeated block to another that are noted before their entries are added.
+/// The most pending changes from one repeated block to another, before their entries are added.
 const MAX_PENDING: usize = 64;
 
-/// Reads the header blocks of one connection, in their order. `F` is what their reader makes of
-/// their fields.
+/// Reads the header blocks of one connection, in order. `F` is the caller's interpretation of a
+/// block's fields.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockReader<F> {
     decoder: Decoder,
     known: Vec<Block<F>>,
-    /// The block that was read last, if it is not known.
+    /// The block that was read last, if it is not in the memo.
     unknown: Block<F>,
-    /// The known block that was read last, which is mostly the next one too.
+    /// The index of the known block that was read last, which is mostly the next one too.
     latest: usize,
-    /// The known block that the next one replaces.
+    /// The index of the known block that is replaced next.
     oldest: usize,
-    /// Blocks whose entries are still to be added to the table.
+    /// Blocks whose entries have not yet been added to the table.
     pending: Vec<Repeated>,
-    /// Counts the changes of the table, those to come included.
+    /// The number of changes of the table, including pending ones.
     table_version: u64,
 }
 
-/// A block, and what it says.
+/// A block and its meaning.
 #[derive(Clone, Debug, Default)]
 struct Block<F> {
     bytes: Vec<u8>,
     fields: FieldList,
     facts: F,
     dependence: Dependence,
-    /// The table with which it was decoded.
+    /// The version of the table after the block was decoded.
     table_version: u64,
 }
 
-/// A known block, and how often in a row it came.
+/// A known block, and the number of times in a row that it arrived.
 #[derive(Clone, Copy, Debug)]
 struct Repeated {
     block: usize,
@@ -60,8 +62,8 @@ struct Repeated {
 }
 
 impl<F: Clone + Default> BlockReader<F> {
-    /// Reads blocks of a peer that may have a table of up to `table_size`, each of whose lists of
-    /// fields may have `max_list_size` (RFC 9113, section 6.5.2).
+    /// Creates a reader for the blocks of a peer whose table may have up to `table_size` bytes, and
+    /// whose lists of fields up to `max_list_size` each (RFC 9113, section 6.5.2).
     pub(crate) fn new(table_size: usize, max_list_size: usize) -> Self {
         Self {
             decoder: Decoder::new(table_size, max_list_size),
@@ -74,7 +76,8 @@ impl<F: Clone + Default> BlockReader<F> {
         }
     }
 
-    /// Reads the next block: its fields, and what `interpret` made of them when it was decoded.
+    /// Reads the next block: returns its fields, and the result of `interpret` from when the block
+    /// was decoded.
     #[inline]
     pub(crate) fn read(
         &mut self,
@@ -105,7 +108,7 @@ impl<F: Clone + Default> BlockReader<F> {
         Some(found)
     }
 
-    /// Keeps in mind that a known block came once more.
+    /// Records that a known block has arrived once more.
     #[inline]
     fn note(&mut self, block: usize) {
         if !self.known[block].dependence.inserts {
@@ -125,8 +128,8 @@ impl<F: Clone + Default> BlockReader<F> {
         self.pending.push(Repeated { block, times: 1 });
     }
 
-    /// Adds the entries of blocks that were known. Of one that repeats, more than fill the table
-    /// make no difference.
+    /// Adds the entries of pending blocks. Of a block that was repeated, only as many entries are
+    /// added as fill the table, because more make no difference.
     fn add_pending(&mut self) {
         let table = &mut self.decoder.table;
         for Repeated { block, times } in self.pending.drain(..) {
@@ -167,7 +170,7 @@ impl<F: Clone + Default> BlockReader<F> {
         Ok(self.keep())
     }
 
-    /// Makes the block that was decoded last a known one, in place of the oldest.
+    /// Adds the block that was decoded last to the memo, in place of the oldest.
     fn keep(&mut self) -> &Block<F> {
         if self.known.len() < MAX_BLOCKS {
             self.known.push(mem::take(&mut self.unknown));

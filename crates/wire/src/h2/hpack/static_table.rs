@@ -65,7 +65,7 @@ pub(super) static STATIC_TABLE: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// Where a field, or at least its name, stands in the table.
+/// The index of a field, or at least of its name, in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Field(usize),
@@ -73,7 +73,7 @@ pub(super) enum Known {
     Nothing,
 }
 
-/// Looks for a field; its name is in lower case.
+/// Searches for a field; its name is in lower case.
 pub(super) fn find(name: &str, value: &str) -> Known {
     let position = |is: &dyn Fn(&(&str, &str)) -> bool| STATIC_TABLE.iter().position(is);
     if let Some(index) = position(&|field| *field == (name, value)) {

@@ -1,16 +1,16 @@
-//! The dynamic table: the fields that the peer added last (RFC 7541, sections 2.3.2 and 4).
+//! The dynamic table: the most recent fields that the peer added (RFC 7541, sections 2.3.2 and 4).
 
 use std::collections::VecDeque;
 
-/// What each field counts beside its text (RFC 7541, section 4.1).
+/// The size of each field in addition to its text, in bytes (RFC 7541, section 4.1).
 const OVERHEAD: usize = 32;
 
-/// The fields that were added last, as far as they fit.
+/// The fields that were added last, as many as fit.
 #[derive(Clone, Debug)]
 pub(super) struct DynamicTable {
-    /// The newest first.
+    /// The entries, newest first.
     entries: VecDeque<Entry>,
-    /// Memory of entries that were evicted, for those to come.
+    /// Buffers of evicted entries, for new ones.
     spare: Vec<Vec<u8>>,
     size: usize,
     max_size: usize,
@@ -32,7 +32,7 @@ impl DynamicTable {
         }
     }
 
-    /// Name and value of the entry at `index`, 0 being the newest.
+    /// Returns name and value of the entry at `index`; 0 is the newest.
     pub(super) fn entry(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let entry = self.entries.get(index)?;
         Some(entry.text.split_at(entry.name_len))
@@ -42,13 +42,14 @@ impl DynamicTable {
         self.max_size
     }
 
-    /// Sets the size that entries may have together, and evicts what doesn't fit.
+    /// Sets the largest total size of the entries, and evicts the oldest that don't fit.
     pub(super) fn resize(&mut self, max_size: usize) {
         self.max_size = max_size;
         self.evict_down_to(max_size);
     }
 
-    /// Adds an entry. One that is larger than the whole table empties it (RFC 7541, section 4.4).
+    /// Adds an entry. An entry that is larger than the whole table empties it (RFC 7541, section
+    /// 4.4).
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
         let size = entry_size(name, value);
         self.evict_down_to(self.max_size.saturating_sub(size));
@@ -76,7 +77,7 @@ impl DynamicTable {
         }
     }
 
-    /// The entries, the newest first.
+    /// Returns the entries, newest first.
     #[cfg(test)]
     pub(super) fn entries(&self) -> Vec<(&[u8], &[u8])> {
         self.entries
@@ -91,7 +92,7 @@ impl DynamicTable {
     }
 }
 
-/// What a field counts in a table.
+/// Returns the size of a field in a table, in bytes.
 pub(super) fn entry_size(name: &[u8], value: &[u8]) -> usize {
     name.len() + value.len() + OVERHEAD
 }

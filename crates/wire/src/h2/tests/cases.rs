@@ -23,7 +23,7 @@ fn each_rule_is_kept() {
     }
 }
 
-/// A case that is being played.
+/// A case that is being run.
 struct Play<'a> {
     name: &'a str,
     connection: Connection,
@@ -177,7 +177,8 @@ fn bytes(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The frames in `output`: kind, flags, stream, and the payload's bytes, or how many if many.
+/// The frames in `output`: kind, flags, stream, and the payload's bytes, or their number if there
+/// are many.
 fn frames(output: &[u8]) -> Vec<String> {
     let mut output = output
         .strip_prefix(crate::h2::settings::PREFACE)

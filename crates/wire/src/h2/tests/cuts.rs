@@ -4,7 +4,7 @@ use super::*;
 use crate::h2::ConnectionError;
 use proptest::prelude::*;
 
-/// What reading came to, in a form that doesn't depend on cuts.
+/// The result of reading, in a form that doesn't depend on cuts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reading {
     seen: Seen,
@@ -55,7 +55,7 @@ fn block() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Frames that mean something more often than random bytes do.
+/// Frames that are valid more often than random bytes are.
 fn any_frame() -> impl Strategy<Value = Vec<u8>> {
     let stream = prop::sample::select(vec![0_u32, 1, 1, 3, 3, 5, 5, 7, 9, 9, 2, 11]);
     let flags = prop::sample::select(vec![0_u8, 1, 4, 4, 5, 5, 8, 12, 0x24, 0xff]);
@@ -111,7 +111,7 @@ proptest! {
         prop_assert_eq!(&read(pieces), &whole);
     }
 
-    /// A sink that wants no body drops what is fed or discarded alike.
+    /// A sink without interest in bodies gets the same result whether DATA is fed or discarded.
     #[test]
     fn data_may_be_dropped_unseen(input in input()) {
         let whole = read([&input[..]]);

@@ -12,7 +12,7 @@ impl Sink for Count {
     }
 }
 
-/// Ten requests and their responses, with a header block that adds to the header table.
+/// Performs ten requests and their responses, with a header block that adds to the header table.
 fn exchange(connection: &mut Connection, get: &Request, input: &mut Vec<u8>, count: &mut Count) {
     input.clear();
     for key in 0..10 {

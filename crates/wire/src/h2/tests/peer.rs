@@ -32,7 +32,7 @@ fn run(client: impl AsyncFnOnce(DuplexStream), serve: fn(&mut h2::server::Builde
     });
 }
 
-/// Answers with what was asked, in headers and as the body, in trailers the length.
+/// Responds with the request's headers and body, and with its length in trailers.
 async fn answer(
     head: http::request::Parts,
     mut body: h2::RecvStream,
@@ -64,7 +64,7 @@ async fn answer(
     let _ = stream.send_trailers(trailers);
 }
 
-/// Sends the requests as far as streams are free, and reads until all have ended.
+/// Sends the requests as streams become free, and reads until all have ended.
 async fn exchange(
     connection: &mut Connection,
     pipe: &mut DuplexStream,
@@ -85,7 +85,7 @@ async fn exchange(
             connection.feed(&buffer[..size], &mut seen).unwrap();
             continue;
         }
-        // The pipe is short: who only writes waits for a server that does the same.
+        // The pipe is short: if both sides only wrote, each would wait for the other.
         let (mut near, mut far) = tokio::io::split(&mut *pipe);
         let (written, read) = poll_both(near.read(&mut buffer), far.write(&output)).await;
         connection.sent(written);
@@ -94,7 +94,7 @@ async fn exchange(
     seen
 }
 
-/// What was written and what was read, as soon as one of both is not zero.
+/// Returns the numbers of bytes written and read, as soon as one of them is not zero.
 async fn poll_both(
     read: impl Future<Output = std::io::Result<usize>>,
     write: impl Future<Output = std::io::Result<usize>>,
@@ -176,7 +176,7 @@ fn another_server_reads_what_is_written_and_is_read() {
     });
 }
 
-/// Fields by the number of their name, and the length of a body.
+/// A request's fields, by the numbers of their names, and the length of its body.
 type Asked = (Vec<(u8, String)>, usize);
 
 fn any_request() -> impl Strategy<Value = Asked> {

@@ -14,7 +14,7 @@ fn text(fields: &FieldList) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Blocks of one connection, each with the table's size after it and the fields it has.
+/// A block of a connection: its bytes, the table's size after it, and its fields.
 type Example = (&'static str, usize, &'static str);
 
 fn decode_example(allowed: usize, blocks: &[Example]) {
@@ -32,7 +32,7 @@ fn decode_example(allowed: usize, blocks: &[Example]) {
     }
 }
 
-/// RFC 7541, appendix C.2.
+/// The examples of RFC 7541, appendix C.2.
 #[test]
 fn each_representation_is_decoded() {
     let block = "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572";
@@ -50,7 +50,7 @@ const SECOND: &str = ":method: GET\n:scheme: http\n:path: /\n:authority: www.exa
 const THIRD: &str = ":method: GET\n:scheme: https\n:path: /index.html\n\
      :authority: www.example.com\ncustom-key: custom-value";
 
-/// RFC 7541, appendix C.3.
+/// The example of RFC 7541, appendix C.3.
 #[test]
 fn requests_without_huffman_code_are_decoded() {
     decode_example(
@@ -71,7 +71,7 @@ fn requests_without_huffman_code_are_decoded() {
     );
 }
 
-/// RFC 7541, appendix C.4.
+/// The example of RFC 7541, appendix C.4.
 #[test]
 fn requests_in_huffman_code_are_decoded() {
     decode_example(
@@ -97,7 +97,7 @@ const COOKIE: &str = ":status: 200\ncache-control: private\n\
      content-encoding: gzip\n\
      set-cookie: foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1";
 
-/// RFC 7541, appendix C.5.
+/// The example of RFC 7541, appendix C.5.
 #[test]
 fn responses_evict_what_does_not_fit() {
     decode_example(
@@ -123,7 +123,7 @@ fn responses_evict_what_does_not_fit() {
     );
 }
 
-/// RFC 7541, appendix C.6.
+/// The example of RFC 7541, appendix C.6.
 #[test]
 fn responses_in_huffman_code_evict_what_does_not_fit() {
     decode_example(

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A reader whose facts are how many blocks had been decoded.
+/// A reader whose facts are the number of blocks decoded so far.
 #[derive(Default)]
 struct Counting {
     decoded: usize,
@@ -95,7 +95,7 @@ fn block() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Each block comes several times in a row, as chosen from a few.
+    /// Repeats each of a few blocks several times in a row.
     #[test]
     fn known_blocks_say_the_same_as_decoded_ones(
         blocks in prop::collection::vec(block(), 1..12),
@@ -111,7 +111,7 @@ proptest! {
                 let read = reader.read(block, |_| ());
                 prop_assert_eq!(read.is_ok(), decoded.is_ok());
                 if decoded.is_err() {
-                    // What the table is then means nothing: the connection ends.
+                    // After an error the table's contents are undefined: the connection ends.
                     return Ok(());
                 }
                 let (read, _) = read.unwrap();
