@@ -1,30 +1,30 @@
-//! What a search concludes about the load line.
+//! The result of a search: the load line, or what is known about it.
 
 use crate::measure::{OwnLimit, Trial};
 use loadline_stats::search::{Attempt, Threshold};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a search concludes.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// The highest level that holds.
     Found(LoadLine),
-    /// This level holds, and what lies above it is not known.
+    /// This level holds; what happens above it is unknown.
     AtLeast {
         /// The highest level that held.
         level: f64,
-        /// Why there is no more to say.
+        /// The reason why higher levels are unknown.
         why: Why,
     },
     /// Not even the lowest level holds.
     NothingHolds {
         /// The lowest level.
         level: f64,
-        /// What broke there, the most often broken first.
+        /// The failed conditions at that level, the most frequent first.
         breaks: Vec<Breaking>,
-        /// Whether the generator or its machine may be the cause.
+        /// The limit of the generator or its machine that may be the cause.
         own_limit: Option<OwnLimit>,
     },
     /// Time ran out, or the search was stopped, before the load line was enclosed.
@@ -34,73 +34,75 @@ pub enum Conclusion {
 /// The highest level that holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadLine {
-    /// The highest level that holds: most of its trials did, and one long run, and all answers at
-    /// it together. The RFC's relevant lower bound.
+    /// The highest level that holds: most of its trials passed, and so did one long run, and all
+    /// responses at the level together. The RFC's relevant lower bound.
     pub level: f64,
-    /// The lowest level above that does not: the RFC's relevant upper bound.
+    /// The lowest level above that does not hold: the RFC's relevant upper bound.
     pub upper: f64,
-    /// The median of the answers a second in trials at the level that held: the RFC's *conditional
-    /// throughput*. Less than the level where a few requests pile up in each trial.
+    /// The median of the responses per second in the trials at the level that passed: the RFC's
+    /// *conditional throughput*. Less than the level if a few requests pile up in each trial.
     pub throughput: f64,
-    /// What is published: the level, less what piles up in a second of the trials at it that held,
-    /// if that is more than how the ends of a trial fall.
+    /// The published value: the level, reduced by the requests that pile up per second in the
+    /// trials at it that passed, if they are more than the beginning and end of a trial explain.
     pub carried: f64,
-    /// The level at which half of the trials hold lies above this with a probability of 97.5 %,
-    /// less what piled up in a trial of the load line.
+    /// The lower end of the 95 % interval: the level at which half of the trials pass lies above
+    /// this with a probability of 97.5 %, reduced by what piled up in a trial at the load line.
     pub low: f64,
-    /// It lies below this with a probability of 97.5 %.
+    /// The upper end of the 95 % interval: the level lies below this with a probability of 97.5 %.
     pub high: f64,
-    /// What broke just above, the most often broken first.
+    /// The failed conditions at the upper bound, the most frequent first.
     pub breaks: Vec<Breaking>,
-    /// Seconds that the confirming run measured.
+    /// The duration of the confirming run's measured part, in seconds.
     pub confirmed_s: f64,
     /// The cores that the target used at this level, if it was watched.
     pub target_cores: Option<f64>,
-    /// What disturbed most of the trials that broke just above: undisturbed, it may lie higher.
+    /// The disturbance in most of the failed trials at the upper bound: without it, the load line
+    /// may be higher.
     pub disturbance: Option<OwnLimit>,
 }
 
-/// Why it is not known what lies above.
+/// A reason why the levels above are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// The generator ends before the target does.
+    /// The generator reaches its limit before the target does.
     Generator {
-        /// What of it.
+        /// The limit of the generator.
         limit: OwnLimit,
-        /// The lowest level at which it did.
+        /// The lowest level at which it was reached.
         at: f64,
     },
-    /// It is the highest level that may be tried.
+    /// The level is the highest that may be tried.
     Highest,
 }
 
-/// What is known of the load line when the search ends before it is enclosed.
+/// The bounds of the load line that are known when a search ends before enclosing it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inconclusive {
-    /// The load line lies above this: with a probability of 97.5 % where trials broke as well and
-    /// no level was refuted, else it is the highest level that held.
+    /// The lower bound: the load line lies above it with a probability of 97.5 % if trials failed
+    /// as well and no level was refuted; otherwise it is the highest level that passed.
     pub lower: Option<f64>,
-    /// It lies below this, in the same sense.
+    /// The upper bound, in the same sense.
     pub upper: Option<f64>,
-    /// The level at which a long run, or all answers together, broke what most short trials held.
+    /// The lowest level that passed in most short trials, but failed in a long run or on all
+    /// responses together.
     pub refuted: Option<f64>,
-    /// Whether the generator or its machine may be the main cause of the broken checks.
+    /// The limit of the generator or its machine that may be the main cause of the failed checks.
     pub own_limit: Option<OwnLimit>,
 }
 
-/// What can break.
+/// A condition that a trial can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Breaking {
-    /// The check of this index.
+    /// The check with this index.
     Check(usize),
-    /// The target falls behind.
+    /// Keeping up: the target falls behind.
     KeepingUp,
 }
 
-/// What broke in these trials, the most often broken first; of what broke equally often the checks
-/// come first, in their order.
+/// Returns the conditions that failed in these trials, the most frequent first. Of equally frequent
+/// ones the checks come first, in their order.
 pub(crate) fn breaks(trials: &[&Trial]) -> Vec<Breaking> {
     let mut counts: BTreeMap<Breaking, usize> = BTreeMap::new();
     for trial in trials {
@@ -117,18 +119,18 @@ pub(crate) fn breaks(trials: &[&Trial]) -> Vec<Breaking> {
     breaks.into_iter().map(|(what, _)| what).collect()
 }
 
-/// What of the generator was at its end in most of the trials that broke.
+/// Returns the limit of the generator that was reached in most of the failed trials.
 pub(crate) fn own_limit(trials: &[&Trial]) -> Option<OwnLimit> {
     of_most(trials, Trial::own_limit)
 }
 
-/// What, other than the target, may be why most of these trials broke: the generator at its limit,
-/// or a disturbance.
+/// Returns the cause other than the target that may explain why most of these trials failed: the
+/// generator at its limit, or a disturbance.
 pub(crate) fn other_cause(trials: &[&Trial]) -> Option<OwnLimit> {
     of_most(trials, Trial::other_cause)
 }
 
-/// The last of what was found in at least half of the trials that broke.
+/// Returns the last of the limits found, if at least half of the failed trials have one.
 fn of_most(trials: &[&Trial], found: impl Fn(&Trial) -> Option<OwnLimit>) -> Option<OwnLimit> {
     let broken = trials.iter().filter(|trial| !trial.held());
     let limits: Vec<OwnLimit> = broken.clone().filter_map(|trial| found(trial)).collect();
@@ -136,8 +138,8 @@ fn of_most(trials: &[&Trial], found: impl Fn(&Trial) -> Option<OwnLimit>) -> Opt
     limits.last().copied().filter(|_| mostly)
 }
 
-/// How sure a load line between these levels is, by these trials in the order in which they were
-/// made.
+/// Returns the confidence interval of a load line between these levels, from these trials in the
+/// order in which they were made.
 pub(crate) fn threshold(trials: &[&Trial], lower: f64, upper: f64) -> Threshold {
     let attempt = |trial: &&Trial| Attempt {
         rate: trial.level,
@@ -147,8 +149,8 @@ pub(crate) fn threshold(trials: &[&Trial], lower: f64, upper: f64) -> Threshold 
     Threshold::between(lower / 2.0, upper * 2.0, &attempts)
 }
 
-/// The largest share of the load that piled up in one of these trials which held: by so much less
-/// than their level may the target carry for long.
+/// Returns the largest share of the load that piled up in one of these trials that passed: the
+/// target may sustain this share less than their level.
 pub(crate) fn piled_up(trials: &[&Trial], mean_at_ease_s: f64) -> f64 {
     let held = trials.iter().filter(|trial| trial.held());
     let shares = held.map(|trial| {
@@ -158,18 +160,18 @@ pub(crate) fn piled_up(trials: &[&Trial], mean_at_ease_s: f64) -> f64 {
     shares.fold(0.0, f64::max).min(1.0)
 }
 
-/// The median of the answers a second in those of these trials that held.
+/// Returns the median of the responses per second of the trials that passed.
 pub(crate) fn throughput(trials: &[&Trial]) -> Option<f64> {
     median(trials, |trial| trial.seen.answers_per_s)
 }
 
-/// The median of what piled up in a second of those of these trials that held, in requests.
+/// Returns the median of the requests that piled up per second in the trials that passed.
 pub(crate) fn growth_per_s(trials: &[&Trial], mean_at_ease_s: f64) -> f64 {
     let growth = |trial: &Trial| trial.backlog().growth(mean_at_ease_s, trial.level);
     median(trials, |trial| growth(trial) / trial.seconds).unwrap_or(0.0)
 }
 
-/// The median of something in those of these trials that held, each weighed by how long it lasted.
+/// Returns the median of a value over the trials that passed, each weighted by its duration.
 fn median(trials: &[&Trial], of: impl Fn(&Trial) -> f64) -> Option<f64> {
     let held = trials.iter().filter(|trial| trial.held());
     let mut values: Vec<(f64, f64)> = held.map(|trial| (of(trial), trial.seconds)).collect();
@@ -183,7 +185,7 @@ fn median(trials: &[&Trial], of: impl Fn(&Trial) -> f64) -> Option<f64> {
     median.map(|(value, _)| *value)
 }
 
-/// The mean of what the target used in these trials.
+/// Returns the mean number of cores that the target used in these trials.
 pub(crate) fn target_cores(trials: &[&Trial]) -> Option<f64> {
     let cores: Vec<f64> = trials
         .iter()

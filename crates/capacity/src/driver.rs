@@ -11,32 +11,32 @@ use crate::settings::{Settings, TELLING};
 use loadline_stats::search::{self, Finding, Search, Step};
 use serde::{Deserialize, Serialize};
 
-/// The goal that all checks hold; those of the single checks come after it.
+/// The index of the goal that all checks pass; the goals of the single checks follow it.
 const ALL: usize = 0;
-/// The share of the time for repeated trials that is kept back until a first trial has failed.
+/// The share of the time for repeated trials that is reserved until a first trial has failed.
 const RETRY_RESERVE: f64 = 0.5;
-/// The part of the width by which the first level lies below one that was refuted.
+/// The share of the width by which the first level lies below a refuted one.
 const CLOSE_BELOW: f64 = 0.9;
-/// What trials take besides their measured time is expected of the next one by this many.
+/// The number of last trials from whose overheads the overhead of the next one is predicted.
 const OVERHEADS: usize = 3;
-/// Each further step down is this many times as long as the one before, on a logarithmic scale.
+/// The factor by which each further step down exceeds the one before, on a logarithmic scale.
 const FURTHER_BELOW: i32 = 3;
 
 /// The outcome of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchOutcome {
-    /// Whether there is a load line, and where.
+    /// The load line, or the reason why there is none.
     pub conclusion: Conclusion,
-    /// What the target does around its load line; empty where that was not found, or no time was
+    /// The target's behaviour around its load line; empty if that was not found, or no time was
     /// left.
     pub ladder: Ladder,
-    /// Every trial, in the order in which they were made.
+    /// Every trial, in order.
     pub trials: Vec<Trial>,
 }
 
 impl SearchOutcome {
-    /// Whether the trials of the search were too short for a backlog of an open load to show, so
-    /// that what was found may lie too high, or by chance too low.
+    /// Returns a finding if the trials of the search were too short to show a growing backlog of an
+    /// open load: the load line found may then be too high, or by chance too low.
     pub fn too_short(&self) -> Option<TooShort> {
         let trials = || self.trials.iter();
         let is_rung = |trial: &Trial| matches!(trial.purpose, Purpose::Ladder(_));
@@ -50,7 +50,7 @@ impl SearchOutcome {
     }
 }
 
-/// Why a search ended.
+/// The way in which a search ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SearchEnd<E> {
     /// It was complete.
@@ -61,8 +61,8 @@ pub enum SearchEnd<E> {
     Failed(E),
 }
 
-/// Searches the load line, confirms it and climbs the ladder. What was found is reported however it
-/// ended.
+/// Searches the load line, confirms it and measures the ladder. The outcome so far is returned
+/// however the search ends.
 pub fn find<M: Measure>(
     settings: &Settings,
     measure: &mut M,
@@ -96,7 +96,7 @@ pub fn find<M: Measure>(
     (outcome, ended)
 }
 
-/// Why a search stops early.
+/// A reason why a search stops early.
 enum Stop<E> {
     Interrupted,
     Failed(E),
@@ -107,25 +107,25 @@ struct Driver<'a, M> {
     measure: &'a mut M,
     search: Search,
     trials: Vec<Trial>,
-    /// Seconds that are gone.
+    /// Seconds of the budget that are spent.
     spent_s: f64,
-    /// Seconds that each trial took besides those that it measured, and the wait for its last
-    /// responses; empty without a clock.
+    /// The overhead of each trial in seconds: its duration without the measured part and the wait
+    /// for the last responses; empty without a clock.
     overheads_s: Vec<f64>,
-    /// Seconds that are left for trials that are made again.
+    /// Seconds left for trials that are repeated.
     retry_left_s: f64,
     ladder: Ladder,
     /// The shortest mean response time of a trial, in seconds.
     mean_at_ease_s: f64,
-    /// The pace of users, in trials in which they kept it.
+    /// The users' pace, from the trials in which they kept it.
     pace: Pace,
-    /// The most answers a second of a trial.
+    /// The highest rate of responses of a trial, per second.
     most_answers_per_s: f64,
-    /// How long the trial lasted that suggested where the load line may be, in seconds.
+    /// The duration of the trial that last suggested where the load line may be, in seconds.
     suggested_s: f64,
-    /// The highest level at which a long run held, and all answers together do.
+    /// The highest level at which a long run passed, and all responses together do.
     confirmed: Option<f64>,
-    /// The levels at which they did not.
+    /// The levels at which a long run or all responses together failed, in rising order.
     refuted: Vec<f64>,
 }
 
@@ -149,7 +149,8 @@ impl<M: Measure> Driver<'_, M> {
         }
     }
 
-    /// Warms the target up. Where it does not even carry that, the search begins with what it does.
+    /// Warms the target up. If the target does not even keep up with that, the search begins at the
+    /// rate that it achieved.
     fn warm_up(&mut self) -> Result<(), Stop<M::Error>> {
         let level = self.settings.warm_up_level();
         let seconds = self.settings.warm_up_s;
@@ -163,20 +164,20 @@ impl<M: Measure> Driver<'_, M> {
         Ok(())
     }
 
-    /// The load line, unless the generator ended before it.
+    /// Returns the load line, unless the generator reached its limit before it.
     fn found(&self) -> Option<f64> {
         let (lower, upper) = self.enclosed()?;
         self.own_limit(lower, upper).is_none().then_some(lower)
     }
 
-    /// The confirmed level and the relevant upper bound, if they are close enough.
+    /// Returns the confirmed level and the relevant upper bound, if they are close enough.
     fn enclosed(&self) -> Option<(f64, f64)> {
         let (_, upper) = self.search.bounds(ALL);
         let bounds = self.confirmed.zip(upper);
         bounds.filter(|(lower, upper)| self.search.close(*lower, *upper, ALL))
     }
 
-    /// Makes trials until the load line is enclosed, or as long as there is time for one and for
+    /// Makes trials until the load line is enclosed, or until no time is left for another one and
     /// the confirmation.
     fn search(&mut self) -> Result<(), Stop<M::Error>> {
         while let Step::Measure(trial) = self.search.next_for(ALL) {
@@ -194,8 +195,8 @@ impl<M: Measure> Driver<'_, M> {
         Ok(())
     }
 
-    /// The level to be confirmed: the relevant lower bound, or, where the time was over before
-    /// there was one, the highest level that looks good.
+    /// Returns the level to be confirmed: the relevant lower bound, or, if the time ended before
+    /// there was one, the highest level that apparently holds.
     fn candidate(&self) -> Option<f64> {
         match self.search.finding(ALL) {
             Finding::Between { lower, .. } => Some(lower),
@@ -209,12 +210,13 @@ impl<M: Measure> Driver<'_, M> {
         self.has_time_for(self.settings.confirmation_s(level))
     }
 
-    /// Whether there is time for a trial that measures so many seconds.
+    /// True if there is time for a trial that measures this many seconds.
     fn has_time_for(&self, seconds: f64) -> bool {
         self.whole_s(seconds) <= self.left_s()
     }
 
-    /// Measures a level in one long run; whether that holds, and all answers at the level together.
+    /// Measures a level in one long run. Returns true if the run passed, and all responses at the
+    /// level together.
     fn confirm(&mut self, level: f64) -> Result<bool, Stop<M::Error>> {
         let seconds = self.settings.confirmation_s(level);
         let held = self.counted(Purpose::Confirmation, level, seconds)?;
@@ -229,8 +231,8 @@ impl<M: Measure> Driver<'_, M> {
         Ok(held)
     }
 
-    /// Looks for the load line below a level that was refuted. Short trials spoke for that, so only
-    /// long runs count from here on.
+    /// Searches the load line below a refuted level. Short trials had passed there, so only long
+    /// runs count from here on.
     fn go_below(&mut self) -> Result<(), Stop<M::Error>> {
         let mut ratio = 1.0 - CLOSE_BELOW * self.settings.width;
         while let Some(upper) = self.refuted.first().copied() {
@@ -249,8 +251,8 @@ impl<M: Measure> Driver<'_, M> {
         Ok(())
     }
 
-    /// A level below one that was refuted: by this ratio, or what the target carried there where it
-    /// fell behind for the first time.
+    /// Returns a level below a refuted one: lower by this ratio, or the rate that the target
+    /// achieved if this is the first refutation and it fell behind.
     fn step_down(&self, upper: f64, ratio: f64) -> f64 {
         let last = self.trials.last().filter(|trial| !trial.kept_up);
         let carried = last.map(|trial| trial.seen.answers_per_s);
@@ -274,7 +276,7 @@ impl<M: Measure> Driver<'_, M> {
         self.descend(load_line)
     }
 
-    /// From above the load line back below it.
+    /// Measures the last two rungs: above the load line, and immediately after that below it.
     fn descend(&mut self, load_line: f64) -> Result<(), Stop<M::Error>> {
         let over = (self.level(Part::Over, load_line), self.settings.trial_s);
         let back = (self.level(Part::Back, load_line), self.settings.recovery_s);
@@ -304,7 +306,7 @@ impl<M: Measure> Driver<'_, M> {
     }
 
     fn level(&self, part: Part, load_line: f64) -> f64 {
-        // Idle is no less than the lowest rate at which anything can be measured.
+        // Idle is at least the lowest rate at which anything can be measured.
         self.search.on_step(load_line * part.share())
     }
 
@@ -314,8 +316,8 @@ impl<M: Measure> Driver<'_, M> {
         self.ladder.rungs.push(Rung { part, trial });
     }
 
-    /// Makes a trial that counts for the search; whether it held. One that is longer because its
-    /// rate is low counts as much as any other.
+    /// Makes a trial that counts for the search. Returns true if it passed. A trial that is longer
+    /// because its rate is low has the same weight as any other.
     fn counted(
         &mut self,
         purpose: Purpose,
@@ -339,7 +341,7 @@ impl<M: Measure> Driver<'_, M> {
         Ok(held)
     }
 
-    /// The level that the target carried in a trial in which it did not keep up.
+    /// Returns the level that the target sustained in a trial in which it did not keep up.
     fn carried(&self, seen: &Observation) -> f64 {
         match self.settings.whole {
             true => seen.answers_per_s * self.pace.cycle_s(self.mean_at_ease_s),
@@ -347,9 +349,8 @@ impl<M: Measure> Driver<'_, M> {
         }
     }
 
-    /// Makes a trial, and makes it again while its machine loses time and there is time for it.
-    /// Which way it went does not matter: if only those were made again that broke, more would hold
-    /// than the target keeps.
+    /// Makes a trial, and repeats it while its machine loses time and the budget allows it. Passed
+    /// and failed trials are both repeated: repeating only failures would bias the result upwards.
     fn undisturbed(
         &mut self,
         purpose: Purpose,
@@ -372,13 +373,14 @@ impl<M: Measure> Driver<'_, M> {
         seen.lost_time && !self.is_always_disturbed() && self.can_spare(seconds)
     }
 
-    /// Accounts for a trial that is made again.
+    /// Accounts for a trial that is repeated.
     fn discard(&mut self, seconds: f64) {
         self.retry_left_s -= seconds;
         self.pause();
     }
 
-    /// Whether the machine never was otherwise, so that waiting does not help.
+    /// True if the first [`TELLING`] trials after the warm-up, or more, were all discarded:
+    /// disturbance is then normal on this machine, and waiting does not help.
     fn is_always_disturbed(&self) -> bool {
         let trials = self.trials.iter();
         let first = trials.filter(|trial| trial.purpose != Purpose::WarmUp);
@@ -390,8 +392,8 @@ impl<M: Measure> Driver<'_, M> {
         seconds <= left_s && 2.0 * self.whole_s(seconds) <= self.left_s()
     }
 
-    /// Seconds that are kept for the trials around the load line: what is lost far below it, where
-    /// the first trials are, moves no bound.
+    /// Returns the seconds reserved for repeating trials around the load line: repeating those far
+    /// below it, where the search begins, would move no bound.
     fn retry_reserve_s(&self) -> f64 {
         let mut counting = self.trials.iter().filter(|trial| trial.counts());
         match counting.any(|trial| !trial.held()) {
@@ -412,9 +414,9 @@ impl<M: Measure> Driver<'_, M> {
         Ok(seen)
     }
 
-    /// Accounts for a trial that measured so many seconds, and waited so long for its last
-    /// responses: by the clock, where there is one. What it took besides is expected of the next
-    /// ones too.
+    /// Accounts for a trial that measured this many seconds, and then waited `drained_s` for its
+    /// last responses: by the clock, if there is one. The remaining time is recorded as its
+    /// overhead, from which that of the next trials is predicted.
     fn spend(&mut self, seconds: f64, drained_s: f64) {
         let reckoned_s = self.settings.whole_s(seconds) + drained_s;
         let Some(now_s) = self.measure.spent_s() else {
@@ -426,28 +428,28 @@ impl<M: Measure> Driver<'_, M> {
         self.spent_s += took_s;
     }
 
-    /// How many seconds a trial takes in all if this many of them are measured.
+    /// Returns the whole duration of a trial with this many measured seconds.
     fn whole_s(&self, seconds: f64) -> f64 {
         seconds + self.overhead_s()
     }
 
-    /// What a trial is expected to take besides: as much as the longest of the last ones did.
+    /// Returns the predicted overhead of a trial: the longest of the last ones.
     fn overhead_s(&self) -> f64 {
         let last = self.overheads_s.iter().rev().take(OVERHEADS);
         last.copied().fold(self.settings.overhead_s, f64::max)
     }
 
-    /// Seconds that are left of the budget.
+    /// Returns the seconds left of the budget.
     fn left_s(&self) -> f64 {
         self.settings.budget_s - self.spent_s
     }
 
-    /// Lets the target get done with what the last trial left behind. Close to its capacity it else
-    /// never would, and that would break the trials that follow.
+    /// Pauses until the target has finished the backlog of the last trial. Close to its capacity it
+    /// would otherwise never finish it, and the following trials would fail.
     fn pause(&mut self) {
         let trial = self.trials.last().expect("a trial was just made");
         let backlog_s = match self.most_answers_per_s {
-            // What never answered anything may not do so yet.
+            // A target without any response so far may need as long as the trial lasted.
             0.0 => trial.seconds,
             rate => trial.seen.backlog_s(rate, self.mean_at_ease_s),
         };
@@ -489,7 +491,7 @@ impl<M: Measure> Driver<'_, M> {
 }
 
 impl<M> Driver<'_, M> {
-    /// Whether the users of a trial kept their pace, which then tells more about it.
+    /// True if the users of a trial kept their pace; the trial then contributes to the known pace.
     fn users_keep_pace(&mut self, trial: &Trial) -> bool {
         let is_kept = self.pace.is_kept(trial, self.mean_at_ease_s);
         if is_kept {

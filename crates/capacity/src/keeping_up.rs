@@ -1,33 +1,35 @@
-//! Does the target keep up, or does its backlog grow?
+//! The test whether the target keeps up, or its backlog grows.
 //!
-//! What is outstanding in a steady state is the rate times the mean response time (Little's law),
-//! at the beginning of a trial as at its end. Beyond its capacity a target falls behind: in T
-//! seconds at 1 + x times the capacity, about x T seconds of the load pile up. Short trials would
-//! not see it otherwise, because no response time is longer than what piled up.
+//! In a steady state the number of outstanding requests is the rate times the mean response time
+//! (Little's law), at the beginning of a trial as at its end. Beyond its capacity a target falls
+//! behind: in T seconds at 1 + x times the capacity, about x T seconds of the load pile up. The
+//! checks of short trials would not detect that, because no response time is longer than the
+//! backlog.
 
-/// This part of a trial's load may pile up.
+/// The share of a trial's load that may pile up.
 const PART: f64 = 0.01;
-/// Arrivals and answers come as they will, so the number outstanding varies as a Poisson variate
-/// does, whose standard deviation is the root of its mean.
+/// The standard deviations by which the number of outstanding requests may differ by chance.
+/// Arrivals and responses are random, so the number varies like a Poisson variate, whose standard
+/// deviation is the root of its mean.
 const DEVIATIONS: f64 = 3.0;
 
-/// A confirming run that lasts fewer response times than this sees little of what piles up.
+/// The length of a confirming run, in response times, below which it detects little of a backlog.
 const RESPONSES: f64 = 20.0;
 
-/// Trials that were too short to see a backlog.
+/// A finding: trials that were too short to detect a backlog.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooShort {
-    /// How long the shortest of them measured, in seconds.
+    /// The duration of the shortest of them, in seconds.
     pub trial_s: f64,
-    /// So many of them last as long as the run that confirms.
+    /// The number of such trials that last as long as the confirming run.
     pub confirming: f64,
     /// The mean response time of the target at low load, in seconds.
     pub response_s: f64,
 }
 
 impl TooShort {
-    /// Trials of this length, if so many of them are too short together for a target that answers
-    /// so fast at low load.
+    /// Returns the finding if `confirming` trials of this length are together too short for a
+    /// target with this response time at low load.
     pub(crate) fn of(trial_s: f64, confirming: f64, response_s: f64) -> Option<TooShort> {
         let found = TooShort {
             trial_s,
@@ -37,30 +39,30 @@ impl TooShort {
         (trial_s < found.needed_s()).then_some(found)
     }
 
-    /// The length of a trial that would do, in seconds.
+    /// Returns the length of a trial that would suffice, in seconds.
     pub fn needed_s(self) -> f64 {
         RESPONSES * self.response_s / self.confirming
     }
 }
 
-/// What was outstanding around a trial, in requests.
+/// The outstanding requests around a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Backlog {
-    /// By this many more at its end than at its beginning.
+    /// The increase from its beginning to its end.
     pub(crate) grown: f64,
-    /// At its end.
+    /// The number at its end.
     pub(crate) outstanding: f64,
 }
 
 impl Backlog {
-    /// How much more was outstanding at the end than at the beginning or than is always under way,
-    /// given the mean response time of a target at low load: what is not up yet at the beginning is
-    /// no backlog.
+    /// Returns the increase of outstanding requests, but no more than the excess at the end over
+    /// the number that is always under way, given the target's mean response time at low load:
+    /// requests that were not yet under way at the beginning are no backlog.
     pub(crate) fn growth(self, mean_at_ease_s: f64, level: f64) -> f64 {
         self.grown.min(self.outstanding - mean_at_ease_s * level)
     }
 
-    /// Whether no more piled up at this level and in this many seconds than chance does.
+    /// True if no more piled up at this level and in this many seconds than chance explains.
     pub(crate) fn keeps_up(self, mean_at_ease_s: f64, level: f64, seconds: f64) -> bool {
         let chance = DEVIATIONS * self.outstanding.max(0.0).sqrt();
         self.growth(mean_at_ease_s, level) <= chance.max(PART * level * seconds)
@@ -102,8 +104,8 @@ mod tests {
         assert!(keeps_up(beyond(0.005), beyond(0.005), 10_000.0, 5.0));
     }
 
-    /// A hundred requests a second whose answers take 50 ms: one more in a hundred is seen in ten
-    /// seconds, however long the answers take.
+    /// A hundred requests a second with response times of 50 ms: an excess of one in a hundred is
+    /// detected in ten seconds, however long the responses take.
     #[test]
     fn a_slow_answer_hides_no_backlog() {
         assert!(!keeps_up(50.0, 55.0, 105.0, 10.0));

@@ -1,36 +1,37 @@
-//! What the target does below and above its load line.
+//! The target's behaviour below and above its load line.
 
 use crate::measure::{Descent, Part, Trial};
 use serde::{Deserialize, Serialize};
 
-/// What the target does below and above its load line.
+/// The target's behaviour below and above its load line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ladder {
     /// The rungs, in the order in which they were measured.
     pub rungs: Vec<Rung>,
-    /// What came after the highest one; `None` if that was not reached.
+    /// The recovery after the highest rung; `None` if that was not reached.
     pub recovery: Option<Recovery>,
 }
 
 /// One rung.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rung {
-    /// Which part of the load line.
+    /// The part of the load line.
     pub part: Part,
-    /// The trial that stands for it: the last one.
+    /// The trial that represents the rung: the last one.
     pub trial: Trial,
 }
 
-/// Whether the target came back from more than it carries.
+/// The recovery of the target from an overload.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recovery {
-    /// All checks held from here on, this many seconds after the step down; 0 if they held at once.
+    /// All checks passed from here on, this many seconds after the step down; 0 if they passed at
+    /// once.
     After {
         /// The seconds, in whole intervals.
         seconds: f64,
     },
-    /// Not within this many seconds.
+    /// The target did not recover within this many seconds.
     NotWithin {
         /// The seconds.
         seconds: f64,
@@ -38,7 +39,7 @@ pub enum Recovery {
 }
 
 impl Recovery {
-    /// What the intervals after the step down say. `None` without an interval.
+    /// Evaluates the intervals after the step down. `None` without an interval.
     pub(crate) fn of(descent: &Descent) -> Option<Recovery> {
         let intervals = &descent.intervals;
         let (end_s, _) = *intervals.last()?;

@@ -1,26 +1,25 @@
-//! How much does a target carry? The search for its load line, and what it does around it.
+//! Capacity of a target: the search for its load line, and its behaviour around it.
 //!
 //! [`find`] drives anything that can [`Measure`] a level of load for a while: an engine, or a
-//! simulated queue. Levels are rates, or numbers of users where the loop is closed. It goes this
-//! way:
+//! simulated queue. Levels are rates, or numbers of users in a closed loop. The steps are:
 //!
-//! 1. Warm-up at the first level; nothing of it counts.
+//! 1. Warm-up at the first level, which does not count.
 //! 2. The search of RFC 9971 ([`loadline_stats::search`]) for the highest level at which all checks
-//!    hold and the target keeps up. Every trial counts for every check, so at the end it is known
-//!    as well which of them broke first.
-//! 3. Confirmation: the level that was found is measured in one run of five trial lengths. Where
-//!    that breaks, or the checks do on all answers at the level together, the search goes on below,
-//!    by long runs alone.
-//! 4. The ladder: idle, 10, 50 and 90 % of the load line, then 110 % and at once back to 90 %,
+//!    pass and the target keeps up. Every trial counts for every check, so the search also shows
+//!    which of them failed first.
+//! 3. Confirmation: the level found is measured in one run of five trial lengths. If that fails, or
+//!    the checks fail on all responses at the level together, the search continues below, with long
+//!    runs only.
+//! 4. The ladder: idle, 10, 50 and 90 % of the load line, then 110 % and immediately back to 90 %,
 //!    which shows whether the target recovers, and how long that takes.
 //!
-//! A level at which the generator was at its own end ([`OwnLimit`]) is no capacity of the target:
-//! then the answer is [`Conclusion::AtLeast`].
+//! A level at which the generator reached its own limit ([`OwnLimit`]) is not the target's
+//! capacity: the conclusion is then [`Conclusion::AtLeast`].
 //!
 //! Vocabulary: a *level* is a rate or a number of users, a *trial* measures one level once, the
-//! *load line* is the highest level that holds. A trial *holds* if all checks do and the target
-//! *keeps up*: at its end no more is outstanding than is always under way. In a closed loop whose
-//! users wait between their requests it is also asked whether they keep their pace.
+//! *load line* is the highest level that holds. A trial *passes* if all checks do and the target
+//! *keeps up*: at the end of the trial no more requests are outstanding than are always under way.
+//! In a closed loop whose users wait between their requests, they must also keep their pace.
 
 mod conclusion;
 mod driver;

@@ -1,15 +1,15 @@
-//! What measures, and what it sees.
+//! The interface to what measures, and its observations.
 
 use crate::keeping_up::Backlog;
 use serde::{Deserialize, Serialize};
 
 /// Measures a level of load for a while.
 pub trait Measure {
-    /// Why nothing could be measured.
+    /// The reason why nothing could be measured.
     type Error;
 
-    /// Loads the target at this level for this many seconds. `None` if the user wants no more; what
-    /// was measured until then is then lost.
+    /// Loads the target at this level for this many seconds. `None` if the user interrupts; the
+    /// measurement so far is then lost.
     fn trial(
         &mut self,
         purpose: Purpose,
@@ -25,39 +25,39 @@ pub trait Measure {
         back: (f64, f64),
     ) -> Result<Option<Descent>, Self::Error>;
 
-    /// Leaves the target alone for this many seconds, or until the user wants no more.
+    /// Sends no load for this many seconds, or until the user interrupts.
     fn pause(&mut self, _seconds: f64) {}
 
-    /// Seconds of the budget that are gone by a clock, asked for once after each trial; `None`
-    /// without a clock: then they are reckoned from what was to be measured.
+    /// Returns the seconds of the budget that are spent by a clock; called once after each trial.
+    /// `None` without a clock: they are then computed from the planned durations.
     fn spent_s(&mut self) -> Option<f64> {
         None
     }
 
-    /// A trial was added: for who shows progress, and for who keeps the answers of a level.
+    /// Receives a trial that was added, to show progress, or to store the responses of its level.
     fn ended(&mut self, _trial: &Trial) {}
 
-    /// For each check, in their order, whether it holds on all answers together of those trials at
-    /// this level that [count](Trial::counts).
+    /// Returns for each check, in order, whether it passes on all responses together of the trials
+    /// at this level that [count](Trial::counts).
     fn together(&mut self, level: f64) -> Vec<bool>;
 }
 
-/// What a trial is for.
+/// The purpose of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// To make the target warm.
+    /// Warms the target up.
     WarmUp,
-    /// To find the load line.
+    /// Searches the load line.
     Search,
-    /// To make sure of it, in one long run.
+    /// Confirms the load line, in one long run.
     Confirmation,
-    /// To see what the target does at a part of it.
+    /// Measures the target at a part of the load line.
     Ladder(Part),
 }
 
 impl Purpose {
-    /// The purpose's name, as in reports and saved runs.
+    /// Returns the purpose's name, as in reports and saved runs.
     pub fn name(self) -> &'static str {
         match self {
             Purpose::WarmUp => "warm-up",
@@ -72,7 +72,7 @@ impl Purpose {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Next to nothing.
+    /// Almost no load.
     Idle,
     /// 10 % of the load line.
     Tenth,
@@ -82,15 +82,15 @@ pub enum Part {
     Most,
     /// 110 %.
     Over,
-    /// 90 % again, straight from 110 %.
+    /// 90 % again, immediately after 110 %.
     Back,
 }
 
 impl Part {
-    /// The rungs that are trials of their own, rising.
+    /// The rungs that are trials on their own, in rising order.
     pub const RISING: [Part; 4] = [Part::Idle, Part::Tenth, Part::Half, Part::Most];
 
-    /// The share of the load line.
+    /// Returns the share of the load line.
     pub fn share(self) -> f64 {
         match self {
             Part::Idle => 0.01,
@@ -101,7 +101,7 @@ impl Part {
         }
     }
 
-    /// Its name, as in reports.
+    /// Returns the rung's name, as in reports.
     pub fn name(self) -> &'static str {
         match self {
             Part::Idle => "idle",
@@ -114,77 +114,78 @@ impl Part {
     }
 }
 
-/// What a trial saw.
+/// The observations of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// For each check, in their order, whether it held. The estimate decides, however sure it is.
+    /// For each check, in order, whether it passed. The estimate decides, whatever its uncertainty.
     pub checks: Vec<bool>,
-    /// For each check, in their order, whether this trial alone leaves it undecided.
+    /// For each check, in order, whether this trial alone leaves it undecided.
     #[serde(default)]
     pub undecided: Vec<bool>,
-    /// Answers a second that came in the trial, whenever they were asked for.
+    /// The responses per second that arrived during the trial, whenever they were requested.
     pub answers_per_s: f64,
-    /// The share of what ended that failed, 0 to 1.
+    /// The share of ended requests that failed, 0 to 1.
     pub failed_share: f64,
     /// The median of the response time in nanoseconds. Requests without a response count with their
     /// age.
     pub p50_ns: u64,
-    /// Whether the median is a lower bound: it lies beyond all that is known.
+    /// True if the median is a lower bound: it lies beyond all known values.
     #[serde(default)]
     pub p50_at_least: bool,
-    /// The 99th percentile of the response time in nanoseconds, with the same requests.
+    /// The 99th percentile of the response time in nanoseconds, over the same requests.
     pub p99_ns: u64,
-    /// Whether the 99th percentile is a lower bound.
+    /// True if the 99th percentile is a lower bound.
     #[serde(default)]
     pub p99_at_least: bool,
     /// The mean of the response time in seconds.
     pub mean_s: f64,
-    /// What fell due and had not ended when the trial did, in seconds of the load asked for; 0 in a
-    /// closed loop, where nothing falls due.
+    /// The requests that had fallen due and not ended at the end of the trial, in seconds of the
+    /// planned load; 0 in a closed loop, where nothing falls due.
     pub outstanding_s: f64,
-    /// By how many requests more was outstanding at the end of the trial than at its beginning; 0
-    /// in a closed loop.
+    /// The increase of outstanding requests from the beginning of the trial to its end; 0 in a
+    /// closed loop.
     pub grown: f64,
-    /// Requests that had been sent and not answered when the trial ended, and were not waited for.
+    /// Requests that had been sent and not answered when the trial ended, and were not awaited.
     pub in_flight: u64,
-    /// How long what was unfinished was waited for behind the trial, in seconds.
+    /// The time for which unfinished requests were awaited after the trial, in seconds.
     pub drained_s: f64,
-    /// The cores that the target was seen to use, if it was watched.
+    /// The number of cores that the target used, if it was watched.
     pub target_cores: Option<f64>,
-    /// Whether the machine lost time that no process of it had, whatever came of that: it was
-    /// stolen, or a loop stalled. That comes and goes with a neighbour.
+    /// True if the machine lost time that none of its processes used, with whatever effect: it was
+    /// stolen by the hypervisor, or a loop stalled. Such losses come and go with a neighbour.
     pub lost_time: bool,
-    /// Why the generator may have been at its end before the target was.
+    /// The reason why the generator may have reached its limit before the target did.
     pub own_limit: Option<OwnLimit>,
-    /// What took time from the generator and its machine, so that a check may have broken by that.
+    /// The cause that took time from the generator and its machine, and that may explain a failed
+    /// check.
     pub disturbance: Option<OwnLimit>,
 }
 
 impl Observation {
-    /// How long a target that answers at this rate will yet be busy with what came to it, in
-    /// seconds, beyond what it always takes.
+    /// Returns the time, in seconds, that a target with this rate of responses still needs for its
+    /// requests in flight, beyond its usual response time.
     pub(crate) fn backlog_s(&self, answers_per_s: f64, mean_at_ease_s: f64) -> f64 {
         (self.in_flight as f64 / answers_per_s - mean_at_ease_s).max(0.0)
     }
 }
 
-/// A level, and straight after it a lower one.
+/// Two levels, the second immediately after the first and lower.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Descent {
-    /// What was seen at the higher level.
+    /// The observations at the higher level.
     pub over: Observation,
-    /// What was seen at the lower one.
+    /// The observations at the lower level.
     pub back: Observation,
     /// For each interval of the lower level its end in seconds after the step down, and whether all
-    /// checks held in it.
+    /// checks passed in it.
     pub intervals: Vec<(f64, bool)>,
 }
 
-/// What of the generator ended first. Shares lie between 0 and 1.
+/// A limit of the generator or its machine, or a disturbance. Shares are between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnLimit {
-    /// A worker computed for this share of its time.
+    /// A worker was busy for this share of its time.
     Busy {
         /// The share.
         share: f64,
@@ -197,12 +198,12 @@ pub enum OwnLimit {
     /// This many requests could not be sent: this process had no descriptor, or this machine no
     /// port left.
     Exhausted {
-        /// How many.
+        /// The number of requests.
         failed: u64,
     },
-    /// Requests went out late, because of delay added by Loadline.
+    /// Requests were sent late, because of delay added by Loadline.
     Late {
-        /// The share of requests that did.
+        /// The share of late requests.
         share: f64,
     },
     /// A worker waited for the CPU for this share of its time.
@@ -226,10 +227,10 @@ pub enum OwnLimit {
         /// The cores.
         cores: f64,
     },
-    /// The most responses a second that the generator gets on this machine, from a server that does
-    /// nothing.
+    /// The most responses per second that the generator receives on this machine, from a server
+    /// that does nothing.
     Floor {
-        /// Answers a second.
+        /// Responses per second.
         answers_per_s: f64,
     },
 }
@@ -237,31 +238,32 @@ pub enum OwnLimit {
 /// A trial that was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Its number, from 1.
+    /// The trial's number, from 1.
     pub number: u32,
-    /// What it was for.
+    /// The trial's purpose.
     pub purpose: Purpose,
-    /// The rate a second or the number of users that was asked for.
+    /// The rate per second or the number of users that was planned.
     pub level: f64,
-    /// For how many seconds.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// Whether no more was outstanding at the end than at the beginning, but for chance.
+    /// True if, apart from chance, no more requests were outstanding at the end than at the
+    /// beginning, and the users kept their pace if that is required.
     pub kept_up: bool,
-    /// Whether it was made again, because its machine lost time meanwhile: it then says nothing of
-    /// the target.
+    /// True if the trial was discarded and repeated, because its machine lost time: it then has no
+    /// meaning for the target.
     #[serde(rename = "set_aside")]
     pub discarded: bool,
-    /// What was seen.
+    /// The observations.
     pub seen: Observation,
 }
 
 impl Trial {
-    /// Whether the search goes by it.
+    /// True if the search uses the trial.
     pub fn counts(&self) -> bool {
         matches!(self.purpose, Purpose::Search | Purpose::Confirmation) && !self.discarded
     }
 
-    /// What was outstanding around it.
+    /// Returns the outstanding requests around the trial.
     pub(crate) fn backlog(&self) -> Backlog {
         Backlog {
             grown: self.seen.grown,
@@ -269,18 +271,18 @@ impl Trial {
         }
     }
 
-    /// Whether all checks held and the target kept up.
+    /// True if all checks passed and the target kept up.
     pub fn held(&self) -> bool {
         self.kept_up && self.seen.checks.iter().all(|held| *held)
     }
 
-    /// Why it did not hold, if the generator was the cause.
+    /// Returns the generator's limit that explains why the trial failed, if there is one.
     pub fn own_limit(&self) -> Option<OwnLimit> {
         self.seen.own_limit.filter(|_| !self.held())
     }
 
-    /// What, other than the target, may be why it did not hold: the generator at its limit, or a
-    /// disturbance.
+    /// Returns the cause other than the target that may explain why the trial failed: the generator
+    /// at its limit, or a disturbance.
     pub fn other_cause(&self) -> Option<OwnLimit> {
         let cause = self.seen.own_limit.or(self.seen.disturbance);
         cause.filter(|_| !self.held())

@@ -1,40 +1,43 @@
-//! Do the users of a closed loop keep their pace?
+//! The test whether the users of a closed loop keep their pace.
 //!
-//! A closed loop has no backlog that grows without end. Where its users wait between requests, a
-//! target that has too many of them is seen by another sign: it responds so slowly that each user
-//! makes fewer requests, and more users only wait longer.
+//! In a closed loop no backlog grows without end. If its users wait between requests, too many of
+//! them show in another way: the target responds so slowly that each user makes fewer requests, and
+//! more users only wait longer.
 //!
 //! A user makes one request in each *cycle*, which is its wait and the response time. The wait is
-//! what remains of the users' time, by the interactive response time law (Denning and Buzen, *The
+//! the remainder of the users' time, by the interactive response time law (Denning and Buzen, *The
 //! Operational Analysis of Queueing Network Models*, 1978): users × time / responses, less the mean
-//! response time. It is the script's own, so the trials at all levels tell of it.
+//! response time. It is set by the script alone, so the trials at all levels contribute to its
+//! estimate.
 
 use crate::measure::{Observation, Trial};
 
-/// Users keep their pace if each makes at least this share of the requests that it makes at low
-/// load, by how long responses take.
+/// The share of its requests at low load that each user must make to keep its pace, computed from
+/// the response times.
 const KEPT: f64 = 0.9;
-/// And if each made this share of them: those whose wait is shorter after a slow response lose
-/// nothing. It is closer to 1, as a trial may by chance count some requests more.
+/// The same share, computed from the counted responses: users whose wait is shorter after a slow
+/// response lose nothing. It is closer to 1, because a trial may by chance count some more
+/// requests.
 const COUNTED: f64 = 0.95;
 
-/// A shorter wait is no think time, in seconds: so long may the script and the generator take.
+/// The shortest wait that counts as think time, in seconds; the script and the generator may take
+/// this long.
 const LEAST_WAIT_S: f64 = 0.01;
 
-/// What the trials say about the users' wait.
+/// The users' wait, estimated from trials.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// Responses.
+    /// The number of responses.
     responses: f64,
-    /// How long all users were there, added up, in seconds.
+    /// The time of all users, added up, in seconds.
     users_s: f64,
-    /// How long they waited for a response, added up, in seconds.
+    /// The time that users waited for responses, added up, in seconds.
     response_s: f64,
 }
 
 impl Pace {
-    /// Adds a trial in which users kept their pace. Beyond that they may not have come to a steady
-    /// state.
+    /// Adds a trial in which users kept their pace. In other trials they may not have reached a
+    /// steady state.
     pub(crate) fn observe(&mut self, trial: &Trial) {
         let responses = trial.seen.answers_per_s * trial.seconds;
         self.responses += responses;
@@ -42,8 +45,8 @@ impl Pace {
         self.response_s += responses * trial.seen.mean_s;
     }
 
-    /// The mean time between a response and the user's next request, in seconds; 0 as long as
-    /// nothing is known.
+    /// Returns the mean time between a response and the user's next request, in seconds; 0 before
+    /// the first trial.
     pub(crate) fn wait_s(&self) -> f64 {
         if self.responses <= 0.0 {
             return 0.0;
@@ -51,14 +54,15 @@ impl Pace {
         ((self.users_s - self.response_s) / self.responses).max(0.0)
     }
 
-    /// The time from one request of a user to the next one, with this response time, in seconds.
+    /// Returns the time from one request of a user to the next one, at this response time, in
+    /// seconds.
     pub(crate) fn cycle_s(&self, response_s: f64) -> f64 {
         self.wait_s() + response_s
     }
 
-    /// Whether the users of a trial kept their pace, by the response time at low load. Users who
-    /// hardly wait, or for less time than the response takes, have none: they ask as fast as they
-    /// are answered.
+    /// True if the users of a trial kept their pace, compared with the response time at low load.
+    /// Users who hardly wait, or less than the response takes, have no pace: they send as fast as
+    /// responses arrive.
     pub(crate) fn is_kept(&self, trial: &Trial, at_ease_s: f64) -> bool {
         let Observation {
             answers_per_s,
@@ -119,7 +123,7 @@ mod tests {
         let mut pace = Pace::default();
         pace.observe(&trial(4.0, 400.0, 0.01));
         assert!(pace.is_kept(&trial(40.0, 400.0, 0.1), 0.01));
-        // Responses take 20 µs, and what asks again takes 80.
+        // Responses take 20 µs, and the next request is sent 80 µs later.
         let mut pace = Pace::default();
         pace.observe(&trial(1.0, 10_000.0, 0.000_02));
         assert!(pace.is_kept(&trial(2.0, 10_000.0, 0.000_12), 0.000_02));

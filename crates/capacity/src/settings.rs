@@ -1,35 +1,38 @@
-//! Where a search looks, how long and how closely.
+//! Settings of a search: its range, durations and precision.
 
 use crate::measure::OwnLimit;
 use loadline_stats::search::{Goal, Range};
 use serde::{Deserialize, Serialize};
 
-/// At a low rate a trial may last so many times as long as at others, to have its requests.
+/// The factor by which a trial at a low rate may be longer than others, to have enough requests.
 const LONGEST: f64 = 5.0;
-/// Any trial of an open load is to have so many requests, however long that takes.
+/// The fewest requests of any trial of an open load, however long that takes.
 const FEWEST_REQUESTS: f64 = 10.0;
-/// The rate of the warm-up, at most: a target that carries less has little to catch up with.
+/// The highest rate of the warm-up: a target with a lower capacity then has little backlog.
 const WARM_UP_RATE: f64 = 10.0;
-/// A trial on the way up to the load line measures at least this many seconds, if others do.
+/// The shortest measured part of a trial on the way up to the load line in seconds, unless all
+/// trials are shorter.
 const SHORTEST_S: f64 = 1.0;
-/// Trials on the ladder, the first of the descent included.
+/// The number of trials on the ladder, including the first of the descent.
 const RUNGS: f64 = 5.0;
-/// A load line that differs from the floor by no more than this share of it is this machine's end.
+/// The largest difference between a load line and the floor, as a share of the floor, at which the
+/// machine counts as the limit.
 const NEAR_FLOOR: f64 = 0.1;
-/// Half of the trials at the load line may break: it is where that many do.
+/// The share of the trials at the load line that may fail: the load line is where that many do.
 const EXCEED_RATIO: f64 = 0.5;
 
-/// The largest share of a search's time for trials that are discarded and made again.
+/// The largest share of a search's time for trials that are discarded and repeated.
 const RETRY_SHARE: f64 = 0.25;
-/// If this many trials at the beginning would all be discarded, disturbance is normal here.
+/// If this many trials at the beginning would all be discarded, disturbance is normal on this
+/// machine.
 pub(crate) const TELLING: usize = 10;
 
-/// The longest that a target is left alone between two trials, in seconds.
+/// The longest pause between two trials, in seconds.
 const LONGEST_PAUSE_S: f64 = 60.0;
-/// A pause takes at most this part of the time that is left, for there may be others.
+/// The largest share of the remaining time for one pause, because others may follow.
 const PAUSE_PART: f64 = 0.25;
 
-/// Where a search looks, how long and how closely.
+/// Settings of a search: its range, durations and precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The lowest level that is tried, above zero.
@@ -38,69 +41,70 @@ pub struct Settings {
     pub highest: f64,
     /// The level that is tried first.
     pub first: f64,
-    /// Whether levels are whole numbers, as where users are counted.
+    /// True if levels are whole numbers: numbers of users.
     pub whole: bool,
-    /// Whether a target keeps up only if users who wait between their requests keep their pace.
+    /// True if, in order to keep up, the users who wait between their requests must keep their
+    /// pace.
     #[serde(default)]
     pub users_keep_pace: bool,
-    /// How many checks there are.
+    /// The number of checks.
     pub checks: usize,
-    /// So many requests a trial must have for the highest percentile that a check asks for.
+    /// The number of requests that a trial needs for the highest percentile of the checks.
     pub samples: f64,
-    /// Seconds of each trial that are measured.
+    /// The duration of each trial's measured part, in seconds.
     pub trial_s: f64,
-    /// Seconds that each trial takes besides.
+    /// The overhead of each trial, in seconds.
     #[serde(alias = "settling_s")]
     pub overhead_s: f64,
-    /// Seconds that the target has to recover, at 90 % of the load line.
+    /// The time for the target to recover, at 90 % of the load line, in seconds.
     pub recovery_s: f64,
-    /// Seconds of the warm-up before the search.
+    /// The duration of the warm-up before the search, in seconds.
     pub warm_up_s: f64,
     /// Seconds of the budget that were spent before the warm-up.
     #[serde(rename = "gone_s")]
     pub spent_s: f64,
-    /// How close the load line is to be enclosed, as a share of it.
+    /// The width to which the load line is enclosed, as a share of it.
     pub width: f64,
-    /// This many trials decide on a level, where they disagree.
+    /// The number of trials that decide on a level if they disagree.
     pub trials: u32,
-    /// Seconds that all of it may take.
+    /// The duration of the whole search, in seconds.
     pub budget_s: f64,
-    /// Answers a second that the generator gets on its machine from a server that does nothing, if
-    /// that was measured and rates are searched.
+    /// The responses per second that the generator receives on its machine from a server that does
+    /// nothing, if that was measured and rates are searched.
     pub floor_per_s: Option<f64>,
 }
 
 impl Settings {
-    /// Seconds of a trial where nothing else is said.
+    /// The default duration of a trial's measured part, in seconds.
     pub const TRIAL_S: f64 = 2.0;
-    /// How close the load line is enclosed where nothing else is said.
+    /// The default width to which the load line is enclosed.
     pub const WIDTH: f64 = 0.05;
-    /// Trials that decide on a level where nothing else is said.
+    /// The default number of trials that decide on a level.
     pub const TRIALS: u32 = 5;
-    /// Seconds that all of it may take where nothing else is said.
+    /// The default duration of the whole search, in seconds.
     pub const BUDGET_S: f64 = 120.0;
-    /// The run that confirms a level lasts this many trials (MLPerf v0.5 asks for five runs).
+    /// The length of the confirming run, in trials (MLPerf v0.5 requires five runs).
     pub const CONFIRMATION_TRIALS: f64 = 5.0;
-    /// Of the trials that decide on a level this many may break, as a share.
+    /// The share of the trials that decide on a level that may fail.
     pub const EXCEED_RATIO: f64 = EXCEED_RATIO;
 
-    /// Seconds of a trial on the way up, where others measure this many.
+    /// Returns the seconds of a trial on the way up, if other trials measure this many.
     pub fn short_s(trial_s: f64) -> f64 {
         (trial_s / 2.0).max(SHORTEST_S).min(trial_s)
     }
 
-    /// How many seconds something takes in all if this many of them are measured.
+    /// Returns the whole duration of a trial with this many measured seconds.
     pub(crate) fn whole_s(&self, seconds: f64) -> f64 {
         seconds + self.overhead_s
     }
 
-    /// The level at which the target is warmed up.
+    /// Returns the level at which the target is warmed up.
     pub fn warm_up_level(&self) -> f64 {
         self.first.min(WARM_UP_RATE).max(self.lowest)
     }
 
-    /// Seconds that a trial of the search measures at this level: more at low rates, so that the
-    /// highest percentile has its requests.
+    /// Returns the seconds that a trial of the search measures at this level: more at low rates, so
+    /// that there are enough requests for the highest percentile.
     pub(crate) fn length_s(&self, level: f64) -> f64 {
         if self.whole {
             return self.trial_s;
@@ -109,34 +113,35 @@ impl Settings {
         self.trial_s.max(wanted_s).max(FEWEST_REQUESTS / level)
     }
 
-    /// Seconds that the run measures which confirms this level.
+    /// Returns the seconds that the run confirming this level measures.
     pub fn confirmation_s(&self, level: f64) -> f64 {
         Self::CONFIRMATION_TRIALS * self.length_s(level)
     }
 
-    /// Seconds of trials that decide on a level: the RFC's *Goal Duration Sum*.
+    /// Returns the seconds of trials that decide on a level: the RFC's *Goal Duration Sum*.
     pub fn required_s(&self) -> f64 {
         self.trial_s * f64::from(self.trials)
     }
 
-    /// Seconds that the ladder takes, if each of its trials takes so many besides what it measures.
+    /// Returns the seconds that the ladder takes, if each of its trials has this overhead.
     pub(crate) fn ladder_s(&self, overhead_s: f64) -> f64 {
         RUNGS * (self.trial_s + overhead_s) + self.recovery_s
     }
 
-    /// Seconds that confirmation, ladder and warm-up take.
+    /// Returns the seconds that confirmation, ladder and warm-up take, and those spent before.
     pub fn reserved_s(&self) -> f64 {
         let confirmation_s = self.whole_s(Self::CONFIRMATION_TRIALS * self.trial_s);
         confirmation_s + self.ladder_s(self.overhead_s) + self.warm_up_s + self.spent_s
     }
 
-    /// The fewest seconds with which a search can find anything: those that are reserved, and two
-    /// trials.
+    /// Returns the shortest budget with which a search can find anything: the reserved seconds, and
+    /// two trials.
     pub fn least_budget_s(&self) -> f64 {
         self.reserved_s() + 2.0 * self.whole_s(self.trial_s)
     }
 
-    /// The range of the search. Whether there is time for a trial is not for it to say.
+    /// Returns the range of the search. Its budget is unlimited, because the driver decides whether
+    /// there is time for a trial.
     pub(crate) fn range(&self) -> Range {
         Range {
             lowest: self.lowest,
@@ -148,26 +153,27 @@ impl Settings {
         }
     }
 
-    /// The floor, if this level is about as much as the generator gets from a server that does
-    /// nothing. A level clearly above shows that it was that server's end, not the generator's: a
-    /// target on another machine leaves more of this one.
+    /// Returns the floor, if this level is about as high as the rate that the generator reaches
+    /// with a server that does nothing. A level clearly above the floor shows that the floor was
+    /// that server's limit, not the generator's: a target on another machine leaves more of this
+    /// one to the generator.
     pub(crate) fn floor_at(&self, level: f64) -> Option<OwnLimit> {
         let near = |floor: &f64| (level - floor).abs() <= floor * NEAR_FLOOR;
         let answers_per_s = self.floor_per_s.filter(near)?;
         Some(OwnLimit::Floor { answers_per_s })
     }
 
-    /// The longest pause while there are yet this many seconds left.
+    /// Returns the longest pause if this many seconds are left.
     pub(crate) fn longest_pause_s(&self, left_s: f64) -> f64 {
         (left_s * PAUSE_PART).clamp(0.0, LONGEST_PAUSE_S)
     }
 
-    /// Seconds for trials that are discarded and made again.
+    /// Returns the seconds for trials that are discarded and repeated.
     pub(crate) fn retry_s(&self) -> f64 {
         (self.budget_s - self.reserved_s()).max(0.0) * RETRY_SHARE
     }
 
-    /// What is searched for, the same for each check.
+    /// Returns the goal of the search, the same for each check.
     pub(crate) fn goal(&self) -> Goal {
         Goal {
             exceed_ratio: EXCEED_RATIO,

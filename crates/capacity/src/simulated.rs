@@ -16,7 +16,7 @@ use crate::measure::Trial;
 use crate::settings::Settings;
 use std::collections::BTreeMap;
 
-/// As the command searches where nothing else is said, with all the time that it wants.
+/// The command's default settings, with unlimited time.
 pub(crate) fn settings() -> Settings {
     Settings {
         lowest: 1.0,
@@ -38,7 +38,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// As the command searches where nothing else is said.
+/// The command's default settings.
 pub(crate) fn usual() -> Settings {
     Settings {
         budget_s: Settings::BUDGET_S,
@@ -46,14 +46,14 @@ pub(crate) fn usual() -> Settings {
     }
 }
 
-/// What a trial takes besides, in seconds.
+/// The overhead of a trial, in seconds.
 pub(crate) const SETTLING_S: f64 = 0.4;
-/// The share of the answers that take too long in a stretch of a trial's length that breaks.
+/// The share of the responses that take too long in a failing stretch, as long as a trial.
 const OVER: f64 = 0.03;
-/// The share that may take too long.
+/// The share of responses that may take too long.
 const ALLOWED: f64 = 0.01;
 
-/// How many answers there were at a level, and how many of them took too long.
+/// The number of responses at a level, and how many of them took too long.
 #[derive(Clone, Copy, Default)]
 struct Answers {
     all: f64,
@@ -66,7 +66,7 @@ impl Answers {
     }
 }
 
-/// The answers of all trials that count, for each level.
+/// The responses of all trials that count, for each level.
 #[derive(Default)]
 pub(crate) struct Kept {
     last: Answers,

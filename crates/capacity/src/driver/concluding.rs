@@ -1,23 +1,23 @@
-//! What the trials that were made conclude about the load line, whenever the search ends.
+//! Conclusions about the load line from the trials made so far, whenever the search ends.
 
 use super::{ALL, Driver};
 use crate::conclusion::{self, Conclusion, Inconclusive, LoadLine, Why};
 use crate::measure::{Measure, OwnLimit, Purpose, Trial};
 
 /// If the requests in flight grow by no more than this during a trial, there is no backlog: the
-/// difference only depends on when the trial began and ended.
+/// difference depends only on when the trial began and ended.
 const ENDS: f64 = 2.0;
 
 impl<M: Measure> Driver<'_, M> {
-    /// The trials that count for the search, at this level or at all.
+    /// Returns the trials that count for the search, at this level or at all levels.
     fn counting(&self, level: Option<f64>) -> Vec<&Trial> {
         let counts =
             |trial: &&Trial| trial.counts() && level.is_none_or(|level| trial.level == level);
         self.trials.iter().filter(counts).collect()
     }
 
-    /// Which limit of the generator was reached between these bounds, if the upper one is not the
-    /// target's.
+    /// Returns the limit of the generator that was reached between these bounds, if the upper bound
+    /// is not the target's.
     pub(super) fn own_limit(&self, lower: f64, upper: f64) -> Option<OwnLimit> {
         let in_trials = conclusion::own_limit(&self.counting(Some(upper)));
         in_trials.or_else(|| self.settings.floor_at(lower))
@@ -59,7 +59,7 @@ impl<M: Measure> Driver<'_, M> {
             }
             apparent => apparent,
         };
-        // One long run may break by chance, and two; three at different levels hardly do.
+        // One or two long runs may fail by chance; three at different levels hardly do.
         let (lower, upper) = match self.refuted[..] {
             [] => (lower, upper),
             [_] | [_, _] => (self.confirmed, upper),

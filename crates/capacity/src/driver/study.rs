@@ -1,4 +1,4 @@
-//! How often searches find what is true, over many seeds.
+//! The accuracy of searches, over many seeds.
 
 use super::*;
 use crate::simulated::{Freezing, Lasting, Wavering, usual};
@@ -7,9 +7,9 @@ use crate::simulated::{Freezing, Lasting, Wavering, usual};
 #[derive(Debug, Default)]
 struct Tally {
     searches: u32,
-    /// SearchEnd with a load line.
+    /// Searches that ended with a load line.
     ended: u32,
-    /// The printed interval holds the truth, of all that print one.
+    /// Searches whose printed interval contains the true value, of all that print one.
     inside: u32,
     printed: u32,
     longest_s: f64,
@@ -49,7 +49,7 @@ fn tally(searches: u64, target: impl Fn(u64) -> Wavering) -> Tally {
     tally
 }
 
-/// A name, the correlation from one trial to the next, the share that lapses, and the spread.
+/// A name, the correlation from one trial to the next, the share of lapses, and the spread.
 type Case = (&'static str, f64, f64, f64);
 
 const CASES: [Case; 12] = [
@@ -76,8 +76,8 @@ fn of_case(case: &Case, searches: u64) -> Tally {
     })
 }
 
-/// That of this many intervals this share holds the truth, and of this many searches four of five
-/// end in time.
+/// Asserts that at least `least` of the intervals of this many searches contain the true value, and
+/// that 80 % of the searches find a load line within the budget.
 fn assert_case(case: &Case, searches: u64, least: f64) {
     let tally = of_case(case, searches);
     println!("{}: {tally:.3?}", case.0);
@@ -106,8 +106,8 @@ fn of_two_hundred_intervals_nine_of_ten_hold_the_truth() {
     }
 }
 
-/// What a target carries that is limited by its throughput alone, after how long it answers at low
-/// load, is found to within a hundredth, however few requests that are.
+/// The load line of a target that is limited only by its throughput is found to within one
+/// hundredth, whatever its response time at low load, and however low the rate.
 #[test]
 fn long_answers_and_low_rates_move_no_load_line() {
     let cases = [
@@ -142,7 +142,7 @@ fn long_answers_and_low_rates_move_no_load_line() {
     }
 }
 
-/// A rate of a few requests a second takes more time than is usual, for each trial has its ten
+/// A rate of a few requests a second needs more time than usual, because each trial must have ten
 /// requests.
 #[test]
 fn rates_below_ten_a_second_are_found_as_closely() {
@@ -161,8 +161,8 @@ fn rates_below_ten_a_second_are_found_as_closely() {
     }
 }
 
-/// Several short trials lie between two freezes, so most trials hold at rates
-/// at which more than one answer in a hundred takes too long.
+/// Several short trials lie between two freezes, so most trials pass at rates at which more than
+/// one response in a hundred takes too long.
 #[test]
 fn a_target_that_freezes_now_and_then_has_no_load_line_that_a_long_run_breaks() {
     let searched = |p99_s: f64| {
@@ -174,7 +174,7 @@ fn a_target_that_freezes_now_and_then_has_no_load_line_that_a_long_run_breaks() 
             .0
             .conclusion
     };
-    // Two percent of the answers take longer than 200 ms, at any rate.
+    // Two percent of the responses take longer than 200 ms, at any rate.
     match searched(0.2) {
         Conclusion::Inconclusive(known) => assert!(known.refuted.is_some(), "{known:?}"),
         Conclusion::NothingHolds { .. } => {}

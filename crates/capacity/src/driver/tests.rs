@@ -16,7 +16,7 @@ fn purposes(outcome: &SearchOutcome) -> Vec<Purpose> {
     outcome.trials.iter().map(|trial| trial.purpose).collect()
 }
 
-/// As closely as within 1 %.
+/// Settings for a width of 1 %.
 fn close() -> Settings {
     Settings {
         width: 0.01,
@@ -24,7 +24,7 @@ fn close() -> Settings {
     }
 }
 
-/// What such a queue carries of itself is what varies; what it carries all the time is less.
+/// The rate that such a queue reaches varies; the rate that it sustains is lower.
 #[test]
 fn the_capacity_of_a_noisy_queue_lies_in_the_interval_and_not_below_its_load_line() {
     let searches = 10;
@@ -46,8 +46,8 @@ fn the_capacity_of_a_noisy_queue_lies_in_the_interval_and_not_below_its_load_lin
 }
 
 /// In M/M/1 the response time is exponential with the rate μ − λ (Kleinrock, *Queueing Systems* I),
-/// so its 99th percentile is ln 100 / (μ − λ). Trials of two seconds hold more often than that: at
-/// the rate of theory 78 of 100 do.
+/// so its 99th percentile is ln 100 / (μ − λ). Trials of two seconds pass at higher rates too: at
+/// the theoretical rate 78 of 100 do.
 fn assert_theory(searches: u64) {
     let (service_rate, p99_s) = (2_000.0, 0.02);
     let capacity = service_rate - 100f64.ln() / p99_s;
@@ -66,7 +66,8 @@ fn assert_theory(searches: u64) {
         (line.level / capacity - 1.0, line.low..=line.high)
     });
     let (offs, intervals): (Vec<f64>, Vec<_>) = lines.unzip();
-    // A rate at which all answers together hold lies below that at which half of the trials do.
+    // The rate at which all responses together pass lies below the one at which half of the trials
+    // do.
     let off = offs.iter().sum::<f64>() / offs.len() as f64;
     assert!(
         (-0.08..0.02).contains(&off),
@@ -196,7 +197,7 @@ fn what_is_known_when_the_user_or_the_budget_ends_it_is_told() {
     );
 }
 
-/// A trial takes what the settings say and more, by a clock that runs with the target.
+/// A trial takes the configured time and more, by a clock that runs with the target.
 #[test]
 fn the_budget_is_kept_whatever_trials_take_besides() {
     for (seed, besides_s) in (0..40).zip([0.0, 0.5, 2.0, 5.0].into_iter().cycle()) {
@@ -240,9 +241,9 @@ fn users_are_found_in_whole_numbers() {
     assert_eq!(outcome.ladder.rungs[0].trial.level, 1.0);
 }
 
-/// Processor time that a hypervisor takes from every trial.
+/// Processor time that a hypervisor takes away in every trial.
 const STOLEN: OwnLimit = OwnLimit::Stolen { share: 0.5 };
-/// A core that a worker has to share.
+/// A core that a worker has to share with another process.
 const CROWDED: OwnLimit = OwnLimit::Crowded { share: 0.5 };
 
 #[test]
@@ -263,7 +264,7 @@ fn what_breaks_everywhere_on_a_disturbed_machine_says_nothing_of_the_target() {
     assert_eq!(outcome.conclusion, nothing);
 }
 
-/// Each trial breaks by the machine with a probability that makes a search all but endless.
+/// Each trial fails because of the machine with a probability that makes a search almost endless.
 #[test]
 fn a_search_that_a_disturbed_machine_keeps_from_its_end_says_why() {
     let short = Settings {
@@ -334,7 +335,7 @@ fn a_descent_in_which_the_machine_lost_time_is_made_again() {
     assert_eq!(what(&outcome), what(&calm));
 }
 
-/// If only the trials that broke were made again, more of them would hold than the target keeps.
+/// Repeating only failed trials would let more of them pass than the target sustains.
 #[test]
 fn trials_made_again_do_not_lift_the_load_line_of_a_target_that_wavers() {
     let mean = |disturbed: Option<(OwnLimit, f64)>| {
@@ -470,8 +471,8 @@ fn trials_of_few_response_times_say_that_they_are_too_short() {
     assert!((0.9..=1.1).contains(&(level / (20.0 / 0.15))), "{level}");
 }
 
-/// The trial at twice the capacity leaves a second of work behind, which a trial of two seconds at
-/// 98 % of the capacity does not get done.
+/// The trial at twice the capacity leaves a second of work, which a trial of two seconds at 98 % of
+/// the capacity would not finish.
 #[test]
 fn what_an_overload_leaves_behind_is_over_before_the_next_trial() {
     for capacity in [777.0, 5_000.0, 51_234.0] {
@@ -480,7 +481,7 @@ fn what_an_overload_leaves_behind_is_over_before_the_next_trial() {
         let line = load_line(&outcome);
         let off = line.carried / capacity - 1.0;
         assert!((-0.01..=0.01).contains(&off), "{line:?} {capacity}");
-        // What piles up is known but for the square of its share.
+        // The backlog is known except for the square of its share.
         assert!(line.low <= 1.0001 * capacity, "{line:?} {capacity}");
         assert!(line.high >= capacity, "{line:?} {capacity}");
         let counting = outcome.trials.iter().filter(|trial| trial.counts());
@@ -490,7 +491,7 @@ fn what_an_overload_leaves_behind_is_over_before_the_next_trial() {
     }
 }
 
-/// As `--users` searches users who wait.
+/// Settings of a search over numbers of users who wait (`--users`).
 fn of_users(users_keep_pace: bool) -> Settings {
     Settings {
         first: 1.0,
@@ -501,7 +502,7 @@ fn of_users(users_keep_pace: bool) -> Settings {
     }
 }
 
-/// The most users of whom each makes nine tenths of the requests that one alone makes.
+/// Returns the most users of whom each makes nine tenths of the requests that a single user makes.
 fn breaking_point(target: &Thinking) -> f64 {
     let cycle_s = target.wait_s + target.response_s(1.0);
     let keeps = |users: &f64| cycle_s >= 0.9 * (target.wait_s + target.response_s(*users));

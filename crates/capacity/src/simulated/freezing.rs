@@ -1,11 +1,11 @@
-//! A target that stops again and again.
+//! A target that freezes repeatedly.
 
 use super::{Answers, Kept, SETTLING_S};
 use crate::measure::{Descent, Measure, Observation, Purpose, Trial};
 use std::convert::Infallible;
 
-/// A single server that stops for a moment again and again, and serves this many requests a second
-/// else.
+/// A single server that freezes repeatedly for a moment, and otherwise serves this many requests a
+/// second.
 pub(crate) struct Freezing {
     pub(crate) capacity: f64,
     pub(crate) freeze_s: f64,
@@ -13,7 +13,7 @@ pub(crate) struct Freezing {
     /// The check: the 99th percentile of the response time is below this.
     pub(crate) p99_s: f64,
     now_s: f64,
-    /// When the server is done with what came so far.
+    /// The time at which the server has finished all requests so far.
     free_s: f64,
     kept: Kept,
 }
@@ -31,7 +31,7 @@ impl Freezing {
         }
     }
 
-    /// How long a request takes that comes now.
+    /// Returns the response time of a request that arrives at this time.
     fn response_s(&mut self, at_s: f64) -> f64 {
         let start_s = self.free_s.max(at_s);
         let into_s = start_s % self.every_s;
@@ -40,7 +40,7 @@ impl Freezing {
         self.free_s - at_s
     }
 
-    /// The response times at this level for so long.
+    /// Returns the response times at this level for this many seconds.
     pub(crate) fn responses(&mut self, level: f64, seconds: f64) -> Vec<f64> {
         let start_s = self.now_s;
         self.now_s += seconds;

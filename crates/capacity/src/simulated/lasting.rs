@@ -1,22 +1,22 @@
-//! A target that goes on with what a trial left behind.
+//! A target that continues with the backlog of the last trial.
 
 use super::SETTLING_S;
 use crate::measure::{Descent, Measure, Observation, Purpose};
 use std::convert::Infallible;
 
-/// A target that serves so many requests a second, in order, and goes on after a trial with what
-/// that left behind.
+/// A target that serves this many requests a second, in order, and after a trial continues with the
+/// trial's backlog.
 pub(crate) struct Lasting {
     pub(crate) capacity: f64,
-    /// What a response takes behind no other, in seconds.
+    /// The response time without a queue, in seconds.
     pub(crate) at_ease_s: f64,
     /// The check: the longest response time is below this.
     pub(crate) most_s: f64,
-    /// How long it yet takes for what came so far.
+    /// The time needed for the requests so far, in seconds.
     pub(crate) backlog_s: f64,
-    /// The most connections: no more requests are in flight than these.
+    /// The most connections: no more requests are in flight.
     pub(crate) connections: f64,
-    /// Seconds that all of it took.
+    /// The total duration, in seconds.
     pub(crate) elapsed_s: f64,
 }
 
@@ -38,7 +38,7 @@ impl Lasting {
         self.elapsed_s += seconds;
     }
 
-    /// What is under way after this many seconds of this level, in requests.
+    /// Returns the requests under way after this many seconds of this level.
     fn outstanding(&self, level: f64, seconds: f64) -> f64 {
         self.backlog_s * self.capacity + level * self.at_ease_s.min(seconds)
     }
@@ -59,7 +59,7 @@ impl Measure for Lasting {
         let longest_s = before_s.max(self.backlog_s) + self.at_ease_s;
         let outstanding = self.outstanding(level, SETTLING_S + seconds).floor();
         let mean_s = self.at_ease_s + (before_s + self.backlog_s) / 2.0;
-        // What could not be sent is not sent any more.
+        // Requests that could not be sent are dropped.
         self.backlog_s = self.backlog_s.min(self.connections / self.capacity);
         Ok(Some(Observation {
             checks: vec![longest_s < self.most_s],

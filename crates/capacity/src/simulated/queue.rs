@@ -6,13 +6,13 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use std::convert::Infallible;
 
-/// A queue of Kendall's kind M/M/c: arrivals at random, served by the first free of c servers for
+/// A queue of Kendall's kind M/M/c: random arrivals, each served by the first free of c servers for
 /// an exponential time.
 pub(crate) struct Queue {
     pub(crate) servers: usize,
-    /// Requests a second that one server serves.
+    /// Requests per second that one server serves.
     pub(crate) service_rate: f64,
-    /// By which share the service rate varies from trial to trial.
+    /// The share by which the service rate varies from trial to trial.
     pub(crate) noise: f64,
     /// The check: the 99th percentile of the response time is below this.
     pub(crate) p99_s: f64,
@@ -21,11 +21,10 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// The largest number of arrivals that is simulated in a trial: from there on all breaks
-    /// anyway.
+    /// The most arrivals that are simulated in a trial: with more of them every check fails anyway.
     const MOST_ARRIVALS: f64 = 100_000.0;
 
-    /// Response times of what ended in time, and how many arrivals there were.
+    /// Returns the response times of the requests that ended in time, and the number of arrivals.
     fn responses(&mut self, rate: f64, seconds: f64) -> (Vec<f64>, usize) {
         let off: f64 = StandardNormal.sample(&mut self.random);
         let service_rate = self.service_rate * (1.0 + self.noise * off);

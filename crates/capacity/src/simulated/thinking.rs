@@ -3,19 +3,19 @@
 use crate::measure::{Descent, Measure, Observation, Purpose};
 use std::convert::Infallible;
 
-/// A server of one request at a time, whose users wait for a while behind each response. What it
-/// does with so many of them is computed by mean value analysis (Reiser and Lavenberg, 1980).
+/// A server of one request at a time, whose users wait for a while after each response. Its
+/// response time is computed by mean value analysis (Reiser and Lavenberg, 1980).
 pub(crate) struct Thinking {
-    /// How long a user waits, in seconds.
+    /// The time that a user waits, in seconds.
     pub(crate) wait_s: f64,
-    /// How long the server needs for a request, in seconds.
+    /// The time that the server needs for a request, in seconds.
     pub(crate) service_s: f64,
     /// The check: the mean response time is below this.
     pub(crate) most_s: f64,
 }
 
 impl Thinking {
-    /// The mean response time with so many users, in seconds.
+    /// Returns the mean response time with this many users, in seconds.
     pub(crate) fn response_s(&self, users: f64) -> f64 {
         let (mut response_s, mut queue) = (self.service_s, 0.0);
         for number in 1..=users as u64 {

@@ -9,31 +9,33 @@ use rand_distr::{Distribution, StandardNormal};
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// A target that holds up to a threshold, which varies from stretch to stretch of a trial's length
-/// by a normal share.
+/// A target that passes up to a threshold, which varies from stretch to stretch, each as long as a
+/// trial, by a normally distributed share.
 pub(crate) struct Wavering {
     pub(crate) threshold: f64,
     pub(crate) noise: f64,
     /// The correlation from one stretch to the next.
     pub(crate) correlation: f64,
-    /// The share of the stretches that break at any level.
+    /// The share of the stretches that fail at any level.
     pub(crate) lapses: f64,
     pub(crate) random: ChaCha8Rng,
-    /// From this level on the generator is busy, and the checks break for that.
+    /// The level from which on the generator is busy, and the checks fail because of that.
     pub(crate) generator_ends: f64,
-    /// What disturbs the machine, so that in this share of the trials the checks break for it.
+    /// The disturbance of the machine, and the share of trials in which the checks fail because of
+    /// it.
     pub(crate) disturbed: Option<(OwnLimit, f64)>,
-    /// The trials, from 1, in which it is disturbed.
+    /// The trials, from 1, that are disturbed.
     pub(crate) burst: Range<usize>,
-    /// The user interrupts before this trial.
+    /// The number of trials after which the user interrupts.
     pub(crate) interrupted_after: usize,
     pub(crate) trials: usize,
-    /// How far the threshold is off, in standard deviations.
+    /// The deviation of the threshold, in standard deviations.
     off: f64,
     kept: Kept,
-    /// Seconds that all of it took.
+    /// The total duration, in seconds.
     pub(crate) elapsed_s: f64,
-    /// There is a clock, and each trial takes so many seconds more than is known before.
+    /// The additional seconds of each trial, which are not known in advance; `None` without a
+    /// clock.
     pub(crate) besides_s: Option<f64>,
 }
 
@@ -58,7 +60,7 @@ impl Wavering {
         }
     }
 
-    /// Whether the next stretch holds.
+    /// Returns true if the next stretch passes.
     fn holds(&mut self, level: f64) -> bool {
         let new: f64 = StandardNormal.sample(&mut self.random);
         self.off = self.correlation * self.off + (1.0 - self.correlation.powi(2)).sqrt() * new;
@@ -119,7 +121,7 @@ impl Measure for Wavering {
         back: (f64, f64),
     ) -> Result<Option<Descent>, Infallible> {
         self.trials += 1;
-        // Both levels are one trial, which settles once.
+        // Both levels are one trial, with one overhead.
         self.elapsed_s += self.besides_s.unwrap_or(0.0) - SETTLING_S;
         Ok(Some(Descent {
             over: self.seen(over.0, over.1),
