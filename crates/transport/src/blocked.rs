@@ -1,10 +1,10 @@
-//! Hosts and addresses that nothing is sent to.
+//! Blocked hosts and addresses, to which no requests are sent.
 
 use loadline_plan::{IpRange, Naming};
 use std::io;
 use std::net::IpAddr;
 
-/// What a plan blocks, and by what.
+/// A blocked host or address, and the rule that blocks it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Blocked {
     /// A host.
@@ -12,7 +12,7 @@ pub enum Blocked {
     Host {
         /// The host.
         host: String,
-        /// The pattern that it matches.
+        /// The pattern that the host matches.
         pattern: String,
     },
     /// An address.
@@ -20,7 +20,7 @@ pub enum Blocked {
     Address {
         /// The address.
         address: IpAddr,
-        /// The range that has it.
+        /// The range that contains the address.
         range: IpRange,
     },
 }
@@ -45,7 +45,7 @@ impl Blocked {
         }
     }
 
-    /// What was blocked, if an operation failed because of that.
+    /// Returns the blocked host or address, if an operation failed because of it.
     pub fn of(error: &io::Error) -> Option<&Blocked> {
         error.get_ref()?.downcast_ref()
     }

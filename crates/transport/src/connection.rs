@@ -10,9 +10,9 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-/// The most that is read from a socket at once.
+/// The most bytes that are read from a socket at once.
 pub(crate) const RECEIVE_BYTES: usize = 64 * 1024;
-/// The most ciphertext that is read at once.
+/// The most bytes of ciphertext that are read at once.
 pub(crate) const CIPHER_BYTES: usize = 40 * 1024;
 
 const _: () = assert!(
@@ -20,7 +20,7 @@ const _: () = assert!(
     "the plaintext of one receive must fit"
 );
 
-/// Buffers that all connections of a worker share: between two operations they hold nothing.
+/// Buffers that all connections of a worker share. Between two operations they hold no data.
 #[derive(Debug)]
 pub struct Scratch {
     plain: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// New buffers; the one for ciphertext is made when TLS first needs it.
+    /// Creates the buffers; the one for ciphertext is allocated when TLS first needs it.
     pub fn new() -> Self {
         Scratch {
             plain: vec![0; RECEIVE_BYTES],
@@ -36,12 +36,12 @@ impl Scratch {
         }
     }
 
-    /// The first `bytes` of what the last receive brought.
+    /// Returns the first `bytes` of the last receive's data.
     pub fn received(&self, bytes: usize) -> &[u8] {
         &self.plain[..bytes]
     }
 
-    /// The buffers for plaintext and for ciphertext.
+    /// Returns the buffers for plaintext and for ciphertext.
     pub(crate) fn halves(&mut self) -> (&mut [u8], &mut [u8]) {
         if self.cipher.is_empty() {
             self.cipher.resize(CIPHER_BYTES, 0);
@@ -56,7 +56,7 @@ impl Default for Scratch {
     }
 }
 
-/// A connection that carries the wire.
+/// A connection for HTTP, with or without TLS.
 #[derive(Debug)]
 pub struct Connection<S> {
     socket: S,
@@ -65,7 +65,7 @@ pub struct Connection<S> {
 }
 
 impl<S: Socket> Connection<S> {
-    /// A connection without TLS.
+    /// Creates a connection without TLS.
     pub fn plain(socket: S) -> Self {
         Connection {
             socket,
@@ -74,7 +74,7 @@ impl<S: Socket> Connection<S> {
         }
     }
 
-    /// A connection over TLS: makes the handshake.
+    /// Makes the TLS handshake, and returns the connection over it.
     pub(crate) async fn secured(
         socket: S,
         mut session: Box<Session>,
@@ -88,7 +88,7 @@ impl<S: Socket> Connection<S> {
         })
     }
 
-    /// Waits for the server's first word behind a handshake of TLS 1.3, or for the deadline. In
+    /// Waits for the server's first message after a handshake of TLS 1.3, or for the deadline. In
     /// older versions the handshake itself ends with the server's consent.
     pub(crate) async fn heed(&mut self, scratch: &RefCell<Scratch>) -> io::Result<()> {
         match &mut self.session {
@@ -97,88 +97,91 @@ impl<S: Socket> Connection<S> {
         }
     }
 
-    /// The socket below, where there is no TLS.
+    /// Returns the socket of a connection without TLS.
     pub(crate) fn into_socket(self) -> S {
         debug_assert!(self.session.is_none(), "TLS keeps its socket");
         self.socket
     }
 
-    /// The same connection, which knows that it was dialled to this address.
+    /// Returns the same connection with the address that was dialled.
     pub(crate) fn with_peer(self, peer: Option<SocketAddr>) -> Self {
         Connection { peer, ..self }
     }
 
-    /// The address that was dialled, which is the proxy's behind a proxy; `None` of a Unix socket.
+    /// Returns the address that was dialled: the proxy's if there is one; `None` for a Unix socket.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer
     }
 
-    /// What the TLS handshake agreed on; `None` without TLS.
+    /// Returns the result of the TLS handshake; `None` without TLS.
     pub fn agreed(&self) -> Option<Agreed> {
         self.session.as_ref().map(|session| session.agreed())
     }
 
-    /// Has its bytes on the socket counted here, those up to now as well, if they are TLS's.
+    /// Counts the bytes on the socket of a TLS connection in `traffic` from now on, including those
+    /// so far. Has no effect without TLS.
     pub fn count_encrypted_in(&mut self, traffic: &Rc<Traffic>) {
         if let Some(session) = &mut self.session {
             session.count_in(traffic);
         }
     }
 
-    /// Whether the server chose HTTP/2 by ALPN; false without TLS.
+    /// True if the server selected HTTP/2 by ALPN; false without TLS.
     pub fn chose_http2(&self) -> bool {
         self.session
             .as_ref()
             .is_some_and(|session| session.chose_http2())
     }
 
-    /// Operations that are not done at this instant end with [`io::ErrorKind::TimedOut`].
+    /// Sets the deadline: operations that are not complete by then end with
+    /// [`io::ErrorKind::TimedOut`].
     #[inline]
     pub fn set_deadline(&self, deadline_ns: u64) {
         self.socket.set_deadline(Some(deadline_ns));
     }
 
-    /// Whether the peer is known to have closed its side of the socket, or to have broken it. That
-    /// TLS has ended does not count: the socket is the peer's to close.
+    /// True if the peer is known to have closed its side of the socket, or to have reset it. The
+    /// end of TLS alone does not count: the peer still has to close the socket.
     #[inline]
     pub fn peer_closed(&self) -> bool {
         self.socket.peer_closed()
     }
 
-    /// Whether the loop has seen something come that may not have been read.
+    /// True if the loop has noticed arrivals that may not have been read.
     #[inline]
     pub fn may_receive(&self) -> bool {
         self.socket.may_receive()
     }
 
-    /// Waits for this many bytes at once from now on, at least 1; those of TLS are not known before
-    /// they are read.
+    /// Wakes the reader only when at least this many bytes (at least 1) have arrived, from now on.
+    /// Has no effect with TLS, whose byte counts are not known before reading.
     pub fn hear_from(&self, bytes: u32) {
         if self.session.is_none() {
             self.socket.hear_from(bytes);
         }
     }
 
-    /// Has the kernel stamp the next send, for [`Connection::sent_at_ns`].
+    /// Requests a kernel timestamp of the next send, for [`Connection::sent_at_ns`].
     pub fn stamp_next_send(&self) {
         self.socket.stamp_next_send();
     }
 
-    /// When the last byte of the send that was stamped left this host, if the kernel told.
+    /// Returns the time at which the last byte of the timestamped send left this host, if the
+    /// kernel reported it.
     pub fn sent_at_ns(&self) -> Option<u64> {
         self.socket.sent_at_ns()
     }
 
-    /// How many bytes the socket has taken so far, modulo 2^32; of ciphertext where there is TLS.
+    /// Returns the number of bytes that the socket has accepted so far, modulo 2^32; with TLS these
+    /// are bytes of ciphertext.
     #[inline]
     pub fn taken(&self) -> u32 {
         self.socket.taken()
     }
 
-    /// Whether the server had ended the connection before any byte came to it of those that the
-    /// socket took behind the first `from` ([`Socket::came_behind_end`]). To be asked of a
-    /// connection that has ended. With TLS, the server's word that it sends nothing more is such an
-    /// end.
+    /// True if the server had ended the connection before it received any of the bytes that the
+    /// socket accepted after the first `from` ([`Socket::came_behind_end`]). To be called after the
+    /// connection has ended. With TLS, the server's closing alert counts as such an end.
     pub fn came_behind_end(&self, from: u32) -> bool {
         let session = self.session.as_ref();
         let has_ended = session.is_some_and(|session| session.is_closed());
@@ -195,7 +198,7 @@ impl<S: Socket> Connection<S> {
         poll_fn(|cx| self.poll_send_all(cx, &mut bytes)).await
     }
 
-    /// Sends what it can of `bytes`, and takes it off them; ready when all is sent.
+    /// Sends as much of `bytes` as possible, and removes it from them; ready when all is sent.
     #[inline(always)]
     pub fn poll_send_all(
         &mut self,
@@ -225,21 +228,21 @@ impl<S: Socket> Connection<S> {
         }
     }
 
-    /// Whether the end that was received may be somebody else's than the server's: TLS ended
-    /// without its word for it (RFC 9112, section 9.8).
+    /// True if the end of the connection may not be the server's: TLS ended without its closing
+    /// alert (RFC 9112, section 9.8).
     pub fn is_cut(&self) -> bool {
         self.session
             .as_ref()
             .is_some_and(|session| session.is_cut())
     }
 
-    /// Whether bytes can be dropped unseen with [`Connection::poll_discard`].
+    /// True if bytes can be dropped unread with [`Connection::poll_discard`].
     #[inline]
     pub fn can_discard(&self) -> bool {
         self.session.is_none()
     }
 
-    /// Drops up to `most` bytes unseen; only where [`Connection::can_discard`].
+    /// Drops up to `most` bytes unread; only if [`Connection::can_discard`].
     #[inline]
     pub fn poll_discard(
         &mut self,

@@ -18,32 +18,32 @@ use std::rc::Rc;
 use std::sync::Arc;
 use url::Url;
 
-/// How long to wait before a Unix socket whose queue is full is asked again.
+/// The time before another attempt to connect to a Unix socket whose queue is full.
 const ASK_AGAIN_NS: u64 = 1_000_000;
 
-/// How long a server that asked for a certificate is listened to at least.
+/// The shortest time for which a server that requested a certificate may still refuse it.
 const HEED_NS: u64 = 100_000_000;
 
-/// How long a connection took to come up.
+/// The times of opening a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
-    /// How long the name took to resolve, where that was not done before the run.
+    /// The time to resolve the name, if that was not done before the run.
     pub resolve_ns: Option<u64>,
-    /// From there to the connection, a proxy's tunnel included.
+    /// The time from then to the connection, including a proxy's tunnel.
     pub connect_ns: u64,
-    /// From there to the end of the TLS handshake.
+    /// The time from then to the end of the TLS handshake.
     pub tls_ns: Option<u64>,
 }
 
-/// How one connection is wished for.
+/// The options of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wish {
-    /// The local address that it leaves from; the plan's if `None`.
+    /// The local address to bind; the plan's if `None`.
     pub local: Option<IpAddr>,
-    /// Whether the server may choose HTTP/2 by ALPN, in a plan that
+    /// True if the server may select HTTP/2 by ALPN, in a plan that
     /// [negotiates](Settings::negotiates_http).
     pub offers_http2: bool,
-    /// Whether any certificate is taken, whatever the plan says.
+    /// True if any certificate is accepted, whatever the plan requires.
     pub trusts_anyone: bool,
 }
 
@@ -56,34 +56,34 @@ impl From<Option<IpAddr>> for Wish {
     }
 }
 
-/// No connection came up.
+/// A connection that could not be opened.
 #[derive(Debug)]
 pub struct DialError {
-    /// What failed.
+    /// The step that failed.
     pub phase: DialPhase,
-    /// Where it was to go; `None` if the name has no address.
+    /// The address that was dialled; `None` if the name has no address.
     pub address: Option<Address>,
-    /// Why it failed.
+    /// The reason.
     pub error: io::Error,
 }
 
-/// A part of dialling.
+/// A step of dialling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialPhase {
-    /// Looking the name up.
+    /// Resolving the name.
     Resolve,
     /// Connecting the socket.
     Connect,
-    /// Having a proxy open a tunnel.
+    /// Opening a tunnel through a proxy.
     Tunnel,
     /// The TLS handshake.
     Tls,
-    /// Beginning HTTP/2: agreeing on it, and waiting for the server's settings.
+    /// Beginning HTTP/2: negotiating it, and waiting for the server's settings.
     Http2,
 }
 
 impl DialError {
-    /// What ran out on this machine, if that is why.
+    /// Returns the resource that ran out on this machine, if that is the reason.
     pub fn shortage(&self) -> Option<Shortage> {
         Shortage::of(&self.error)
     }
@@ -134,19 +134,19 @@ pub struct Dialler<H: Host> {
     local_addresses: Vec<IpAddr>,
     tls: Option<TlsSetup>,
     config: Option<Arc<ClientConfig>>,
-    /// The same, offering both versions of HTTP, where composed requests may have either.
+    /// Like `config`, but offering both versions of HTTP, for composed requests.
     negotiating: Option<Arc<ClientConfig>>,
-    /// The settings of `config` that take any certificate, made when they are first wished for.
+    /// Like `config`, but accepting any certificate; created when first needed.
     trusting: OnceCell<Option<Arc<ClientConfig>>>,
-    /// The name that TLS servers are told, where it is not their own.
+    /// The server name that is sent in TLS, if it differs from the host's.
     told_name: Option<String>,
     /// The worker's buffers.
     pub scratch: Rc<RefCell<Scratch>>,
 }
 
 impl<H: Host> Dialler<H> {
-    /// A dialler for these endpoints. `first` is the place of this worker's first connection in
-    /// every rotation, so that workers do not all begin with the same address.
+    /// Creates a dialler for these endpoints. `first` is the position of this worker's first
+    /// connection in every rotation, so that workers do not all begin with the same address.
     pub fn new(
         host: H,
         endpoints: Vec<Endpoint>,
@@ -173,8 +173,8 @@ impl<H: Host> Dialler<H> {
     }
 
     /// Opens a connection to the endpoint's next address; gives up at the deadline or after the
-    /// plan's time for connecting. When all addresses have had their turn the next local address
-    /// has its, so that each goes with each: every such pair has all ports to itself.
+    /// plan's time for connecting. Each time all addresses have been used, the next local address
+    /// follows, so that every combination occurs: each of them has a whole range of ports.
     pub async fn dial(
         &self,
         endpoint: usize,
@@ -184,7 +184,7 @@ impl<H: Host> Dialler<H> {
         self.dial_as(wish, endpoint, deadline_ns).await
     }
 
-    /// As [`dial`](Dialler::dial), in the way that is wished for.
+    /// Opens a connection like [`dial`](Dialler::dial), with these options.
     pub async fn dial_as(
         &self,
         wish: Wish,
@@ -202,18 +202,19 @@ impl<H: Host> Dialler<H> {
         dialled.map(|(connection, dial)| (connection, Dial { resolve_ns, ..dial }))
     }
 
-    /// The number of the endpoint of a URL, which may be a new one. Its name is looked up when a
-    /// connection to it is first dialled, off the loop.
+    /// Returns the number of the endpoint of a URL, which may be a new one. Its name is resolved
+    /// when a connection to it is first dialled, without blocking the loop.
     pub fn endpoint_of(&self, url: &Url) -> usize {
         self.routes.number_of(url)
     }
 
-    /// How connections are made and used.
+    /// Returns the settings of connections.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// A route's endpoint, and how long its name took to resolve if that was not done before.
+    /// Returns a route's endpoint, and the time that its name took to resolve if that was not done
+    /// before.
     async fn resolved(
         &self,
         route: &Rc<Route>,
@@ -229,7 +230,8 @@ impl<H: Host> Dialler<H> {
         Ok((endpoint, Some(self.host.now_ns() - start_ns)))
     }
 
-    /// The endpoint's next address, if nothing blocks it.
+    /// Returns the endpoint's next address and the number of completed rotations, unless the
+    /// address is blocked.
     fn next_turn<'a>(
         &self,
         route: &Route,
@@ -246,8 +248,8 @@ impl<H: Host> Dialler<H> {
         Ok((address, round))
     }
 
-    /// As [`dial`](Dialler::dial), where nothing is to be sent yet: a server that asked for the
-    /// client's certificate is given the time to refuse what it got.
+    /// Opens a connection like [`dial`](Dialler::dial), before any request is to be sent: a server
+    /// that requested the client's certificate is given time to refuse it.
     pub async fn dial_ahead(
         &self,
         endpoint: usize,
@@ -272,8 +274,8 @@ impl<H: Host> Dialler<H> {
         Ok((connection, dial))
     }
 
-    /// Listens to what a server says of the client's certificate. It is in no hurry to say that it
-    /// is content, and some say nothing: so not for long.
+    /// Waits for a server's verdict on the client's certificate. Servers are slow to accept one,
+    /// and some report nothing, so the wait is short.
     async fn heed(&self, connection: &mut Connection<H::Socket>, dial: &Dial) -> io::Result<()> {
         let asked = self.tls.as_ref().is_some_and(TlsSetup::asked);
         let Some(tls_ns) = dial.tls_ns.filter(|_| asked) else {
@@ -286,7 +288,9 @@ impl<H: Host> Dialler<H> {
         heard
     }
 
-    /// Dials every address of an endpoint once and keeps those that answer.
+    /// Dials every address of an endpoint once, and returns the endpoint with those that succeed.
+    ///
+    /// Fails with the first error if no address does.
     pub async fn probe(&self, endpoint: &Endpoint) -> Result<Endpoint, DialError> {
         let mut answering = Endpoint {
             addresses: Vec::new(),
@@ -305,7 +309,7 @@ impl<H: Host> Dialler<H> {
         }
     }
 
-    /// Whether the server at an endpoint's first address chooses HTTP/2, of the versions that it is
+    /// True if the server at an endpoint's first address selects HTTP/2, of the versions that it is
     /// offered.
     pub async fn chooses_http2(&self, endpoint: &Endpoint) -> Result<bool, DialError> {
         let address = &endpoint.addresses[0];
@@ -358,7 +362,7 @@ impl<H: Host> Dialler<H> {
         Ok((connection.with_peer(peer(address)), dial))
     }
 
-    /// The settings of TLS for a connection that is wished for so.
+    /// Returns the settings of TLS for a connection with these options.
     fn config_for(&self, wish: Wish) -> &Option<Arc<ClientConfig>> {
         if wish.trusts_anyone {
             let trusting = || Some(self.tls.as_ref()?.trusting_anyone().for_worker());
@@ -370,7 +374,7 @@ impl<H: Host> Dialler<H> {
         }
     }
 
-    /// Until when a dial that began at this instant may take.
+    /// Returns the deadline of a dial that began at this instant.
     fn allowed_until(&self, start_ns: u64) -> u64 {
         let allowed_ns = u64::try_from(self.settings.connect_timeout.as_nanos());
         start_ns.saturating_add(allowed_ns.unwrap_or(u64::MAX))
@@ -390,7 +394,8 @@ impl<H: Host> Dialler<H> {
         loop {
             let connected = self.host.connect(address, &options, deadline_ns).await;
             match (connected, address) {
-                // TCP waits by itself for a place in the server's queue.
+                // Unlike for a Unix socket, the kernel itself waits for a place in a TCP server's
+                // queue.
                 (Err(error), Address::Unix(_)) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.await_place(deadline_ns).await?;
                 }
@@ -400,7 +405,7 @@ impl<H: Host> Dialler<H> {
         }
     }
 
-    /// Waits a moment, if the deadline leaves one.
+    /// Waits before another attempt, if the deadline allows it.
     async fn await_place(&self, deadline_ns: u64) -> io::Result<()> {
         let now_ns = self.host.now_ns();
         if now_ns >= deadline_ns {
@@ -435,13 +440,14 @@ impl<H: Host> Dialler<H> {
         Ok(Session::new(tls))
     }
 
-    /// The local address for a connection to `to`: in each round another one of its IP version.
+    /// Returns the local address for a connection to `to`: a different one of its IP version in
+    /// each round.
     fn local_address(&self, to: &Address, round: usize) -> Option<IpAddr> {
         let Address::Ip(to) = to else { return None };
         let all = self.local_addresses.iter().copied();
         let fitting = all.filter(|local| local.is_ipv4() == to.is_ipv4());
         match fitting.clone().count() {
-            // The error will name the one that does not fit.
+            // The error will name the address that does not fit.
             0 => self.local_addresses.first().copied(),
             count => fitting.clone().nth(round % count),
         }
@@ -456,7 +462,7 @@ fn failed(phase: DialPhase, address: &Address, error: io::Error) -> DialError {
     }
 }
 
-/// There is no address to dial.
+/// Returns the error for an endpoint without an address to dial.
 fn without_address(error: io::Error) -> DialError {
     DialError {
         phase: DialPhase::Resolve,
@@ -465,7 +471,7 @@ fn without_address(error: io::Error) -> DialError {
     }
 }
 
-/// The server speaks none of the versions of HTTP that were offered.
+/// Returns the error for a server that supports none of the offered versions of HTTP.
 fn not_offered() -> io::Error {
     io::Error::other("the server does not offer HTTP/2 (ALPN h2)")
 }
@@ -477,8 +483,7 @@ fn told_name(name: &ServerName) -> Option<String> {
     }
 }
 
-/// The kernel has one error for two causes, no local port and no local address: tells which
-/// it was.
+/// Distinguishes the two causes of one kernel error: no free local port, or no such local address.
 fn explain(error: io::Error, to: SocketAddr, local: Option<IpAddr>) -> io::Error {
     if error.kind() != io::ErrorKind::AddrNotAvailable || has_address(to, local) {
         return error;
@@ -490,8 +495,8 @@ fn explain(error: io::Error, to: SocketAddr, local: Option<IpAddr>) -> io::Error
     io::Error::new(error.kind(), reason)
 }
 
-/// Whether this machine has the local address, or any at all for this target. A datagram socket
-/// takes none of TCP's ports, and sends nothing when it is connected.
+/// True if this machine has the local address, or any at all for this target. A datagram socket
+/// uses no TCP ports, and connecting it sends nothing.
 fn has_address(to: SocketAddr, local: Option<IpAddr>) -> bool {
     let any = match to {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -510,7 +515,7 @@ impl<H: Host> fmt::Debug for Dialler<H> {
     }
 }
 
-/// The address that a socket of this kind has, if it has one.
+/// Returns the IP address to which such a socket connects, if it has one.
 fn peer(address: &Address) -> Option<SocketAddr> {
     match address {
         Address::Ip(address) => Some(*address),

@@ -1,4 +1,4 @@
-//! Where the requests of one URL origin go.
+//! The destination of the requests of one URL origin.
 
 use crate::blocked::Blocked;
 use crate::tunnel::Tunnel;
@@ -9,43 +9,43 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 use url::{Host, Url};
 
-/// Where the requests of one URL origin (scheme, host and port) go.
+/// The destination of the requests of one URL origin (scheme, host and port).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Whether TLS is used.
+    /// True if TLS is used.
     pub tls: bool,
-    /// The URL's host, without brackets: the name that TLS asks for.
+    /// The URL's host, without brackets: the name that the certificate must have.
     pub host: String,
     /// The URL's port, or its scheme's.
     pub port: u16,
-    /// Where to connect, taken in turn; never empty.
+    /// The addresses to connect to, in turn; never empty.
     pub addresses: Vec<Address>,
-    /// How long the name took to resolve; `None` if there was none to resolve.
+    /// The time to resolve the name; `None` if there was no name to resolve.
     pub resolve_time: Option<Duration>,
-    /// What a proxy at these addresses is asked before TLS begins; `None` without one.
+    /// The tunnel to open through a proxy at these addresses before TLS begins; `None` without one.
     pub tunnel: Option<Tunnel>,
 }
 
-/// A name has no usable address.
+/// A name without a usable address.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// The resolver found nothing.
+    /// The resolver found no address.
     #[error(
         "no address is known for the host `{host}` ({reason}): correct the name or the resolver's \
          configuration"
     )]
     Unknown {
-        /// The name asked for.
+        /// The name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's message.
         reason: String,
     },
-    /// The name has addresses, none of the version wanted.
+    /// The name has addresses, but none of the requested version.
     #[error(
         "the host `{host}` has no {version} address: leave the IP version open or use another host"
     )]
     NoneOfVersion {
-        /// The name asked for.
+        /// The name.
         host: String,
         /// `IPv4` or `IPv6`.
         version: &'static str,
@@ -56,7 +56,7 @@ pub enum ResolveError {
 }
 
 impl Endpoint {
-    /// Whether a URL belongs to this endpoint.
+    /// True if a URL belongs to this endpoint.
     pub fn serves(&self, url: &Url) -> bool {
         let port = url.port_or_known_default();
         self.tls == is_tls(url) && Some(self.port) == port && self.host == host_of(url)
@@ -65,13 +65,14 @@ impl Endpoint {
     /// Resolves a URL's host. Blocks on the system's resolver.
     ///
     /// # Errors
-    /// If no address of the wanted IP version is known for it.
+    /// If no address of the requested IP version is known for it, or the plan blocks it.
     pub fn resolve(url: &Url, connection: &Connection) -> Result<Endpoint, ResolveError> {
         let start = Instant::now();
         Endpoint::named(url, connection)?.with_addresses(connection, start, look_up)
     }
 
-    /// As [`resolve`](Self::resolve), by the host's resolver, while its loop goes on.
+    /// Resolves a URL's host like [`resolve`](Self::resolve), with the host's resolver, without
+    /// blocking the loop.
     pub(crate) async fn resolve_on<H: Reactor>(
         host: &H,
         url: &Url,
@@ -86,7 +87,7 @@ impl Endpoint {
         named.with_addresses(connection, start, |_, _| found)
     }
 
-    /// The endpoint of a URL without its addresses, and the name that has them.
+    /// Returns the endpoint of a URL without its addresses, and the name to resolve.
     fn named(url: &Url, connection: &Connection) -> Result<Named, ResolveError> {
         let (host, port) = (host_of(url), port_of(url));
         let mut endpoint = Endpoint {
@@ -117,10 +118,10 @@ impl Endpoint {
     }
 }
 
-/// An endpoint whose name has not been looked up.
+/// An endpoint whose name has not been resolved.
 struct Named {
     endpoint: Endpoint,
-    /// Which host and port to ask for; `None` where there is no name to look up.
+    /// The host and port to resolve; `None` if there is no name to resolve.
     to: Option<(String, u16)>,
 }
 
@@ -149,8 +150,8 @@ impl Named {
     }
 }
 
-/// The addresses of `localhost`, which are loopback of either version whatever the system's list of
-/// hosts says (RFC 6761, section 6.3); those of other names as they are.
+/// Returns the addresses of a name, to which it adds a loopback address of the requested version
+/// for `localhost` if the system's list of hosts lacks one (RFC 6761, section 6.3).
 fn with_loopback(
     host: &str,
     port: u16,
@@ -169,7 +170,7 @@ fn with_loopback(
     found
 }
 
-/// Only TLS goes through a tunnel: plain requests are asked of the proxy itself.
+/// Returns the tunnel for a URL, which only TLS uses: plain requests are sent to the proxy itself.
 fn tunnel(url: &Url, connection: &Connection) -> Option<Tunnel> {
     let proxy = connection.proxy.as_ref().filter(|_| is_tls(url))?;
     Some(Tunnel::to(url, port_of(url), proxy))
@@ -191,7 +192,8 @@ fn host_of(url: &Url) -> String {
     }
 }
 
-/// Where connections meant for `host:port` go: the first rule that matches decides.
+/// Returns the host and port to connect to instead of `host:port`: the first rule that matches
+/// decides.
 fn redirect(host: &str, port: u16, rules: &[ConnectTo]) -> (String, u16) {
     let matches = |rule: &&ConnectTo| {
         (rule.host.is_empty() || rule.host.eq_ignore_ascii_case(host))
@@ -208,7 +210,7 @@ fn redirect(host: &str, port: u16, rules: &[ConnectTo]) -> (String, u16) {
     (to_host.to_owned(), rule.to_port.unwrap_or(port))
 }
 
-/// Where connections to a host go by the plan's naming.
+/// Applies the plan's naming: returns the host and port to connect to, unless the host is blocked.
 fn renamed(naming: &Naming, (host, port): (String, u16)) -> Result<(String, u16), ResolveError> {
     Blocked::check_host(naming, &host)?;
     Ok(match naming.rule(&host, port) {
@@ -217,7 +219,7 @@ fn renamed(naming: &Naming, (host, port): (String, u16)) -> Result<(String, u16)
     })
 }
 
-/// Those of a name's addresses that a policy allows.
+/// Returns the addresses that a policy allows.
 fn allowed(all: Vec<SocketAddr>, policy: AddressPolicy) -> Vec<SocketAddr> {
     let of = |is_v4: bool| {
         let all = all.iter().copied();
@@ -237,7 +239,7 @@ fn allowed(all: Vec<SocketAddr>, policy: AddressPolicy) -> Vec<SocketAddr> {
     }
 }
 
-/// Those of a name's addresses that are used.
+/// Returns the addresses of a name that are used.
 fn usable(
     host: &str,
     found: io::Result<Vec<SocketAddr>>,
@@ -266,7 +268,7 @@ fn usable(
     Ok(addresses)
 }
 
-/// Those of the version, each once, in the resolver's order.
+/// Returns the addresses of the version, each once, in the resolver's order.
 fn wanted(all: Vec<SocketAddr>, version: IpVersion) -> Vec<Address> {
     let mut addresses = Vec::new();
     for address in all {

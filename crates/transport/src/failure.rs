@@ -1,4 +1,4 @@
-//! The sentences for failures of TLS; each says what to do.
+//! Messages for failures of TLS; each suggests what to do.
 
 use rustls::{
     AlertDescription, CertificateError, InconsistentKeys, InvalidMessage, PeerIncompatible,
@@ -11,7 +11,7 @@ use std::io;
 pub(crate) struct TlsFailure(pub(crate) rustls::Error);
 
 impl TlsFailure {
-    /// The failure that TLS has wrapped up in an error of its own, as its writer does.
+    /// Unwraps a TLS failure that the TLS writer has wrapped in an I/O error.
     pub(crate) fn within(error: io::Error) -> io::Error {
         match error.downcast::<rustls::Error>() {
             Ok(inner) => TlsFailure(inner).into(),
@@ -21,7 +21,7 @@ impl TlsFailure {
 }
 
 impl From<TlsFailure> for io::Error {
-    /// [`io::ErrorKind::InvalidData`] if what came is no TLS at all.
+    /// Uses [`io::ErrorKind::InvalidData`] if the received data is not TLS.
     fn from(failure: TlsFailure) -> Self {
         let kind = match failure.0 {
             rustls::Error::InvalidMessage(_) => io::ErrorKind::InvalidData,
@@ -99,13 +99,14 @@ fn write_names(expected: &str, presented: &[String], f: &mut fmt::Formatter<'_>)
     )
 }
 
-/// `shop.example` of `DnsName("shop.example")`, as TLS gives the names of a certificate.
+/// Returns `shop.example` for `DnsName("shop.example")`, the form in which the library prints the
+/// names of a certificate.
 fn bare(name: &str) -> &str {
     let inner = name.split_once('(').map_or(name, |(_, inner)| inner);
     inner.trim_end_matches(')').trim_matches('"')
 }
 
-/// Whether the server speaks none of the versions of HTTP that were offered by ALPN.
+/// True if the server supports none of the versions of HTTP that were offered by ALPN.
 pub(crate) fn is_no_protocol(error: &io::Error) -> bool {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     matches!(
@@ -136,7 +137,7 @@ fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Resu
     }
 }
 
-/// Whether a certificate was refused for being an authority's.
+/// True if a certificate was refused because it is an authority's.
 pub(crate) fn is_authority_as_server(error: &rustls::Error) -> bool {
     matches!(error, rustls::Error::InvalidCertificate(error) if is_authoritys(error))
 }
@@ -149,12 +150,12 @@ fn is_of_old_version(error: &CertificateError) -> bool {
     is_other(error, "UnsupportedCertVersion")
 }
 
-/// Whether the error is one that the library has no variant for, by its text.
+/// True if the error has this text, for errors that the library has no variant for.
 fn is_other(error: &CertificateError, text: &str) -> bool {
     matches!(error, CertificateError::Other(reason) if reason.to_string() == text)
 }
 
-/// Whether a server's alert is about what the client showed, or did not show (RFC 8446, section
+/// True if a server's alert is about the client's certificate, or its absence (RFC 8446, section
 /// 6.2).
 fn refuses_certificate(alert: AlertDescription) -> bool {
     use AlertDescription as A;
@@ -171,16 +172,16 @@ fn refuses_certificate(alert: AlertDescription) -> bool {
     )
 }
 
-/// What a server found wrong with the client.
+/// The subject of a server's complaint about the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Complaint {
-    /// Its certificate, or that it has none.
+    /// The client's certificate, or its absence.
     Certificate,
-    /// Something else, which it tells in a word at most.
+    /// Anything else; the alert describes it in a word at most.
     Other,
 }
 
-/// What the server complained of, if an operation failed because it did.
+/// Returns the subject of the server's complaint, if an operation failed because of one.
 pub fn complaint(error: &io::Error) -> Option<Complaint> {
     match error.get_ref()?.downcast_ref()? {
         TlsFailure(rustls::Error::AlertReceived(alert)) if refuses_certificate(*alert) => {
@@ -191,7 +192,7 @@ pub fn complaint(error: &io::Error) -> Option<Complaint> {
     }
 }
 
-/// Whether an operation failed in TLS rather than in the socket below it.
+/// True if an operation failed in TLS rather than in the socket below it.
 pub fn is_tls_error(error: &io::Error) -> bool {
     error
         .get_ref()

@@ -1,8 +1,8 @@
-//! Connections that carry the wire: names, dialling, TLS, Unix sockets.
+//! Connections for HTTP: names, dialling, TLS, Unix sockets.
 //!
-//! An [`Endpoint`] is where requests of one URL origin go. It is resolved once, before the run or
-//! when a request first goes there. A worker's [`Dialler`] opens [`Connection`]s to it, taking its
-//! addresses in turn.
+//! An [`Endpoint`] is the destination of the requests of one URL origin. It is resolved once,
+//! before the run or when a request first goes there. A worker's [`Dialler`] opens [`Connection`]s
+//! to its addresses in turn.
 
 mod blocked;
 mod connection;

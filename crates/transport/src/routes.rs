@@ -1,8 +1,8 @@
-//! Endpoints by number: those of the plan, and those that turn up while a run lasts.
+//! Endpoints by number: those of the plan, and those that are added while a run lasts.
 //!
-//! A route has a number from when its origin is first named. Its name is looked up when a
-//! connection is first dialled, once for all that wait for it, and off the loop. What was found is
-//! kept, for as long as the plan says; a failure is not, so that the next dial asks again.
+//! A route gets its number when its origin first occurs. Its name is resolved when a connection is
+//! first dialled, once for all tasks that wait for it, and without blocking the loop. The result is
+//! cached for the time that the plan sets; a failure is not, so that the next dial resolves again.
 
 use crate::endpoint::{Endpoint, ResolveError};
 use loadline_plan::{Connection as Settings, Selection};
@@ -20,23 +20,23 @@ pub(crate) struct Routes {
     list: RefCell<Vec<Rc<Route>>>,
     /// The routes of composed requests, by scheme, host and port.
     by_origin: RefCell<HashMap<Origin, usize>>,
-    /// The place of the first connection of each route in its rotation.
+    /// The position of the first connection of each route in its rotation.
     first: usize,
 }
 
-/// Where connections to one endpoint go.
+/// The destination of connections to one endpoint.
 pub(crate) struct Route {
     endpoint: RefCell<Option<Rc<Endpoint>>>,
-    /// Until when what was found holds, on the host's clock.
+    /// The time until which the endpoint's addresses are valid, on the host's clock.
     until_ns: Cell<u64>,
-    /// What names the endpoint, where it was not resolved before.
+    /// The URL to resolve, if the endpoint was not resolved before the run.
     url: Option<Url>,
-    /// The place of the next connection in the rotation.
+    /// The position of the next connection in the rotation.
     turn: Cell<usize>,
     lookup: RefCell<Option<Rc<Lookup>>>,
 }
 
-/// A look-up that is under way.
+/// A look-up in progress.
 #[derive(Default)]
 struct Lookup {
     outcome: RefCell<Option<Result<Rc<Endpoint>, Rc<ResolveError>>>>,
@@ -44,7 +44,7 @@ struct Lookup {
 }
 
 impl Routes {
-    /// Routes to endpoints that were resolved before the run.
+    /// Creates routes to endpoints that were resolved before the run.
     pub(crate) fn new(endpoints: Vec<Endpoint>, first: usize) -> Self {
         let known = |endpoint| Rc::new(Route::new(Some(endpoint), None, first));
         Routes {
@@ -58,7 +58,7 @@ impl Routes {
         Rc::clone(&self.list.borrow()[number])
     }
 
-    /// The number of the route to a URL's origin, which may be new.
+    /// Returns the number of the route to a URL's origin, which may be new.
     pub(crate) fn number_of(&self, url: &Url) -> usize {
         let mut by_origin = self.by_origin.borrow_mut();
         *by_origin.entry(url.origin()).or_insert_with(|| {
@@ -88,7 +88,7 @@ impl Route {
         }
     }
 
-    /// The endpoint, if it is resolved and what was found still holds.
+    /// Returns the endpoint, if it is resolved and its addresses are still valid.
     pub(crate) fn endpoint(&self, now_ns: impl FnOnce() -> u64) -> Option<Rc<Endpoint>> {
         let until_ns = self.until_ns.get();
         if until_ns < u64::MAX && until_ns <= now_ns() {
@@ -97,7 +97,7 @@ impl Route {
         self.endpoint.borrow().clone()
     }
 
-    /// The endpoint's next address, and how often all of them have had their turn.
+    /// Returns the endpoint's next address, and the number of completed rotations.
     pub(crate) fn next_turn<'a>(
         &self,
         endpoint: &'a Endpoint,
@@ -113,7 +113,7 @@ impl Route {
         (&addresses[index % addresses.len()], this / addresses.len())
     }
 
-    /// Resolves the endpoint, or waits until somebody else has, up to the deadline.
+    /// Resolves the endpoint, or waits until another task has, up to the deadline.
     pub(crate) async fn resolve<H: Host>(
         self: &Rc<Self>,
         host: &H,
@@ -133,7 +133,8 @@ impl Route {
         .await
     }
 
-    /// The look-up that is under way, begun if there is none. It goes on whoever waits for it.
+    /// Returns the look-up in progress, and begins one if there is none. It continues even if no
+    /// task waits for it.
     fn look_up<H: Host>(self: &Rc<Self>, host: &H, settings: &Settings) -> Rc<Lookup> {
         let mut under_way = self.lookup.borrow_mut();
         if let Some(lookup) = &*under_way {
@@ -182,7 +183,7 @@ impl Route {
     }
 }
 
-/// What a dial fails with that finds no address.
+/// Converts the error of a look-up to that of a dial.
 fn unresolved(error: &ResolveError) -> io::Error {
     match error {
         ResolveError::Blocked(blocked) => io::Error::other(blocked.clone()),
@@ -190,7 +191,7 @@ fn unresolved(error: &ResolveError) -> io::Error {
     }
 }
 
-/// An endpoint that was resolved before the run has no name to look up.
+/// Returns the error for an endpoint that was resolved before the run and has no name to resolve.
 fn nameless() -> ResolveError {
     ResolveError::Unknown {
         host: String::new(),
@@ -198,8 +199,8 @@ fn nameless() -> ResolveError {
     }
 }
 
-/// A number that looks drawn, for each of a row: the finalizer of SplitMix64 (Steele, Lea and
-/// Flood, 2014).
+/// Returns a pseudo-random number for each number of a sequence: the finalizer of SplitMix64
+/// (Steele, Lea and Flood, 2014).
 fn scattered(number: u64) -> u64 {
     let mut z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,9 +1,9 @@
 //! The TLS of one connection.
 //!
-//! Ciphertext goes in with [`Session::absorb`] and its plaintext comes out at once, into the
-//! worker's [`Scratch`]: a session keeps no plaintext, so that connections which rest cost little.
-//! The one exception is what a server says within the handshake, before it was asked anything; it
-//! waits for the first receive.
+//! [`Session::absorb`] takes ciphertext and returns its plaintext at once, in the worker's
+//! [`Scratch`]: a session stores no plaintext, so that idle connections need little memory. The one
+//! exception is plaintext that a server sends within the handshake, before any request; it is kept
+//! for the first receive.
 
 use crate::connection::Scratch;
 use crate::failure::TlsFailure;
@@ -18,21 +18,22 @@ use std::io::{self, IoSlice, Read, Write};
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-/// The longest record: a header and its fragment (RFC 5246, section 6.2.3; those of TLS 1.3 are
-/// shorter).
+/// The length of the longest record: a header and its fragment (RFC 5246, section 6.2.3; records of
+/// TLS 1.3 are shorter).
 pub(crate) const RECORD_BYTES: usize = 5 + 16 * 1024 + 2048;
-/// Records that are no longer than this together go to the socket in one piece.
+/// The length up to which several records are sent to the socket in one piece.
 const GATHERED_BYTES: usize = 4096;
 
 /// The TLS of one connection.
 #[derive(Debug)]
 pub(crate) struct Session {
     tls: ClientConnection,
-    /// Why nothing more can be received.
+    /// The reason why nothing more can be received.
     end: Option<SessionEnd>,
-    /// Plaintext that came with the end of the handshake: of one receive, so it fits in one.
+    /// Plaintext that arrived with the end of the handshake: that of one receive, so it fits in
+    /// one.
     early: Vec<u8>,
-    /// Where its bytes on the socket are counted.
+    /// The counter of the connection's bytes on the socket.
     traffic: Rc<Traffic>,
 }
 
@@ -44,24 +45,24 @@ pub struct Agreed {
     pub version: String,
     /// The cipher suite.
     pub suite: String,
-    /// The group in which the keys were exchanged.
+    /// The group of the key exchange.
     pub group: String,
-    /// The server's own certificate, in DER; empty if it gave none.
+    /// The server's own certificate, in DER; empty if it sent none.
     pub certificate: Vec<u8>,
 }
 
 #[derive(Debug)]
 enum SessionEnd {
-    /// The server has said that it sends nothing more.
+    /// The server sent its closing alert.
     Closed,
-    /// The connection ended, and the server has not said that it would.
+    /// The connection ended without the server's closing alert.
     Cut,
     Failed(TlsFailure),
 }
 
 impl Session {
-    /// A session whose handshake is still to be made. In a box, because it is large and most of
-    /// those who wait for a dial never have one.
+    /// Creates a session before its handshake. It is boxed because it is large, and most futures
+    /// that wait for a dial never have one.
     pub(crate) fn new(tls: ClientConnection) -> Box<Self> {
         Box::new(Session {
             tls,
@@ -71,13 +72,13 @@ impl Session {
         })
     }
 
-    /// Has its bytes counted here, those up to now as well.
+    /// Counts the session's bytes in `traffic` from now on, including those so far.
     pub(crate) fn count_in(&mut self, traffic: &Rc<Traffic>) {
         traffic.take_over(&self.traffic);
         self.traffic = Rc::clone(traffic);
     }
 
-    /// What the handshake agreed on.
+    /// Returns the result of the handshake.
     pub(crate) fn agreed(&self) -> Agreed {
         let tls = &self.tls;
         let version = tls.protocol_version();
@@ -92,7 +93,7 @@ impl Session {
         }
     }
 
-    /// Whether the server chose HTTP/2 by ALPN.
+    /// True if the server selected HTTP/2 by ALPN.
     pub(crate) fn chose_http2(&self) -> bool {
         self.tls.alpn_protocol() == Some(ALPN_HTTP2)
     }
@@ -112,8 +113,8 @@ impl Session {
         }
     }
 
-    /// Waits for the first that the server says behind a handshake of TLS 1.3: a ticket, data, or
-    /// why it wants no more of us.
+    /// Waits for the server's first message after a handshake of TLS 1.3: a ticket, data, or the
+    /// reason why it refuses the client.
     pub(crate) async fn heed(
         &mut self,
         socket: &impl Socket,
@@ -130,7 +131,7 @@ impl Session {
         }
     }
 
-    /// Takes the next part of the server's side of the handshake, or what follows it.
+    /// Reads the next part of the server's handshake, or what follows it.
     fn poll_greet(
         &mut self,
         socket: &impl Socket,
@@ -149,12 +150,13 @@ impl Session {
             return Poll::Ready(Ok(()));
         };
         let error = failure.clone().into();
-        // The server is told what is wrong, if it still listens.
+        // Sends the alert about the failure, if the server still receives.
         let _ = self.poll_flush(socket, cx);
         Poll::Ready(Err(error))
     }
 
-    /// Sends what it can of `bytes`, and takes it off them; ready when all has gone to the socket.
+    /// Sends as much of `bytes` as possible, and removes it from them; ready when all has gone to
+    /// the socket.
     pub(crate) fn poll_send_all(
         &mut self,
         socket: &impl Socket,
@@ -165,7 +167,7 @@ impl Session {
             if bytes.is_empty() {
                 return self.poll_flush(socket, cx);
             }
-            // Of an earlier part some may be left.
+            // Ciphertext of an earlier part may be left.
             ready!(self.poll_flush(socket, cx))?;
             let taken = self.tls.writer().write(bytes).map_err(TlsFailure::within)?;
             *bytes = &bytes[taken..];
@@ -194,8 +196,9 @@ impl Session {
             }
             self.traffic.received(received.bytes);
             let bytes = self.absorb(&cipher[..received.bytes], plain);
-            // An alert, perhaps. If it does not fit now it goes with the next request, and if the
-            // socket is broken the next operation says so: what came counts.
+            // There may be an alert to send. If it does not fit now it is sent with the next
+            // request, and if the socket is broken the next operation fails: the received data
+            // still counts.
             let _ = self.poll_flush(socket, cx);
             if bytes > 0 {
                 return Poll::Ready(Ok(Received { bytes, ..received }));
@@ -203,13 +206,13 @@ impl Session {
         }
     }
 
-    /// Whether the connection ended and the server has not said that it would: somebody else may
-    /// have cut it (RFC 8446, section 6.1).
+    /// True if the connection ended without the server's closing alert: a third party may have cut
+    /// it (RFC 8446, section 6.1).
     pub(crate) fn is_cut(&self) -> bool {
         matches!(self.end, Some(SessionEnd::Cut))
     }
 
-    /// Whether the server has said that it sends nothing more.
+    /// True if the server sent its closing alert.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self.end, Some(SessionEnd::Closed))
     }
@@ -223,17 +226,17 @@ impl Session {
         }
     }
 
-    /// Takes ciphertext, leaves its plaintext in `plain` and says how much that is.
+    /// Decrypts ciphertext into `plain`, and returns the length of the plaintext.
     ///
-    /// All records that are whole are opened now, so the plaintext is that of `cipher` and of one
+    /// All complete records are decrypted now, so the plaintext is that of `cipher` and of one
     /// record that an earlier part began: [`RECORD_BYTES`] more than `cipher` are always enough.
     fn absorb(&mut self, mut cipher: &[u8], plain: &mut [u8]) -> usize {
         let mut filled = 0;
-        // What comes after the end is no concern of anybody's (RFC 8446, section 6.1).
+        // Data after the end is ignored (RFC 8446, section 6.1).
         while !cipher.is_empty() && self.end.is_none() {
             self.end = self.process(&mut cipher);
-            // Taken at once: TLS refuses more ciphertext while it holds too much plaintext. An
-            // error says only that there is none.
+            // Read at once: TLS refuses more ciphertext while it holds too much plaintext. An error
+            // only means that there is no plaintext.
             filled += self.tls.reader().read(&mut plain[filled..]).unwrap_or(0);
         }
         filled
@@ -280,7 +283,7 @@ impl SessionEnd {
     }
 }
 
-/// Lets TLS write to a socket; a socket that is not ready would block.
+/// Lets TLS write to a socket; a socket that is not ready returns an error of kind `WouldBlock`.
 struct Outlet<'a, 'b, S> {
     socket: &'a S,
     cx: &'a mut Context<'b>,
@@ -295,8 +298,8 @@ impl<S: Socket> Write for Outlet<'_, '_, S> {
         }
     }
 
-    /// TLS gives each record apart. The short ones of a handshake leave together: one call and one
-    /// packet instead of three.
+    /// Joins short records, which TLS passes separately. Those of a handshake then leave together:
+    /// one call and one packet instead of three.
     fn write_vectored(&mut self, records: &[IoSlice<'_>]) -> io::Result<usize> {
         let first: &[u8] = records.first().map_or(&[], |record| record);
         if records.len() < 2 || first.len() > GATHERED_BYTES {

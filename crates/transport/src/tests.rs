@@ -1,4 +1,4 @@
-//! Connections against real servers on threads and simulated ones in virtual time.
+//! Connections to real servers on threads and to simulated ones in virtual time.
 
 pub(crate) mod authority;
 mod costs;
@@ -21,7 +21,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Long enough for a busy machine; a test that waits for it has failed.
+/// A time that is long enough for a busy machine; a test that waits for it has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn settings() -> Settings {
@@ -43,7 +43,7 @@ fn plainly(addresses: &[SocketAddr]) -> Endpoint {
     }
 }
 
-/// An endpoint that is asked for a certificate of this name.
+/// An endpoint that must have a certificate with this name.
 fn securely(host: &str, address: SocketAddr) -> Endpoint {
     Endpoint {
         tls: true,
@@ -52,7 +52,7 @@ fn securely(host: &str, address: SocketAddr) -> Endpoint {
     }
 }
 
-/// A dialler to one endpoint, which reads what its TLS needs.
+/// Creates a dialler to one endpoint, with the TLS setup that the endpoint needs.
 fn dialler<H: Host>(host: &H, endpoint: Endpoint, settings: &Settings) -> Dialler<H> {
     let setup = endpoint
         .tls
@@ -70,7 +70,7 @@ fn on_kernel<T>(test: impl AsyncFnOnce(Kernel) -> T) -> T {
     kernel.block_on(test(kernel.clone())).expect("a live loop")
 }
 
-/// The next receive's bytes.
+/// Returns the bytes of the next receive.
 async fn receive<S: Socket>(
     connection: &mut Connection<S>,
     scratch: &RefCell<Scratch>,
@@ -92,8 +92,8 @@ async fn receive_stamped<S: Socket>(
     .await
 }
 
-/// Sends bytes that come back until one of them is stamped: the kernel begins to stamp a little
-/// after a socket has first asked for it.
+/// Sends bytes that are echoed until one of them is timestamped: the kernel begins to do so a
+/// little after a socket has first requested it.
 async fn assert_stamped<S: Socket>(
     kernel: &Kernel,
     connection: &mut Connection<S>,
@@ -104,7 +104,8 @@ async fn assert_stamped<S: Socket>(
         connection.send_all(b"?").await.expect("sent");
         let (_, received) = receive_stamped(connection, scratch).await.expect("an echo");
         if let Some(at_ns) = received.at_ns {
-            // The stamp is of the wall clock, which is mapped to ours to some microseconds.
+            // The timestamp is of the wall clock, which is mapped to the monotonic one to some
+            // microseconds.
             let allowed = sent_ns - 1_000_000..=kernel.now_ns() + 1_000_000;
             assert!(allowed.contains(&at_ns), "{at_ns} is not in {allowed:?}");
             return;
@@ -113,7 +114,7 @@ async fn assert_stamped<S: Socket>(
     panic!("no receive was stamped");
 }
 
-/// All bytes until at least `bytes` have come.
+/// Returns all bytes until at least `bytes` have arrived.
 async fn receive_at_least<S: Socket>(
     connection: &mut Connection<S>,
     scratch: &RefCell<Scratch>,
@@ -130,7 +131,7 @@ async fn receive_at_least<S: Socket>(
     Ok(all)
 }
 
-/// All bytes until the peer sends nothing more.
+/// Returns all bytes until the peer sends nothing more.
 async fn receive_all<S: Socket>(
     connection: &mut Connection<S>,
     scratch: &RefCell<Scratch>,
@@ -145,7 +146,7 @@ async fn receive_all<S: Socket>(
     }
 }
 
-/// Bytes in which a gap, a repetition or a mix-up shows.
+/// Returns bytes in which a gap, a repetition or a permutation is detected.
 pub(crate) fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
     let mut state = seed;
     let next = || {
@@ -157,7 +158,7 @@ pub(crate) fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(bytes).collect()
 }
 
-/// Says which byte differs instead of printing megabytes.
+/// Compares, and reports the position of the first difference instead of printing megabytes.
 #[track_caller]
 pub(crate) fn assert_same(got: &[u8], expected: &[u8]) {
     assert_eq!(got.len(), expected.len(), "another length");

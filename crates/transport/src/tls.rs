@@ -29,46 +29,46 @@ pub(crate) const ALPN_HTTP2: &[u8] = b"h2";
 /// The most bytes of a file with certificates or keys.
 const MOST_PEM: u64 = 16_000_000;
 
-/// Everything about TLS that is read before a run.
+/// The TLS settings that are read before a run.
 #[derive(Clone, Debug)]
 pub struct TlsSetup {
     config: Arc<ClientConfig>,
     asked: Arc<AtomicBool>,
-    /// Whether earlier sessions are resumed.
+    /// True if earlier sessions are resumed.
     resumes: bool,
 }
 
-/// The TLS settings of a plan cannot be used.
+/// A reason why the TLS settings of a plan can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsSetupError {
-    /// A file cannot be read, or holds nothing of what it should.
+    /// A file can't be read, or does not contain what it should.
     #[error("cannot use `{}` as {what}: {reason}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What it was to hold.
+        /// The expected content.
         what: &'static str,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A client's key is of no use without its certificate.
+    /// A client's key without its certificate.
     #[error("--key belongs to a client certificate: give that with --cert")]
     HalfIdentity,
-    /// Certificate and key do not fit, or are of a kind that is not supported.
+    /// Certificate and key do not match, or are of an unsupported kind.
     #[error(
         "the client certificate and key cannot be used together: {}",
         TlsFailure(.0.clone())
     )]
     Identity(rustls::Error),
-    /// A certificate or key that was given as text, or the pair of them, is of no use.
+    /// A certificate or key that was given as text, or the pair of them, can't be used.
     #[error("client certificate {number} cannot be used: {reason}")]
     IdentityText {
-        /// Its place among the plan's, from 1.
+        /// The certificate's position in the plan, from 1.
         number: usize,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// None of the suites that may be offered is of a version that may be.
+    /// No allowed cipher suite belongs to an allowed version.
     #[error("no cipher suite is left that may be offered: allow more of them, or another version")]
     NoSuites,
     /// The system has no trusted authorities.
@@ -80,7 +80,7 @@ pub enum TlsSetupError {
 }
 
 impl TlsSetup {
-    /// Reads what a plan names.
+    /// Reads the TLS settings of a plan, and the files that they name.
     pub fn read(tls: &Tls) -> Result<Self, TlsSetupError> {
         let provider = Arc::new(provider(&tls.suites));
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -111,10 +111,10 @@ impl TlsSetup {
         })
     }
 
-    /// Reads the files that a plan without TLS names, to find those that could not be used.
+    /// Reads the files that the TLS settings of a plan without TLS name, to find unusable ones.
     ///
     /// # Errors
-    /// As [`read`](Self::read), but for what the system trusts.
+    /// As for [`read`](Self::read), except for those about the system's trusted certificates.
     pub fn check_files(tls: &Tls) -> Result<(), TlsSetupError> {
         authorities(tls)?;
         if let Some((chain, key)) = identity(tls)? {
@@ -123,7 +123,7 @@ impl TlsSetup {
         Ok(())
     }
 
-    /// The same settings, with these versions of HTTP offered by ALPN (RFC 7301).
+    /// Returns the same settings, offering these versions of HTTP by ALPN (RFC 7301).
     pub fn offering(mut self, http: HttpVersion) -> Self {
         let offered: &[&[u8]] = match http {
             HttpVersion::V1_1 => &[b"http/1.1"],
@@ -136,7 +136,7 @@ impl TlsSetup {
         self
     }
 
-    /// The same settings, taking any certificate.
+    /// Returns the same settings, accepting any certificate.
     pub fn trusting_anyone(&self) -> Self {
         let mut config = ClientConfig::clone(&self.config);
         let verifier = TrustAnyone::new(config.crypto_provider());
@@ -149,12 +149,12 @@ impl TlsSetup {
         }
     }
 
-    /// Whether a server has asked for the client's certificate yet.
+    /// True if a server has requested the client's certificate so far.
     pub(crate) fn asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The settings with a session store of their own, so that workers share no lock.
+    /// Returns the settings with a session store of their own, so that workers share no lock.
     pub(crate) fn for_worker(&self) -> Arc<ClientConfig> {
         let mut config = ClientConfig::clone(&self.config);
         config.resumption = match self.resumes {
@@ -165,7 +165,8 @@ impl TlsSetup {
     }
 }
 
-/// What the suites of these names, or all of them, are computed with.
+/// Returns the cryptography for the suites with these names, or for all suites if there are no
+/// names.
 fn provider(suites: &[String]) -> CryptoProvider {
     let mut provider = ring::default_provider();
     let is_wanted = |suite: &SupportedCipherSuite| {
@@ -177,7 +178,7 @@ fn provider(suites: &[String]) -> CryptoProvider {
     provider
 }
 
-/// A suite's name in the registry of TLS, of which the library's differs for those of TLS 1.3.
+/// Returns a suite's name in the TLS registry, which differs from the library's for TLS 1.3.
 fn registered(name: &str) -> String {
     name.replacen("TLS13_", "TLS_", 1)
 }
@@ -214,7 +215,7 @@ fn verifier(
 
 type Authorities = (RootCertStore, Vec<CertificateDer<'static>>);
 
-/// The authorities that were named, if any were.
+/// Returns the authorities in the file that the plan names, if it names one.
 fn authorities(tls: &Tls) -> Result<Option<Authorities>, TlsSetupError> {
     let Some(path) = &tls.cacert else {
         return Ok(None);
@@ -222,7 +223,7 @@ fn authorities(tls: &Tls) -> Result<Option<Authorities>, TlsSetupError> {
     let named = certificates(path, TRUSTED)?;
     let mut roots = RootCertStore::empty();
     for certificate in &named {
-        // What is wrong with it is told as if it were the server's.
+        // The library's error reads as if the certificate were the server's, so it is replaced.
         roots
             .add(certificate.clone())
             .map_err(|_| unusable(path, TRUSTED, "a certificate in it is damaged"))?;
@@ -230,10 +231,11 @@ fn authorities(tls: &Tls) -> Result<Option<Authorities>, TlsSetupError> {
     Ok(Some((roots, named)))
 }
 
-/// The variable that names a file of certificates to be believed in place of the system's.
+/// The environment variable with a file of trusted certificates that replaces the system's.
 const NAMED_BY: &str = "SSL_CERT_FILE";
 
-/// The system's authorities; those that a variable names are named as `--cacert`'s are.
+/// Returns the system's authorities; those in the environment variable's file count as named, like
+/// those of `--cacert`.
 fn system_roots() -> Result<Authorities, TlsSetupError> {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
@@ -255,9 +257,9 @@ const KEY: &str = "the client's private key";
 
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
-/// What a client shows. Its certificate is for the server to judge, and one that the library can't
-/// read, such as one of X.509 version 1, is shown as it is; only a key that is known to be of
-/// another certificate is refused.
+/// Returns the client's certificate and key. The server has to judge the certificate, so one that
+/// the library can't read, such as one of X.509 version 1, is sent as it is; only a key that is
+/// known to belong to another certificate is refused.
 fn client(
     provider: &CryptoProvider,
     chain: Vec<CertificateDer<'static>>,
@@ -280,7 +282,7 @@ fn certified(
     }
 }
 
-/// The client's certificate and key. A certificate's file may hold the key too.
+/// Reads the client's certificate and key. A certificate's file may contain the key too.
 fn identity(tls: &Tls) -> Result<Option<Identity>, TlsSetupError> {
     let (cert, key) = match (&tls.cert, &tls.key) {
         (None, None) => return Ok(None),
@@ -312,7 +314,7 @@ fn certificates(
     Ok(found)
 }
 
-/// What a file holds, as far as it can be of certificates and keys.
+/// Reads a file, up to the largest size of a file of certificates and keys.
 fn pem(path: &Path, what: &'static str) -> Result<Vec<u8>, TlsSetupError> {
     let mut bytes = Vec::new();
     File::open(path)
@@ -340,9 +342,8 @@ fn unusable(path: &Path, what: &'static str, reason: impl Into<String>) -> TlsSe
     }
 }
 
-/// The client's certificate, or none; notes that a server asked for it. What such a server thinks
-/// of the response it says, in TLS 1.3, only when the client is done with the handshake (RFC 8446,
-/// section 2).
+/// The client's certificate, or none; records that a server requested it. In TLS 1.3 such a server
+/// reports its verdict only after the client has finished the handshake (RFC 8446, section 2).
 #[derive(Debug)]
 struct Asked {
     identity: Arc<dyn ResolvesClientCert>,
@@ -364,7 +365,7 @@ impl ResolvesClientCert for Asked {
     }
 }
 
-/// The name that the server's certificate must bear.
+/// Returns the name that the server's certificate must have.
 pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, String> {
     ServerName::try_from(host.to_owned())
         .map_err(|_| format!("`{host}` is not a name that a certificate can have"))

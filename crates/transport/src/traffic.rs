@@ -1,9 +1,9 @@
-//! Bytes on sockets of connections over TLS.
+//! Bytes on the sockets of connections over TLS.
 
 use std::cell::Cell;
 
-/// How many bytes of TLS went out and came in, its handshakes and records included. Without TLS
-/// the bytes of the wire are those of the socket.
+/// The numbers of bytes that TLS sent and received on sockets, including handshakes and records.
+/// Without TLS the bytes of HTTP are those of the socket.
 #[derive(Debug, Default)]
 pub struct Traffic {
     sent: Cell<u64>,
@@ -11,22 +11,22 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// So many went out.
+    /// Counts bytes that were sent.
     pub(crate) fn sent(&self, bytes: usize) {
         self.sent.set(self.sent.get() + bytes as u64);
     }
 
-    /// So many came in.
+    /// Counts bytes that were received.
     pub(crate) fn received(&self, bytes: usize) {
         self.received.set(self.received.get() + bytes as u64);
     }
 
-    /// What went out and what came in since this was asked last.
+    /// Returns the bytes sent and received since the last call.
     pub fn take(&self) -> (u64, u64) {
         (self.sent.take(), self.received.take())
     }
 
-    /// Adds what another has counted, which begins anew.
+    /// Adds the counts of another counter, which is reset.
     pub(crate) fn take_over(&self, other: &Traffic) {
         let (sent, received) = other.take();
         self.sent.set(self.sent.get() + sent);

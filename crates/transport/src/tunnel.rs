@@ -1,4 +1,4 @@
-//! Tunnels: a proxy is asked with CONNECT to pass on whatever comes next (RFC 9110, section 9.3.6).
+//! Tunnels: a CONNECT request asks a proxy to forward all further bytes (RFC 9110, section 9.3.6).
 
 use crate::connection::{Connection, Scratch};
 use loadline_plan::Proxy;
@@ -9,16 +9,16 @@ use std::future::poll_fn;
 use std::io;
 use url::{Position, Url};
 
-/// What a proxy is asked before TLS begins.
+/// The request for a tunnel, sent to a proxy before TLS begins.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tunnel {
-    /// Where the tunnel goes: `host:port`.
+    /// The destination of the tunnel: `host:port`.
     to: String,
     request: Vec<u8>,
 }
 
 impl Tunnel {
-    /// A tunnel through a proxy to the URL's host and this port.
+    /// Creates the request for a tunnel to the URL's host and this port.
     pub(crate) fn to(url: &Url, port: u16, proxy: &Proxy) -> Self {
         let host = &url[Position::BeforeHost..Position::AfterHost];
         let to = format!("{host}:{port}");
@@ -42,7 +42,7 @@ impl Tunnel {
         Tunnel { to, request }
     }
 
-    /// Asks for the tunnel and waits until it stands.
+    /// Requests the tunnel and waits until it is open.
     pub(crate) async fn open<S: Socket>(
         &self,
         socket: S,
@@ -80,7 +80,7 @@ impl Tunnel {
         let input = scratch.received(received.bytes);
         let fed = parser.feed(input, &mut ()).map_err(io::Error::other)?;
         if fed.done && parser.status() < 300 && fed.used < input.len() {
-            // A TLS server says nothing before it is greeted.
+            // A TLS server sends nothing before the client's first message.
             return Err(io::Error::other(
                 "it sent data after its response to CONNECT",
             ));
@@ -103,7 +103,7 @@ impl Tunnel {
 }
 
 impl std::fmt::Debug for Tunnel {
-    /// Keeps the secret that the request may hold.
+    /// Hides the request, which may contain a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Tunnel")
             .field("to", &self.to)

@@ -17,7 +17,7 @@ fn only(version: IpVersion) -> Connection {
     }
 }
 
-/// Settings with these rules.
+/// Creates settings with these rules.
 fn redirected(rules: &[&str]) -> Connection {
     let connect_to = rules.iter().map(|rule| rule.parse().expect("a rule"));
     Connection {
@@ -82,7 +82,7 @@ fn names_are_resolved_and_timed() {
     }
 }
 
-/// What a machine knows of `localhost` is its own affair; what is asked for is kept apart.
+/// The addresses of `localhost` depend on the machine, so each version is tested separately.
 #[test]
 fn names_have_only_addresses_of_the_version_wanted() {
     let name = url("http://localhost/");
@@ -152,7 +152,7 @@ fn names_that_nobody_knows_are_told() {
     };
     assert_eq!(host, "nowhere.invalid");
     assert!(!reason.is_empty());
-    // The reason is the resolver's, and differs with it.
+    // The reason is the resolver's text, and depends on it.
     let text = error.to_string().replace(reason, "…");
     insta::assert_snapshot!(text, @"no address is known for the host `nowhere.invalid` (…): \
                                     correct the name or the resolver's configuration");

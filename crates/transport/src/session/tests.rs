@@ -1,4 +1,5 @@
-//! A session fed by hand: any cut of the ciphertext, and the fullest receive there can be.
+//! Tests of a session without a socket: any cut of the ciphertext, and the largest possible
+//! receive.
 
 use super::*;
 use crate::connection::{CIPHER_BYTES, RECEIVE_BYTES};
@@ -10,7 +11,7 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConnection, SupportedProtocolVersion};
 use std::sync::Arc;
 
-/// A session and its server, with the handshake made.
+/// A session after its handshake, and its server.
 fn pair(
     version: &'static SupportedProtocolVersion,
     fragment: Option<usize>,
@@ -48,7 +49,7 @@ fn seal(server: &mut ServerConnection, body: &[u8]) -> Vec<u8> {
     output(server)
 }
 
-/// Absorbs ciphertext as receives would bring it.
+/// Passes ciphertext to the session in pieces, like receives.
 fn absorb_all(session: &mut Session, cipher: &[u8], cuts: impl Iterator<Item = usize>) -> Vec<u8> {
     let mut plain = vec![0; RECEIVE_BYTES];
     let (mut rest, mut all) = (cipher, Vec::new());
@@ -84,7 +85,7 @@ proptest! {
     }
 }
 
-/// All but one byte of a record lies here already when the fullest receive comes.
+/// All but one byte of a record has already arrived when the largest receive follows.
 #[test]
 fn the_plaintext_of_the_fullest_receive_fits() {
     for version in [&TLS12, &TLS13] {
@@ -138,7 +139,7 @@ fn a_damaged_record_gives_no_plaintext_and_those_before_it_do() {
     }
 }
 
-/// One call for each record would be one packet for each.
+/// A call for each record would make a packet for each.
 #[test]
 fn short_records_leave_together_and_long_ones_apart() {
     let record = |length: usize| vec![length as u8; length];
@@ -167,7 +168,7 @@ fn short_records_leave_together_and_long_ones_apart() {
     }
 }
 
-/// Takes all that is sent, call by call.
+/// Accepts all that is sent, and stores it by call.
 #[derive(Default)]
 struct Sink(RefCell<Vec<Vec<u8>>>);
 

@@ -79,14 +79,14 @@ impl Authority {
         Issued { certificate, key }
     }
 
-    /// A file in the authority's folder.
+    /// Writes a file in the authority's folder.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.path().join(name);
         fs::write(&path, content).expect("a file");
         path
     }
 
-    /// A plan's settings that trust this authority.
+    /// Returns TLS settings that trust this authority.
     pub(crate) fn trusted(&self) -> Tls {
         Tls {
             cacert: Some(self.file("authority.pem", self.issuer.pem())),
@@ -94,7 +94,7 @@ impl Authority {
         }
     }
 
-    /// A server that bears this certificate, good or bad.
+    /// Returns the settings of a server with this certificate, valid or not.
     pub(crate) fn server(
         &self,
         issued: &Issued,
@@ -110,7 +110,8 @@ impl Authority {
             .with_cert_resolver(Arc::new(SingleCertAndKey::from(key)))
     }
 
-    /// A server that bears this certificate and wants one of this authority from its clients.
+    /// Returns the settings of a server with this certificate that requires one of this authority
+    /// from its clients.
     pub(crate) fn suspicious_server(
         &self,
         issued: &Issued,

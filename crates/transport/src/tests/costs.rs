@@ -1,4 +1,4 @@
-//! What an exchange costs in memory.
+//! The memory that an exchange costs.
 
 use super::authority::{Authority, BOTH};
 use super::servers::{serve, serve_tls};
@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 
 const EXCHANGES: u64 = 100;
 
-/// What so many exchanges allocate, apart from what only the first ones need.
+/// Returns the allocations of this many exchanges, without those that only the first ones need.
 fn allocations_of_exchanges(
     kernel: &Kernel,
     connection: &mut Connection<KernelSocket>,
@@ -32,7 +32,7 @@ fn allocations_of_exchanges(
     }
 }
 
-/// A question of 100 bytes, an answer of 200.
+/// Performs an exchange: a request of 100 bytes, a response of 200.
 async fn exchange(
     kernel: &Kernel,
     connection: &mut Connection<KernelSocket>,
@@ -81,14 +81,14 @@ fn an_exchange_over_tls_allocates_its_two_records() {
         .expect("a live loop");
     let (mut connection, _) = dialled.expect("a connection");
     let cost = allocations_of_exchanges(&kernel, &mut connection, &dialler.scratch);
-    // TLS makes a vector of each record that it seals or opens, as large as the record.
+    // TLS allocates a vector for each record that it encrypts or decrypts, as large as the record.
     assert_eq!(cost.count_total, 2 * EXCHANGES, "{cost:?}");
     assert!(cost.bytes_total < 400 * EXCHANGES, "{cost:?}");
     drop(connection);
     server.found();
 }
 
-/// A user waits in its dial: what that holds is multiplied by all users.
+/// A user waits in its dial, so the size of that future is multiplied by all users.
 #[test]
 fn a_dial_that_waits_is_small() {
     let kernel = Kernel::new().expect("an event loop");

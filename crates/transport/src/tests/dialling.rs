@@ -1,4 +1,4 @@
-//! Where connections go and where they come from.
+//! The destinations and local addresses of connections.
 
 use super::servers::{listener, listener_at, nobody, serve, serve_on};
 use super::*;
@@ -38,7 +38,7 @@ async fn failure(dialler: &Dialler<Kernel>) -> DialError {
     error
 }
 
-/// Which of the listeners the next `count` dials reach.
+/// Returns the listeners that the next `count` dials reach.
 async fn reached(dialler: &Dialler<Sim>, listeners: &[SimListener], count: usize) -> Vec<usize> {
     let mut reached = Vec::new();
     for _ in 0..count {
@@ -195,7 +195,7 @@ fn a_local_address_of_another_version_is_named() {
 fn a_local_address_of_another_machine_is_named() {
     let server = listener();
     on_kernel(async |kernel| {
-        // Reserved for documents (RFC 5737), so no machine has it.
+        // Reserved for documentation (RFC 5737), so no machine has it.
         let settings = from(vec!["192.0.2.1".parse().expect("an address")]);
         let address = server.local_addr().expect("an address");
         let error = failure(&dialler(&kernel, plainly(&[address]), &settings)).await;
@@ -234,7 +234,7 @@ fn a_probe_that_nobody_answers_tells_the_first_failure() {
     });
 }
 
-/// A listener whose queue of new connections is full, and those that fill it.
+/// Returns a listener whose queue of new connections is full, and the connections that fill it.
 fn full_queue(domain: Domain, address: &SockAddr) -> (RawSocket, Vec<RawSocket>) {
     let listener = RawSocket::new(domain, Type::STREAM, None).expect("a socket");
     listener.bind(address).expect("a free address");
@@ -293,7 +293,7 @@ fn unix_sockets_are_reached() {
         stream.write_all(b"hello").expect("a client");
     });
     on_kernel(async |kernel| {
-        // Local addresses mean nothing here.
+        // Local addresses have no effect for a Unix socket.
         let dialler = dialler(&kernel, at_path(&path), &from(vec![local(2)]));
         let (mut connection, _) = dialler.dial(0, u64::MAX).await.expect("a connection");
         let got = receive_all(&mut connection, &dialler.scratch).await;
@@ -336,7 +336,7 @@ fn a_forbidden_unix_socket_is_denied() {
     });
 }
 
-/// Takes from this test's thread, if it is root's, the right to pass over a file's permissions.
+/// Gives up this thread's right to bypass file permissions, which root has.
 fn give_up_privileges() {
     let mut sets = capabilities(None).expect("our own rights");
     let rights = CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
@@ -344,7 +344,7 @@ fn give_up_privileges() {
     set_capabilities(None, sets).expect("giving up is allowed");
 }
 
-/// The kernel waits for a place in the queue of a TCP socket, but not for one in a Unix socket's.
+/// The kernel waits for a place in the queue of a TCP socket, but not in a Unix socket's.
 #[test]
 fn a_full_queue_of_a_unix_socket_is_waited_for() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::mpsc::{self, Sender};
 
-/// Sends a body and tells when the socket takes no more for the moment.
+/// Sends a body, and notifies `full` when the socket accepts no more for the moment.
 pub(super) async fn send_and_tell_when_full<S: Socket>(
     connection: &mut Connection<S>,
     body: &[u8],
@@ -25,7 +25,7 @@ pub(super) async fn send_and_tell_when_full<S: Socket>(
         let polled = sending.as_mut().poll(cx);
         if polled.is_pending() {
             times += 1;
-            // The first time counts; the server may be gone before the last.
+            // Only the first notification counts; the server may be gone before the last.
             let _ = full.send(());
         }
         polled
@@ -34,7 +34,7 @@ pub(super) async fn send_and_tell_when_full<S: Socket>(
     assert!(times > 0, "the body fitted into the socket");
 }
 
-/// A server of one connection, and a client that knows its authority.
+/// A server of one connection, and a client that trusts its authority.
 struct Pair<T> {
     server: Server<T>,
     authority: Authority,
@@ -60,7 +60,7 @@ impl<T: Send + 'static> Pair<T> {
         Pair { server, authority }
     }
 
-    /// Runs the client's side, and returns what the server found.
+    /// Runs the client's side, and returns the server's result.
     fn talk(
         self,
         client: impl AsyncFnOnce(&Kernel, &mut Connection<KernelSocket>, &RefCell<Scratch>),
@@ -152,7 +152,7 @@ fn a_server_that_says_it_closes_has_ended_even_if_its_socket_stays_open() {
             stream.write_all(b"bye").expect("a client");
             stream.conn.send_close_notify();
             stream.flush().expect("a client");
-            // Until the client is gone.
+            // Wait until the client has closed.
             stream.sock.read_to_end(&mut Vec::new()).expect("the end");
         });
         pair.talk(async |_, connection, scratch| {
@@ -186,7 +186,7 @@ fn a_server_that_only_closes_its_socket_has_ended_too() {
     }
 }
 
-/// More than TLS takes at once: what it leaves must not be offered to it for ever.
+/// The data is more than TLS accepts at once: the rest must not be offered to it for ever.
 #[test]
 fn what_follows_the_end_is_ignored() {
     let pair = Pair::new(&BOTH, |stream| {
@@ -212,7 +212,7 @@ fn what_came_before_a_failure_counts() {
         let mut bytes = tls_output(stream);
         bytes.extend(b"HTTP/1.1 500 Oh\r\n\r\n");
         stream.sock.write_all(&bytes).expect("a client");
-        // The client says what it thinks of that.
+        // The client reports the error in an alert.
         let error = stream.read_exact(&mut [0]).expect_err("an alert");
         error.to_string()
     });
@@ -273,7 +273,7 @@ fn a_request_that_came_behind_the_servers_end_is_told_from_one_that_was_read() {
             }
             stream.conn.send_close_notify();
             stream.flush().expect("a client");
-            // The client may have gone on.
+            // The client may have continued.
             let _ = ended.send(());
             let _ = wait.recv();
         });

@@ -1,4 +1,4 @@
-//! Handshakes that succeed, fail, and say why.
+//! Handshakes that succeed, and handshakes that fail with a reason.
 
 use super::authority::{Authority, BOTH, Issued};
 use super::servers::{TlsStream, echo_bytes, nobody, serve, serve_tls, tls_output};
@@ -24,7 +24,7 @@ async fn dial(kernel: &Kernel, endpoint: Endpoint, tls: Tls) -> (Dialler<Kernel>
     (dialler, dialled)
 }
 
-/// Dials once, which fails in the handshake, and returns the error's text.
+/// Dials once, expects a failure in the handshake, and returns the error's text.
 fn dial_in_vain(endpoint: Endpoint, tls: Tls) -> String {
     let (_, dialled) = on_kernel(async |kernel| dial(&kernel, endpoint, tls).await);
     let error = dialled.expect_err("a failure");
@@ -37,7 +37,7 @@ fn dial_in_vain(endpoint: Endpoint, tls: Tls) -> String {
     text.strip_prefix(&place).expect("the place").to_owned()
 }
 
-/// Reads a byte, says what the handshake agreed on, answers with a byte.
+/// Reads a byte, responds with a byte, and returns the result of the handshake.
 fn agree(stream: &mut TlsStream) -> Agreed {
     stream.read_exact(&mut [0]).expect("a request");
     stream.write_all(b"!").expect("a client");
@@ -80,7 +80,7 @@ fn agreed(config: ServerConfig, host: &str, tls: Tls, times: usize) -> Vec<Agree
     server.finish()
 }
 
-/// A server whose handshake fails.
+/// Expects the server's handshake to fail, and returns the error's text.
 fn refused(stream: &mut TlsStream) -> String {
     let error = stream.read_exact(&mut [0]).expect_err("no handshake");
     error.to_string()
@@ -180,7 +180,8 @@ fn a_server_that_speaks_only_http_2_says_so() {
     assert_eq!(text, "the server does not speak HTTP/1.1");
 }
 
-/// Of another name, or of the same with another key: made anew, perhaps.
+/// The authority has another name, or the same name with another key, as if it had been created
+/// anew.
 #[test]
 fn an_authority_that_is_not_trusted_is_refused_and_told() {
     let authority = Authority::new();
@@ -192,7 +193,7 @@ fn an_authority_that_is_not_trusted_is_refused_and_told() {
     }
 }
 
-/// A server that makes its own certificate, as those of tests do.
+/// A server with a self-signed certificate, as test servers have.
 #[test]
 fn a_certificate_that_signs_itself_is_refused_or_trusted() {
     let (authority, other) = (Authority::new(), Authority::named("another authority"));
@@ -208,7 +209,7 @@ fn a_certificate_that_signs_itself_is_refused_or_trusted() {
     assert_eq!(agreed(config(), "localhost", tls, 1).len(), 1);
 }
 
-/// So are certificates that are made in a hurry.
+/// Certificates that are made in a hurry are often an authority's.
 #[test]
 fn a_servers_certificate_that_is_an_authoritys_is_named() {
     let authority = Authority::new();
@@ -222,7 +223,7 @@ fn a_servers_certificate_that_is_an_authoritys_is_named() {
                                     or use --insecure)");
 }
 
-/// One that is for clients alone is no server's, though it is named itself.
+/// A certificate for clients only is not valid for a server, even if it is trusted itself.
 #[test]
 fn an_authoritys_certificate_that_is_for_clients_is_not_trusted_as_a_servers() {
     let authority = Authority::new();
@@ -248,7 +249,7 @@ fn an_authoritys_certificate_that_is_for_clients_is_not_trusted_as_a_servers() {
     assert!(text.contains("certificate is not accepted"), "{text}");
 }
 
-/// As `openssl req -x509` makes them, and as they are named to every other client.
+/// Such a certificate is made by `openssl req -x509`, and given to other clients as trusted.
 #[test]
 fn an_authoritys_certificate_that_is_named_itself_is_trusted_as_a_servers() {
     let authority = Authority::new();
@@ -378,7 +379,7 @@ fn a_missing_client_certificate_fails_the_handshake_of_tls_1_2() {
     assert_eq!(text, "the server requires a client certificate");
 }
 
-/// In TLS 1.3 the client is done before the server has seen that there is no certificate.
+/// In TLS 1.3 the client finishes before the server has noticed the missing certificate.
 #[test]
 fn a_missing_client_certificate_fails_the_first_receive_of_tls_1_3() {
     let authority = Authority::new();
@@ -403,7 +404,7 @@ fn a_missing_client_certificate_fails_the_first_receive_of_tls_1_3() {
     server.found();
 }
 
-/// Dials ahead, to a server that wants a certificate of its authority and reads a byte.
+/// Dials ahead, to a server that requires a certificate of its authority and reads a byte.
 fn dial_ahead(authority: &Authority, tls: Tls) -> Dialled {
     let config = authority.suspicious_server(&authority.issue(&["localhost"]), &[&TLS13]);
     let server = serve_tls(config, 1, |stream| stream.read_exact(&mut [0]).is_ok());
@@ -502,7 +503,8 @@ fn suites_are_offered_by_their_registered_names() {
     }
 }
 
-/// Takes the client's greeting and does something else than to answer it.
+/// Runs a server that reads the beginning of the handshake and then does anything but respond
+/// correctly.
 fn serve_oddly(answer: impl FnOnce(TcpStream) + Send + 'static) -> super::servers::Server<()> {
     let mut answer = Some(answer);
     serve(1, move |mut stream| {
@@ -542,7 +544,7 @@ fn a_server_that_closes_within_the_handshake_is_named() {
 fn a_server_that_hangs_within_the_handshake_meets_the_deadline() {
     let authority = Authority::new();
     let (done, wait) = std::sync::mpsc::channel::<()>();
-    // Half a record's header, then nothing until the client is gone.
+    // Send half a record's header, then nothing until the client has closed.
     let server = serve_oddly(move |mut stream| {
         stream.write_all(&[22, 3, 3]).expect("a client");
         wait.recv().expect_err("the client's end");
@@ -586,7 +588,7 @@ fn a_host_that_no_certificate_can_name_is_told() {
     server.found();
 }
 
-/// What a server says at once, with the end of its handshake, waits for the first receive.
+/// Data that a server sends at once, with the end of its handshake, is kept for the first receive.
 #[test]
 fn what_comes_with_the_handshake_is_not_lost() {
     let authority = Authority::new();

@@ -1,4 +1,4 @@
-//! Connections without TLS, on the kernel and in simulated worlds that cut everything up.
+//! Connections without TLS, on the kernel and in simulated networks that cut all data up.
 
 use super::servers::{Server, echo_bytes, serve};
 use super::*;
@@ -122,7 +122,7 @@ fn what_came_before_a_close_is_still_there() {
     server.found();
 }
 
-/// A simulated server that echoes all it gets and then closes, and a connection to it.
+/// Creates a simulated server that echoes everything and then closes, and a connection to it.
 async fn echo(sim: &Sim, bytes: usize) -> (Rc<RefCell<Scratch>>, Connection<SimSocket>) {
     let listener = sim.listen(SERVER);
     let dialler = dialler(sim, plainly(&[SERVER]), &settings());

@@ -9,25 +9,25 @@ use std::thread::{self, JoinHandle};
 
 pub(super) type TlsStream = StreamOwned<ServerConnection, TcpStream>;
 
-/// A server and what its connections found.
+/// A server and the results of its connections.
 pub(super) struct Server<T> {
     pub(super) address: SocketAddr,
     thread: JoinHandle<Vec<T>>,
 }
 
 impl<T> Server<T> {
-    /// What each connection found, once all of them are done.
+    /// Returns the result of each connection, once all of them are done.
     pub(super) fn finish(self) -> Vec<T> {
         self.thread.join().expect("a server that does not panic")
     }
 
-    /// What the only connection found.
+    /// Returns the result of the only connection.
     pub(super) fn found(self) -> T {
         self.finish().pop().expect("a connection")
     }
 }
 
-/// A listener on a free port.
+/// Returns a listener on a free port.
 pub(super) fn listener() -> TcpListener {
     listener_at(Ipv4Addr::LOCALHOST.into())
 }
@@ -36,7 +36,7 @@ pub(super) fn listener_at(ip: IpAddr) -> TcpListener {
     TcpListener::bind((ip, 0)).expect("a free port")
 }
 
-/// An address where nobody listens.
+/// Returns an address without a listener.
 pub(super) fn nobody() -> SocketAddr {
     listener().local_addr().expect("an address")
 }
@@ -64,8 +64,8 @@ pub(super) fn serve_on<T: Send + 'static>(
     Server { address, thread }
 }
 
-/// Serves `connections` over TLS, one after the other. The handshake is made with the first read
-/// or write.
+/// Serves `connections` over TLS, one after the other. The handshake is made with the first read or
+/// write.
 pub(super) fn serve_tls<T: Send + 'static>(
     config: ServerConfig,
     connections: usize,
@@ -85,7 +85,7 @@ pub(super) fn patient(stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// All that TLS has to say, to be sent in one piece so that it arrives in one.
+/// Returns the whole pending output of TLS, to be sent in one piece so that it arrives in one.
 pub(super) fn tls_output(stream: &mut TlsStream) -> Vec<u8> {
     let mut bytes = Vec::new();
     while stream.conn.wants_write() {
@@ -94,7 +94,7 @@ pub(super) fn tls_output(stream: &mut TlsStream) -> Vec<u8> {
     bytes
 }
 
-/// Sends each byte back, until the client goes.
+/// Echoes each byte, until the client closes.
 pub(super) fn echo_bytes(stream: &mut (impl Read + Write)) {
     let mut byte = [0];
     while stream.read_exact(&mut byte).is_ok() {

@@ -1,4 +1,4 @@
-//! TLS in simulated worlds: every cut, and buffers that connections share.
+//! TLS in simulated networks: every cut, and buffers that connections share.
 
 use super::authority::{Authority, BOTH};
 use super::*;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 443);
 const LATENCY_NS: u64 = 1_000_000;
 
-/// A server's end of a simulated connection.
+/// The server's end of a simulated connection.
 struct Peer {
     socket: SimSocket,
     tls: ServerConnection,
@@ -46,7 +46,7 @@ impl Peer {
         }
     }
 
-    /// Receives this much; makes the handshake on the way.
+    /// Receives this many bytes; makes the handshake on the way.
     async fn receive(&mut self, bytes: usize) -> Vec<u8> {
         let mut all = Vec::new();
         while all.len() < bytes {
@@ -57,7 +57,7 @@ impl Peer {
             while !input.is_empty() {
                 self.tls.read_tls(&mut input).expect("room");
                 self.tls.process_new_packets().expect("good records");
-                // No more to read for now is all that this can say.
+                // The only possible error is that there is no more to read for now.
                 let _ = self.tls.reader().read_to_end(&mut all);
             }
             self.flush().await;
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Serves this many connections, each with a body of its own when it has asked for it.
+    /// Serves this many connections, each with a body of its own after its request.
     fn serve(&self, connections: u64, bytes: usize) -> Task {
         let (sim, config) = (self.sim.clone(), Arc::clone(&self.config));
         let listener = self.sim.listen(SERVER);
@@ -106,7 +106,7 @@ impl World {
         })
     }
 
-    /// Fetches a body and says how much of it came at once at the most.
+    /// Fetches a body, and returns the size of its largest piece.
     async fn fetch(&self, seed: u8, bytes: usize) -> usize {
         let (mut connection, _) = self.dialler.dial(0, u64::MAX).await.expect("a connection");
         let scratch = &self.dialler.scratch;
@@ -149,8 +149,8 @@ fn many_records_come_in_one_receive() {
     });
 }
 
-/// All of a worker's connections read through the same buffers, most of them with a record half
-/// received.
+/// All of a worker's connections read through the same buffers, most of them with a partially
+/// received record.
 #[test]
 fn connections_that_share_buffers_keep_their_bytes_apart() {
     let world = Rc::new(World::new(7));

@@ -1,4 +1,4 @@
-//! Tunnels through a proxy: what it is asked, and what becomes of its answer.
+//! Tunnels through a proxy: the request, and the handling of the response.
 
 use super::authority::{Authority, BOTH};
 use super::servers::{Server, echo_bytes, patient, serve, serve_tls};
@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
 
-/// Settings to go through the proxy at this address.
+/// Creates settings that use the proxy at this address.
 fn through(address: SocketAddr, user: &str, tls: Tls) -> Settings {
     let proxy: Proxy = format!("http://{user}{address}").parse().expect("a proxy");
     Settings {
@@ -22,7 +22,7 @@ fn endpoint(url: &str, settings: &Settings) -> Endpoint {
     Endpoint::resolve(&url.parse().expect("a URL"), settings).expect("an address")
 }
 
-/// The head that a client sends, through its empty line.
+/// Reads the head that a client sends, through its empty line.
 fn read_head(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -33,7 +33,7 @@ fn read_head(stream: &mut TcpStream) -> String {
     String::from_utf8(head).expect("text")
 }
 
-/// Passes on what either side sends until both have closed.
+/// Forwards the data of either side until both have closed.
 fn pass_on(client: TcpStream, server: TcpStream) {
     let mut sides = (client, server);
     let mut back = (
@@ -46,7 +46,7 @@ fn pass_on(client: TcpStream, server: TcpStream) {
     other.join().expect("a thread that does not panic");
 }
 
-/// A proxy that opens one tunnel to `to` and tells what it was asked.
+/// Runs a proxy that opens one tunnel to `to`, and returns the head of the request.
 fn proxy(to: SocketAddr) -> Server<String> {
     serve(1, move |mut client| {
         let head = read_head(&mut client);
@@ -58,7 +58,7 @@ fn proxy(to: SocketAddr) -> Server<String> {
     })
 }
 
-/// How dialling through a proxy with this answer fails.
+/// Returns the error of dialling through a proxy with this response.
 fn refusal(answer: &'static [u8]) -> DialError {
     let proxy = serve(1, move |mut client| {
         read_head(&mut client);
@@ -85,7 +85,7 @@ fn tls_goes_through_the_tunnel_that_was_asked_for() {
     let server = serve_tls(config, 1, echo_bytes);
     let proxy = proxy(server.address);
     let settings = through(proxy.address, "me:secret@", authority.trusted());
-    // Nobody but the proxy needs to know the name.
+    // Only the proxy needs to resolve the name.
     let endpoint = endpoint("https://shop.example/", &settings);
     on_kernel(async |kernel| {
         let dialler = dialler(&kernel, endpoint, &settings);

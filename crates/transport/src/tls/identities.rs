@@ -1,4 +1,4 @@
-//! Several certificates of a client, of which each server is shown the one that it can take.
+//! Several certificates of a client, of which each server receives the one that it accepts.
 
 use super::{TlsSetupError, certified, pem_reason};
 use crate::failure::TlsFailure;
@@ -12,7 +12,7 @@ use rustls::sign::CertifiedKey;
 use std::sync::Arc;
 use x509_parser::parse_x509_certificate;
 
-/// The certificates of a client, in the order of the plan.
+/// The certificates of a client, in the plan's order.
 #[derive(Debug)]
 pub(super) struct Identities(Vec<Arc<CertifiedKey>>);
 
@@ -50,8 +50,8 @@ impl ResolvesClientCert for Identities {
     }
 }
 
-/// Whether one of these authorities has signed a certificate or one of its chain. A server that
-/// names none takes any.
+/// True if one of these authorities has signed a certificate of the identity's chain. A server that
+/// names no authorities accepts any.
 fn is_of(identity: &CertifiedKey, authorities: &[&[u8]]) -> bool {
     let is_signed = |certificate: &CertificateDer<'_>| {
         let parsed = parse_x509_certificate(certificate);

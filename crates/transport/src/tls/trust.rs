@@ -1,4 +1,4 @@
-//! Which certificates of servers are believed.
+//! Verification of server certificates.
 
 use crate::failure::is_authority_as_server;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -10,10 +10,10 @@ use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureSc
 use std::sync::Arc;
 use x509_parser::parse_x509_certificate;
 
-/// Believes what these authorities have signed.
+/// Creates a verifier that accepts certificates signed by these authorities.
 ///
 /// # Panics
-/// If there is none.
+/// If there are no authorities.
 pub(super) fn roots(
     roots: RootCertStore,
     provider: &Arc<CryptoProvider>,
@@ -23,12 +23,13 @@ pub(super) fn roots(
         .expect("there is an authority, and no list of what was revoked")
 }
 
-/// Believes what the named authorities have signed, and a named certificate itself.
+/// Accepts certificates signed by the named authorities, and a named certificate itself.
 ///
-/// `openssl req -x509` marks what it makes as an authority's, and WebPKI takes none such for a
-/// server. One that was named byte for byte needs nobody to vouch for it: its time and its name
-/// still have to be right, and its time has been looked at before its use is. One that says what
-/// else than a server it is for is believed as little as any other (RFC 5280, section 4.2.1.12).
+/// `openssl req -x509` marks its certificates as an authority's, which WebPKI never accepts for a
+/// server. A certificate that was named byte for byte needs no signature by another authority. Its
+/// validity period, which WebPKI checks before its usage, and its name still have to be right. A
+/// certificate that is restricted to other purposes than servers is refused like any other (RFC
+/// 5280, section 4.2.1.12).
 #[derive(Debug)]
 pub(super) struct TrustNamed {
     roots: Arc<WebPkiServerVerifier>,
@@ -96,7 +97,7 @@ impl ServerCertVerifier for TrustNamed {
     }
 }
 
-/// Whether a certificate says that it may be a server's, or nothing about what it is for.
+/// True if a certificate is allowed for servers, or has no restriction of its purpose.
 fn may_serve(certificate: &CertificateDer<'_>) -> bool {
     let Ok((_, parsed)) = parse_x509_certificate(certificate) else {
         return false;
@@ -105,8 +106,8 @@ fn may_serve(certificate: &CertificateDer<'_>) -> bool {
     usage.is_ok_and(|usage| usage.is_none_or(|usage| usage.value.server_auth || usage.value.any))
 }
 
-/// Takes any certificate, as `--insecure` asks for, even one that cannot be read. So the
-/// handshake's signatures prove nothing and are not checked: anyone may have made them.
+/// Accepts any certificate, as `--insecure` requires, even one that can't be parsed. The
+/// handshake's signatures therefore prove nothing and are not checked: anyone may have made them.
 #[derive(Debug)]
 pub(super) struct TrustAnyone(Vec<SignatureScheme>);
 
