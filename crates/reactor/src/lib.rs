@@ -1,15 +1,15 @@
 //! The event loop of a worker: tasks, timers, sockets, timestamps.
 //!
 //! A worker is one thread with one loop. Its tasks never leave the thread, so nothing here is
-//! shared, locked or `Send`. The loop has two faces behind one trait, [`Host`]:
+//! shared, locked or `Send`. The loop has two implementations of one trait, [`Host`]:
 //!
 //! - [`Kernel`]: epoll, nanosecond deadlines, the kernel's receive timestamps; and one descriptor
 //!   with a [`Kernel::iterate`] call, so that another event loop can drive it.
-//! - [`Sim`]: a virtual clock and a virtual network, so that an hour of load runs in
-//!   milliseconds and every instant can be asserted exactly.
+//! - [`Sim`]: a virtual clock and a virtual network, so that an hour of load runs in milliseconds
+//!   and every instant can be asserted exactly.
 //!
-//! Code above asks for operations (`recv`, `discard`, `send`, a [`Timer`]), never for readiness.
-//! All instants are nanoseconds of the host's monotonic clock, in `u64`s named `_ns`.
+//! Callers request operations (`recv`, `discard`, `send`, a [`Timer`]), never readiness. All
+//! instants are nanoseconds of the host's monotonic clock, in `u64`s named `_ns`.
 
 mod host;
 mod kernel;
@@ -34,5 +34,5 @@ pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
 pub use timers::{Alarm, Timer};
 
-/// How a [`Kernel`] waits for the instant at which something is due: a phrase for reports.
+/// The method by which a [`Kernel`] waits for a deadline: a phrase for reports.
 pub const PACING: &str = "a timer ahead of the deadline, then polling";

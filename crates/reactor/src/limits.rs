@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// What ran out here, where no connection could be opened.
+/// The resource of this machine whose exhaustion prevented a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortage {
     /// File descriptors: this process's limit (EMFILE) or the machine's (ENFILE).
@@ -12,9 +12,9 @@ pub enum Shortage {
 }
 
 impl Shortage {
-    /// What the system says ran out; `None` of every other error. The kernel has one error for
-    /// want of a port and for a local address that is not this machine's: who knows it to be the
-    /// latter wraps it up.
+    /// Returns the resource that ran out according to the system; `None` for any other error. The
+    /// kernel has one error for the lack of a port and for a local address that this machine does
+    /// not have: callers who know that it is the latter wrap it.
     pub fn of(error: &io::Error) -> Option<Shortage> {
         match error.raw_os_error()? {
             libc::EMFILE | libc::ENFILE => Some(Shortage::Descriptors),
@@ -24,12 +24,12 @@ impl Shortage {
     }
 }
 
-/// The hard limit of open files is too low for the plan.
+/// The error that the hard limit of open files is too low for the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenFilesError {
-    /// Descriptors that the plan needs.
+    /// The number of descriptors that the plan needs.
     pub needed: u64,
-    /// The most this process may open.
+    /// The most descriptors that this process may open.
     pub limit: u64,
 }
 
@@ -46,7 +46,7 @@ impl std::fmt::Display for OpenFilesError {
 
 impl std::error::Error for OpenFilesError {}
 
-/// Raises the soft limit of open files to the hard one and says whether `needed` fit.
+/// Raises the soft limit of open files to the hard one, and checks that it allows `needed`.
 pub fn ensure_open_files(needed: u64) -> Result<(), OpenFilesError> {
     let limit = raise_open_files().unwrap_or(u64::MAX);
     if needed <= limit {
@@ -59,7 +59,7 @@ pub fn ensure_open_files(needed: u64) -> Result<(), OpenFilesError> {
 /// Raises the soft limit of open files to the hard one, and returns it.
 ///
 /// # Errors
-/// The kernel neither tells nor raises it.
+/// If the kernel refuses to read or raise the limit.
 pub fn raise_open_files() -> io::Result<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,

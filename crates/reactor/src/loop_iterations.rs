@@ -1,25 +1,26 @@
-//! How long the iterations of a loop take: the generator, measured by itself.
+//! The durations of a loop's iterations: the generator measures itself.
 //!
-//! A *loop iteration* lasts from the instant at which the loop can go on (it was woken, or was to
-//! be woken and was not) to the next at which it looks for news or waits for them. Whatever comes
-//! meanwhile waits in the kernel, so long iterations delay whoever else is on the loop; a loop
-//! whose process was stopped, or had no core, has one that is as long as that.
+//! A *loop iteration* lasts from the instant at which the loop can go on (it was woken, or should
+//! have been woken and was not) to the next one at which it polls for events or waits for them.
+//! Anything that arrives meanwhile waits in the kernel, so long iterations delay all tasks of the
+//! loop; a loop whose process was stopped, or had no core, has one iteration of that length.
 //!
-//! It needs only the clock readings that the loop takes anyway, and costs a few additions per
-//! iteration: times go into buckets whose width is at most a sixteenth of what they hold.
+//! The measurement needs only the clock readings that the loop makes anyway, and costs a few
+//! additions per iteration: durations are counted in buckets whose width is at most a sixteenth of
+//! their value.
 
-/// Buckets to every doubling of the time, as a power of two.
+/// The number of buckets for every doubling of the duration, as a power of two.
 const STEP_BITS: u32 = 4;
 const STEPS: usize = 1 << STEP_BITS;
-/// Longer iterations count as this: a quarter of an hour.
+/// The longest counted duration: longer ones count as this, about a quarter of an hour.
 const LONGEST_NS: u64 = (1 << 40) - 1;
 const BUCKETS: usize = bucket_of(LONGEST_NS) + 1;
 
-/// The iterations of a loop, by how long they took.
+/// The iterations of a loop, by duration.
 #[derive(Debug)]
 pub(crate) struct LoopIterations {
     counts: Box<[u64; BUCKETS]>,
-    /// The longest.
+    /// The longest duration.
     max_ns: u64,
 }
 
@@ -39,8 +40,8 @@ impl LoopIterations {
         self.max_ns = self.max_ns.max(length_ns);
     }
 
-    /// Gives each length in nanoseconds, rising, with its number of iterations, and forgets them.
-    /// Lengths are those of the middle of their buckets; the longest is exact.
+    /// Reports each duration in nanoseconds, in rising order, with its number of iterations, and
+    /// resets the counts. Durations are those of the middle of their buckets; the longest is exact.
     pub(crate) fn take(&mut self, tell: &mut dyn FnMut(u64, u64)) {
         let longest = bucket_of(self.max_ns.min(LONGEST_NS));
         for (bucket, count) in self.counts[..=longest].iter_mut().enumerate() {
@@ -57,7 +58,8 @@ impl LoopIterations {
     }
 }
 
-/// Short times have a bucket each; above that each doubling has [`STEPS`].
+/// Returns the bucket of a duration. Short ones have a bucket each; above that each doubling has
+/// [`STEPS`].
 const fn bucket_of(length_ns: u64) -> usize {
     if length_ns < STEPS as u64 {
         return length_ns as usize;

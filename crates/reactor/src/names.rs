@@ -1,25 +1,25 @@
-//! Names to addresses, by the system's resolver, which blocks.
+//! Name resolution by the system's resolver, which blocks.
 //!
-//! `localhost` and the names below it are loopback wherever the system's list of hosts does not say
-//! so itself, and no other machine is asked for them (RFC 6761, section 6.3): the command runs in
-//! containers and roots that have no such list.
+//! `localhost` and the names below it resolve to loopback unless the system's list of hosts
+//! contains them, and no other machine is queried for them (RFC 6761, section 6.3): the command
+//! runs in containers and roots without such a list.
 //!
-//! A statically linked command has the C library's look-ups in files and by DNS in it. What the
-//! system's `nsswitch.conf` names besides are libraries, made for another version of the C library
-//! than the one in the command: loading one may end the process, so that none is asked.
+//! A statically linked command contains the C library's look-ups in files and by DNS. The other
+//! sources in the system's `nsswitch.conf` are libraries, made for another version of the C library
+//! than the one in the command: loading one may end the process, so they are not used.
 
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
-/// The system's list of hosts: an address, its names, a comment.
+/// The system's list of hosts: on each line an address, its names, a comment.
 const HOSTS: &str = "/etc/hosts";
 
-/// The addresses of a host, which may be an address itself, in the resolver's order. Blocks until
-/// the system's resolver has answered.
+/// Returns the addresses of a host, which may be an address itself, in the resolver's order. Blocks
+/// until the system's resolver has responded.
 ///
 /// # Errors
-/// What the resolver said, if it knows no address.
+/// The resolver's error, if it knows no address.
 pub fn look_up(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = name.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
@@ -37,13 +37,14 @@ pub fn look_up(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     found.map(Iterator::collect)
 }
 
-/// Whether this name always is this machine's (RFC 6761, section 6.3).
+/// True if this name always belongs to this machine (RFC 6761, section 6.3).
 pub fn is_localhost(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// Whether a list of hosts has a name, spelled so: resolvers don't find `localhost.` in it.
+/// True if a list of hosts contains a name in exactly this spelling: resolvers don't find
+/// `localhost.` in it.
 fn has(list: &str, name: &str) -> bool {
     let names = list.lines().flat_map(|line| {
         let line = line.split('#').next().unwrap_or_default();
@@ -54,7 +55,8 @@ fn has(list: &str, name: &str) -> bool {
         .any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The loopback addresses that this machine has. IPv4 comes first: most test servers listen there.
+/// Returns the loopback addresses of this machine. IPv4 comes first: most test servers listen
+/// there.
 fn loopback(port: u16) -> Vec<SocketAddr> {
     let all = [
         IpAddr::from(Ipv4Addr::LOCALHOST),
@@ -88,7 +90,7 @@ mod tests {
                 assert_eq!(address.port(), 8080);
             }
         }
-        // No list of hosts has this one.
+        // No list of hosts contains this name.
         let found = look_up("no-such-name-anywhere.localhost", 80).unwrap();
         assert_eq!(found, loopback(80));
         assert_eq!(found[0], SocketAddr::from(([127, 0, 0, 1], 80)));

@@ -1,19 +1,20 @@
-//! How much a task may receive at a stretch.
+//! A limit on the data that a task may receive without a break.
 //!
-//! A peer that sends faster than its bytes are taken keeps its socket readable for ever, and a task
-//! that goes on as long as it can would never let its loop look at clocks and at other sockets. So
-//! a socket counts what it receives in reads that took all they asked for (any other read found the
-//! end of what was there) and, once that is much or has taken long, says *pending* and wakes its
-//! task at once: all other tasks come first, and the deadline is looked at.
+//! A peer that sends faster than its data is read keeps its socket readable for ever, and a task
+//! that goes on as long as it can would never let its loop check clocks and other sockets.
+//! Therefore a socket counts the data of reads that filled their buffer (any other read reached the
+//! end of the available data). Once that is much or has taken long, the socket returns *pending*
+//! and wakes its task at once: all other tasks run first, and the deadline is checked. The data
+//! between two breaks is a *stretch*.
 
 use std::cell::Cell;
 
-/// The most bytes at a stretch.
+/// The most bytes of a stretch.
 pub(crate) const MOST_BYTES: u64 = 1 << 20;
-/// The longest stretch.
+/// The longest duration of a stretch.
 pub(crate) const LONGEST_NS: u64 = 1_000_000;
 
-/// What a socket has received since its task last waited.
+/// The data that a socket has received since its task last waited.
 #[derive(Debug, Default)]
 pub(crate) struct Stretch {
     bytes: Cell<u64>,
@@ -22,7 +23,7 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// Counts a read that took all it asked for; whether it was the last one at this stretch.
+    /// Counts a read that filled its buffer. Returns true if the stretch ends with it.
     #[cold]
     pub(crate) fn ends_with(&self, bytes: usize, now_ns: u64) -> bool {
         if self.bytes.get() == 0 {
@@ -35,13 +36,13 @@ impl Stretch {
         self.over.get()
     }
 
-    /// Whether it has ended, and the task has not waited since.
+    /// True if the stretch has ended, and the task has not waited since.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.over.get()
     }
 
-    /// The task waits: a new stretch begins. Whether it could have gone on.
+    /// Begins a new stretch, because the task waits. Returns true if the task could have gone on.
     pub(crate) fn restart(&self) -> bool {
         self.bytes.set(0);
         self.over.take()

@@ -1,4 +1,4 @@
-//! The tasks of one thread and the queue of those that can go on.
+//! The tasks of one thread and the queue of runnable ones.
 
 use async_task::Runnable;
 use std::cell::{Cell, RefCell};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake};
 
-/// A spawned future. Dropping it cancels the future; [`Task::detach`] lets it run on.
+/// A spawned future. Dropping it cancels the future; [`Task::detach`] lets it continue.
 #[must_use = "dropping a task cancels it"]
 #[derive(Debug)]
 pub struct Task(async_task::Task<()>);
@@ -21,7 +21,7 @@ impl Task {
         self.0.detach();
     }
 
-    /// Whether the future has ended.
+    /// True if the future has ended.
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
     }
@@ -35,9 +35,9 @@ impl Future for Task {
     }
 }
 
-/// The tasks that can go on, in the order in which they were woken; those that a deadline woke come
-/// before those that a socket woke. The kernel stamps answers as they arrive, and nobody stamps a
-/// request that should have been sent.
+/// The runnable tasks, in the order in which they were woken; those that a deadline woke come
+/// before those that a socket woke. The kernel timestamps responses when they arrive, but nothing
+/// does that for a request that should have been sent.
 #[derive(Clone, Default)]
 pub(crate) struct Tasks(Rc<Queues>);
 
@@ -45,7 +45,7 @@ pub(crate) struct Tasks(Rc<Queues>);
 struct Queues {
     due: RefCell<VecDeque<Runnable>>,
     ready: RefCell<VecDeque<Runnable>>,
-    /// Whether a deadline wakes tasks at present.
+    /// True while a deadline wakes tasks.
     is_due: Cell<bool>,
 }
 
@@ -77,8 +77,8 @@ impl Tasks {
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) -> Task {
         let queues = Rc::clone(&self.0);
         let schedule = move |runnable| queues.push(runnable);
-        // SAFETY: `spawn_unchecked` wants the future, the schedule function and every waker to
-        // stay on this thread, or to be `Send`. Wakers of these tasks are only ever stored in the
+        // SAFETY: `spawn_unchecked` requires that the future, the schedule function and every waker
+        // stay on this thread, or are `Send`. Wakers of these tasks are only ever stored in the
         // sockets and timers of this crate, which are `!Send`, and in futures of the same thread.
         // Both future and closure are `'static`.
         let (runnable, task) = unsafe { async_task::spawn_unchecked(future, schedule) };
@@ -86,7 +86,7 @@ impl Tasks {
         Task(task)
     }
 
-    /// Lets deadlines wake tasks.
+    /// Calls `fire`, and gives the tasks that it wakes precedence as due ones.
     pub(crate) fn wake_due<T>(&self, fire: impl FnOnce() -> T) -> T {
         self.0.is_due.set(true);
         let fired = fire();
@@ -94,8 +94,8 @@ impl Tasks {
         fired
     }
 
-    /// Runs as many tasks as were ready at the call, and `before_each` before each; true if more
-    /// are ready then.
+    /// Runs as many tasks as were ready at the call, and `before_each` before each of them. Returns
+    /// true if more are ready after that.
     pub(crate) fn run_ready(&self, before_each: impl Fn()) -> bool {
         for _ in 0..self.0.len() {
             before_each();
@@ -106,11 +106,11 @@ impl Tasks {
     }
 }
 
-/// Set by whoever wakes the future that a loop itself runs, as opposed to its tasks.
+/// A flag that is set when the future is woken that a loop itself runs, as opposed to its tasks.
 pub(crate) struct WakeFlag(AtomicBool);
 
 impl WakeFlag {
-    /// A flag that is set: the future has not been polled yet.
+    /// Creates a flag that is set, because the future has not been polled yet.
     pub(crate) fn set() -> Arc<Self> {
         Arc::new(WakeFlag(AtomicBool::new(true)))
     }
@@ -119,7 +119,7 @@ impl WakeFlag {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Whether it was set; it is not any more.
+    /// Clears the flag, and returns true if it was set.
     pub(crate) fn take(&self) -> bool {
         self.0.swap(false, Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Both faces of the loop, through the same trait.
+//! Tests of both implementations of the loop, through the same trait.
 
 use crate::{Address, Coalescing, Host, Kernel, Received, Sim, Socket, SocketOptions};
 use std::cell::{Cell, RefCell};
@@ -30,7 +30,7 @@ async fn discard(socket: &impl Socket, most: usize) -> io::Result<Received> {
     poll_fn(|cx| socket.poll_discard(cx, most)).await
 }
 
-/// A server thread that serves one connection with `serve`.
+/// Runs a server thread that serves one connection with `serve`.
 fn serve_one(serve: impl FnOnce(TcpStream) + Send + 'static) -> (Address, thread::JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = Address::Ip(listener.local_addr().unwrap());
@@ -100,7 +100,7 @@ fn the_kernel_face_sends_receives_and_stamps() {
                 .unwrap()
                 .socket;
             socket.set_deadline(Some(later(&kernel)));
-            // The first socket that asks for stamps turns them on for the host, a little later.
+            // The first socket that requests timestamps enables them for the host, a little later.
             for _ in 0..1_000 {
                 let before_ns = kernel.now_ns();
                 send_all(&socket, b"ping").await.unwrap();
@@ -117,11 +117,12 @@ fn the_kernel_face_sends_receives_and_stamps() {
         .unwrap();
     server.join().unwrap();
     let at_ns = received.at_ns.unwrap();
-    // The stamp is of another clock: allow what that may err.
+    // The timestamp is of another clock: allow for the error of the conversion.
     assert!(at_ns + 1_000_000 > before_ns && at_ns < after_ns + 1_000_000);
 }
 
-/// One exchange of four bytes; when it was sent by the kernel's clock, held between ours.
+/// Performs one exchange of four bytes; returns the kernel's time of its send, which must lie
+/// between readings of the monotonic clock.
 async fn stamped_exchange(kernel: &Kernel, socket: &impl Socket, is_stamped: bool) -> Option<u64> {
     let before_ns = kernel.now_ns();
     if is_stamped {
@@ -131,7 +132,8 @@ async fn stamped_exchange(kernel: &Kernel, socket: &impl Socket, is_stamped: boo
     let mut buffer = [0; 64];
     assert_eq!(recv(socket, &mut buffer).await.unwrap().bytes, 4);
     let sent_at_ns = socket.sent_at_ns();
-    // Stamps are of the wall clock: mapped to ours they may be some microseconds off.
+    // Timestamps are of the wall clock: converted to the monotonic one they may be some
+    // microseconds off.
     let around = before_ns - 1_000_000..kernel.now_ns() + 1_000_000;
     assert!(sent_at_ns.is_none_or(|at_ns| around.contains(&at_ns)));
     sent_at_ns
@@ -155,7 +157,7 @@ fn the_kernel_stamps_the_sends_that_it_is_asked_to() {
             assert_eq!(sent_at_ns.is_some(), is_stamped);
             assert!(!socket.peer_closed(), "a stamp is no failure");
         }
-        // A stamp that nobody took is not taken for the next one's.
+        // A timestamp that was not read does not count as the next one's.
         socket.stamp_next_send();
         send_all(&socket, b"ping").await.unwrap();
         recv(&socket, &mut [0; 64]).await.unwrap();
@@ -171,7 +173,7 @@ fn a_socket_whose_sends_are_stamped_still_sees_its_peer_go() {
         let mut request = [0; 4];
         peer.read_exact(&mut request).unwrap();
         peer.write_all(&request).unwrap();
-        // What is left unread makes the kernel reset the connection.
+        // Unread data makes the kernel reset the connection.
         while peer.peek(&mut request).unwrap() == 0 {}
     });
     let kernel = Kernel::new().unwrap();
@@ -344,7 +346,7 @@ fn a_loop_that_coalesces_until_a_timer_hears_its_sockets_then() {
         server.join().unwrap();
         passed_ns
     };
-    // The loop asks to be woken ahead of its timers, by no more than this.
+    // The loop requests its wake-up ahead of its timers, by at most this.
     const LEAD_NS: u64 = 50_000;
     assert!(received_after_ns(2 * FAR_NS) >= FAR_NS - LEAD_NS);
     let at_once = || received_after_ns(FAR_NS / 1_000) < FAR_NS;
@@ -372,10 +374,8 @@ fn an_iteration_drives_tasks_without_waiting() {
     assert_eq!(*steps.borrow(), ["started", "woken"]);
 }
 
-/// One timer after the other is overdue when the loop has a core again, and each has an iteration
-/// of its own.
-/// The longest iteration of a loop whose next turn is due in this many nanoseconds, and comes so
-/// much later.
+/// Returns the longest iteration of a loop whose next turn is due in this many nanoseconds, and
+/// comes late by `late_ns`.
 fn longest_of_driven_ns(due_in_ns: u64, late_ns: u64) -> u64 {
     let kernel = Kernel::new().unwrap();
     let mut timer = kernel.timer();
@@ -400,6 +400,8 @@ fn a_driven_loop_that_waits_has_no_iteration_and_one_that_is_late_has() {
     assert!(late_ns >= SECOND_NS / 2, "{late_ns}");
 }
 
+/// One timer after the other is overdue when the loop has a core again, and each has an iteration
+/// of its own.
 #[test]
 fn loop_iterations_never_overlap_however_much_is_overdue() {
     let kernel = Kernel::new().unwrap();
@@ -418,7 +420,7 @@ fn loop_iterations_never_overlap_however_much_is_overdue() {
         sum_ns += length_ns * count;
         longest_ns = length_ns;
     });
-    // An iteration is told by its bucket, which is at most a sixteenth off.
+    // The length of an iteration is that of its bucket, which is at most a sixteenth off.
     let most_ns = (kernel.now_ns() - start_ns) * 17 / 16;
     assert!((1..=most_ns).contains(&sum_ns), "{sum_ns} of {most_ns}");
     assert!(longest_ns <= most_ns);
@@ -526,7 +528,7 @@ fn simulated_faults_are_those_of_tcp() {
         drop(listener.accept().await);
         send_all(&client, b"late").await.unwrap();
         sim.timer().until(sim.now_ns() + 1_000).await;
-        // The end came before the reset, and stays readable.
+        // The end arrived before the reset, and stays readable.
         assert_eq!(recv(&client, &mut [0; 8]).await.unwrap().bytes, 0);
         let error = send_all(&client, b"more").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
@@ -602,7 +604,7 @@ fn a_window_holds_the_sender_back_until_the_peer_reads() {
         client.set_deadline(None);
         send_all(&client, &[b'x'; 4]).await.unwrap();
         let reset_ns = sim.now_ns();
-        // What it has not read is answered with a reset.
+        // The peer responds to unread data with a reset.
         drop(peer);
         let error = send_all(&client, &[b'x'; 100]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
@@ -647,12 +649,13 @@ fn a_simulated_peer_that_has_always_more_holds_up_nobody() {
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         (read, sim.now_ns() - start_ns)
     });
-    // A stretch is eleven reads of 0.1 ms each: the eleventh begins when the first is 1 ms ago. The
-    // deadline is in the fifth, which ends before the clocks are looked at; the sixth is the last.
+    // A stretch is eleven reads of 0.1 ms each: the eleventh begins 1 ms after the first. The
+    // deadline is in the fifth stretch, which ends before the clocks are checked; the sixth is the
+    // last.
     assert_eq!((read, lasted_ns), (66, 6_600_000));
     let mut gaps_ns = turns_ns.take();
     gaps_ns = gaps_ns.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    // Its timer is due a nanosecond into a stretch, fires behind it, and the next one comes before.
+    // Its timer is due a nanosecond into a stretch, fires after it, and the next one comes before.
     assert_eq!(gaps_ns.iter().max(), Some(&2_200_000), "{gaps_ns:?}");
 }
 
@@ -678,7 +681,8 @@ fn a_peer_that_has_always_more_keeps_neither_deadlines_nor_others_waiting() {
             });
             let start_ns = kernel.now_ns();
             socket.set_deadline(Some(start_ns + 100_000_000));
-            // Reads are small, so that there is more than one takes: as if each took long.
+            // Reads are small, so that there is more data than one of them takes, as if each took
+            // long.
             let mut buffer = [0; 64];
             let error = loop {
                 if let Err(error) = recv(&socket, &mut buffer).await {
@@ -714,21 +718,20 @@ fn what_came_before_a_reset_can_be_read() {
     });
 }
 
-/// What a server does about a request of 100 bytes, on a connection on which it answered one
-/// before.
+/// A server's reaction to a request of 100 bytes, on a connection on which it answered one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deed {
     /// It closes before the request is sent.
     ClosesBefore,
-    /// It ends its side before that, and reads what comes to the client's end.
+    /// It ends its side before that, and reads until the client's end.
     EndsBeforeAndReads,
     /// It reads the request whole, and closes.
     ReadsAndCloses,
-    /// It reads a part of it, and closes: that is a reset.
+    /// It reads a part of it, and closes, which causes a reset.
     ReadsSomeAndCloses,
-    /// It closes when the request has come, and reads nothing.
+    /// It closes when the request has arrived, without reading it.
     ClosesUnread,
-    /// It reads the request whole, and breaks the connection.
+    /// It reads the request whole, and resets the connection.
     ReadsAndResets,
 }
 
@@ -737,13 +740,13 @@ const DEEDS: [(Deed, bool); 6] = [
     (Deed::EndsBeforeAndReads, true),
     (Deed::ReadsAndCloses, false),
     (Deed::ReadsSomeAndCloses, false),
-    // Nothing of it was read, and nobody can tell.
+    // Nothing of the request was read, but the client can't know that.
     (Deed::ClosesUnread, false),
     (Deed::ReadsAndResets, false),
 ];
 
-/// Whether the request came behind the connection's end, as far as the client knows when it sees
-/// that, of a server that does this.
+/// Returns whether the request arrived after the connection's end, as far as the client knows when
+/// it notices the end, for a server with this reaction.
 fn behind_end_on_loopback(deed: Deed) -> bool {
     let (go_on, wait) = std::sync::mpsc::channel::<()>();
     let (done, is_done) = std::sync::mpsc::channel::<()>();
@@ -782,7 +785,7 @@ fn behind_end_on_loopback(deed: Deed) -> bool {
         send_all(&socket, b"ping").await.unwrap();
         let mut buffer = [0; 100];
         assert_eq!(recv(&socket, &mut buffer).await.unwrap().bytes, 6);
-        // A server that closes lets this end by that.
+        // A server that closes ends this wait.
         let _ = is_done.recv();
         assert_eq!(socket.taken(), 4);
         send_all(&socket, &buffer).await.unwrap();
@@ -803,7 +806,7 @@ fn the_kernel_tells_a_request_that_came_too_late_from_one_that_was_read() {
     }
 }
 
-/// As [`behind_end_on_loopback`], with the request on its way for half a microsecond.
+/// Like [`behind_end_on_loopback`], with the request in flight for half a microsecond.
 fn behind_end_in_simulation(deed: Deed) -> bool {
     let sim = Sim::new(1, 500);
     let address = Address::Ip(simulated_address());
@@ -818,7 +821,7 @@ fn behind_end_in_simulation(deed: Deed) -> bool {
         if deed == Deed::EndsBeforeAndReads {
             peer.half_close();
         }
-        // The deed of the one that closes before happens while the request is on its way.
+        // A server that closes before does so while the request is in flight.
         send_all(&client, &[0; 100]).await.unwrap();
         let wait_ns = if deed == Deed::ClosesBefore { 400 } else { 600 };
         sim.timer().until(sim.now_ns() + wait_ns).await;
@@ -939,7 +942,7 @@ fn both_faces_look_names_up_while_the_loop_goes_on() {
     });
     let found = kernel.block_on(kernel.look_up("localhost", 80)).unwrap();
     assert_eq!(port_of(found).unwrap(), 80);
-    // What held the loop would be ready before the first task runs.
+    // A look-up that blocked the loop would be ready before the first task runs.
     assert!(ticks.get() > 0, "the loop stood still");
     drop(ticking);
     let unknown = kernel.block_on(kernel.look_up("a..b", 80)).unwrap();

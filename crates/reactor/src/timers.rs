@@ -1,11 +1,12 @@
 //! Timers with absolute deadlines, cheap to move later.
 //!
-//! Every exchange moves its connection's deadline, and almost no deadline is ever reached. So a
-//! deadline that moves *later* touches only the timer itself: its old entry stays in the heap and,
-//! when it comes up, is put back at the new instant. Only earlier deadlines cost a heap operation.
+//! Every exchange moves its connection's deadline, and almost no deadline is ever reached.
+//! Therefore a deadline that moves *later* changes only the timer itself: its old entry stays in
+//! the heap and, when it is reached, is inserted again at the new instant. Only earlier deadlines
+//! cost a heap operation.
 //!
-//! A timer that is dropped leaves its entry in the heap, too. Connections may come and go by the
-//! million within one timeout, so once most entries are of no use they are all taken out together.
+//! A timer that is dropped also leaves its entry in the heap. Connections may come and go by the
+//! million within one timeout, so once most entries are obsolete they are all removed together.
 
 use slab::Slab;
 use std::cell::{Cell, RefCell};
@@ -16,7 +17,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 const NEVER: u64 = u64::MAX;
-/// So many entries that are of no use are left in the heap whatever its size.
+/// The number of obsolete entries that are left in the heap whatever its size.
 const FEW: usize = 1_024;
 
 /// All timers of one loop.
@@ -25,8 +26,8 @@ pub(crate) struct Timers(Rc<Shared>);
 
 struct Shared {
     queue: RefCell<Queue>,
-    /// When the earliest entry of the heap comes up, [`NEVER`] if there is none. Apart, because it
-    /// is looked at before each task.
+    /// The instant of the earliest entry of the heap, [`NEVER`] if there is none. It is stored
+    /// separately because it is read before each task.
     next_ns: Cell<u64>,
 }
 
@@ -45,18 +46,19 @@ struct Queue {
     /// Instant, slot, and the slot's `serial` at the time.
     heap: BinaryHeap<Reverse<(u64, usize, u64)>>,
     serial: u64,
-    /// How many timers were dropped whose entries may still be in the heap.
+    /// The number of dropped timers whose entries may still be in the heap.
     orphans: usize,
 }
 
 struct Entry {
-    /// When the owner wants to be woken.
+    /// The time at which the owner is to be woken.
     deadline_ns: u64,
     /// The earliest instant at which the heap holds this slot.
     armed_ns: u64,
-    /// Tells this owner of the slot from earlier ones, whose heap entries may still be there.
+    /// The number that distinguishes this owner of the slot from earlier ones, whose heap entries
+    /// may still be there.
     serial: u64,
-    /// The deadline has passed.
+    /// True if the deadline has passed.
     fired: bool,
     waker: Option<Waker>,
 }
@@ -87,19 +89,19 @@ impl Timers {
         }
     }
 
-    /// When the next entry comes up, `None` if there is none.
+    /// Returns the instant of the next entry, `None` if there is none.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         let next_ns = self.0.next_ns.get();
         (next_ns != NEVER).then_some(next_ns)
     }
 
-    /// Whether an entry comes up before this instant.
+    /// True if an entry is due before this instant.
     #[inline]
     pub(crate) fn has_before(&self, at_ns: u64) -> bool {
         self.0.next_ns.get() < at_ns
     }
 
-    /// Wakes the owners of all deadlines up to `now_ns`; whether any instant had come.
+    /// Wakes the owners of all deadlines up to `now_ns`. Returns true if any entry was due.
     pub(crate) fn fire(&self, now_ns: u64) -> bool {
         if self.0.next_ns.get() > now_ns {
             return false;
@@ -147,7 +149,7 @@ impl Queue {
         }
     }
 
-    /// Whether the heap has a new entry, at this instant.
+    /// Sets a deadline. Returns true if the heap has a new entry, at this instant.
     fn set(&mut self, slot: usize, deadline_ns: u64) -> bool {
         let entry = &mut self.entries[slot];
         entry.deadline_ns = deadline_ns;
@@ -171,7 +173,7 @@ impl Queue {
         }
     }
 
-    /// Takes the entries of timers out of the heap that are no more, or have others.
+    /// Removes the heap entries of timers that were dropped or have newer entries.
     #[cold]
     fn sweep(&mut self) {
         let entries = &self.entries;
@@ -202,7 +204,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Waits until the instant has come. An instant in the past is ready at once.
+    /// Waits until the instant has come. Returns at once if it has passed.
     pub async fn until(&mut self, deadline_ns: u64) {
         if (self.clock)() < deadline_ns {
             self.set(Some(deadline_ns));
@@ -210,13 +212,13 @@ impl Timer {
         }
     }
 
-    /// Moves the deadline; `None` takes it away.
+    /// Moves the deadline; `None` removes it.
     pub fn set(&self, deadline_ns: Option<u64>) {
         let deadline_ns = deadline_ns.unwrap_or(NEVER);
         self.timers.set(self.slot, deadline_ns);
     }
 
-    /// Ready when the deadline has passed; else the task is woken then.
+    /// Ready when the deadline has passed; otherwise the task is woken then.
     #[inline]
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.timers.0.queue.borrow_mut();
@@ -237,7 +239,7 @@ pub struct Alarm {
 }
 
 impl Timer {
-    /// What brings this timer's deadline forward.
+    /// Returns a handle that brings this timer's deadline forward.
     pub fn alarm(&self) -> Alarm {
         Alarm {
             timers: self.timers.clone(),
@@ -248,7 +250,7 @@ impl Timer {
 }
 
 impl Alarm {
-    /// Lets the timer go off at this instant, whatever its deadline was. Without effect once the
+    /// Makes the timer fire at this instant, whatever its deadline was. Has no effect once the
     /// timer is dropped.
     pub fn ring(&self, at_ns: u64) {
         let queue = self.timers.0.queue.borrow();

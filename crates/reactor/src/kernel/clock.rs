@@ -1,33 +1,33 @@
-//! From the kernel's receive timestamps to the monotonic clock.
+//! Conversion of the kernel's receive timestamps to the monotonic clock.
 //!
-//! One reading takes the wall clock between two readings of the monotonic one, its *bracket*. Where
+//! A *reading* takes the wall clock between two readings of the monotonic one, its *bracket*. If
 //! the thread is preempted between them the bracket is wide, and the offset may be wrong by half of
-//! it, for every stamp until the next reading. So several readings are made until one is narrow,
-//! and an offset from a narrow one is not replaced by one from a wide one: both clocks are slewed
-//! alike (`timekeeping_adjust` in the kernel's kernel/time/timekeeping.c changes the speed of
-//! both), so an old offset stays good until the wall clock is set. That shows even in a wide
-//! bracket, when the old offset lies outside of it.
+//! its width, for every timestamp until the next reading. Therefore several readings are made until
+//! one is narrow, and an offset from a narrow bracket is not replaced by one from a wide bracket:
+//! both clocks are slewed alike (`timekeeping_adjust` in the kernel's kernel/time/timekeeping.c
+//! changes the speed of both), so an old offset stays valid until the wall clock is set. Even a
+//! wide bracket reveals that, when the old offset lies outside of it.
 
 use super::sys;
 use std::cell::Cell;
 
-/// How long one reading of the two clocks is good for: after that a wall clock that was set is
+/// The time for which a reading of the two clocks is used: after it a change of the wall clock is
 /// noticed.
 const GOOD_FOR_NS: u64 = 10_000_000;
-/// A bracket that is no wider gives an offset that is right to half a microsecond; no other is
-/// tried.
+/// The width up to which a bracket counts as narrow: its offset is exact to half a microsecond, and
+/// no further reading is made.
 const NARROW_NS: u64 = 1_000;
-/// A bracket that is wider was preempted, or interrupted: three readings take a tenth of this where
-/// each is a system call.
+/// The width above which a bracket counts as wide, because the thread was preempted or interrupted:
+/// three readings take a tenth of it if each is a system call.
 const WIDE_NS: u64 = 10_000;
-/// How often the clocks are read to find a narrow bracket.
+/// The most readings of the clocks to find a narrow bracket.
 const READINGS: usize = 5;
 
-/// Receive timestamps are of the wall clock; this maps them to the monotonic one.
+/// Converts receive timestamps, which are of the wall clock, to the monotonic one.
 pub(crate) struct ReceiveClock {
-    /// Wall clock minus monotonic clock.
+    /// The wall clock minus the monotonic clock.
     offset_ns: Cell<i64>,
-    /// The width of the bracket that it was taken from.
+    /// The width of the bracket of `offset_ns`.
     width_ns: Cell<u64>,
     read_at_ns: Cell<u64>,
 }
@@ -69,7 +69,7 @@ impl ReceiveClock {
     }
 }
 
-/// The narrowest of several readings; the first one that is narrow enough ends them.
+/// Returns the narrowest of several readings; stops at the first one that is narrow enough.
 fn narrowest(read: &mut impl FnMut() -> Reading) -> Reading {
     let mut best = read();
     for _ in 1..READINGS {
@@ -84,7 +84,7 @@ fn narrowest(read: &mut impl FnMut() -> Reading) -> Reading {
     best
 }
 
-/// The wall clock, between two readings of the monotonic one.
+/// A time of the wall clock, between two readings of the monotonic one.
 #[derive(Clone, Copy)]
 struct Reading {
     before_ns: u64,
@@ -105,14 +105,14 @@ impl Reading {
         self.after_ns.saturating_sub(self.before_ns)
     }
 
-    /// Wall clock minus monotonic clock, right to half of the width.
+    /// Returns the wall clock minus the monotonic clock, exact to half of the width.
     fn offset_ns(&self) -> i64 {
         let middle_ns = self.before_ns + self.width_ns() / 2;
         self.wall_ns as i64 - middle_ns as i64
     }
 
-    /// Whether the clocks may lie so far apart: it is certain that the wall clock was read between
-    /// the two readings of the monotonic one.
+    /// True if the clocks may differ by this much, given that the wall clock was read between the
+    /// two readings of the monotonic one.
     fn allows(&self, offset_ns: i64) -> bool {
         let least_ns = self.wall_ns as i64 - self.after_ns as i64;
         let most_ns = self.wall_ns as i64 - self.before_ns as i64;
@@ -127,8 +127,8 @@ mod tests {
     const OFFSET_NS: i64 = 1_700_000_000_000_000_000;
     const MS: u64 = 1_000_000;
 
-    /// Clocks that lie [`OFFSET_NS`] apart, read by a thread that is stopped for so long between
-    /// the first and the second reading, one entry for each time.
+    /// Clocks that differ by [`OFFSET_NS`], read by a thread that is stopped for these times
+    /// between the first and the second reading.
     struct Clocks {
         now_ns: u64,
         offset_ns: i64,
@@ -223,8 +223,8 @@ mod tests {
         let before_ns = sys::monotonic_ns();
         let mapped_ns = clock.monotonic_ns(sys::wall_ns());
         let after_ns = sys::monotonic_ns();
-        // The reading may be preempted: what is certain is that the error is no larger than the
-        // time all the readings took, which a stopped machine makes long. A millisecond is ample.
+        // The reading may be preempted: the error is certainly no larger than the duration of all
+        // readings, which a stopped machine makes long. A millisecond is ample.
         assert!(mapped_ns + 1_000_000 > before_ns, "{mapped_ns} {before_ns}");
         assert!(mapped_ns < after_ns + 1_000_000, "{mapped_ns} {after_ns}");
     }

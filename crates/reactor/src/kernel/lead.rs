@@ -1,39 +1,39 @@
-//! How long before a deadline the loop asks to be woken.
+//! The lead before a deadline at which the loop requests its wake-up.
 //!
-//! A sleeping thread comes back some microseconds after its timer: the core leaves its idle state,
-//! the scheduler switches. The loop learns how long that usually takes here and how long it takes
-//! at worst, asks for its wake-up by so much earlier, and polls away what is left until the
-//! deadline. The usual delay is always allowed for. The worst one is allowed for where the deadline
-//! is far enough away that polling stays a small part of the time.
+//! A sleeping thread wakes up some microseconds after its timer: the core leaves its idle state,
+//! the scheduler switches. The loop learns how long that usually takes on this machine and how long
+//! in the worst case, requests its wake-up that much earlier, and polls for the rest of the time
+//! until the deadline. The usual delay is always allowed for. The worst case is allowed for if the
+//! deadline is far enough away that polling stays a small part of the time.
 
 use std::cell::Cell;
 
-/// The longest usual delay that is believed.
+/// The upper limit of the usual delay.
 const MOST_USUAL_NS: u64 = 50_000;
-/// How far one observation moves the usual delay.
+/// The step by which one observation moves the usual delay.
 const USUAL_STEP_NS: u64 = 250;
 
-/// The longest rare delay that is believed: delays beyond are somebody else's work on the core,
-/// which no foresight mends.
+/// The upper limit of the rare delay: longer delays are caused by other work on the core, which no
+/// lead can compensate.
 const MOST_RARE_NS: u64 = 300_000;
-/// The rare delay before anything was seen. Too long costs some polling, too short makes the first
-/// requests late.
+/// The rare delay before the first observation. A value that is too long costs some polling; one
+/// that is too short makes the first requests late.
 const FIRST_RARE_NS: u64 = 100_000;
-/// How far a longer delay moves the rare one up, and a shorter one down. Their ratio is the share
-/// of wake-ups that come later than it: one in a hundred.
+/// The steps by which a longer delay moves the rare one up, and a shorter one down. Their ratio is
+/// the share of wake-ups that are later than it: one in a hundred.
 const RARE_STEP_UP_NS: u64 = 20_000;
 const RARE_STEP_DOWN_NS: u64 = 200;
-/// The part of the time until a deadline that may be polled away.
+/// The inverse of the share of the time until a deadline that may be spent polling.
 const POLLED_PART: u64 = 4;
 
-/// How late this thread's wake-ups are.
+/// The delays of this thread's wake-ups.
 #[derive(Debug)]
 pub(crate) struct Lead {
     /// The median.
     usual_ns: Cell<u64>,
     /// The 99th percentile.
     rare_ns: Cell<u64>,
-    /// The deadline that was last asked for, and when to be woken for it.
+    /// The deadline of the last request, and its wake-up time.
     last: Cell<(u64, u64)>,
 }
 
@@ -48,8 +48,8 @@ impl Default for Lead {
 }
 
 impl Lead {
-    /// When to be woken for a deadline. A deadline that is asked for again keeps its instant,
-    /// however near it has come.
+    /// Returns the wake-up time for a deadline. A deadline that is requested again keeps its
+    /// wake-up time, however near it is.
     pub(crate) fn wake_ns(&self, due_ns: u64, now_ns: u64) -> u64 {
         let (last_due_ns, last_wake_ns) = self.last.get();
         if due_ns == last_due_ns {
@@ -62,8 +62,9 @@ impl Lead {
         wake_ns
     }
 
-    /// A timer woke the thread so late. Steps of one size up and down settle at the median, which
-    /// a few very late wake-ups do not move; those of two sizes at a higher percentile.
+    /// Records the delay of a wake-up by a timer. Steps of equal size up and down converge to the
+    /// median, which a few very late wake-ups do not move; steps of different size to a higher
+    /// percentile.
     pub(crate) fn learn(&self, late_ns: u64) {
         let usual_ns = self.usual_ns.get();
         self.usual_ns.set(if late_ns > usual_ns {
@@ -86,7 +87,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What is asked for ahead of a deadline that is so far away.
+    /// Returns the lead before a deadline that is `away_ns` ahead.
     fn lead_ns(lead: &Lead, away_ns: u64) -> u64 {
         let due_ns = 1_000 * MS + away_ns;
         due_ns - lead.wake_ns(due_ns, 1_000 * MS)

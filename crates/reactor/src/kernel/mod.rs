@@ -1,4 +1,4 @@
-//! The loop's kernel face: epoll, nanosecond deadlines, receive timestamps.
+//! The loop on the kernel: epoll, nanosecond deadlines, receive timestamps.
 
 mod clock;
 mod lead;
@@ -30,15 +30,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Deadlines further away than this are not looked for between two tasks: few loop iterations last
-/// so long, and the clock is not read for nothing in a closed load, whose deadlines are timeouts.
+/// The distance up to which deadlines are checked between two tasks: few loop iterations last
+/// longer, and a closed load, whose deadlines are timeouts, is spared readings of the clock.
 const LONG_ITERATION_NS: u64 = 1_000_000;
 
 /// The event loop of one thread. Clones are handles to the same loop.
 #[derive(Clone)]
 pub struct Kernel(Rc<Inner>);
 
-/// A timer's descriptor, and the instant that it is set to.
+/// A timer's descriptor, and the instant to which it is set.
 type Alarm = (OwnedFd, Option<u64>);
 
 pub(crate) struct Inner {
@@ -48,36 +48,37 @@ pub(crate) struct Inner {
     pub(crate) poller: Poller,
     pub(crate) receive_clock: ReceiveClock,
     lead: Lead,
-    /// Whether and how long the loop sleeps before it waits.
+    /// The sleep of the loop before it waits.
     coalescing: Cell<Coalescing>,
-    /// Where bytes go that nobody wants and the socket cannot drop in the kernel.
+    /// The buffer for received bytes that are not needed and that the socket can't drop in the
+    /// kernel.
     pub(crate) waste: RefCell<Vec<u8>>,
-    /// Whether an iteration is under way: a task must not run the loop that runs it.
+    /// True during an iteration: a task must not run the loop that runs it.
     iterating: Cell<bool>,
     loop_iterations: RefCell<LoopIterations>,
-    /// Whether the last call of the poller could block, as opposed to a poll without waiting.
+    /// True if the last call of the poller could block, as opposed to a poll without waiting.
     asleep: Cell<bool>,
-    /// When the last poll without waiting returned nothing; `None` if an event came since.
+    /// The time at which the last poll without waiting returned nothing; `None` after an event.
     looked_ns: Cell<Option<u64>>,
-    /// When the kernel's news were last taken.
+    /// The time at which events were last read from the kernel.
     news_ns: Cell<u64>,
-    /// The time spent looking again and again, because the next deadline was too near to sleep.
+    /// The time spent polling repeatedly, because the next deadline was too near to sleep.
     polled_ns: Cell<u64>,
-    /// What makes the descriptor readable at a deadline, and the deadline, where another loop
+    /// A timer that makes the descriptor readable at a deadline, and the deadline, if another loop
     /// drives this one.
     alarm: RefCell<Option<Alarm>>,
-    /// When the next turn is due, between two turns of a loop that another one drives.
+    /// The time at which the next turn is due, between two turns of a loop that another one drives.
     turn_due_ns: Cell<Option<u64>>,
-    /// When the current loop iteration began; `None` while the loop waits.
+    /// The time at which the current loop iteration began; `None` while the loop waits.
     iteration_from_ns: Cell<Option<u64>>,
-    /// When the last iteration ended, or the loop was entered: what fell due before is not waited
-    /// for twice.
+    /// The time at which the last iteration ended, or the loop was entered; it bounds the beginning
+    /// of the next iteration, so that no time is counted twice.
     iteration_end_ns: Cell<u64>,
 }
 
 impl Kernel {
-    /// A new loop. Lowers the thread's timer slack to a nanosecond, so that deadlines are met as
-    /// exactly as the hardware allows (the default is 50 µs).
+    /// Creates a loop. Lowers the thread's timer slack to a nanosecond, so that deadlines are met
+    /// as exactly as the hardware allows (the default is 50 µs).
     pub fn new() -> io::Result<Self> {
         sys::lower_timer_slack()?;
         Ok(Kernel(Rc::new(Inner {
@@ -102,13 +103,13 @@ impl Kernel {
         })))
     }
 
-    /// Runs the loop until `future` is done. Tasks that are left keep their place and go on in
-    /// the next call.
+    /// Runs the loop until `future` is done. Unfinished tasks keep their place and continue in the
+    /// next call.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> io::Result<T> {
         let mut future = pin!(future);
         let flag = WakeFlag::set();
         let waker = Arc::clone(&flag).into();
-        // What passed since the last call is not this loop's.
+        // The time since the last call does not belong to this loop.
         self.0.iteration_from_ns.set(None);
         self.0.iteration_end_ns.set(self.now_ns());
         loop {
@@ -126,10 +127,10 @@ impl Kernel {
         }
     }
 
-    /// One iteration without waiting, for a loop that is driven by another: runs what can go on,
-    /// takes what the kernel has. Returns the instant at which the next call is due even if
-    /// [`Kernel::as_fd`] stays quiet: now if tasks can go on already, `None` if nothing waits for
-    /// the clock.
+    /// Runs one iteration without waiting, for a loop that is driven by another: runs the tasks
+    /// that can go on, and reads the kernel's events. Returns the instant at which the next call is
+    /// due even if [`Kernel::as_fd`] stays quiet: now if tasks can go on already, `None` if no
+    /// timer is set.
     pub fn iterate(&self) -> io::Result<Option<u64>> {
         self.poll_events(false)?;
         if self.run_ready() {
@@ -138,9 +139,9 @@ impl Kernel {
         Ok(self.0.timers.next_ns())
     }
 
-    /// A turn for a loop that is driven by another one, which waits for [`Kernel::as_fd`] alone: as
-    /// [`iterate`](Self::iterate), and the descriptor becomes readable again when the next turn is
-    /// due, be it by the clock.
+    /// Runs a turn of a loop that is driven by another one, which waits for [`Kernel::as_fd`]
+    /// alone: like [`iterate`](Self::iterate), but the descriptor also becomes readable when a
+    /// timer makes the next turn due.
     pub fn turn(&self) -> io::Result<()> {
         let due_ns = self.iterate()?;
         let mut alarm = self.0.alarm.borrow_mut();
@@ -152,19 +153,19 @@ impl Kernel {
                 none.insert((timer, None))
             }
         };
-        // One that is due already has to be set again, as it was told of.
+        // A timer that is already due has to be set again, because the poller has reported it.
         if *set_ns != due_ns || due_ns.is_some_and(|due_ns| due_ns <= self.now_ns()) {
             sys::timer_set(timer.as_fd(), due_ns)?;
             *set_ns = due_ns;
         }
-        // Until then the other loop may wait, which is no iteration of this one.
+        // Until then the other loop may wait, which is not an iteration of this one.
         self.end_iteration(self.now_ns());
         self.0.turn_due_ns.set(due_ns);
         Ok(())
     }
 
-    /// Runs the tasks that can go on. A deadline that comes meanwhile wakes its task before the
-    /// next one runs, so that no request waits for the responses of others to be read.
+    /// Runs the tasks that can go on. A deadline that passes meanwhile wakes its task before the
+    /// next one runs, so that no request has to wait until the responses of others have been read.
     fn run_ready(&self) -> bool {
         let near_ns = self.0.news_ns.get() + LONG_ITERATION_NS;
         self.0.tasks.run_ready(|| {
@@ -174,12 +175,12 @@ impl Kernel {
         })
     }
 
-    /// Wakes the tasks whose deadlines have come; whether there were any.
+    /// Wakes the tasks whose deadlines have passed. Returns true if there were any.
     fn fire(&self, now_ns: u64) -> bool {
         self.0.tasks.wake_due(|| self.0.timers.fire(now_ns))
     }
 
-    /// Sleeps before a wait, so that events gather.
+    /// Sleeps before a wait, so that events accumulate.
     fn coalesce(&self) {
         let coalescing = self.0.coalescing.get();
         if coalescing == Coalescing::Off {
@@ -231,8 +232,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Counts the time since the last look if neither found anything: that is waiting, though it
-    /// takes the core.
+    /// Counts the time since the last poll if neither poll returned anything: that is waiting,
+    /// although it uses the core.
     fn count_polled(&self, is_quiet: bool, fired: bool, now_ns: u64) {
         let looked_ns = self.0.looked_ns.get();
         if let Some(from_ns) = looked_ns.filter(|_| is_quiet && !self.0.asleep.get()) {
@@ -242,8 +243,8 @@ impl Kernel {
         self.0.looked_ns.set((is_quiet && !fired).then_some(now_ns));
     }
 
-    /// Takes the kernel's news, waiting for the first until an instant, for ever if that is `None`.
-    /// Returns how many sockets had some.
+    /// Reads the kernel's events, waiting for the first one until an instant, or for ever if that
+    /// is `None`. Returns the number of sockets with events.
     fn wait_until(&self, due_ns: Option<u64>) -> io::Result<usize> {
         let now_ns = self.now_ns();
         self.end_iteration(now_ns);
@@ -260,7 +261,7 @@ impl Kernel {
         }
     }
 
-    /// Ends the current loop iteration, if there is one: from here on the loop looks for news.
+    /// Ends the current loop iteration, if there is one: from now on the loop polls for events.
     #[inline]
     fn end_iteration(&self, now_ns: u64) {
         if let Some(from_ns) = self.0.iteration_from_ns.take() {
@@ -271,14 +272,14 @@ impl Kernel {
     }
 }
 
-/// How long this thread waited for the CPU: the second field of schedstat (Linux,
+/// Returns the time for which this thread waited for a CPU: the second field of schedstat (Linux,
 /// Documentation/scheduler/sched-stats), which some kernels are built without.
 fn queued_ns() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Readable when a [`Kernel::iterate`] would find something to do.
+/// The descriptor is readable when [`Kernel::iterate`] would have something to do.
 impl AsFd for Kernel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.poller.as_fd()
@@ -312,7 +313,7 @@ impl Host for Kernel {
     }
 
     fn take_loop_iterations(&self, tell: &mut dyn FnMut(u64, u64)) {
-        // The current iteration is ended first: it may be the longest of all, and the last.
+        // End the current iteration first: it may be the longest of all, and the last.
         if self.0.iteration_from_ns.get().is_some() {
             let now_ns = self.now_ns();
             self.end_iteration(now_ns);
@@ -368,7 +369,7 @@ mod tests {
         kernel.block_on(deadlines).unwrap();
         let polled_ns = kernel.thread_times().unwrap().polled_ns;
         let passed_ns = kernel.now_ns() - begin_ns;
-        // How soon the loop no longer sleeps depends on the machine; that it polls then does not.
+        // The machine determines how soon the loop stops sleeping, but it polls in the end.
         assert!(
             polled_ns > 0 && polled_ns < passed_ns,
             "{polled_ns} of {passed_ns}"

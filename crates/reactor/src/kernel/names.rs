@@ -1,7 +1,7 @@
-//! Looking names up while the loop goes on.
+//! Name resolution while the loop continues.
 //!
-//! The system's resolver blocks, so that each name is looked up on a thread of its own, and the
-//! loop looks now and then whether it has answered. A run names few hosts, each once.
+//! The system's resolver blocks, so each name is resolved on a thread of its own, and the loop
+//! checks at intervals for its result. A run names few hosts, each once.
 
 use crate::{Host, Kernel};
 use std::io;
@@ -9,12 +9,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::{TryRecvError, sync_channel};
 use std::thread;
 
-/// The first wait for the resolver. Each one is a quarter longer than the one before.
+/// The first interval between checks for the result. Each one is a quarter longer than the one
+/// before.
 const FIRST_WAIT_NS: u64 = 200_000;
-/// The longest wait.
+/// The longest interval.
 const LONGEST_WAIT_NS: u64 = 20_000_000;
 
-/// The addresses of a name, in the resolver's order.
+/// Returns the addresses of a name, in the resolver's order.
 pub(super) async fn look_up(host: &Kernel, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = name.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
@@ -23,7 +24,7 @@ pub(super) async fn look_up(host: &Kernel, name: &str, port: u16) -> io::Result<
     let name = name.to_owned();
     let resolver = thread::Builder::new().name("resolver".to_owned());
     resolver.spawn(move || {
-        // Nobody listens any more if the run is over.
+        // There is no receiver any more if the run has ended.
         let _ = send.send(crate::look_up(&name, port));
     })?;
     let mut timer = host.timer();

@@ -1,4 +1,4 @@
-//! Which sockets have news: edge-triggered epoll.
+//! Notification of socket events: edge-triggered epoll.
 
 use super::sys;
 use slab::Slab;
@@ -10,7 +10,7 @@ use std::task::Waker;
 
 const EVENTS_PER_POLL: usize = 512;
 
-/// The key of what is no socket.
+/// The key of descriptors that are not sockets.
 const NO_SOCKET: u64 = u64::MAX;
 
 pub(crate) struct Poller {
@@ -19,31 +19,31 @@ pub(crate) struct Poller {
     events: RefCell<Vec<libc::epoll_event>>,
 }
 
-/// What the loop is to hear of a socket.
+/// The events of a socket for which the loop is notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
-    /// That something came, or that the peer has closed.
+    /// Received data, and the peer's close.
     Receive,
-    /// That, and that there is room for another send.
+    /// These, and room for another send.
     Both,
 }
 
-/// What the loop knows of one socket. Flags are set by events and cleared by operations that find
+/// The known state of one socket. Flags are set by events, and cleared by operations that find
 /// nothing more to do.
 #[derive(Default)]
 pub(crate) struct Readiness {
     pub(crate) readable: Cell<bool>,
     pub(crate) writable: Cell<bool>,
-    /// The peer has closed its side, or the connection is broken. Never cleared.
+    /// True if the peer has closed its side, or the connection is broken. Never cleared.
     pub(crate) closed: Cell<bool>,
-    /// Errors may be stamps of sends, which come by the same queue. A connection that breaks hangs
-    /// up besides.
+    /// True if errors may be timestamps of sends, which arrive in the same queue. A broken
+    /// connection also reports a hang-up.
     pub(crate) stamps: Cell<bool>,
     waker: RefCell<Option<Waker>>,
 }
 
 impl Interest {
-    /// The events of epoll.
+    /// Returns the events for epoll.
     fn events(self) -> u32 {
         let received = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET;
         let events = match self {
@@ -55,7 +55,7 @@ impl Interest {
 }
 
 impl Readiness {
-    /// The task to wake at the next event.
+    /// Stores the task to wake at the next event.
     pub(crate) fn wait(&self, waker: &Waker) {
         let mut stored = self.waker.borrow_mut();
         if !stored
@@ -96,13 +96,14 @@ impl Poller {
         })
     }
 
-    /// Lets its own descriptor be readable when this timer's is. That is news of no socket.
+    /// Makes the poller's own descriptor readable when this timer's is. That event belongs to no
+    /// socket.
     pub(crate) fn watch_timer(&self, timer: BorrowedFd<'_>) -> io::Result<()> {
         let events = (libc::EPOLLIN | libc::EPOLLET) as u32;
         sys::epoll_add(self.epoll.as_fd(), timer.as_raw_fd(), events, NO_SOCKET)
     }
 
-    /// Watches a socket; the key is for [`Poller::forget`].
+    /// Watches a socket; the returned key is for [`Poller::forget`].
     pub(crate) fn watch(
         &self,
         fd: RawFd,
@@ -116,25 +117,25 @@ impl Poller {
         Ok((key, readiness))
     }
 
-    /// Watches for room to send as well, on a socket that was watched for receiving only.
+    /// Also watches for room to send, on a socket that was watched for receiving only.
     pub(crate) fn watch_sends(&self, fd: RawFd, key: usize) -> io::Result<()> {
         sys::epoll_change(self.epoll.as_fd(), fd, Interest::Both.events(), key as u64)
     }
 
-    /// Forgets a socket that is about to be closed; closing takes it out of epoll.
+    /// Removes a socket that is about to be closed; closing removes it from epoll.
     pub(crate) fn forget(&self, key: usize) {
         self.sockets.borrow_mut().remove(key);
     }
 
-    /// Takes the kernel's news and wakes the tasks concerned; waits up to `timeout_ns` for the
-    /// first, for ever if that is `None`. Returns how many sockets had news.
+    /// Reads the kernel's events and wakes the tasks concerned; waits up to `timeout_ns` for the
+    /// first one, or for ever if that is `None`. Returns the number of events.
     pub(crate) fn poll(&self, timeout_ns: Option<u64>) -> io::Result<usize> {
         let mut events = self.events.borrow_mut();
         sys::epoll_wait(self.epoll.as_fd(), &mut events, EVENTS_PER_POLL, timeout_ns)?;
         let sockets = self.sockets.borrow();
         for event in events.iter() {
-            // All news of one poll are handed out before any task runs, so a key can be neither
-            // freed nor taken by another socket in between.
+            // All events of one poll are distributed before any task runs, so a key can be neither
+            // freed nor reused for another socket in between.
             if let Some(readiness) = sockets.get(event.u64 as usize) {
                 readiness.news(event.events);
             }

@@ -1,4 +1,4 @@
-//! A connected socket of the kernel's.
+//! A connected socket of the kernel.
 
 use super::poller::{Interest, Readiness};
 use super::{Inner, Kernel, sys};
@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// A buffer for what cannot be dropped in the kernel.
+/// The size of the buffer for data that can't be dropped in the kernel.
 const WASTE_BYTES: usize = 64 * 1024;
 
 /// A stream socket on a [`Kernel`] loop.
@@ -28,25 +28,25 @@ pub struct KernelSocket {
     is_tcp: bool,
     stamped: bool,
     sends: Cell<Sends>,
-    /// Bytes that sends have taken; wraps around.
+    /// The number of bytes that sends have accepted; wraps around.
     taken: Cell<u32>,
-    /// The connection was reset without having ended in order before.
+    /// True if the connection was reset without an orderly end before.
     is_reset: Cell<bool>,
     interest: Cell<Interest>,
 }
 
-/// What is known of the sends of a socket whose kernel stamps them.
+/// The state of the sends of a socket whose kernel timestamps them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sends {
-    /// The next one is to be stamped.
+    /// True if the next send is to be timestamped.
     stamp_next: bool,
-    /// The kernel has been told that it will have to; it counts bytes from then on.
+    /// True once the kernel numbers the bytes that are sent.
     is_set_up: bool,
-    /// Bytes sent since then, as the kernel counts them: it wraps around.
+    /// The number of bytes sent since then, as the kernel counts them: it wraps around.
     bytes: u32,
-    /// One was sent with a stamp that was not asked for yet.
+    /// True if a send was timestamped, and its timestamp was not read yet.
     is_stamped: bool,
-    /// The kernel's number of the last byte of that.
+    /// The kernel's number of that send's last byte.
     stamped: u32,
 }
 
@@ -84,7 +84,7 @@ impl KernelSocket {
         Ok(socket)
     }
 
-    /// Waits until the connection is up or refused.
+    /// Waits until the connection is established or refused.
     pub(crate) async fn connected(&self) -> io::Result<()> {
         poll_fn(|cx| {
             if !self.readiness.writable.get() {
@@ -93,7 +93,7 @@ impl KernelSocket {
             Poll::Ready(Ok(()))
         })
         .await?;
-        // A failed connect comes with EPOLLERR; without it there is no error to ask for.
+        // A failed connect is reported by EPOLLERR; without it there is no error to read.
         if self.readiness.closed.get()
             && let Some(error) = self.inner.take_error()?
         {
@@ -102,8 +102,9 @@ impl KernelSocket {
         Ok(())
     }
 
-    /// Pending until the next event or the deadline, or until all other tasks had a chance to run.
-    // Each request waits once.
+    /// Returns pending until the next event or the deadline, or until all other tasks had a chance
+    /// to run.
+    // Each request waits once, so the function is inlined.
     #[inline(always)]
     fn wait<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if self.deadline.poll(cx).is_ready() {
@@ -117,8 +118,8 @@ impl KernelSocket {
         Poll::Pending
     }
 
-    /// Pending until more can be sent. That is not watched for until a send has found no room, as
-    /// most never do.
+    /// Returns pending until more can be sent. Room to send is not watched for until a send has
+    /// found none, because most sends never do.
     #[cold]
     fn wait_for_room<T>(&self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if self.interest.replace(Interest::Both) == Interest::Receive {
@@ -129,7 +130,7 @@ impl KernelSocket {
         self.wait(cx)
     }
 
-    /// Receives once, if the socket may have something.
+    /// Receives once, if data may be available.
     fn poll_receive(
         &self,
         cx: &mut Context<'_>,
@@ -142,8 +143,8 @@ impl KernelSocket {
             }
             match receive() {
                 Ok(received) => {
-                    // A short read took all there was, and what comes later is a new event; only
-                    // the end of the stream came with the same one.
+                    // A short read took all available data, and later data causes a new event; only
+                    // the end of the stream may have been part of the same event.
                     if received.bytes < asked {
                         let more = self.readiness.closed.get();
                         self.readiness.readable.set(more);
@@ -161,8 +162,8 @@ impl KernelSocket {
         }
     }
 
-    /// Notes that the connection broke in another way than by a reset behind its end, which the
-    /// kernel tells once only: later it says that the end had come.
+    /// Records that the connection broke, unless by a reset after its end: the kernel reports the
+    /// reset only once, and from then on reports that the end had arrived.
     #[cold]
     fn noted(&self, error: io::Error) -> io::Error {
         if error.kind() != io::ErrorKind::BrokenPipe {
@@ -171,7 +172,7 @@ impl KernelSocket {
         error
     }
 
-    /// Whether the peer has ended the connection in order; drops what it said before.
+    /// True if the peer has ended the connection in order; drops the data before the end.
     fn ended_in_order(&self) -> bool {
         let mut waste = self.loop_.waste.borrow_mut();
         waste.resize(WASTE_BYTES, 0);
@@ -207,7 +208,7 @@ impl KernelSocket {
         Ok(Received { bytes, at_ns: None })
     }
 
-    /// Sends bytes that the kernel numbers, with a stamp if that was asked for.
+    /// Sends bytes that the kernel numbers, with a timestamp if one was requested.
     #[cold]
     fn send_numbered(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut sends = self.sends.get();
@@ -225,15 +226,16 @@ impl KernelSocket {
         Ok(sent)
     }
 
-    /// Has the kernel number the bytes that are sent. It does so from the last one that was
-    /// acknowledged: all were, or no response could have come.
+    /// Makes the kernel number the bytes that are sent, starting after the last acknowledged one:
+    /// all are acknowledged, because a response has arrived.
     fn set_up_stamps(&self) -> bool {
         let done = self.is_tcp && sys::number_sends(self.inner.as_fd()).is_ok();
         self.readiness.stamps.set(done);
         done
     }
 
-    /// Only TCP drops in the kernel; other sockets are read into a buffer that nobody looks at.
+    /// Drops received bytes. Only TCP drops them in the kernel; other sockets are read into a
+    /// buffer whose content is ignored.
     fn drop_received(&self, most: usize) -> io::Result<Received> {
         if self.is_tcp {
             return Ok(self.stamp(sys::discard_tcp(self.inner.as_fd(), most)?));
@@ -323,7 +325,7 @@ impl Socket for KernelSocket {
 
     fn hear_from(&self, bytes: u32) {
         if self.is_tcp {
-            // Only TCP has it, and all of its sockets do.
+            // Only TCP has the option, and all its sockets do.
             let _ = sys::hear_from(self.inner.as_fd(), bytes);
         }
     }
@@ -338,7 +340,7 @@ impl Socket for KernelSocket {
         if bytes == 0 || !self.is_tcp {
             return bytes == 0;
         }
-        // In this order: an end that came in between would have acknowledged them.
+        // In this order: an end that arrived in between would have acknowledged the bytes.
         let has_ended = has_ended || self.ended_in_order();
         let unacknowledged = sys::unacknowledged(self.inner.as_fd());
         has_ended && unacknowledged.is_ok_and(|unacknowledged| unacknowledged >= bytes.into())
@@ -374,7 +376,7 @@ impl std::fmt::Debug for KernelSocket {
     }
 }
 
-/// A socket that does not block, with its options set, and the address in the kernel's form.
+/// Returns a non-blocking socket with its options set, and the address in the kernel's form.
 fn open(to: &Address, options: &SocketOptions) -> io::Result<(socket2::Socket, SockAddr)> {
     let target = match to {
         Address::Ip(address) => SockAddr::from(*address),
@@ -411,8 +413,8 @@ fn is_loopback(to: &Address) -> bool {
     matches!(to, Address::Ip(to) if to.ip().is_loopback())
 }
 
-/// Begins to connect, or asks how that goes; says whether the connection is up. On this host it is
-/// as soon as it was asked for, but the kernel says so only when it is asked again.
+/// Begins to connect, or continues, and returns whether the connection is established. On this host
+/// it is established at once, but the kernel reports that only at the second call.
 fn begin(socket: &socket2::Socket, target: &SockAddr) -> io::Result<bool> {
     match socket.connect(target) {
         Ok(()) => Ok(true),

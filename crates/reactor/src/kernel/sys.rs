@@ -1,7 +1,7 @@
-//! The system calls that the standard library and `socket2` do not have.
+//! The system calls that the standard library and `socket2` lack.
 //!
-//! Those on every request's path are made by number: glibc's functions of the same names are points
-//! at which a thread may be cancelled, which costs two atomic operations a call.
+//! Those on the path of every request are made by number: glibc's functions of the same names are
+//! points at which a thread may be cancelled, which costs two atomic operations a call.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const NS_PER_S: u64 = 1_000_000_000;
 const NS_PER_MS: u64 = 1_000_000;
 
-/// What a receive brought: the bytes, and the wall-clock time of the last packet if known.
+/// The result of a receive: the number of bytes, and the wall-clock time of the last packet if
+/// known.
 pub(crate) struct RawReceived {
     pub(crate) bytes: usize,
     pub(crate) wall_ns: Option<u64>,
 }
 
-/// The machine's monotonic clock: nanoseconds of `CLOCK_MONOTONIC`.
+/// Returns the machine's monotonic clock: nanoseconds of `CLOCK_MONOTONIC`.
 #[inline]
 pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
@@ -32,7 +33,7 @@ pub(crate) fn wall_ns() -> u64 {
 #[inline]
 fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the kernel fills `time`; all clocks asked for exist on every Linux, so the call
+    // SAFETY: the kernel fills `time`; all clocks used here exist on every Linux, so the call
     // cannot fail.
     let time = unsafe {
         libc::clock_gettime(clock, time.as_mut_ptr());
@@ -41,21 +42,21 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64
 }
 
-/// The thread's timers fire to the nanosecond instead of up to 50 µs late.
+/// Lets the thread's timers fire to the nanosecond instead of up to 50 µs late.
 pub(crate) fn lower_timer_slack() -> io::Result<()> {
     // SAFETY: the option takes a number and touches no memory of ours.
     check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) })?;
     Ok(())
 }
 
-/// How late the kernel may let this thread's timers fire.
+/// Returns the delay that the kernel may add to this thread's timers.
 pub(crate) fn timer_slack_ns() -> Option<u64> {
     // SAFETY: the option takes nothing and touches no memory of ours.
     let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
     u64::try_from(slack).ok()
 }
 
-/// Has the C library look hosts up in files and by DNS alone, whatever `nsswitch.conf` says.
+/// Makes the C library resolve hosts from files and by DNS only, whatever `nsswitch.conf` contains.
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
 pub(crate) fn ask_no_library_for_hosts() {
     unsafe extern "C" {
@@ -66,36 +67,36 @@ pub(crate) fn ask_no_library_for_hosts() {
         ) -> libc::c_int;
     }
     static ONCE: std::sync::Once = std::sync::Once::new();
-    // SAFETY: both texts end with zero and are only read; once, before the first look-up. Where it
-    // fails, the line of the system's file holds.
+    // SAFETY: both texts end with zero and are only read; once, before the first look-up. If it
+    // fails, the system's configuration remains in effect.
     ONCE.call_once(|| unsafe {
         __nss_configure_lookup(c"hosts".as_ptr(), c"files dns".as_ptr());
     });
 }
 
-/// The core that this thread runs on at this moment.
+/// Returns the core on which this thread currently runs.
 pub(crate) fn core() -> Option<u32> {
     // SAFETY: takes nothing and touches no memory of ours.
     let core = unsafe { libc::sched_getcpu() };
     u32::try_from(core).ok()
 }
 
-/// How long this thread has computed since it began.
+/// Returns this thread's CPU time since it began.
 pub(crate) fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Sleeps so long, or until a signal comes.
+/// Sleeps for this time, or until a signal arrives.
 pub(crate) fn sleep(duration_ns: u64) {
     let duration = libc::timespec {
         tv_sec: (duration_ns / NS_PER_S) as libc::time_t,
         tv_nsec: (duration_ns % NS_PER_S) as libc::c_long,
     };
-    // SAFETY: `duration` is valid for reads, and what is left of it goes nowhere.
+    // SAFETY: `duration` is valid for reads, and the remaining time is not written.
     unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &duration, ptr::null_mut()) };
 }
 
-/// A descriptor that becomes readable at the instant that [`timer_set`] says.
+/// Creates a descriptor that becomes readable at the instant set by [`timer_set`].
 pub(crate) fn timer_create() -> io::Result<OwnedFd> {
     let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
     // SAFETY: no memory is passed; the descriptor returned is ours alone.
@@ -105,10 +106,10 @@ pub(crate) fn timer_create() -> io::Result<OwnedFd> {
     }
 }
 
-/// Makes a timer's descriptor readable at this instant of `CLOCK_MONOTONIC`, which may have passed;
-/// not at all if that is `None`. Until then it is not.
+/// Sets the instant of `CLOCK_MONOTONIC`, possibly in the past, at which a timer's descriptor
+/// becomes readable; never if it is `None`. Until then the descriptor is not readable.
 pub(crate) fn timer_set(timer: BorrowedFd<'_>, due_ns: Option<u64>) -> io::Result<()> {
-    // An instant of 0 would be none.
+    // An instant of 0 would disarm the timer.
     let due_ns = due_ns.map_or(0, |due_ns| due_ns.max(1));
     let zero = libc::timespec {
         tv_sec: 0,
@@ -122,7 +123,7 @@ pub(crate) fn timer_set(timer: BorrowedFd<'_>, due_ns: Option<u64>) -> io::Resul
         },
     };
     let (fd, flags) = (timer.as_raw_fd(), libc::TFD_TIMER_ABSTIME);
-    // SAFETY: `setting` is valid for reads, and the setting before goes nowhere.
+    // SAFETY: `setting` is valid for reads, and the previous setting is not written.
     check(unsafe { libc::timerfd_settime(fd, flags, &setting, ptr::null_mut()) })?;
     Ok(())
 }
@@ -161,7 +162,7 @@ fn epoll_control(
     Ok(())
 }
 
-/// Fills `events`; an interrupted wait brings none.
+/// Fills `events`; an interrupted wait returns no events.
 pub(crate) fn epoll_wait(
     epoll: BorrowedFd<'_>,
     events: &mut Vec<libc::epoll_event>,
@@ -186,7 +187,7 @@ pub(crate) fn epoll_wait(
     Ok(())
 }
 
-/// `epoll_pwait2`, whose timeout has nanoseconds (Linux 5.11).
+/// Calls `epoll_pwait2`, whose timeout has nanoseconds (Linux 5.11).
 fn wait_exactly(
     epoll: RawFd,
     buffer: *mut libc::epoll_event,
@@ -224,8 +225,8 @@ fn wait_exactly(
     got
 }
 
-/// For kernels without `epoll_pwait2`: rounds down, so that the loop comes back early and polls
-/// the rest of the last millisecond away instead of being late.
+/// Waits on kernels without `epoll_pwait2`. Rounds the timeout down, so that the loop wakes up
+/// early and polls for the rest of the last millisecond instead of being late.
 fn wait_in_milliseconds(
     epoll: RawFd,
     buffer: *mut libc::epoll_event,
@@ -237,17 +238,17 @@ fn wait_in_milliseconds(
     check(unsafe { libc::epoll_wait(epoll, buffer, most, timeout_ms) })
 }
 
-/// Room for the control messages of one packet, aligned as the kernel wants them.
+/// Room for the control messages of one packet, aligned as the kernel requires.
 #[repr(C, align(8))]
 struct Control([u8; CONTROL_BYTES]);
 
 const CONTROL_BYTES: usize = 256;
 
-/// Receives into `buffer` (or drops up to `length` bytes if `buffer` is null) and brings the
+/// Receives into `buffer` (or drops up to `length` bytes if `buffer` is null) and returns the
 /// timestamp of the last packet.
 ///
 /// # Safety
-/// `buffer` must be valid for writes of `length` bytes, or null with `flags` holding `MSG_TRUNC`
+/// `buffer` must be valid for writes of `length` bytes, or null with `flags` containing `MSG_TRUNC`
 /// and `fd` a TCP socket, whose bytes the kernel then drops without touching memory.
 unsafe fn receive_message(
     fd: RawFd,
@@ -274,14 +275,14 @@ unsafe fn receive_message(
     Ok(RawReceived { bytes, wall_ns })
 }
 
-/// The receive timestamp among a message's control data.
+/// Returns the receive timestamp among a message's control data.
 ///
 /// # Safety
 /// `message` must be as `recvmsg` left it, its control data still alive.
 unsafe fn timestamp(message: &libc::msghdr) -> Option<u64> {
-    // SAFETY: the macros walk the control data that the kernel wrote; a header is read only where
-    // they say that there is one, and the time only after a header of its type, which the kernel
-    // follows by a whole timespec.
+    // SAFETY: the macros walk the control data that the kernel wrote; a header is read only if they
+    // report one, and the time only after a header of its type, which the kernel follows by a whole
+    // timespec.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(message);
         while !header.is_null() {
@@ -316,7 +317,7 @@ pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize
 
 /// Drops received bytes of a TCP socket without copying them (`MSG_TRUNC`, see tcp(7)).
 pub(crate) fn discard_tcp(fd: BorrowedFd<'_>, most: usize) -> io::Result<RawReceived> {
-    // SAFETY: the buffer is null, the flag is set, and the caller says that it is TCP.
+    // SAFETY: the buffer is null, the flag is set, and the caller guarantees that it is TCP.
     unsafe { receive_message(fd.as_raw_fd(), ptr::null_mut(), most, libc::MSG_TRUNC) }
 }
 
@@ -337,7 +338,7 @@ pub(crate) fn send(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// When the last byte of a send left for the network device.
+/// The time at which the last byte of a send left for the network device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendStamp {
     /// The number of that byte, counted since [`number_sends`].
@@ -345,9 +346,9 @@ pub(crate) struct SendStamp {
     pub(crate) wall_ns: u64,
 }
 
-/// Has the kernel number the bytes that are sent from here on, and report the stamps of those
-/// that [`send_stamped`] sends (Linux, Documentation/networking/timestamping). The socket has to
-/// be connected, with nothing on its way.
+/// Makes the kernel number the bytes that are sent from here on, and report the timestamps of those
+/// that [`send_stamped`] sends (Linux, Documentation/networking/timestamping). The socket has to be
+/// connected, with no bytes in flight.
 pub(crate) fn number_sends(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = libc::SOF_TIMESTAMPING_SOFTWARE
         | libc::SOF_TIMESTAMPING_OPT_ID
@@ -360,16 +361,16 @@ pub(crate) fn number_sends(fd: BorrowedFd<'_>) -> io::Result<()> {
     )
 }
 
-/// Sends, and has the kernel stamp the last byte when it goes to the network device.
+/// Sends, and makes the kernel timestamp the last byte when it goes to the network device.
 pub(crate) fn send_stamped(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let mut part = libc::iovec {
         iov_base: bytes.as_ptr().cast_mut().cast(),
         iov_len: bytes.len(),
     };
     let mut control = Control([0; CONTROL_BYTES]);
-    // SAFETY: all zeros is a valid msghdr; the macros only compute sizes and the place of the
-    // first header, for which `control` has room and alignment, and that is filled in before use.
-    // The kernel only reads the part, though its pointer is one for writing.
+    // SAFETY: all zeros is a valid msghdr; the macros only compute sizes and the position of the
+    // first header, for which `control` has room and alignment, and which is filled in before use.
+    // The kernel only reads the part, although its pointer is one for writing.
     let sent = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &mut part;
@@ -394,11 +395,11 @@ pub(crate) fn send_stamped(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// Takes the next stamp of a send that the kernel has; `None` if there is none.
+/// Reads the next timestamp of a send from the kernel; `None` if there is none.
 pub(crate) fn take_stamp(fd: BorrowedFd<'_>) -> Option<SendStamp> {
     let mut control = MaybeUninit::<Control>::uninit();
-    // SAFETY: all zeros is a valid msghdr; it has room for control data and for nothing else. The
-    // kernel fills that in before it is looked at.
+    // SAFETY: all zeros is a valid msghdr; it has room for control data and nothing else. The
+    // kernel fills that in before it is read.
     unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_control = control.as_mut_ptr().cast();
@@ -409,8 +410,8 @@ pub(crate) fn take_stamp(fd: BorrowedFd<'_>) -> Option<SendStamp> {
     }
 }
 
-/// The stamp of a send among the control data of an error message: the time in one part, the number
-/// in the other.
+/// Returns the timestamp of a send from the control data of an error message: the time is in one
+/// part, the number in the other.
 ///
 /// # Safety
 /// `message` must be as `recvmsg` left it, its control data still alive.
@@ -437,13 +438,14 @@ unsafe fn send_stamp(message: &libc::msghdr) -> Option<SendStamp> {
             header = libc::CMSG_NXTHDR(message, header);
         }
     }
-    // An error that is none of ours has no time, and a number that is nobody's.
+    // An error that is not a timestamp gets no time, and a number that no send has.
     let (number, wall_ns) = (number.unwrap_or(u32::MAX), wall_ns.unwrap_or(0));
     Some(SendStamp { number, wall_ns })
 }
 
-/// How many bytes that a TCP socket took were not acknowledged, be they sent or not; those that
-/// never will be stay counted when the connection is over (tcp(7), `SIOCOUTQ`).
+/// Returns the number of bytes that a TCP socket accepted and that were not acknowledged, whether
+/// sent or not; after the end of the connection, those that never will be stay counted (tcp(7),
+/// `SIOCOUTQ`).
 pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the kernel writes one `int`, for which `bytes` has room.
@@ -451,12 +453,12 @@ pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
     u64::try_from(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// Asks for a receive timestamp with every packet.
+/// Requests a receive timestamp with every packet.
 pub(crate) fn stamp_received(fd: BorrowedFd<'_>) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)
 }
 
-/// Tells of received bytes when so many have come.
+/// Sets the number of received bytes from which on the socket counts as readable.
 pub(crate) fn hear_from(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
     set_number(
         fd,

@@ -1,8 +1,8 @@
-//! The loop's simulated face: a virtual clock and a virtual network.
+//! The simulated loop: a virtual clock and a virtual network.
 //!
-//! The clock does not move while tasks run, and jumps to the next timer when none can go on, so a
-//! run takes no time but what its tasks compute, and happens the same way each time. Servers are
-//! tasks of the same loop that [`Sim::listen`].
+//! The clock does not move while tasks run, and jumps to the next timer when no task can go on, so
+//! a run takes only the time that its tasks compute, and is the same each time. Servers are tasks
+//! of the same loop that [`Sim::listen`].
 
 mod net;
 
@@ -22,7 +22,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The instant at which a simulation starts: not zero, so that a forgotten offset shows.
+/// The instant at which a simulation starts: not zero, so that a forgotten offset is noticed.
 const START_NS: u64 = 1_000_000_000;
 
 /// A simulated world: clock, tasks and network. Clones are handles to the same one.
@@ -35,13 +35,13 @@ struct World {
     now_ns: Rc<Cell<u64>>,
     clock: Rc<dyn Fn() -> u64>,
     network: Network,
-    /// The addresses of names, and how long the resolver takes for each.
+    /// The addresses of names, and the time that the resolver takes for each, in nanoseconds.
     names: RefCell<HashMap<String, (Vec<IpAddr>, u64)>>,
 }
 
 impl Sim {
-    /// A world whose network takes `latency_ns` one way. The seed decides how reads and writes
-    /// are cut up once [`Sim::cut_up`] asks for it.
+    /// Creates a world whose network takes `latency_ns` one way. The seed determines how reads and
+    /// writes are cut up after [`Sim::cut_up`].
     pub fn new(seed: u64, latency_ns: u64) -> Self {
         let now_ns = Rc::new(Cell::new(START_NS));
         let clock = Rc::clone(&now_ns);
@@ -55,19 +55,19 @@ impl Sim {
         }))
     }
 
-    /// From now on each operation moves a random number of bytes, `most` at the most.
+    /// Makes each further operation move a random number of bytes, at most `most`.
     pub fn cut_up(&self, most: usize) {
         self.0.network.cut_up(most);
     }
 
-    /// From now on at most this many bytes are on their way to one end of a connection or unread
-    /// there; a sender waits for room.
+    /// Limits the bytes that are in flight to one end of a connection or unread there, from now on;
+    /// a sender waits for room.
     pub fn set_window(&self, bytes: usize) {
         self.0.network.set_window(bytes);
     }
 
-    /// From now on the resolver knows this name, and takes so long to tell its addresses. A name
-    /// without addresses is one that it does not find.
+    /// Adds a name to the resolver, which takes `takes_ns` to resolve it. A name without addresses
+    /// is not found.
     pub fn set_name(&self, name: &str, addresses: &[IpAddr], takes_ns: u64) {
         let known = (addresses.to_vec(), takes_ns);
         self.0.names.borrow_mut().insert(name.to_owned(), known);
@@ -78,10 +78,10 @@ impl Sim {
         net::listen(self, address)
     }
 
-    /// Runs until `future` is done, in no time.
+    /// Runs until `future` is done, in virtual time.
     ///
     /// # Panics
-    /// If nothing can ever go on any more: the future waits for what will not come.
+    /// If no task can ever go on again: the future waits for an event that will not occur.
     pub fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
         let flag = WakeFlag::set();
@@ -96,13 +96,13 @@ impl Sim {
             if !more && !flag.is_set() {
                 self.jump();
             } else {
-                // Time may have been spent computing.
+                // The tasks may have spent time computing.
                 self.0.timers.fire(self.0.now_ns.get());
             }
         }
     }
 
-    /// Lets `duration_ns` of virtual time be spent computing: the clock moves, nothing else does.
+    /// Spends `duration_ns` of virtual time on computing: the clock moves, nothing else does.
     pub fn stall(&self, duration_ns: u64) {
         self.0.now_ns.set(self.0.now_ns.get() + duration_ns);
     }
@@ -139,7 +139,7 @@ impl Host for Sim {
 
     fn take_loop_iterations(&self, _tell: &mut dyn FnMut(u64, u64)) {}
 
-    /// Waiting costs nothing here, so there is nothing to save.
+    /// Has no effect: waiting costs nothing here.
     fn set_coalescing(&self, _coalescing: Coalescing) {}
 
     async fn look_up(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {

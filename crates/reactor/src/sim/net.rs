@@ -1,10 +1,10 @@
 //! A network of listeners and stream sockets in virtual time.
 //!
 //! Bytes, closes and resets take the network's latency to reach the other end, in order. As with
-//! TCP on Linux, a peer that closed answers what it has not read, and what is still sent to it,
-//! with a reset; and what came before a reset can still be read. An end acknowledges the bytes that
-//! came before it. Where a window is set, a sender
-//! waits while this many bytes are on their way or unread; it learns of new room at once.
+//! TCP on Linux, a peer that closed responds with a reset to unread data and to data that is still
+//! sent to it; and data that arrived before a reset can still be read. An end acknowledges the
+//! bytes that arrived before it. If a window is set, a sender waits while this many bytes are in
+//! flight or unread; it is notified of new room at once.
 
 use super::{Sim, World};
 use crate::stretch::Stretch;
@@ -21,9 +21,9 @@ use std::task::{Context, Poll, Waker};
 pub(super) struct Network {
     latency_ns: u64,
     listeners: RefCell<HashMap<SocketAddr, Weak<Backlog>>>,
-    /// The most bytes one operation moves; the count is drawn below that.
+    /// The most bytes that one operation moves; their number is drawn up to that.
     most: Cell<Option<usize>>,
-    /// The most bytes that may be on their way to one end or unread there.
+    /// The most bytes that may be in flight to one end or unread there.
     window: Cell<usize>,
     random: Cell<u64>,
 }
@@ -47,7 +47,7 @@ impl Network {
         self.window.set(bytes.max(1));
     }
 
-    /// How many of `bytes` one operation moves.
+    /// Returns the number of `bytes` that one operation moves.
     fn part(&self, bytes: usize) -> usize {
         match self.most.get() {
             Some(most) if bytes > 0 => 1 + (self.draw() as usize) % most.min(bytes),
@@ -55,7 +55,8 @@ impl Network {
         }
     }
 
-    /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+    /// Draws a number by SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+    /// generators, 2014).
     fn draw(&self) -> u64 {
         self.random
             .set(self.random.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
@@ -71,18 +72,18 @@ impl Network {
 struct Backlog {
     sockets: RefCell<VecDeque<SimSocket>>,
     waker: RefCell<Option<Waker>>,
-    /// Connections are neither made nor refused.
+    /// True if connections are neither accepted nor refused.
     silent: Cell<bool>,
 }
 
-/// Accepts connections at one address; dropped, it refuses them.
+/// Accepts connections at one address; refuses them after it is dropped.
 #[derive(Debug)]
 pub struct SimListener {
     backlog: Rc<Backlog>,
 }
 
 impl SimListener {
-    /// The next connection.
+    /// Waits for the next connection, and returns it.
     pub async fn accept(&self) -> SimSocket {
         poll_fn(|cx| {
             if let Some(socket) = self.backlog.sockets.borrow_mut().pop_front() {
@@ -94,8 +95,8 @@ impl SimListener {
         .await
     }
 
-    /// Whether from now on nothing answers those who would connect, so that they wait until their
-    /// deadline.
+    /// Makes connection attempts wait until their deadline without a response, from now on, or ends
+    /// that.
     pub fn set_silent(&self, silent: bool) {
         self.backlog.silent.set(silent);
     }
@@ -148,27 +149,27 @@ fn pair(sim: &Sim, stamped: bool) -> (SimSocket, SimSocket) {
     let ends = [Rc::new(Inbox::new(sim)), Rc::new(Inbox::new(sim))];
     let [a, b] = ends;
     let client = SimSocket::new(sim, Rc::clone(&a), Rc::clone(&b), stamped);
-    // A server may always ask when something came: it may have been kept from looking.
+    // A server may always read arrival times: it may have been kept from looking.
     let server = SimSocket::new(sim, b, a, true);
     (client, server)
 }
 
-/// What is on its way to one end of a connection, and what has come.
+/// The data in flight to one end of a connection, and the data that has arrived.
 struct Inbox {
     queue: RefCell<VecDeque<(u64, VecDeque<u8>)>>,
-    /// When the peer's close arrives.
+    /// The time at which the peer's close arrives.
     end_ns: Cell<Option<u64>>,
-    /// When a reset arrives.
+    /// The time at which a reset arrives.
     reset_ns: Cell<Option<u64>>,
-    /// Wakes the owner at the next arrival.
+    /// The timer that wakes the owner at the next arrival.
     arrival: Timer,
-    /// The sender, waiting for room.
+    /// The sender that waits for room.
     sender: RefCell<Option<Waker>>,
-    /// The owner has dropped its socket.
+    /// True if the owner has dropped its socket.
     gone: Cell<bool>,
-    /// How many bytes were sent here.
+    /// The number of bytes that were sent here.
     sent: Cell<u64>,
-    /// How many of them came before the owner ended the connection, if it has.
+    /// The number of them that arrived before the owner ended the connection, if it has.
     came_before_end: Cell<Option<u64>>,
 }
 
@@ -190,14 +191,14 @@ impl Inbox {
         event.get().is_some_and(|at_ns| at_ns <= now_ns)
     }
 
-    /// Whether the peer's end has come, and not behind a reset.
+    /// True if the peer's end has arrived, and not after a reset.
     fn has_ended_in_order(&self, now_ns: u64) -> bool {
         let reset_ns = self.reset_ns.get().unwrap_or(u64::MAX);
         let in_order = |end_ns: u64| end_ns <= now_ns.min(reset_ns);
         self.end_ns.get().is_some_and(in_order)
     }
 
-    /// The owner ends the connection: what is on its way comes too late.
+    /// Records the end of the connection by the owner: data in flight arrives too late.
     fn end(&self, now_ns: u64) {
         let queue = self.queue.borrow();
         let late = queue.iter().filter(|(at_ns, _)| *at_ns > now_ns);
@@ -207,13 +208,13 @@ impl Inbox {
         self.came_before_end.set(Some(before.unwrap_or(came)));
     }
 
-    /// A reset arrives at this instant at the latest.
+    /// Makes a reset arrive at this instant at the latest.
     fn reset_by(&self, at_ns: u64) {
         let sooner_ns = self.reset_ns.get().map_or(at_ns, |known| known.min(at_ns));
         self.reset_ns.set(Some(sooner_ns));
     }
 
-    /// Sets the timer to the first thing that is still on its way.
+    /// Sets the timer to the first arrival that is still to come.
     fn arm(&self, now_ns: u64) {
         let bytes_ns = self.queue.borrow().front().map(|(at_ns, _)| *at_ns);
         let events = [bytes_ns, self.end_ns.get(), self.reset_ns.get()];
@@ -225,7 +226,7 @@ impl Inbox {
         self.arrival.set(next_ns);
     }
 
-    /// How many more bytes may be sent here.
+    /// Returns the number of bytes that may still be sent here.
     fn room(&self, window: usize) -> usize {
         let queue = self.queue.borrow();
         let held: usize = queue.iter().map(|(_, bytes)| bytes.len()).sum();
@@ -238,7 +239,8 @@ impl Inbox {
         }
     }
 
-    /// Moves up to `most` bytes that have come into `take`, and says when the last of them came.
+    /// Moves up to `most` bytes that have arrived into `take`; returns their number and the time of
+    /// the last arrival.
     fn take(&self, now_ns: u64, most: usize, mut take: impl FnMut(usize, u8)) -> Received {
         let mut queue = self.queue.borrow_mut();
         let mut received = Received {
@@ -263,7 +265,7 @@ impl Inbox {
     }
 }
 
-/// One end of a simulated connection. Dropped, it closes.
+/// One end of a simulated connection. Dropping it closes it.
 pub struct SimSocket {
     world: Rc<World>,
     inbox: Rc<Inbox>,
@@ -271,9 +273,9 @@ pub struct SimSocket {
     deadline: Timer,
     stretch: Stretch,
     stamped: bool,
-    /// Bytes that sends have taken.
+    /// The number of bytes that sends have accepted.
     taken: Cell<u64>,
-    /// When the other end's host has said what became of the last of them.
+    /// The time at which the other end's host has responded to the last of them.
     told_ns: Cell<u64>,
 }
 
@@ -291,14 +293,14 @@ impl SimSocket {
         }
     }
 
-    /// Sends nothing more, and goes on to receive.
+    /// Closes the sending side; receiving continues.
     pub fn half_close(&self) {
         self.inbox.end(self.now_ns());
         self.peer.end_ns.set(Some(self.arrival_ns()));
         self.peer.arm(self.now_ns());
     }
 
-    /// Breaks the connection: the other end gets a reset, behind what is on its way.
+    /// Breaks the connection: the other end receives a reset, after the data in flight.
     pub fn reset(&self) {
         self.inbox.gone.set(true);
         self.peer.reset_by(self.arrival_ns());
@@ -309,7 +311,7 @@ impl SimSocket {
         self.world.now_ns.get()
     }
 
-    /// When what is sent now reaches the other end.
+    /// Returns the time at which data sent now reaches the other end.
     fn arrival_ns(&self) -> u64 {
         self.now_ns() + self.world.network.latency_ns
     }
@@ -322,7 +324,8 @@ impl SimSocket {
             cx.waker().wake_by_ref();
         }
         self.inbox.arm(self.now_ns());
-        // The timer may have fired for an earlier arrival: it was just set anew, so it waits.
+        // The timer may have fired for an earlier arrival: it has just been set again, so it is
+        // pending.
         let _ = self.inbox.arrival.poll(cx);
         Poll::Pending
     }
@@ -380,7 +383,7 @@ impl Socket for SimSocket {
         let told_ns = arrival_ns + self.world.network.latency_ns;
         self.told_ns.set(told_ns);
         if self.peer.gone.get() {
-            // The bytes reach nobody, and the reset comes back.
+            // The bytes reach no socket, and a reset returns.
             self.inbox.reset_by(told_ns);
             self.inbox.arm(now_ns);
             self.taken.set(self.taken.get() + bytes.len() as u64);
@@ -407,7 +410,8 @@ impl Socket for SimSocket {
         let from = self.taken.get() - u64::from(bytes);
         let now_ns = self.now_ns();
         let has_ended = has_ended || self.inbox.has_ended_in_order(now_ns);
-        // A host that still takes them has said so at the latest behind the last of them.
+        // A host that still accepts bytes has acknowledged them by the time of its response to the
+        // last of them.
         let is_acknowledged = !self.peer.gone.get() && self.told_ns.get() <= now_ns;
         let came = self.peer.came_before_end.get();
         has_ended && !is_acknowledged && came.is_some_and(|came| came <= from)
@@ -446,7 +450,7 @@ impl Drop for SimSocket {
     fn drop(&mut self) {
         let (now_ns, latency_ns) = (self.now_ns(), self.world.network.latency_ns);
         if self.inbox.gone.get() {
-            // It was reset before.
+            // The connection was reset before.
             return;
         }
         self.inbox.end(now_ns);
