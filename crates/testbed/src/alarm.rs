@@ -1,10 +1,10 @@
 //! Waits that end on time.
 //!
 //! The runtime's own timers count milliseconds; a delay of 200 µs would become one or two
-//! milliseconds. An [`Alarm`] keeps the deadlines of one thread and sets one kernel timer to the
-//! earliest, so that a wait ends some ten microseconds after its deadline at worst. A wait that is
-//! given up leaves nothing behind: its client may have gone long before a delay of hours is over,
-//! and whoever is to be woken keeps all the memory of the task that waited.
+//! milliseconds. An [`Alarm`] stores the deadlines of one thread and sets one kernel timer to the
+//! earliest, so that a wait ends some ten microseconds after its deadline at worst. A cancelled
+//! wait leaves nothing behind: a client may close long before a delay of hours is over, and a
+//! stored waker would keep all the memory of its task.
 
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
@@ -28,11 +28,11 @@ pub(crate) struct Alarm {
     waiting: Arc<Mutex<Waiting>>,
 }
 
-/// The tasks that wait, in the order of their deadlines and then of their numbers.
+/// The waiting tasks, in the order of their deadlines and then of their numbers.
 #[derive(Debug, Default)]
 struct Waiting {
     wakers: BTreeMap<(Instant, u64), Waker>,
-    /// How many there were.
+    /// The number of waits so far.
     begun: u64,
 }
 
@@ -46,7 +46,7 @@ impl Alarm {
         })
     }
 
-    /// Ends at `until`, as long as the same thread runs [`Alarm::ring`].
+    /// Returns a wait that ends at `until`, as long as the same thread runs [`Alarm::ring`].
     pub(crate) fn sleep_until(&self, until: Instant) -> Sleep {
         Sleep {
             alarm: self.clone(),
@@ -55,11 +55,11 @@ impl Alarm {
         }
     }
 
-    /// Wakes the tasks whose time has come; runs as long as the thread does.
+    /// Wakes the tasks whose deadlines have passed; runs as long as the thread does.
     pub(crate) async fn ring(self) -> io::Result<()> {
         let timer = watch(self.timer.clone())?;
         loop {
-            // What the timer says is not read: setting it again makes it unreadable.
+            // The timer's value is not read: setting it again makes it unreadable.
             timer.readable().await?.clear_ready();
             self.wake_due(Instant::now());
         }
@@ -77,7 +77,7 @@ impl Alarm {
         }
     }
 
-    /// Wakes a task at `until`, unless that is taken back by the number that it gets.
+    /// Adds a task that is woken at `until`. Returns the number by which it can be removed.
     fn add(&self, until: Instant, waker: Waker) -> u64 {
         let mut waiting = self.waiting();
         let first = waiting.wakers.first_key_value();
@@ -116,7 +116,7 @@ impl Alarm {
     }
 }
 
-/// Has the event loop watch the timer.
+/// Registers the timer with the event loop.
 #[expect(
     unsafe_code,
     reason = "the event loop takes foreign descriptors in no other way"
@@ -126,12 +126,12 @@ fn watch(timer: Arc<OwnedFd>) -> io::Result<AsyncFd<Arc<OwnedFd>>> {
     Ok(unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE) }?)
 }
 
-/// A wait for a moment.
+/// A wait until an instant.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     alarm: Alarm,
     until: Instant,
-    /// Its number, once it waits.
+    /// The number of the wait, once it has begun.
     number: Option<u64>,
 }
 

@@ -1,7 +1,7 @@
-//! What the server answers, option by option.
+//! The server's responses, option by option.
 //!
-//! A server has one [`Answer`] for every request that asks for nothing else; a request changes it
-//! by its query and its headers (see [`crate::options`]).
+//! A server has one [`Answer`] for every request without options; a request changes it by its query
+//! and its headers (see [`crate::options`]).
 
 use crate::delay::Delay;
 use crate::fault::Fault;
@@ -14,58 +14,60 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// One answer, from its delay to its last byte.
+/// One response, from its delay to its last byte.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Bytes in the body, before any chunking.
+    /// The length of the body in bytes, before any chunking.
     pub size: u64,
-    /// The body instead, which is JSON.
+    /// A JSON body that replaces the filler, if there is one.
     pub json: Option<Bytes>,
     /// The status code, 200 to 999.
     pub status: StatusCode,
-    /// The value of its Location.
+    /// The value of `Location`.
     pub location: Option<HeaderValue>,
-    /// The value of its Set-Cookie.
+    /// The value of `Set-Cookie`.
     pub set_cookie: Option<HeaderValue>,
-    /// How its body is compressed.
+    /// The compression of the body.
     pub encoding: Option<Encoding>,
     /// The version in the status line.
     pub version: Version,
-    /// Whether the body comes in chunks of at most 4 096 bytes instead of with a length.
+    /// True if the body is sent in chunks of at most 4 096 bytes instead of with a length.
     pub chunked: bool,
-    /// Whether the body is chunked and followed by the trailer `X-Trailer: end`, whether or not
-    /// the client said that it takes trailers.
+    /// True if the body is chunked and followed by the trailer `X-Trailer: end`, whether or not the
+    /// client announced that it accepts trailers.
     pub trailers: bool,
-    /// Whether the body has neither length nor chunks and ends with the connection.
+    /// True if the body has neither length nor chunks and ends with the connection.
     pub until_close: bool,
-    /// Interim answers (1xx) sent before this one.
+    /// Interim responses (1xx) sent before this one.
     pub interim: Vec<StatusCode>,
-    /// `Some(true)`: announce the end of the connection with `Connection: close` and close it.
-    /// `Some(false)`: keep it open, and say so in an HTTP/1.0 answer. `None`: as is usual, so
-    /// HTTP/1.1 stays open and HTTP/1.0 is closed.
+    /// The end of the connection. `Some(true)`: announced with `Connection: close`, and the
+    /// connection is closed. `Some(false)`: the connection stays open, which an HTTP/1.0 response
+    /// announces. `None`: the default, so HTTP/1.1 stays open and HTTP/1.0 is closed.
     pub close: Option<bool>,
-    /// Announce the end of the connection in its n-th answer, and close it.
+    /// The number of the response on its connection that announces the connection's end, after
+    /// which it is closed.
     pub close_after: Option<NonZeroU64>,
-    /// The wait between the whole request and the answer's first byte.
+    /// The wait between the whole request and the first byte of the response.
     pub delay: Option<Delay>,
-    /// The body in small pieces, one at a time.
+    /// The pieces in which the body is sent, one at a time.
     pub drip: Option<Drip>,
-    /// What goes wrong over HTTP/1.1.
+    /// The fault over HTTP/1.1.
     pub fault: Option<Fault>,
-    /// What goes wrong over HTTP/2.
+    /// The fault over HTTP/2.
     pub h2_fault: Option<H2Fault>,
-    /// Freeze the whole server for this long when the request has arrived, before its answer.
+    /// The time for which the whole server freezes after the request has arrived, before its
+    /// response.
     pub freeze_now: Option<Duration>,
     /// Limits `status`, faults and `freeze_now` to each n-th request of the server; the requests
     /// between get status 200 and no fault.
     pub every: NonZeroU64,
-    /// Limits `status`, faults and `freeze_now` to this share of requests (0 to 1), drawn from
-    /// the server's seed; where `every` is set too, both must agree.
+    /// Limits `status`, faults and `freeze_now` to this share of requests (0 to 1), drawn from the
+    /// server's seed; if `every` is set too, both must select the request.
     pub probability: f64,
 }
 
 impl Default for Answer {
-    /// Status 200 and 60 bytes, at once.
+    /// Status 200 and 60 bytes, without a delay.
     fn default() -> Self {
         Self {
             size: 60,
@@ -93,7 +95,7 @@ impl Default for Answer {
 }
 
 impl Answer {
-    /// This answer as it is where `every` or `probability` passed the request over.
+    /// Returns this response for a request that `every` or `probability` did not select.
     pub(crate) fn spared(mut self) -> Self {
         self.status = StatusCode::OK;
         self.fault = None;
@@ -102,7 +104,7 @@ impl Answer {
         self
     }
 
-    /// Whether this asks for what only the other version of HTTP can do.
+    /// True if the response needs something that only the other version of HTTP has.
     pub(crate) fn is_of_other_version(&self, is_http2: bool) -> bool {
         let is_old = self.version == Version::Http10;
         if is_http2 {
@@ -112,13 +114,14 @@ impl Answer {
         }
     }
 
-    /// Whether an HTTP library would refuse to send this: it is sent on the bare connection.
+    /// True if an HTTP library would refuse to send this response: it is then sent on the bare
+    /// connection.
     pub(crate) fn is_raw(&self) -> bool {
         self.fault.is_some() || self.trailers || self.until_close || !self.interim.is_empty()
     }
 }
 
-/// How a body is compressed.
+/// The compression of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// RFC 1952.
@@ -128,7 +131,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Its name in Content-Encoding.
+    /// Returns the compression's name in `Content-Encoding`.
     pub fn name(self) -> &'static str {
         match self {
             Encoding::Gzip => "gzip",
@@ -137,25 +140,26 @@ impl Encoding {
     }
 }
 
-/// The version of HTTP that an answer says it speaks.
+/// The version of HTTP in the status line of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// HTTP/1.0: closed after the answer unless [`Answer::close`] is `Some(false)`; never chunked.
+    /// HTTP/1.0: closed after the response unless [`Answer::close`] is `Some(false)`; never
+    /// chunked.
     Http10,
     /// HTTP/1.1.
     Http11,
 }
 
-/// A body that comes in small pieces.
+/// A body that is sent in small pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drip {
-    /// Bytes in each piece.
+    /// The length of each piece in bytes.
     pub bytes: NonZeroU64,
-    /// From one piece to the next; the first comes at once.
+    /// The time from one piece to the next; the first is sent at once.
     pub every: Duration,
 }
 
-/// The text was no drip.
+/// The error for a text that is not a drip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Write the bytes of a piece and the time between two, such as 10/5ms.")]
 pub struct DripError;

@@ -1,26 +1,26 @@
-//! How far arrivals stray from an even schedule.
+//! The deviations of arrivals from an even schedule.
 //!
-//! Arrival k (from 0) of an even schedule with rate r comes at t0 + k/r. Only the client knows
-//! its t0, and the way to the server adds to it, so it is estimated: as the median of a_k − k/r
-//! over all arrivals a_k. The median makes the sum of absolute deviations least, and a stall that
-//! holds up fewer than half of the arrivals doesn't move it; a mean would charge part of every
-//! stall to the punctual arrivals, a minimum the luck of one arrival to all. The *deviation* of
-//! an arrival is |a_k − k/r − t0|.
+//! Arrival k (from 0) of an even schedule with rate r is due at t0 + k/r. Only the client knows its
+//! t0, and the network adds to it, so it is estimated: as the median of a_k − k/r over all arrivals
+//! a_k. The median minimises the sum of absolute deviations, and a stall that delays fewer than
+//! half of the arrivals doesn't move it; a mean would spread part of every stall over the punctual
+//! arrivals, a minimum the luck of one arrival over all. The *deviation* of an arrival is |a_k −
+//! k/r − t0|.
 //!
-//! The rate is taken as given, so a client that is constantly too slow or too fast deviates
-//! more and more; and an arrival that never comes makes all after it late by 1/r.
+//! The rate is taken as given, so a client that is constantly too slow or too fast deviates more
+//! and more; and a missing arrival makes all later ones late by 1/r.
 //!
-//! An arrival is the moment when the read returned that brought the end of the request's head.
-//! Pipelined requests that come in one read arrive together. Over TLS that includes decryption.
+//! An arrival is the time at which the read returned that completed the request's head. Pipelined
+//! requests that are read together arrive together. Over TLS the time includes decryption.
 
 use crate::config::EvenSchedule;
 use std::time::Duration;
 
-/// The most arrivals that are kept, eight bytes each: 32 MB, reserved at the start so that no
-/// growing buffer holds up the server. Later arrivals are counted and left out of the figures.
+/// The most arrivals that are stored, eight bytes each: 32 MB, reserved at the start so that no
+/// growing buffer delays the server. Later arrivals are counted and left out of the figures.
 pub const MOST_ARRIVALS: usize = 4_000_000;
 
-/// Takes down when requests arrive.
+/// Records the times at which requests arrive.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrivalMeter {
     schedule: EvenSchedule,
@@ -43,7 +43,7 @@ impl ArrivalMeter {
         }
     }
 
-    /// Notes an arrival at `at_ns` on the server's clock.
+    /// Records an arrival at `at_ns` on the server's clock.
     pub(crate) fn note(&mut self, at_ns: u64) {
         let first_ns = *self.first_ns.get_or_insert(at_ns);
         if at_ns.saturating_sub(first_ns) < self.skip_ns {
@@ -69,31 +69,31 @@ impl ArrivalMeter {
     }
 }
 
-/// How far the arrivals strayed from the even schedule.
+/// The deviations of arrivals from the even schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArrivalReport {
     /// The schedule's rate in requests per second.
     pub rate_per_s: f64,
-    /// Arrivals in the figures.
+    /// The number of arrivals in the figures.
     pub measured: u64,
-    /// Arrivals left out because they came in the skipped time.
+    /// The number of arrivals left out because they occurred in the skipped time.
     pub skipped: u64,
-    /// Arrivals left out because [`MOST_ARRIVALS`] were stored already.
+    /// The number of arrivals left out because [`MOST_ARRIVALS`] were already stored.
     pub unstored: u64,
-    /// Absolute deviations from the schedule.
+    /// The absolute deviations from the schedule.
     pub deviation: Spread,
-    /// Times from one arrival to the next.
+    /// The times from one arrival to the next.
     pub gap: Spread,
 }
 
-/// Three figures of a distribution; zero where there is nothing to measure.
+/// Three figures of a distribution; zero without values.
 ///
 /// A percentile is the nearest rank: the least value that this many per cent do not exceed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
-    /// Half of the values are at most this.
+    /// The median: half of the values are at most this.
     pub p50: Duration,
-    /// 99 % of the values are at most this.
+    /// The 99th percentile: 99 % of the values are at most this.
     pub p99: Duration,
     /// The greatest value.
     pub max: Duration,
@@ -110,7 +110,8 @@ impl Spread {
     }
 }
 
-/// The spreads of deviations and of gaps. Threads may have noted arrivals slightly out of order.
+/// Returns the spreads of deviations and of gaps. Threads may have recorded arrivals slightly out
+/// of order.
 fn measure(mut times_ns: Vec<u64>, rate_per_s: f64) -> (Spread, Spread) {
     times_ns.sort_unstable();
     let gaps_ns = times_ns.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -118,8 +119,8 @@ fn measure(mut times_ns: Vec<u64>, rate_per_s: f64) -> (Spread, Spread) {
     (Spread::of(deviations(offsets_ns)), Spread::of(gaps_ns))
 }
 
-/// a_k − k/r of each arrival. Counted from the first one, so that a float holds it to the
-/// nanosecond.
+/// Returns a_k − k/r of each arrival. Times are relative to the first one, so that a float is exact
+/// to the nanosecond.
 fn offsets(times_ns: &[u64], rate_per_s: f64) -> Vec<i64> {
     let start_ns = times_ns.first().copied().unwrap_or(0);
     let offset = |(k, at_ns): (usize, &u64)| {
@@ -154,7 +155,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// A thousand a second, the first at 5 s, each moved by what `moved_us` says.
+    /// Returns arrivals at a thousand a second, the first at 5 s, each delayed by `moved_us`.
     fn arrivals(count: u64, moved_us: impl Fn(u64) -> u64) -> Vec<u64> {
         (0..count)
             .map(|k| 5_000 * MS + k * MS + moved_us(k) * 1_000)
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_arrival_that_is_overtaken_counts_in_the_order_of_arrival() {
-        // The one due at 7 ms comes at 10 ms, as the fourth of those from 7 to 10 ms.
+        // The one due at 7 ms arrives at 10 ms, as the fourth of those from 7 to 10 ms.
         let (deviation, _) = measure(arrivals(1_000, |k| if k == 7 { 3_000 } else { 0 }), 1e3);
         assert_eq!(deviation.max, ms(1));
     }
@@ -227,7 +228,8 @@ mod tests {
 
     #[test]
     fn a_client_that_is_too_slow_drifts_away() {
-        // One a thousandth slower than asked: the last is 999 µs late against the first.
+        // The client is one thousandth too slow: the last arrival is 999 µs late relative to the
+        // first.
         let drifting: Vec<u64> = (0..1_000).map(|k| k * (MS + 1_000)).collect();
         let (deviation, _) = measure(drifting, 1_000.0);
         assert_eq!(deviation.max, Duration::from_micros(500));

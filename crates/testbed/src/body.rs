@@ -1,4 +1,4 @@
-//! A response's body as the HTTP library takes it.
+//! A response's body in the form that the HTTP library sends.
 
 use crate::alarm::{Alarm, Sleep};
 use crate::content::{Content, Dripper, piece_size};
@@ -13,25 +13,25 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-/// Gives the content piece by piece, and tells the line when it has given the last.
+/// Provides the content piece by piece, and notifies the line after the last piece.
 #[derive(Debug)]
 pub(crate) struct AnswerBody {
     content: Content,
     given: u64,
     piece_size: u64,
-    /// Whether the length is kept from the library, which then sends chunks.
+    /// True if the length is withheld from the library, which then sends chunks.
     is_chunked: bool,
     dripper: Option<Dripper>,
     line: Line,
     is_over: bool,
-    /// Whether a trailer follows, which only HTTP/2 leaves to the library.
+    /// True if a trailer follows, which the library sends only over HTTP/2.
     has_trailer: bool,
-    /// Half of the body is given, then its stream is reset.
+    /// The reset of the stream after half of the body.
     reset: Option<StreamReset>,
 }
 
-/// A reset that is to come. The library drops what it has not sent when it resets a stream, so the
-/// reset waits until the connection has had time to send.
+/// A reset that is to come. The library drops unsent data when it resets a stream, so the reset
+/// waits until the connection has had time to send.
 #[derive(Debug)]
 struct StreamReset {
     reason: Reason,
@@ -70,15 +70,15 @@ impl AnswerBody {
             line,
             content: reply.content.clone(),
         };
-        // The library will not ask for bytes that must not be sent, nor for none.
+        // The library will not poll for bytes that must not be sent, nor for an empty body.
         if !reply.has_body() || (body.left() == 0 && !is_chunked) {
             body.end();
         }
         body
     }
 
-    /// The body of a response on a stream of HTTP/2, which is reset in the middle if `reset` says
-    /// so.
+    /// Creates the body of a response on a stream of HTTP/2, which is reset in the middle if
+    /// `reset` is given.
     pub(crate) fn on_stream(
         reply: Reply,
         line: Line,
@@ -88,7 +88,7 @@ impl AnswerBody {
         let (has_body, has_trailer) = (reply.has_body(), reply.answer.trailers);
         let mut body = Self::new(reply, line, alarm);
         if !has_body {
-            // The library asks for them all the same.
+            // The library polls even a body that is not sent.
             body.given = body.content.size();
             body.is_chunked = false;
             return body;
@@ -155,7 +155,7 @@ impl Body for AnswerBody {
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
-    /// The end of a chunked body has to be asked for: an empty one still has a last chunk.
+    /// The end of a chunked body has to be polled: even an empty one has a last chunk.
     fn is_end_stream(&self) -> bool {
         self.left() == 0 && !self.is_chunked
     }

@@ -1,19 +1,19 @@
 //! A capture of the bytes that a client sent.
 //!
-//! The HTTP library keeps a request's headers by name; their order among other names and their
-//! capitals are gone. `/echo` shows them as they came, so the connection keeps the latest bytes
-//! it has read, and the head of the request is looked up in them.
+//! The HTTP library stores a request's headers by name; their order among other names and their
+//! capitals are lost. `/echo` returns them as received, so the connection stores the latest bytes
+//! that it has read, and the head of the request is searched in them.
 
 use memchr::memmem;
 
-/// The most bytes that are kept. A head that reaches beyond can't be shown as it came.
+/// The most bytes that are stored. A head that extends beyond them can't be returned as received.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// The bytes read since nothing was left to answer.
+/// The bytes read since all earlier requests were answered.
 #[derive(Debug, Default)]
 pub(crate) struct Capture {
     bytes: Vec<u8>,
-    /// Whether all of it has been answered, so that the next bytes begin anew.
+    /// True if all of them have been answered, so that the next bytes replace them.
     is_answered: bool,
 }
 
@@ -27,12 +27,13 @@ impl Capture {
         self.bytes.extend_from_slice(&new[..new.len().min(room)]);
     }
 
-    /// All requests read so far have been answered.
+    /// Records that all requests read so far have been answered.
     pub(crate) fn all_answered(&mut self) {
         self.is_answered = true;
     }
 
-    /// Takes the first head that begins with `request_line`, up to and with its blank line.
+    /// Removes and returns the first head that begins with `request_line`, including its blank
+    /// line.
     pub(crate) fn take_head(&mut self, request_line: &str) -> Option<Vec<u8>> {
         let start = memmem::find(&self.bytes, request_line.as_bytes())?;
         let length = memmem::find(&self.bytes[start..], b"\r\n\r\n")? + 4;

@@ -1,4 +1,4 @@
-//! How a server is set up.
+//! The configuration of a server.
 
 use crate::answer::Answer;
 use crate::error::StartError;
@@ -9,40 +9,40 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// All of a server: where it listens, what it answers, what it measures.
+/// The configuration of a server: addresses, responses, measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Where to listen; port 0 takes a free one. Loopback unless changed: this server does
-    /// whatever its clients ask.
+    /// The address to listen on; port 0 selects a free one. Loopback by default, because this
+    /// server obeys any client.
     pub listen: SocketAddr,
-    /// A Unix socket to listen on besides, always without TLS; removed when the server stops.
+    /// A Unix socket to listen on in addition, always without TLS; removed when the server stops.
     pub unix_socket: Option<PathBuf>,
-    /// Whether `listen` speaks TLS, with a certificate that the server makes for itself.
+    /// True if `listen` uses TLS, with a certificate that the server creates itself.
     pub tls: bool,
     /// Certificate authorities in PEM, one of which must have signed each client's certificate;
-    /// `None` asks clients for none. Only with `tls`.
+    /// with `None` no certificate is requested of clients. Only with `tls`.
     pub client_ca_pem: Option<String>,
-    /// Threads that serve, at least one; connections are dealt out to them in turn.
+    /// The number of serving threads, at least one; connections are distributed over them in turn.
     pub threads: u32,
-    /// What a request gets that asks for nothing else.
+    /// The response to a request without options.
     pub defaults: Answer,
-    /// Whether the options of requests are ignored: each gets `defaults`, whatever it asks for.
+    /// True if the options of requests are ignored: each receives `defaults`.
     pub ignore_options: bool,
-    /// How much the server carries; `None` is as much as it can.
+    /// The capacity of the server; unlimited if `None`.
     pub limit: Option<Limit>,
-    /// When the whole server stalls.
+    /// The times at which the whole server stalls.
     pub freeze: Option<Freeze>,
     /// The seed of random delays and probabilities.
     pub seed: u64,
-    /// Whether and how arrivals are compared with an even schedule.
+    /// The even schedule with which arrivals are compared; no comparison if `None`.
     pub arrivals: Option<EvenSchedule>,
-    /// How many requests are kept as they came, from the first on: see
+    /// The number of requests that are stored as received, from the first one on: see
     /// [`Server::kept`](crate::Server::kept).
     pub keep: u64,
 }
 
 impl Default for Config {
-    /// Port 8080 of 127.0.0.1, one thread, no TLS, the default answer.
+    /// Port 8080 of 127.0.0.1, one thread, no TLS, the default response.
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
@@ -79,12 +79,12 @@ impl Config {
     }
 }
 
-/// The schedule that arrivals are compared with.
+/// The schedule with which arrivals are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvenSchedule {
-    /// Requests per second that are expected.
+    /// The expected rate, in requests per second.
     pub rate_per_s: f64,
-    /// Time from the first arrival that is left out, for clients that start unevenly.
+    /// The time from the first arrival that is left out, for clients that start unevenly.
     pub skip: Duration,
 }
 
@@ -94,15 +94,16 @@ impl EvenSchedule {
     }
 }
 
-/// When the whole server stalls: it accepts nothing, reads nothing and writes nothing, as if it had
-/// been stopped by a signal, and then goes on with what has piled up.
+/// The times at which the whole server stalls: it accepts nothing, reads nothing and writes
+/// nothing, as if it had been stopped by a signal, and then continues with the backlog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freeze {
-    /// How long each time.
+    /// The duration of each freeze.
     pub length: Duration,
-    /// From the start of one to the start of the next, longer than `length`; `None` freezes once.
+    /// The time from the start of one freeze to the start of the next, longer than `length`; with
+    /// `None` the server freezes once.
     pub every: Option<Duration>,
-    /// From the server's first request to the start of the first freeze.
+    /// The time from the server's first request to the start of the first freeze.
     pub first_at: Duration,
 }
 
@@ -112,7 +113,7 @@ impl Freeze {
     }
 }
 
-/// The text was no freeze.
+/// The error for a text that is not a freeze.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "Write LENGTH, LENGTH/EVERY, or either with @FIRST, such as 1s@5s for one second, five seconds \
@@ -125,7 +126,7 @@ impl FromStr for Freeze {
 
     /// Reads `1s`, `1s/10s`, `1s@5s` and `1s/10s@5s`.
     ///
-    /// Without `@`, a repeated freeze comes first after one `every`, a single one at once.
+    /// Without `@`, a repeated freeze first begins after one `every`, a single one at once.
     fn from_str(text: &str) -> Result<Self, FreezeError> {
         let time = |text| values::duration(text).ok_or(FreezeError);
         let (shape, first_at) = match text.split_once('@') {

@@ -1,9 +1,9 @@
-//! One connection: requests in, answers out, until one of both sides has enough.
+//! One connection: it reads requests and sends responses until one of both sides ends it.
 //!
-//! The HTTP library serves the connection for as long as it can. A response that it would not send
-//! makes the service fail on purpose; the connection is then taken back from the library, the raw
-//! response sent, and the library started anew where the connection goes on. Which version of HTTP
-//! the client speaks is told by TLS, or by the first bytes that it sends.
+//! The HTTP library serves the connection as long as it can. For a response that it would not send
+//! the service fails on purpose; the connection is then taken back from the library, the raw
+//! response sent, and the library started again if the connection continues. The client's version
+//! of HTTP is determined by TLS, or by the first bytes that it sends.
 
 mod http2;
 
@@ -36,11 +36,11 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How long a closed connection is read on, so that a client that is still sending reads an end
-/// and no reset.
+/// The time for which a closed connection is still read, so that a client that is sending receives
+/// an end and not a reset.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What a request is told whose options belong to another version of HTTP.
+/// The response's text for a request whose options belong to another version of HTTP.
 const OTHER_VERSION: &str = "The option h2-fault belongs to HTTP/2; fault, until-close, interim \
     and version=1.0 belong to HTTP/1.1: ask over that version.";
 
@@ -48,17 +48,17 @@ const OTHER_VERSION: &str = "The option h2-fault belongs to HTTP/2; fault, until
 struct Connection {
     context: Context,
     line: Line,
-    /// Requests that have come on this connection.
+    /// The number of requests that have arrived on this connection.
     requests: AtomicU64,
-    /// The reply for whose sake the connection was taken back from the library.
+    /// The reply for which the connection was taken back from the library.
     raw: Mutex<Option<Reply>>,
-    /// The fault for whose sake a connection of HTTP/2 is taken back for good.
+    /// The fault for which a connection of HTTP/2 is taken back for good.
     broken: Mutex<Option<http2::Broken>>,
-    /// Told when a connection of HTTP/2 is to break or to end.
+    /// Notified when a connection of HTTP/2 is to break or to end.
     told: Notify,
 }
 
-/// Why the service gives the library no response.
+/// A reason why the service returns no response to the library.
 #[derive(Debug, thiserror::Error)]
 enum Unanswered {
     #[error("the response is a raw one")]
@@ -137,7 +137,7 @@ impl Connection {
         Some(reply)
     }
 
-    /// Receives one request whole, and answers it.
+    /// Receives one whole request, and responds.
     async fn respond(
         self: Arc<Self>,
         request: Request<Incoming>,
@@ -174,7 +174,7 @@ impl Connection {
         self.give(reply).await
     }
 
-    /// Waits for ever, with the request's body unread, if the request asks for that.
+    /// Waits for ever, with the request's body unread, if the request's options require that.
     async fn hold_window_closed(&self, request: &request::Parts, number: u64) {
         let (answer, _) = self.answer_to(request, None);
         let (answer, _) = self.context.state.decide(answer, number);
@@ -184,7 +184,7 @@ impl Connection {
         }
     }
 
-    /// Reads the request's body to its end, and adds it to the copy if there is to be one.
+    /// Reads the request's body to its end, and appends it to the copy if there is one.
     async fn receive_body(
         &self,
         mut body: Incoming,
@@ -206,7 +206,7 @@ impl Connection {
         Ok(copy)
     }
 
-    /// The response with the request's options, or a refusal that says what is wrong with them.
+    /// Returns the response with the request's options, or a refusal that explains their error.
     fn answer_to(&self, request: &request::Parts, echo: Option<Vec<u8>>) -> (Answer, Content) {
         let state = &self.context.state;
         let answer = match state.ignore_options {
@@ -242,7 +242,7 @@ impl Connection {
         }
     }
 
-    /// Waits until then, if that is after the request was whole.
+    /// Waits until an instant, if that is after the request was complete.
     async fn wait_until(&self, whole: Instant, until: Instant) {
         if until > whole {
             self.context.alarm.sleep_until(until).await;
@@ -277,7 +277,7 @@ impl Connection {
         response.map(|()| AnswerBody::new(reply, self.line.clone(), &self.context.alarm))
     }
 
-    /// Ends the connection in good order: what the client still sends is read, for a while.
+    /// Closes the connection in order: data that the client still sends is read, for a while.
     async fn close(&self) {
         if self.line.finish().await.is_err() {
             return;

@@ -1,4 +1,4 @@
-//! What stands in a response's body, and in which pieces it is sent.
+//! The content of a response's body, and the pieces in which it is sent.
 
 use crate::alarm::{Alarm, Sleep};
 use crate::answer::{Answer, Drip, Encoding};
@@ -11,25 +11,26 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-/// A body that says nothing is cut from this.
+/// The source of bodies without content.
 static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
 
-/// The most bytes that a compressed body stands for: it is compressed in memory, for each response.
+/// The largest size of a compressed body before compression: it is compressed in memory, for each
+/// response.
 pub(crate) const MOST_COMPRESSED: u64 = 1_000_000_000;
 
-/// The bytes of a chunk, where the response is chunked and nothing else is asked for.
+/// The length of a chunk in bytes, if the response is chunked without further options.
 const CHUNK_BYTES: u64 = 4096;
 
 /// The bytes of a body.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    /// So many bytes that say nothing.
+    /// This many bytes without content.
     Filler(u64),
     Text(Bytes),
 }
 
 impl Content {
-    /// The body of an answer that nobody gave a text.
+    /// Returns the body of a response, from its options.
     pub(crate) fn of(answer: &Answer) -> Content {
         match (&answer.json, answer.encoding) {
             (None, None) => Content::Filler(answer.size),
@@ -49,8 +50,8 @@ impl Content {
         }
     }
 
-    /// The bytes from `start` on, at most `most` of them; fewer at the end, and where the filler
-    /// is shorter.
+    /// Returns the bytes from `start` on, at most `most` of them; fewer at the end, and if the
+    /// filler is shorter.
     pub(crate) fn piece(&self, start: u64, most: u64) -> Bytes {
         let size = most.min(self.size() - start);
         match self {
@@ -73,7 +74,7 @@ fn compressed(content: impl Read, encoding: Encoding) -> Vec<u8> {
     bytes
 }
 
-/// How many bytes of a body go in one piece.
+/// Returns the length of a body's pieces in bytes.
 pub(crate) fn piece_size(answer: &Answer) -> u64 {
     match answer.drip {
         Some(drip) => drip.bytes.get().min(FILLER.len() as u64),
@@ -82,8 +83,8 @@ pub(crate) fn piece_size(answer: &Answer) -> u64 {
     }
 }
 
-/// Says when the next drip is due: the first at once, each other one `every` after the one before
-/// was due.
+/// Determines when the next drip is due: the first at once, each further one `every` after the due
+/// time of the one before.
 #[derive(Debug)]
 pub(crate) struct Dripper {
     alarm: Alarm,

@@ -1,4 +1,4 @@
-//! What a connection needs to be served.
+//! The objects that serving a connection needs.
 
 use crate::alarm::Alarm;
 use crate::state::State;

@@ -1,8 +1,8 @@
-//! What the server counts, exactly.
+//! The server's exact counts.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What a server has done so far. Final, and exact, when [`crate::Server::stop`] returns it.
+/// The counts of a server so far. Final, and exact, when [`crate::Server::stop`] returns them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Connections accepted.
@@ -15,18 +15,18 @@ pub struct Counts {
     pub requests: u64,
     /// Bytes of those requests' bodies, after any chunking.
     pub body_bytes: u64,
-    /// Connections ended because what came was no HTTP request.
+    /// Connections ended because the received data was not an HTTP request.
     pub malformed: u64,
-    /// Responses sent whole: their last byte was taken by the kernel. Interim responses are not
-    /// counted; responses with a fault only where the fault comes after them.
+    /// Responses sent completely: the kernel has accepted their last byte. Interim responses are
+    /// not counted; responses with a fault only if the fault follows them.
     pub answers: u64,
     /// Faults played.
     pub faults: u64,
-    /// Times the whole server stalled.
+    /// Freezes of the whole server.
     pub freezes: u64,
 }
 
-/// The counters behind [`Counts`]. Single events only: no order between them is promised.
+/// The counters of [`Counts`]. They count single events: no order between them is guaranteed.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) connections: Counter,
@@ -64,7 +64,7 @@ impl Counter {
         self.0.fetch_add(amount, Relaxed);
     }
 
-    /// Adds one and says how many there were before.
+    /// Adds one and returns the previous value.
     pub(crate) fn next(&self) -> u64 {
         self.0.fetch_add(1, Relaxed)
     }

@@ -1,8 +1,7 @@
-//! How long the server waits before it answers.
+//! The time that the server waits before a response.
 //!
-//! Random delays come from the server's seed and the request's number alone: the n-th request
-//! of a server waits the same time whenever the seed is the same, whichever thread or connection
-//! it meets.
+//! Random delays depend on the server's seed and the request's number alone: the n-th request of a
+//! server waits the same time whenever the seed is the same, on any thread or connection.
 
 use crate::values;
 use rand::Rng;
@@ -10,7 +9,7 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A random delay is never longer than this, however far its distribution reaches.
+/// The upper limit of random delays, whatever their distribution.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// A wait between the whole request and the first byte of its response.
@@ -18,11 +17,12 @@ const LONGEST: Duration = Duration::from_secs(3_600);
 pub enum Delay {
     /// Exponential with this mean: many short waits and some long ones.
     Exponential(Duration),
-    /// The same for every request.
+    /// The same wait for every request.
     Fixed(Duration),
-    /// Log-normal: the logarithm of the wait is normal, as answers of real services often are.
+    /// Log-normal: the logarithm of the wait is normal, as response times of real services often
+    /// are.
     LogNormal {
-        /// Half of the waits are shorter than this.
+        /// The median: half of the waits are shorter than this.
         median: Duration,
         /// The standard deviation of the wait's natural logarithm.
         sigma: f64,
@@ -54,7 +54,7 @@ fn stretched(wait: Duration, factor: f64) -> Duration {
     Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64()))
 }
 
-/// The text was no delay; the option says what it takes.
+/// The error for a text that is not a delay; its message lists the accepted forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "Write a time such as 20ms, exp:MEAN such as exp:20ms, or lognormal:MEDIAN,SIGMA such as \

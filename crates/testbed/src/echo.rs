@@ -5,12 +5,12 @@ use hyper::header::HeaderMap;
 use hyper::http::request::Parts;
 use std::fmt::Write;
 
-/// The largest request that is sent back.
+/// The largest request that is sent back, in bytes.
 pub(crate) const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// The head of `request`, up to and with its blank line: byte for byte as it came, or put
-/// together again, with its headers in lower case and equal names side by side, where the
-/// connection has not kept it (behind 64 KB of other bytes that came in one go).
+/// Returns the head of `request`, including its blank line: byte for byte as received, or
+/// reassembled, with its headers in lower case and equal names side by side, if the connection has
+/// not stored it (because more than 64 KB of other bytes arrived at once before it).
 pub(crate) fn head(line: &Line, request: &Parts) -> Vec<u8> {
     let first_line = request_line(request);
     line.take_head(&first_line)

@@ -1,26 +1,26 @@
-//! The ways in which a response goes wrong.
+//! The faults of responses.
 //!
 //! Most faults are a *break* at a *point*: `reset-in-body` sends the head and half of the body,
-//! then resets the connection. The rest are answers that say something wrong about themselves.
+//! then resets the connection. The rest are responses that describe themselves wrongly.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What goes wrong with a response.
+/// A fault of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A chunked answer whose second chunk has no readable size; then the connection is closed.
+    /// A chunked response whose second chunk has no readable size; then the connection is closed.
     BadChunk,
-    /// The response stops at a point.
+    /// A response that stops at a point.
     Break {
-        /// How it stops.
+        /// The way in which it stops.
         how: Break,
-        /// What has been sent by then.
+        /// The part that has been sent by then.
         at: Point,
     },
-    /// A chunked answer that never ends: chunks of 16 bytes, as fast as the client takes them.
+    /// A chunked response that never ends: chunks of 16 bytes, as fast as the client reads them.
     Endless,
-    /// Bytes that are no HTTP in place of the head; then the connection is closed.
+    /// Bytes that are not HTTP in place of the head; then the connection is closed.
     Garbage,
     /// A head of a million bytes, then the body; then the connection is closed.
     HugeHead,
@@ -31,28 +31,28 @@ pub enum Fault {
     ShortLength,
 }
 
-/// How a response stops.
+/// The way in which a response stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Break {
-    /// The server closes the connection in good order: the client reads an end, never a reset.
+    /// The server closes the connection in order: the client reads an end, never a reset.
     Close,
-    /// The server ends its own direction and goes on reading until the client closes.
+    /// The server ends its own direction and continues reading until the client closes.
     HalfClose,
-    /// The server falls silent with the connection open, and goes on reading until the client
+    /// The server stops sending with the connection open, and continues reading until the client
     /// closes.
     Hang,
-    /// The server resets the connection. A Unix socket knows no reset: it is closed.
+    /// The server resets the connection. A Unix socket has no reset: it is closed.
     Reset,
 }
 
-/// What has been sent when a response stops.
+/// The part of a response that has been sent when it stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// The whole response, which says nothing about the end of the connection.
+    /// The whole response, which does not announce the end of the connection.
     AfterAnswer,
-    /// The whole head and nothing of the body.
+    /// The whole head, without the body.
     AfterHead,
-    /// Nothing.
+    /// No bytes.
     BeforeHead,
     /// The head and the first half of the body.
     InBody,
@@ -75,7 +75,7 @@ const POINTS: [(&str, Point); 5] = [
     ("after-answer", Point::AfterAnswer),
 ];
 
-/// Faults with a name of their own. To hang before the head is what people call never to answer.
+/// Faults with a name of their own. Hanging before the head is commonly called never answering.
 const NAMED: [(&str, Fault); 7] = [
     ("bad-chunk", Fault::BadChunk),
     ("endless", Fault::Endless),
@@ -87,13 +87,13 @@ const NAMED: [(&str, Fault); 7] = [
 ];
 
 impl Fault {
-    /// The server reads the request and stays silent for good.
+    /// The server reads the request and never responds.
     pub const NEVER_ANSWER: Fault = Fault::Break {
         how: Break::Hang,
         at: Point::BeforeHead,
     };
 
-    /// Every fault there is.
+    /// Returns every fault.
     pub fn all() -> impl Iterator<Item = Fault> {
         let breaks = BREAKS
             .iter()
@@ -123,7 +123,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The text was no fault.
+/// The error for a text that is not a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "Write close, half-close, hang or reset, then -before-head, -in-head, -after-head, -in-body or \
@@ -135,7 +135,7 @@ pub struct FaultError;
 impl FromStr for Fault {
     type Err = FaultError;
 
-    /// Reads a fault by its name; `never-answer` has the composed one as well.
+    /// Reads a fault by its name; `never-answer` also has a composed name.
     fn from_str(text: &str) -> Result<Self, FaultError> {
         let named = Fault::all().find(|fault| fault.to_string() == text);
         named

@@ -1,8 +1,9 @@
-//! The server standing still.
+//! Freezes of the server.
 //!
-//! A freeze blocks every thread that serves, in the middle of whatever it does. That is what a
-//! stop signal would do: nothing is accepted, read or written meanwhile, the kernel goes on taking
-//! connections and bytes until its queues are full, and afterwards all goes on with the backlog.
+//! A freeze blocks every serving thread, in the middle of whatever it does, like a stop signal: no
+//! connection is accepted and no data read or written meanwhile, the kernel continues to accept
+//! connections and bytes until its queues are full, and afterwards the server continues with the
+//! backlog.
 
 use crate::inbox::{Inbox, Work};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Freezer {
     threads: Vec<Inbox>,
-    /// Whether the server is to stop, which ends every freeze.
+    /// True if the server is to stop, which ends every freeze.
     stopping: Mutex<bool>,
     thawed: Condvar,
 }
@@ -26,7 +27,8 @@ impl Freezer {
         }
     }
 
-    /// Freezes the calling thread now and the others as soon as they look up; all thaw together.
+    /// Freezes the calling thread now and the others at their next message; all of them thaw
+    /// together.
     pub(crate) fn freeze(&self, length: Duration) {
         let until = Instant::now() + length;
         for thread in &self.threads {
@@ -35,7 +37,7 @@ impl Freezer {
         self.hold(until);
     }
 
-    /// Blocks the calling thread until then, or until the server stops.
+    /// Blocks the calling thread until an instant, or until the server stops.
     pub(crate) fn hold(&self, until: Instant) {
         let mut stopping = self.stopping.lock().unwrap_or_else(PoisonError::into_inner);
         while !*stopping {

@@ -1,32 +1,32 @@
-//! What goes wrong with a stream or a connection of HTTP/2.
+//! The faults of a stream or a connection of HTTP/2.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What goes wrong with an answer over HTTP/2.
+/// A fault of a response over HTTP/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum H2Fault {
-    /// The request's body is not read and its window never opened again, and no answer comes.
+    /// The request's body is not read and its window never opened again, and no response is sent.
     ClosedWindow,
-    /// In place of the answer a GOAWAY frame that gives up this stream and those after it; then
-    /// the connection is closed.
+    /// A GOAWAY frame in place of the response that refuses this stream and later ones; then the
+    /// connection is closed.
     GoAway,
-    /// The head, half of the body, and a GOAWAY frame that does not give up this stream; then the
+    /// The head, half of the body, and a GOAWAY frame that does not refuse this stream; then the
     /// connection is closed.
     GoAwayInBody,
-    /// In place of the answer a header block that is continued for ever.
+    /// A header block in place of the response that is continued for ever.
     HeaderFlood,
-    /// In place of the answer PING frames, as fast as the client takes them.
+    /// PING frames in place of the response, as fast as the client reads them.
     PingFlood,
-    /// In place of the answer a reset of the stream, with this code.
+    /// A reset of the stream with this code, in place of the response.
     Reset(u32),
     /// The head, half of the body, and a reset of the stream, with this code.
     ResetInBody(u32),
-    /// In place of the answer SETTINGS frames, as fast as the client takes them.
+    /// SETTINGS frames in place of the response, as fast as the client reads them.
     SettingsFlood,
-    /// The whole connection falls silent, and is read until the client closes it.
+    /// The whole connection sends nothing more, and is read until the client closes it.
     Silent,
-    /// In place of the answer a DATA frame of stream 0, which may not be; then the connection is
+    /// A DATA frame of stream 0 in place of the response, which is invalid; then the connection is
     /// closed.
     WrongFrame,
 }
@@ -46,7 +46,7 @@ const RESET: &str = "reset:";
 const RESET_IN_BODY: &str = "reset-in-body:";
 
 impl H2Fault {
-    /// Whether the connection itself has to be taken from the HTTP library to play this.
+    /// True if the connection itself has to be taken from the HTTP library for this fault.
     pub(crate) fn is_raw(self) -> bool {
         !matches!(
             self,
@@ -68,7 +68,7 @@ impl fmt::Display for H2Fault {
     }
 }
 
-/// The text was no fault of HTTP/2.
+/// The error for a text that is not a fault of HTTP/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "Write goaway, goaway-in-body, closed-window, wrong-frame, header-flood, ping-flood, \
@@ -80,7 +80,7 @@ pub struct H2FaultError;
 impl FromStr for H2Fault {
     type Err = H2FaultError;
 
-    /// Reads a fault by its name; a reset with the number of its code.
+    /// Reads a fault by its name; a reset includes the number of its code.
     fn from_str(text: &str) -> Result<Self, H2FaultError> {
         let code = |code: &str| code.parse().map_err(|_| H2FaultError);
         if let Some(text) = text.strip_prefix(RESET) {

@@ -6,7 +6,7 @@ use crate::line::Line;
 use crate::reply::Reply;
 use std::io;
 
-/// What each client of HTTP/2 begins with (RFC 9113, section 3.4).
+/// The bytes with which each client of HTTP/2 begins (RFC 9113, section 3.4).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const DATA: u8 = 0;
@@ -17,13 +17,14 @@ const GOAWAY: u8 = 7;
 const CONTINUATION: u8 = 9;
 const END_HEADERS: u8 = 4;
 
-/// The most that a frame carries.
+/// The largest payload of a frame, in bytes.
 const MOST_PAYLOAD: u64 = 16_384;
 
-/// Frames of a flood that are sent at once.
+/// The number of a flood's frames that are sent at once.
 const AT_ONCE: usize = 1_000;
 
-/// Plays `fault` in place of the answer on `stream`. A flood goes on until the client has gone.
+/// Plays `fault` in place of the response on `stream`. A flood continues until the client has
+/// closed.
 ///
 /// # Errors
 /// Those of the socket.
@@ -59,7 +60,7 @@ async fn flood(line: &Line, frame: &[u8]) -> io::Result<()> {
     }
 }
 
-/// The head (status 200 and a length, by the static table alone) and half of the body.
+/// Returns the head (status 200 and a length, by the static table alone) and half of the body.
 fn half_of_answer(stream: u32, content: &Content) -> Vec<u8> {
     let length = content.size().to_string();
     let mut block = vec![0x88, 0x0f, 0x0d, length.len() as u8];

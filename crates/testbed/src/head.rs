@@ -7,10 +7,10 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_ENCODING, HeaderName, HeaderValue, LOCATION, SET_COOKIE};
 use std::fmt::Write;
 
-/// The header that says how long ago the request before came, in nanoseconds.
+/// The header with the time since the previous request's arrival, in nanoseconds.
 pub(crate) const GAP_HEADER: HeaderName = HeaderName::from_static("x-arrival-gap-ns");
 
-/// The type of an answer's body.
+/// Returns the content type of a response's body.
 pub(crate) fn content_type(answer: &Answer) -> HeaderValue {
     HeaderValue::from_static(match answer.json {
         Some(_) => "application/json",
@@ -21,10 +21,10 @@ pub(crate) fn content_type(answer: &Answer) -> HeaderValue {
 /// The trailer of every response that has one.
 pub(crate) const TRAILER: &str = "X-Trailer: end\r\n";
 
-/// The bytes that a huge head has at least.
+/// The least number of bytes of a huge head.
 const HUGE_HEAD_BYTES: usize = 1_000_000;
 
-/// The fields that a response has because somebody asked for them.
+/// Returns the fields of a response that its options add.
 pub(crate) fn asked_fields(answer: &Answer) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let encoding = answer.encoding.map(|encoding| encoding.name());
     let fields = [
@@ -36,13 +36,13 @@ pub(crate) fn asked_fields(answer: &Answer) -> impl Iterator<Item = (HeaderName,
     fields.filter_map(|(name, value)| Some((name, value?)))
 }
 
-/// How the end of a response's body is known (RFC 9112, section 6).
+/// The end of a response's body (RFC 9112, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     Chunked,
-    /// By a length, which may be a lie.
+    /// After a length, which may be wrong.
     Length(u64),
-    /// There is no body, and nothing that says so.
+    /// No body, and no field that describes it.
     Nothing,
     UntilClose,
 }
@@ -64,7 +64,7 @@ impl Framing {
     }
 }
 
-/// The head of `reply`, after the heads of its interim responses.
+/// Returns the head of `reply`, after the heads of its interim responses.
 pub(crate) fn write(reply: &Reply, framing: Framing) -> Vec<u8> {
     let answer = &reply.answer;
     let mut head = String::new();

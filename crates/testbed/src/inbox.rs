@@ -7,11 +7,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// A message to a worker.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Stand still until then.
+    /// Freeze until this instant.
     Freeze(Instant),
     /// Serve this connection.
     Serve(Accepted),
-    /// Drop everything and end.
+    /// Drop all connections and end.
     Stop,
 }
 
@@ -20,13 +20,13 @@ pub(crate) enum Work {
 pub(crate) struct Inbox(UnboundedSender<Work>);
 
 impl Inbox {
-    /// A new inbox, and the end that the worker reads.
+    /// Creates an inbox, and the end that the worker reads.
     pub(crate) fn new() -> (Self, UnboundedReceiver<Work>) {
         let (sender, receiver) = unbounded_channel();
         (Self(sender), receiver)
     }
 
-    /// Tells the worker, unless it has ended.
+    /// Sends a message to the worker, unless it has ended.
     pub(crate) fn put(&self, work: Work) {
         let _ = self.0.send(work);
     }

@@ -1,15 +1,15 @@
 //! The controllable test server: delays, stalls, faults, TLS.
 //!
-//! A [`Server`] answers HTTP/1.1 and HTTP/2 on threads of its own, so that a program that blocks
-//! can start one beside itself. Options say what it answers: [`Config::defaults`] for all requests,
-//! the query or the headers for one request ([`response_options`] lists them). An HTTP library
-//! sends ordinary answers; answers that no library would send are raw responses, written on the
-//! bare connection ([`Fault`] names what can go wrong). The server counts exactly what it did, and
-//! can measure how far its arrivals strayed from an even schedule.
+//! A [`Server`] responds over HTTP/1.1 and HTTP/2 on threads of its own, so that a program that
+//! blocks can start one within itself. Options determine its responses: [`Config::defaults`] for
+//! all requests, the query or the headers for one request ([`response_options`] lists them). An
+//! HTTP library sends ordinary responses; responses that no library would send are raw, written on
+//! the bare connection ([`Fault`] names the faults). The server counts exactly, and can measure how
+//! far its arrivals deviate from an even schedule.
 //!
-//! Inside, data goes this way: `listen` accepts sockets and deals them out to the `inbox` of each
-//! `worker`; a `connection` is served over its `line`; a request's `request_options` and the shared
-//! `state` make a `reply`, which the library sends with a `body`, or `raw_response` sends.
+//! Internally, `listen` accepts sockets and distributes them to the `inbox` of each `worker`; a
+//! `connection` is served over its `line`; a request's `request_options` and the shared `state`
+//! make a `reply`, which the library sends with a `body`, or `raw_response` sends.
 //!
 //! ```
 //! use loadline_testbed::{Config, Server};

@@ -1,20 +1,20 @@
-//! A capacity that is known: this many requests a second, and no more.
+//! A known capacity: this many requests a second, and no more.
 //!
 //! A fixed number of *counters*, as in a shop, serve one request each at a time, in the order of
 //! arrival; serving takes counters ÷ rate. A request that finds none free queues for the next, so
 //! waits grow with the load as in a real service, and without end beyond the rate (an M/D/c queue
-//! where arrivals are at random). No thread waits meanwhile: the queue is kept as the instants at
-//! which the counters come free.
+//! if arrivals are random). No thread waits meanwhile: the queue is stored as the instants at which
+//! the counters become free.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many requests a second are served, and by how many counters.
+/// A capacity: a rate, and the number of counters that serve it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
-    /// Requests a second, above zero.
+    /// The rate, in requests per second, above zero.
     pub rate_per_s: f64,
-    /// Requests that are served at the same time, at least 1.
+    /// The number of requests that are served at the same time, at least 1.
     pub counters: u32,
 }
 
@@ -23,7 +23,7 @@ impl Limit {
         self.rate_per_s.is_finite() && self.rate_per_s > 0.0 && self.counters > 0
     }
 
-    /// How long one request is served.
+    /// Returns the time for which one request is served.
     fn service(&self) -> Duration {
         Duration::from_secs_f64(f64::from(self.counters) / self.rate_per_s)
     }
@@ -33,7 +33,7 @@ impl Limit {
 #[derive(Debug)]
 pub(crate) struct Counters {
     service: Duration,
-    /// When each is free; in the past if no request is being served.
+    /// The instant at which each counter is free; in the past if it serves no request.
     free_at: Mutex<Vec<Instant>>,
 }
 
@@ -45,7 +45,7 @@ impl Counters {
         }
     }
 
-    /// When a request that arrives now will have been served.
+    /// Returns the instant at which a request that arrives now will have been served.
     pub(crate) fn serve(&self, now: Instant) -> Instant {
         let mut free_at = self.free_at.lock().unwrap_or_else(PoisonError::into_inner);
         let first = free_at

@@ -1,13 +1,13 @@
-//! A connection as the server sees it, beneath the HTTP library.
+//! A connection as the server uses it, beneath the HTTP library.
 //!
 //! The library reads and writes through a [`Line`], which adds what a test server needs:
 //!
-//! - it stamps every read, so that an arrival is timed before anything is parsed;
-//! - it gathers the small responses of one turn of the event loop (a pipeline's, say) and hands
-//!   them to the kernel in one write, before the turn ends;
-//! - it knows when a response's last byte has been handed over, so that responses are counted when
-//!   they are sent, not when they are planned;
-//! - it can be taken back from the library in the middle, for what the library would not send.
+//! - it timestamps every read, so that an arrival is timed before anything is parsed;
+//! - it gathers the small responses of one turn of the event loop (a pipeline's, for example) and
+//!   passes them to the kernel in one write, before the turn ends;
+//! - it detects when a response's last byte has been handed over, so that responses are counted
+//!   when they are sent, not when they are planned;
+//! - it can be taken back from the library in the middle, for data that the library would not send.
 //!
 //! Clones are the same line. All belong to one task; the lock is never waited for.
 
@@ -24,7 +24,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Up to here writes are gathered; longer ones go straight to the socket. One TLS record.
+/// The size up to which writes are gathered; longer ones go straight to the socket. One TLS record.
 const GATHERED_BYTES: usize = 16 * 1024;
 
 /// One connection.
@@ -35,23 +35,24 @@ pub(crate) struct Line(Arc<Mutex<Ends>>);
 struct Ends {
     socket: Socket,
     state: Arc<State>,
-    /// Bytes that the library had read and gave back; read again before the socket is.
+    /// Bytes that the library had read and returned; they are read again before the socket is.
     given_back: Bytes,
     capture: Capture,
     last_read: Instant,
-    /// Answers, or parts of them, that wait for the end of the turn.
+    /// Responses, or parts of them, that wait for the end of the turn.
     outbox: Vec<u8>,
-    /// The bytes of the outbox that have gone to the socket.
+    /// The number of bytes of the outbox that have gone to the socket.
     outbox_sent: usize,
-    /// Whether the socket may hold bytes back, as TLS does.
+    /// True if the socket may hold bytes back, as TLS does.
     is_unflushed: bool,
-    /// Requests that have arrived and whose responses have not been written.
+    /// The number of requests that have arrived and whose responses have not been written.
     open_requests: u64,
-    /// Answers whose last byte the library has, or will have when it next flushes.
+    /// The number of responses whose last byte the library has, and will pass on when it next
+    /// flushes.
     written: u64,
-    /// Answers whose last byte is in the outbox or the socket.
+    /// The number of responses whose last byte is in the outbox or the socket.
     handed_over: u64,
-    /// Waits for the library's next complete flush.
+    /// The task that waits for the library's next complete flush.
     flush_awaited: Option<Waker>,
 }
 
@@ -73,7 +74,7 @@ impl Line {
         })))
     }
 
-    /// Opens a request whose head has just been read, and says when the read returned that
+    /// Opens a request whose head has just been read, and returns the time of the read that
     /// completed it. The library reads no further before it has passed a head on.
     pub(crate) fn request_arrived(&self) -> Instant {
         let mut ends = self.ends();
@@ -81,25 +82,27 @@ impl Line {
         ends.last_read
     }
 
-    /// When the latest bytes came: those that completed a request, once it is whole.
+    /// Returns the time at which the latest bytes arrived: those that completed a request, once it
+    /// is complete.
     pub(crate) fn last_read(&self) -> Instant {
         self.ends().last_read
     }
 
-    /// Takes the head of the request that has just arrived, as it came; `None` if too many bytes
-    /// came before it.
+    /// Removes and returns the head of the request that has just arrived, as received; `None` if
+    /// too many bytes arrived before it.
     pub(crate) fn take_head(&self, request_line: &str) -> Option<Vec<u8>> {
         self.ends().capture.take_head(request_line)
     }
 
-    /// The library has been given the last byte of a response. It is counted when it is sent.
+    /// Records that the library has received the last byte of a response, which is counted when it
+    /// is sent.
     pub(crate) fn answer_written(&self) {
         let mut ends = self.ends();
         ends.written += 1;
         ends.request_closed();
     }
 
-    /// A request has been dealt with by a raw response.
+    /// Records that a request was answered by a raw response.
     pub(crate) fn request_closed(&self) {
         self.ends().request_closed();
     }
@@ -135,13 +138,13 @@ impl Line {
         .await;
     }
 
-    /// Takes the line back from the library, with the bytes that it had read too many.
+    /// Takes the line back from the library, with the bytes that it had read in excess.
     pub(crate) fn take_back(&self, too_many: Bytes) {
         self.ends().given_back = too_many;
     }
 
-    /// Reads until it is clear whether the client's first bytes are `prefix`. What was read is read
-    /// again.
+    /// Reads until it is known whether the client's first bytes are `prefix`. The bytes are read
+    /// again later.
     pub(crate) async fn begins_with(&self, prefix: &[u8]) -> bool {
         let mut begun = Vec::new();
         let outcome = poll_fn(|cx| self.ends().poll_begins_with(cx, prefix, &mut begun)).await;
@@ -149,7 +152,7 @@ impl Line {
         outcome
     }
 
-    /// Sends `bytes` past the library, after all that was written before.
+    /// Sends `bytes` past the library, after all earlier writes.
     pub(crate) async fn send(&self, bytes: &[u8]) -> io::Result<()> {
         self.ends().outbox.extend_from_slice(bytes);
         poll_fn(|cx| self.ends().poll_send(cx)).await
@@ -165,7 +168,7 @@ impl Line {
         self.ends().socket.reset_on_close()
     }
 
-    /// Reads and drops what comes, until the client ends its direction or breaks the connection.
+    /// Reads and drops data, until the client ends its direction or breaks the connection.
     pub(crate) async fn swallow(&self) {
         let mut bytes = [0; 4096];
         poll_fn(|cx| self.ends().poll_swallow(cx, &mut bytes)).await;
@@ -184,7 +187,7 @@ impl Ends {
         }
     }
 
-    /// Sends all that is gathered; then the responses that end there are sent.
+    /// Sends all gathered data; the responses that end in it then count as sent.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.outbox_sent < self.outbox.len() {
             let rest = &self.outbox[self.outbox_sent..];
@@ -301,7 +304,8 @@ impl AsyncWrite for Ends {
         true
     }
 
-    /// The library has handed over everything; it goes to the socket when the turn ends.
+    /// Records that the library has handed over everything; it goes to the socket when the turn
+    /// ends.
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let ends = self.get_mut();
         ends.handed_over += mem::take(&mut ends.written);

@@ -1,4 +1,4 @@
-//! Listening: sockets are accepted on one thread and dealt out to all in turn.
+//! Listening: sockets are accepted on one thread and distributed to all in turn.
 
 use crate::alarm::Alarm;
 use crate::error::StartError;
@@ -16,16 +16,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, UnixListener};
 
-/// As many connections as the system lets wait to be accepted; it cuts this to its own limit.
+/// The most connections that wait to be accepted; the system reduces it to its own limit.
 const BACKLOG: i32 = 65_535;
 
-/// How long nothing is accepted after an accept has failed, which is mostly for want of
-/// descriptors.
+/// The pause of accepting after an accept has failed, mostly for lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A socket that is listened on, of either family.
+/// A listening socket of either family.
 pub(crate) trait Listener: Send + Sync + 'static {
-    /// Waits for a connection, and takes it out of this thread's event loop.
+    /// Waits for a connection, and removes it from this thread's event loop.
     fn take(&self) -> impl Future<Output = io::Result<Accepted>> + Send;
 }
 
@@ -43,7 +42,7 @@ impl Listener for LocalListener {
     }
 }
 
-/// A Unix socket, whose file goes when it does.
+/// A Unix socket whose file is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct LocalListener {
     listener: UnixListener,
@@ -54,15 +53,15 @@ pub(crate) struct LocalListener {
 
 impl Drop for LocalListener {
     fn drop(&mut self) {
-        // What stands there by now may be another's.
+        // By now the file may belong to another server.
         if self.file.is_some() && socket_file(&self.path) == self.file {
-            // If it was removed meanwhile, the goal is reached.
+            // It may have been removed meanwhile, which is fine.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Listens on `address`; within an event loop.
+/// Listens on `address`; must be called within an event loop.
 pub(crate) fn listen_tcp(address: SocketAddr) -> Result<TcpListener, StartError> {
     let listen = || {
         let socket = Socket::new(
@@ -79,7 +78,7 @@ pub(crate) fn listen_tcp(address: SocketAddr) -> Result<TcpListener, StartError>
     listen().map_err(|source| StartError::Listen { address, source })
 }
 
-/// Listens on `path`, in place of a server that left its socket there and is gone; within an
+/// Listens on `path`, replacing the socket of a server that has ended; must be called within an
 /// event loop.
 pub(crate) fn listen_local(path: &Path) -> Result<LocalListener, StartError> {
     let listen = || match UnixListener::bind(path) {
@@ -102,21 +101,21 @@ pub(crate) fn listen_local(path: &Path) -> Result<LocalListener, StartError> {
         })
 }
 
-/// Whether there is a socket without a listener. Any other file refuses connections as well, and is
-/// not ours to take away; nor is a link.
+/// True if there is a socket without a listener. Any other file also refuses connections, and must
+/// not be removed; neither must a link.
 fn is_deserted(path: &Path) -> bool {
     let refuses = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
     socket_file(path).is_some() && UnixStream::connect(path).is_err_and(refuses)
 }
 
-/// The device and the number of the socket at this path, if there is one.
+/// Returns the device and the number of the socket at this path, if there is one.
 fn socket_file(path: &Path) -> Option<(u64, u64)> {
     let metadata = path.symlink_metadata().ok()?;
     let is_socket = metadata.file_type().is_socket();
     is_socket.then(|| (metadata.dev(), metadata.ino()))
 }
 
-/// Deals connections out to the threads, one after the other.
+/// Distributes connections to the threads, one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Dealer {
     threads: Vec<Inbox>,
@@ -137,7 +136,7 @@ impl Dealer {
     }
 }
 
-/// Accepts whatever comes, for as long as the thread runs.
+/// Accepts connections for as long as the thread runs.
 pub(crate) async fn accept(
     listener: impl Listener,
     dealer: Dealer,

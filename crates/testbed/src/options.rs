@@ -1,8 +1,8 @@
-//! Response options: what can be set of a response, by name.
+//! Response options: the properties of a response that can be set by name.
 //!
-//! One table names them all. [`Answer::set`] sets a server's defaults; a request sets its own
-//! options by its query (`/?size=1000&delay=20ms`) and, above that, by its headers
-//! (`X-Loadline-Size: 1000`): whatever reads them comes here.
+//! One table lists them all. [`Answer::set`] sets a server's defaults; a request sets its own
+//! options by its query (`/?size=1000&delay=20ms`) and, with precedence, by its headers
+//! (`X-Loadline-Size: 1000`): all of these use this module.
 
 use crate::answer::{Answer, Encoding, Version};
 use crate::values::{self, optional};
@@ -12,19 +12,19 @@ use hyper::header::HeaderValue;
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// One thing that can be set of a response.
+/// A property of a response that can be set.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseOption {
-    /// Its name: in the query as it is, in a header as `X-Loadline-<name>`.
+    /// The option's name: unchanged in the query, in a header as `X-Loadline-<name>`.
     pub name: &'static str,
-    /// A phrase for the values it takes.
+    /// A phrase that describes the accepted values.
     pub takes: &'static str,
-    /// What it does, in one sentence.
+    /// The option's effect, in one sentence.
     pub meaning: &'static str,
     set: fn(&mut Answer, &str) -> Option<()>,
 }
 
-/// Every option, in the guide's order.
+/// Returns every option, in the guide's order.
 pub fn response_options() -> &'static [ResponseOption] {
     &OPTIONS
 }
@@ -163,8 +163,8 @@ static OPTIONS: [ResponseOption; 20] = [
     },
 ];
 
-/// Reads the bytes of a body. More than a terabyte is taken for a mistake: no client waits for it,
-/// and beyond what 64 bits hold there is no telling its length.
+/// Reads the length of a body in bytes. More than a terabyte is refused as a mistake: no client
+/// waits for it, and beyond 64 bits a length can't be represented.
 fn body_size(text: &str) -> Option<u64> {
     const MOST: u64 = 1_000_000_000_000;
     values::count(text).filter(|&size| size <= MOST)
@@ -209,7 +209,7 @@ fn interims(text: &str) -> Option<Vec<StatusCode>> {
     Some(all.unwrap_or_default())
 }
 
-/// Reads one interim status; not 101, after which the connection would no longer speak HTTP.
+/// Reads one interim status; not 101, after which the connection would no longer use HTTP.
 fn interim(code: &str) -> Option<StatusCode> {
     let status = StatusCode::from_bytes(code.as_bytes()).ok()?;
     let fits = status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS;
@@ -229,8 +229,8 @@ impl Answer {
     /// Sets the option `name` to `value`.
     ///
     /// # Errors
-    /// [`OptionError`] if there is no such option or it doesn't take that value; the response is
-    /// then as it was.
+    /// [`OptionError`] if there is no such option or it doesn't accept that value; the response is
+    /// then unchanged.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let option = OPTIONS
             .iter()
@@ -244,17 +244,17 @@ impl Answer {
     }
 }
 
-/// Why an option was not set.
+/// A reason why an option was not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
-    /// The option doesn't take this value.
+    /// The option doesn't accept this value.
     #[error("`{name}` does not take `{value}`. It takes {takes}.")]
     Refused {
         /// The option.
         name: &'static str,
-        /// The value as it came.
+        /// The value as received.
         value: String,
-        /// A phrase for what the option takes.
+        /// A phrase that describes the accepted values.
         takes: &'static str,
     },
     /// There is no such option.

@@ -1,7 +1,8 @@
-//! Raw responses: answers that no HTTP library would send, written on the bare connection.
+//! Raw responses: responses that no HTTP library would send, written on the bare connection.
 //!
-//! A raw response has a [`Plan`]: which part of it is sent, and what happens to the connection
-//! afterwards. A response without a fault is sent whole and the connection goes on, as HTTP has it.
+//! A raw response has a [`Plan`]: the part of it that is sent, and what happens to the connection
+//! afterwards. A response without a fault is sent whole and the connection continues, according to
+//! HTTP.
 
 use crate::content::{Dripper, piece_size};
 use crate::context::Context;
@@ -12,28 +13,28 @@ use crate::reply::Reply;
 use std::future::poll_fn;
 use std::io;
 
-/// Sent in place of a response.
+/// The bytes that are sent in place of a response.
 const GARBAGE: &[u8] = b"\x16\x03\x01\xff\xfe this is no HTTP \x00\x80\r\n\r\n";
 
-/// Sent where a chunk's size is due.
+/// The bytes that are sent in place of a chunk's size.
 const BAD_CHUNK_SIZE: &[u8] = b"no-size\r\n";
 
-/// One chunk of a response without end, and how many of them are sent at once.
+/// One chunk of an endless response, and the number of them that are sent at once.
 const ENDLESS_CHUNK: &[u8] = b"10\r\nand so on and on\r\n";
 const ENDLESS_AT_ONCE: usize = 3_000;
 
-/// What happens to the connection after a raw response.
+/// The state of the connection after a raw response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onward {
-    /// It is to be closed in good order.
+    /// It is to be closed in order.
     Close,
-    /// It is over: drop it.
+    /// It has ended and can be dropped.
     Gone,
-    /// The next request may come.
+    /// The next request may follow.
     GoOn,
 }
 
-/// What is sent of a response.
+/// The part of a response that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Nothing,
@@ -41,18 +42,18 @@ enum Part {
     Head,
     HalfBody,
     Whole,
-    /// Bytes that are none of it.
+    /// Bytes that are not part of it.
     Garbage,
     /// The head, half of the body as a chunk, and a malformed chunk size.
     BadChunk,
-    /// The head, and chunks until the client has gone.
+    /// The head, and chunks until the client has closed.
     Endless,
 }
 
-/// What follows.
+/// The end of the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// As the response announces: the connection goes on or is closed.
+    /// As the response announces: the connection continues or is closed.
     AsAnnounced,
     Broken(Break),
 }
@@ -90,15 +91,15 @@ impl Part {
     }
 }
 
-/// Plays `reply` on the line and says how the connection goes on.
+/// Plays `reply` on the line and returns the state of the connection.
 ///
 /// # Errors
-/// Those of the socket, where the client was gone before the reply was played.
+/// Those of the socket, if the client had closed before the reply was played.
 pub(crate) async fn play(line: &Line, reply: &Reply, context: &Context) -> io::Result<Onward> {
     let fault = reply.answer.fault;
     let plan = Plan::of(fault);
     let sent = send_part(plan.part, &mut Pen::new(line, reply, context)).await;
-    // An endless response is sent until the client leaves.
+    // An endless response is sent until the client closes.
     let is_played = fault.is_some() && (sent.is_ok() || fault == Some(Fault::Endless));
     context.state.tally.faults.add(u64::from(is_played));
     sent?;
@@ -202,7 +203,7 @@ impl<'a> Pen<'a> {
         Ok(())
     }
 
-    /// Sends small chunks until the client has gone.
+    /// Sends small chunks until the client has closed.
     async fn chunks_for_ever(&self) -> io::Result<()> {
         let chunks = ENDLESS_CHUNK.repeat(ENDLESS_AT_ONCE);
         loop {
@@ -210,7 +211,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Sends the body's first bytes, cutting a chunk in the middle where they end in one.
+    /// Sends the body's first bytes; a chunk is cut in the middle if they end in it.
     async fn body_up_to(&mut self, end: u64) -> io::Result<()> {
         let mut start = 0;
         while self.reply.has_body() && start < end {

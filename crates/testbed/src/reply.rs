@@ -1,4 +1,4 @@
-//! The response to one request, decided: what will be sent, by whichever way.
+//! The response to one request, with everything decided, before it is sent in either way.
 
 use crate::answer::{Answer, Version};
 use crate::content::Content;
@@ -7,23 +7,23 @@ use hyper::header::CONNECTION;
 use hyper::http::request;
 use hyper::{HeaderMap, Method, StatusCode};
 
-/// What is sent in answer to one request.
+/// The response to one request.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) answer: Answer,
     pub(crate) content: Content,
-    /// What the response's head says about the arrival.
+    /// The time since the previous arrival, for the response's head.
     pub(crate) gap_ns: u64,
-    /// Whether the response announces the end of the connection, and the connection ends.
+    /// True if the response announces the end of the connection, which then ends.
     pub(crate) closes: bool,
-    /// Whether the client would take the connection to go on.
+    /// True if the client expects the connection to continue.
     pub(crate) client_stays: bool,
-    /// Whether the request was HEAD: the response has the head of one to GET, and no body.
+    /// True if the request was HEAD: the response has the head of one to GET, and no body.
     pub(crate) is_head_only: bool,
 }
 
 impl Reply {
-    /// The reply to `request`, the n-th of its connection.
+    /// Creates the reply to `request`, the n-th of its connection.
     pub(crate) fn new(
         request: &request::Parts,
         answer: Answer,
@@ -41,15 +41,15 @@ impl Reply {
         }
     }
 
-    /// Whether body bytes follow the head; HTTP forbids them for some methods and statuses
-    /// (RFC 9112, section 6.3).
+    /// True if body bytes follow the head; HTTP forbids them for some methods and statuses (RFC
+    /// 9112, section 6.3).
     pub(crate) fn has_body(&self) -> bool {
         let bodiless = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
         !self.is_head_only && !bodiless.contains(&self.answer.status)
     }
 }
 
-/// A response that says `text` in place of what was asked for.
+/// Returns a response with `text` that replaces the requested one.
 pub(crate) fn refusal(status: StatusCode, text: String) -> (Answer, Content) {
     let text = Content::Text(Bytes::from(text + "\n"));
     (
@@ -70,7 +70,7 @@ fn closes(answer: &Answer, nth: u64) -> bool {
     closes_by_itself || is_last || answer.until_close
 }
 
-/// Whether the client means to go on (RFC 9112, section 9.3).
+/// True if the client intends to continue (RFC 9112, section 9.3).
 fn client_stays(request: &request::Parts) -> bool {
     if request.version == hyper::Version::HTTP_10 {
         says(&request.headers, "keep-alive")

@@ -10,17 +10,17 @@ use std::borrow::Cow;
 /// The prefix of a header that sets an option.
 const HEADER_PREFIX: &str = "x-loadline-";
 
-/// The path that answers with what it received.
+/// The path whose response is the request itself.
 const ECHO_PATH: &str = "/echo";
 
-/// Whether the request wants to see itself.
+/// True if the request is for an echo.
 pub(crate) fn wants_echo(request: &Parts) -> bool {
     request.uri.path() == ECHO_PATH
 }
 
-/// The response that `request` asks for; the server's own where it asks for nothing.
+/// Returns the response with the options of `request`; the server's own if there are none.
 ///
-/// The query of `/echo` belongs to the client: other names there are ignored.
+/// The query of `/echo` belongs to the client: unknown names in it are ignored.
 pub(crate) fn apply<'a>(
     request: &Parts,
     defaults: &'a Answer,

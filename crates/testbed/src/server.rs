@@ -25,15 +25,15 @@ pub struct Server {
     certificate_pem: Option<String>,
     state: Arc<State>,
     inboxes: Vec<Inbox>,
-    /// Joined when the server stops; empty from then on.
+    /// The threads, which are joined when the server stops; empty from then on.
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Starts a server; when this returns, it can be connected to.
+    /// Starts a server; when this returns, the server accepts connections.
     ///
     /// # Errors
-    /// [`StartError`] says what was in the way.
+    /// [`StartError`] with the reason.
     pub fn start(config: Config) -> Result<Self, StartError> {
         config.check()?;
         let tls = own_tls(&config)?;
@@ -53,7 +53,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts a thread at each post; the first takes the chores.
+    /// Starts a thread at each post; the first one gets the chores.
     fn man(
         &mut self,
         posts: Vec<Post>,
@@ -74,30 +74,32 @@ impl Server {
         Ok(())
     }
 
-    /// Where the server listens, with the port that was free.
+    /// Returns the address on which the server listens, with the port that was free.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The server's own certificate, for localhost, 127.0.0.1 and ::1, in PEM; `None` without TLS.
+    /// Returns the server's own certificate, for localhost, 127.0.0.1 and ::1, in PEM; `None`
+    /// without TLS.
     pub fn certificate_pem(&self) -> Option<String> {
         self.certificate_pem.clone()
     }
 
-    /// What the server has done so far. A response is counted just after the kernel has taken it,
-    /// so a client may have read one more than is counted.
+    /// Returns the counts so far. A response is counted just after the kernel has accepted it, so a
+    /// client may have read one more than is counted.
     pub fn counts(&self) -> Counts {
         self.state.tally.counts()
     }
 
-    /// The requests that [`Config::keep`] asked for and that have come whole, in the order in which
-    /// their heads arrived: each as it came, head and body, without the framing of chunks.
+    /// Returns the requests to be stored by [`Config::keep`] that have arrived completely, in the
+    /// order in which their heads arrived: each as received, head and body, without the framing of
+    /// chunks.
     pub fn kept(&self) -> Vec<Vec<u8>> {
         self.state.kept()
     }
 
-    /// How far the arrivals so far strayed from an even schedule; `None` unless the configuration
-    /// asked for it. The figures are computed here, from every arrival.
+    /// Returns the deviations of the arrivals so far from an even schedule; `None` unless the
+    /// configuration requests them. They are computed by this call, from every arrival.
     pub fn arrivals(&self) -> Option<ArrivalReport> {
         self.state.arrivals()
     }
@@ -114,7 +116,7 @@ impl Server {
             inbox.put(Work::Stop);
         }
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so itself.
+            // A thread that panicked has already reported it.
             let _ = thread.join();
         }
     }
@@ -126,7 +128,7 @@ impl Drop for Server {
     }
 }
 
-/// All that a thread needs, before it runs.
+/// All objects that a thread needs, before it runs.
 struct Post {
     runtime: Runtime,
     alarm: Alarm,
@@ -147,7 +149,7 @@ impl Post {
     }
 }
 
-/// What the thread at `first` has to do besides serving, and the address where it listens.
+/// Returns the additional tasks of the thread at `first`, and the address on which it listens.
 fn chores(
     config: &Config,
     first: &Post,

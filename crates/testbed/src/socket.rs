@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::HandshakeKind;
 use tokio_rustls::server::TlsStream;
 
-/// A socket as the listener hands it to the thread that will serve it; not blocking.
+/// A non-blocking socket as the listener passes it to the thread that will serve it.
 #[derive(Debug)]
 pub(crate) enum Accepted {
     Tcp(std::net::TcpStream),
@@ -23,14 +23,14 @@ pub(crate) enum Accepted {
 #[derive(Debug)]
 pub(crate) enum Socket {
     Tcp(TcpStream),
-    /// In a box, for it is many times as large as the others.
+    /// Boxed, because it is many times as large as the others.
     Tls(Box<TlsStream<TcpStream>>),
     Unix(UnixStream),
 }
 
 impl Socket {
-    /// Takes a socket over to the calling thread's event loop; TCP with a handshake where there
-    /// is a `tls`.
+    /// Registers a socket with the calling thread's event loop; TCP makes a handshake if there is a
+    /// `tls`.
     pub(crate) async fn open(accepted: Accepted, tls: Option<&TlsAcceptor>) -> io::Result<Self> {
         let tcp = match accepted {
             Accepted::Unix(stream) => return Ok(Self::Unix(UnixStream::from_std(stream)?)),
@@ -43,7 +43,7 @@ impl Socket {
         }
     }
 
-    /// Whether this is a TLS session that was resumed.
+    /// True if this is a TLS session that was resumed.
     pub(crate) fn is_resumed(&self) -> bool {
         match self {
             Self::Tls(stream) => {
@@ -53,7 +53,7 @@ impl Socket {
         }
     }
 
-    /// Whether client and server agreed on HTTP/2 in their TLS handshake.
+    /// True if client and server agreed on HTTP/2 in their TLS handshake.
     pub(crate) fn agreed_on_http2(&self) -> bool {
         match self {
             Self::Tls(stream) => stream.get_ref().1.alpn_protocol() == Some(b"h2"),
@@ -61,7 +61,7 @@ impl Socket {
         }
     }
 
-    /// Makes the close a reset. A Unix socket has none and is closed all the same.
+    /// Makes the close a reset. A Unix socket has no reset and is just closed.
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
         let at_once = Some(Duration::ZERO);
         match self {
@@ -72,7 +72,7 @@ impl Socket {
     }
 }
 
-/// Does the same to whichever stream there is.
+/// Makes the same call on whichever stream there is.
 macro_rules! on_stream {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {

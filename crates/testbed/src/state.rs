@@ -1,4 +1,4 @@
-//! What all threads of a server share.
+//! The state that all threads of a server share.
 
 use crate::alarm::Alarm;
 use crate::answer::Answer;
@@ -21,38 +21,39 @@ use tokio::sync::Notify;
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) defaults: Answer,
-    /// Whether the options of requests are ignored.
+    /// True if the options of requests are ignored.
     pub(crate) ignore_options: bool,
     counters: Option<Counters>,
     pub(crate) tally: Tally,
     pub(crate) freezer: Freezer,
-    /// Cloned for each request that needs luck, and set to a stream of the request's own.
+    /// The source of randomness, cloned for each request that needs it and set to a stream of the
+    /// request's own.
     luck: ChaCha8Rng,
     /// The zero of the server's clock.
     epoch: Instant,
-    /// Requests that have arrived, whole or not.
+    /// The number of requests that have arrived, complete or not.
     arrived: Counter,
-    /// The latest arrival on the server's clock; 0 before the first.
+    /// The latest arrival on the server's clock, in nanoseconds; 0 before the first.
     last_arrival_ns: AtomicU64,
     first_request: OnceLock<Instant>,
-    /// Told once, with the first request.
+    /// Notified once, with the first request.
     begun: Notify,
     meter: Option<Mutex<ArrivalMeter>>,
-    /// How many requests are kept.
+    /// The number of requests that are stored.
     keep: u64,
     kept: Mutex<BTreeMap<u64, Vec<u8>>>,
 }
 
-/// A request's place among all that reach the server.
+/// A request's position among all that reach the server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    /// Counted from 1.
+    /// The request's number, from 1.
     pub(crate) number: u64,
-    /// Since the arrival before it; 0 for the first.
+    /// The time since the arrival before it, in nanoseconds; 0 for the first.
     pub(crate) gap_ns: u64,
 }
 
-/// What a request needs luck for.
+/// The purpose for which a request needs random numbers.
 #[derive(Clone, Copy)]
 enum Purpose {
     Wait,
@@ -105,32 +106,32 @@ impl State {
         }
     }
 
-    /// Whether the request is one of those that are kept.
+    /// True if the request is one of those to be stored.
     pub(crate) fn keeps(&self, arrival: Arrival) -> bool {
         arrival.number <= self.keep
     }
 
-    /// Keeps a request, head and body.
+    /// Stores a request, head and body.
     pub(crate) fn keep(&self, arrival: Arrival, request: Vec<u8>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.insert(arrival.number, request);
     }
 
-    /// What was kept, in the order in which the requests arrived.
+    /// Returns the stored requests, in the order in which they arrived.
     pub(crate) fn kept(&self) -> Vec<Vec<u8>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.values().cloned().collect()
     }
 
-    /// When a request that is whole now will have been served, by which the response's delay
-    /// begins.
+    /// Returns the instant at which a request that is complete now will have been served; the
+    /// response's delay begins then.
     pub(crate) fn serve(&self, now: Instant) -> Instant {
         let counters = self.counters.as_ref();
         counters.map_or(now, |counters| counters.serve(now))
     }
 
-    /// How `answer` turns out for the request of that number, by its count and its luck: as it is
-    /// or spared, and after which wait.
+    /// Decides on the response to the request of this number, by its count and its random numbers:
+    /// returns `answer` as it is or spared, and the wait before it.
     pub(crate) fn decide(&self, answer: Answer, number: u64) -> (Answer, Duration) {
         let wait = match answer.delay {
             None => Duration::ZERO,
@@ -143,8 +144,8 @@ impl State {
         (if is_hit { answer } else { answer.spared() }, wait)
     }
 
-    /// The source of what is random about the request of that number: each request and purpose
-    /// has a stream of its own, so none moves another's.
+    /// Returns the random numbers for the request of this number: each request and purpose has a
+    /// stream of its own, so that they do not influence each other.
     fn luck(&self, number: u64, purpose: Purpose) -> ChaCha8Rng {
         let mut luck = self.luck.clone();
         luck.set_stream(number << 1 | purpose as u64);
@@ -157,7 +158,7 @@ impl State {
         self.freezer.freeze(length);
     }
 
-    /// Freezes the whole server again and again, as `freeze` says.
+    /// Freezes the whole server repeatedly, on the schedule of `freeze`.
     pub(crate) async fn freeze_on_schedule(&self, freeze: Freeze, alarm: &Alarm) {
         let mut at = self.first_request().await + freeze.first_at;
         loop {
@@ -179,7 +180,8 @@ impl State {
         }
     }
 
-    /// What the meter says; computed from a copy, so that arrivals go on being noted meanwhile.
+    /// Returns the meter's report; it is computed from a copy, so that further arrivals are
+    /// recorded meanwhile.
     pub(crate) fn arrivals(&self) -> Option<ArrivalReport> {
         let meter = self.meter.as_ref()?;
         let copy = meter.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -1,4 +1,4 @@
-//! TLS with a certificate that the server makes for itself at every start.
+//! TLS with a certificate that the server creates itself at every start.
 
 use crate::error::StartError;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
@@ -11,7 +11,7 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-/// Every name a client on the same machine may call the server by.
+/// Every name by which a client on the same machine may address the server.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// The server's side of TLS.
@@ -23,7 +23,7 @@ pub(crate) struct OwnTls {
 }
 
 impl OwnTls {
-    /// Makes a certificate; asks for the client's own where `client_ca_pem` is given.
+    /// Creates a certificate; requests the client's own if `client_ca_pem` is given.
     pub(crate) fn new(client_ca_pem: Option<&str>) -> Result<Self, StartError> {
         let certificate = |error: rcgen::Error| StartError::Certificate(error.to_string());
         let CertifiedKey { cert, signing_key } =

@@ -1,15 +1,15 @@
-//! The values of response options: lengths of time, sizes, counts, switches.
+//! The values of response options: durations, sizes, counts, switches.
 //!
-//! Each reader returns `None` for a text that is no such value; the option's help says what it
-//! takes.
+//! Each reader returns `None` for a text that is not such a value; the option's help describes the
+//! accepted values.
 
 use loadline_units::{parse_count, parse_duration, parse_number};
 use std::time::Duration;
 
-/// A length of time that no one waits for; above it a value is taken for a mistake.
+/// The longest accepted duration, in seconds; a longer one is refused as a mistake.
 const LONGEST_S: f64 = 1e6;
 
-/// Reads `10s`, `500ms`, `1m30s`, `1.5ms`; a number alone is seconds.
+/// Reads `10s`, `500ms`, `1m30s`, `1.5ms`; a number without a unit is in seconds.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     let duration = parse_duration(text).ok()?;
     (duration.as_secs_f64() <= LONGEST_S).then_some(duration)
@@ -39,7 +39,7 @@ pub(crate) fn positive_number(text: &str) -> Option<f64> {
     parse_number(text).filter(|value| *value > 0.0)
 }
 
-/// Reads `none` as nothing, and everything else by `read`.
+/// Reads `none` as no value, and everything else with `read`.
 pub(crate) fn optional<T>(text: &str, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "none" {
         Some(None)

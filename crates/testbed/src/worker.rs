@@ -8,7 +8,7 @@ use crate::listen::{self, Dealer, LocalListener};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// What the first worker does besides serving.
+/// The additional tasks of the first worker.
 #[derive(Debug)]
 pub(crate) struct Chores {
     pub(crate) tcp: TcpListener,
@@ -17,7 +17,8 @@ pub(crate) struct Chores {
     pub(crate) freeze: Option<Freeze>,
 }
 
-/// Works until told to stop. What is being served then is dropped with the event loop.
+/// Works until a stop message. Connections that are being served are then dropped with the event
+/// loop.
 pub(crate) async fn work(
     mut inbox: UnboundedReceiver<Work>,
     context: Context,

@@ -1,5 +1,5 @@
-//! A connection of HTTP/2: the HTTP library sends ordinary answers, each on its stream; a fault of
-//! the connection takes it from the library for good.
+//! A connection of HTTP/2: the HTTP library sends ordinary responses, each on its stream; for a
+//! fault of the connection it is taken from the library for good.
 
 use super::{Connection, Unanswered};
 use crate::body::AnswerBody;
@@ -18,10 +18,10 @@ use std::pin::pin;
 use std::sync::{Arc, PoisonError};
 use std::task::Poll;
 
-/// The window of each stream: small enough for a fault to hold a client back by it.
+/// The window of each stream in bytes: small enough for a fault to block a client with it.
 const STREAM_WINDOW: u32 = 65_535;
 
-/// A fault of the whole connection, and the answer in whose place it comes.
+/// A fault of the whole connection, and the response that it replaces.
 #[derive(Debug)]
 pub(super) struct Broken {
     fault: H2Fault,
@@ -40,7 +40,7 @@ impl Connection {
             stream,
             reply,
         } = &broken;
-        // A flood ends when the client has gone, which is no failure of its.
+        // A flood ends when the client has closed, which does not count as a failure.
         let played = h2_frames::play(&self.line, *fault, *stream, reply).await;
         self.context.state.tally.faults.add(1);
         match (played, fault) {
@@ -82,8 +82,9 @@ impl Connection {
         }
     }
 
-    /// Gives the library an answer, or plays the fault in its place. `nth` is the request's place
-    /// on the connection, from which its stream follows: clients number their streams 1, 3, 5.
+    /// Passes a response to the library, or plays the fault in its place. `nth` is the position of
+    /// the request on the connection, from which its stream follows: clients number their streams
+    /// 1, 3, 5.
     pub(super) async fn give_http2(
         &self,
         reply: Reply,

@@ -1,5 +1,5 @@
-//! Deviations and gaps of arrivals over the wire. What they are exactly is tested where they are
-//! computed; here, that arrivals are noted, each once and when it came.
+//! Deviations and gaps of arrivals over the network. Their exact values are tested where they are
+//! computed; these tests check that arrivals are recorded, each once and at its time.
 
 use crate::client::{Client, plain, start};
 use loadline_testbed::{Config, EvenSchedule};
@@ -76,7 +76,7 @@ fn arrivals_are_measured_behind_what_is_skipped() {
     let report = server.arrivals().expect("a report");
     assert_eq!(report.measured + report.skipped, 40);
     assert!(report.skipped >= 1 && report.measured >= 1, "{report:?}");
-    // However late the machine makes single ones, they are spread over the whole time.
+    // However late the machine makes some of them, they are spread over the whole time.
     let half = Duration::from_millis(200);
     assert!(report.deviation.p50 < half, "{report:?}");
 }

@@ -5,15 +5,15 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Longer than anything here takes, so that a test fails instead of hanging.
+/// A time that is longer than any test takes, so that a test fails instead of hanging.
 const TOO_LONG: Duration = Duration::from_secs(20);
 
-/// A free port of loopback.
+/// Returns a free port of loopback.
 pub(crate) fn free_port() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 0))
 }
 
-/// A server with the defaults of `config`, on a free port.
+/// Starts a server with the defaults of `config`, on a free port.
 pub(crate) fn start(config: Config) -> Server {
     Server::start(Config {
         listen: free_port(),
@@ -22,12 +22,12 @@ pub(crate) fn start(config: Config) -> Server {
     .expect("a server that starts")
 }
 
-/// A server that answers as it does by itself.
+/// Starts a server with its default responses.
 pub(crate) fn plain() -> Server {
     start(Config::default())
 }
 
-/// Waits for what another thread is about to do.
+/// Waits for a change that another thread is about to make.
 pub(crate) fn wait_until(has_happened: impl Fn() -> bool) {
     let start = Instant::now();
     while !has_happened() {
@@ -52,7 +52,7 @@ impl Answer {
         self.status_line[9..12].parse().expect("a status code")
     }
 
-    /// The value of a header, whose name is given in lower case.
+    /// Returns the value of a header, whose name is given in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self
             .headers
@@ -66,12 +66,12 @@ impl Answer {
     }
 }
 
-/// How a stream ended.
+/// The end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Eof,
     Reset,
-    /// Nothing came for a while, and the stream is open.
+    /// No data arrived for a while, and the stream is open.
     Silence,
 }
 
@@ -111,7 +111,7 @@ impl<S: Read + Write> Client<S> {
             .expect("a server that reads");
     }
 
-    /// Sends a GET with more header lines, each with its end.
+    /// Sends a GET with additional header lines, each with its end.
     pub(crate) fn ask_with(&mut self, target: &str, headers: &str) {
         self.send(format!(
             "GET {target} HTTP/1.1\r\nHost: here\r\n{headers}\r\n"
@@ -214,7 +214,7 @@ impl<S: Read + Write> Client<S> {
         self.unread.extend_from_slice(&buffer[..size]);
     }
 
-    /// Reads all that comes, and how it ended.
+    /// Reads all data, and returns how the stream ended.
     pub(crate) fn read_to_end(&mut self) -> (Vec<u8>, End) {
         let mut all = std::mem::take(&mut self.unread);
         let mut buffer = [0; 64 * 1024];

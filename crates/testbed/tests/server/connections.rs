@@ -1,4 +1,4 @@
-//! Keep-alive, closing, pipelines, uploads, and the counts of it all.
+//! Keep-alive, closing, pipelines, uploads, and all their counts.
 
 use crate::client::{Client, End, plain, wait_until};
 use loadline_testbed::Counts;

@@ -1,4 +1,4 @@
-//! What `/echo` says, and what is kept of requests.
+//! The responses of `/echo`, and the stored requests.
 
 use crate::client::{Client, plain, start};
 use loadline_testbed::Config;
@@ -27,7 +27,7 @@ fn pieces_of_a_request_come_back_as_one() {
     .enumerate()
     {
         client.send(piece);
-        // What was sent before is read by itself: other connections come after it.
+        // Data sent before is read first: other connections are served after it.
         Client::connect(&server).get("/");
         assert_eq!(
             server.counts().requests,

@@ -1,13 +1,14 @@
-//! Each fault on the bare socket: what comes, and how it ends.
+//! Each fault on the bare socket: the received data, and the end.
 
 use crate::client::{Client, End, plain, wait_until};
 use loadline_testbed::{Break, Fault, Point};
 use std::time::Duration;
 
-/// Long enough to take silence for silence.
+/// The time after which a silent stream counts as silent.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// What a client reads when `fault` is played on a response of 60 bytes, and what is counted.
+/// Returns the data that a client reads when `fault` is played on a response of 60 bytes, and
+/// checks the counts.
 fn played(fault: Fault, more: &str) -> (String, End) {
     let server = plain();
     let mut client = Client::connect(&server);
@@ -50,7 +51,7 @@ fn end_of(how: Break) -> End {
     }
 }
 
-/// The body, if the head is whole.
+/// Returns the body, if the head is complete.
 fn body(answer: &str) -> Option<&str> {
     answer.split_once("\r\n\r\n").map(|(_, body)| body)
 }
@@ -111,7 +112,7 @@ fn a_half_closed_connection_still_reads() {
     let mut client = Client::connect(&server);
     client.ask("/?fault=half-close-before-head");
     assert_eq!(client.read_to_end(), (vec![], End::Eof));
-    // Two seconds' worth of lingering would reset this; a half-closed server goes on reading.
+    // Lingering for two seconds would end in a reset; a half-closed server continues reading.
     for _ in 0..1_000 {
         client.send([b'u'; 10_000]);
     }

@@ -1,4 +1,4 @@
-//! The whole server standing still.
+//! Freezes of the whole server.
 
 use crate::client::{Client, start, wait_until};
 use loadline_testbed::{Config, Freeze};
@@ -8,7 +8,7 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// The longest of the times that one request after the other takes, and when it began.
+/// Returns the longest time of a sequence of requests, and the time at which that request began.
 fn longest_wait(
     client: &mut Client<std::net::TcpStream>,
     during: Duration,

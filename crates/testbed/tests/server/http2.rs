@@ -17,7 +17,7 @@ const CONTINUATION: u8 = 9;
 /// A flag of DATA and HEADERS.
 const END_STREAM: u8 = 1;
 
-/// Long enough to take silence for silence.
+/// The time after which a silent stream counts as silent.
 const PATIENCE: Duration = Duration::from_millis(40);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A client that has begun a connection of HTTP/2, with prior knowledge.
+/// Begins a connection of HTTP/2, with prior knowledge.
 fn connect(server: &Server) -> Client<TcpStream> {
     let mut client = Client::connect(server);
     client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
@@ -59,7 +59,7 @@ fn get(client: &mut Client<TcpStream>, stream: u32, target: &str) {
     begin(client, stream, b"\x82", target, END_STREAM);
 }
 
-/// The next frame of a stream, or a GOAWAY.
+/// Returns the next frame of a stream, or a GOAWAY.
 fn next(client: &mut Client<TcpStream>) -> Frame {
     loop {
         let head = client.bytes(9);
@@ -78,7 +78,7 @@ fn next(client: &mut Client<TcpStream>) -> Frame {
     }
 }
 
-/// The status's byte in the static table, and the body of the whole response on a stream.
+/// Returns the status's byte in the static table, and the body of the whole response on a stream.
 fn response(client: &mut Client<TcpStream>, stream: u32) -> (u8, Vec<u8>) {
     let head = next(client);
     assert_eq!((head.kind, head.stream), (HEADERS, stream));
@@ -181,7 +181,7 @@ fn close_after_sends_goaway_with_the_last_response() {
     assert_eq!(server.stop().answers, 2);
 }
 
-/// The first frame of what was read to the end.
+/// Removes and returns the first frame of data that was read to the end.
 fn take_frame(bytes: &mut Vec<u8>) -> Option<Frame> {
     let length = u32::from_be_bytes([0, *bytes.first()?, bytes[1], bytes[2]]) as usize;
     let frame: Vec<u8> = bytes.drain(..9 + length).collect();

@@ -1,7 +1,7 @@
-//! The test server, seen from the other end of the wire.
+//! The test server, tested from the other end of the connection.
 //!
-//! The clients here are bare sockets, so that what a fault looks like is seen as the system shows
-//! it: an end, a reset, or silence.
+//! The clients here are bare sockets, so that a fault is observed as the system reports it: an end,
+//! a reset, or silence.
 
 mod arrivals; // deviations and gaps of arrivals over the wire
 mod client; // a bare HTTP client, and servers to talk to

@@ -3,8 +3,8 @@
 use crate::client::{Answer, Client, End, plain, start};
 use loadline_testbed::{Config, StatusCode, response_options};
 
-/// The responses to an option set by the query, by a header, and by the server's defaults; each on
-/// a connection of its own.
+/// Returns the responses to an option set by the query, by a header, and by the server's defaults;
+/// each on a connection of its own.
 fn three_ways(option: &str, value: &str) -> [Answer; 3] {
     let server = plain();
     let by_query = Client::connect(&server).get(&format!("/?{option}={value}"));

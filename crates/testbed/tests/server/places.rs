@@ -14,7 +14,7 @@ use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream
 
 type TlsClient = Client<StreamOwned<ClientConnection, TcpStream>>;
 
-/// A client's side of TLS that trusts `server`, and shows a certificate where one is given.
+/// Returns a client's side of TLS that trusts `server`, and has a certificate if one is given.
 fn trusting(
     server: &Server,
     own: Option<&rcgen::CertifiedKey<rcgen::KeyPair>>,
@@ -272,7 +272,7 @@ fn a_port_that_is_taken_is_named() {
     );
 }
 
-/// The names of this process's threads.
+/// Returns the names of this process's threads.
 fn threads() -> Vec<String> {
     let tasks = fs::read_dir("/proc/self/task").expect("this process's threads");
     let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).ok();
@@ -281,7 +281,7 @@ fn threads() -> Vec<String> {
 
 #[test]
 fn connections_are_dealt_out_to_threads_and_stopping_leaves_none() {
-    // Other tests have servers with a thread or two: the ninth thread is this one's.
+    // Other tests have servers with a thread or two: the ninth thread belongs to this one.
     let server = start(Config {
         threads: 9,
         ..Config::default()

@@ -4,7 +4,7 @@ use crate::client::{Client, plain, start};
 use loadline_testbed::{Config, Delay, Limit};
 use std::time::{Duration, Instant};
 
-/// Later than a busy machine makes anything.
+/// A delay that is longer than any a busy machine causes.
 const LATE: Duration = Duration::from_secs(2);
 
 fn timed<T>(action: impl FnOnce() -> T) -> (T, Duration) {
@@ -46,7 +46,8 @@ fn short_delays_are_not_rounded_to_milliseconds() {
         .collect();
     times.sort();
     assert!(times[0] >= delay, "{:?}", times[0]);
-    // A timer of milliseconds would need at least one; the quartile shrugs off a busy machine.
+    // A timer of milliseconds would need at least one; the quartile is insensitive to a busy
+    // machine.
     assert!(times[25] < Duration::from_millis(1), "{:?}", times[25]);
 }
 
@@ -65,14 +66,14 @@ fn delays_on_many_connections_pass_together() {
     assert_about(time, Duration::from_millis(50));
 }
 
-/// The median of what lies between each two times of `one` and `other`.
+/// Returns the median of the differences between the times of `one` and `other`.
 fn median_difference(one: &[Duration], other: &[Duration]) -> Duration {
     let mut apart: Vec<_> = one.iter().zip(other).map(|(a, b)| a.abs_diff(*b)).collect();
     apart.sort();
     apart[apart.len() / 2]
 }
 
-/// The draws themselves are asserted where they are drawn; here, that they are what is waited.
+/// The draws themselves are tested where they are drawn; this test checks that they are the waits.
 #[test]
 fn random_delays_repeat_with_the_seed() {
     let times = |seed| -> Vec<Duration> {
