@@ -12,6 +12,8 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
+    /// Creates bursts.
+    ///
     /// # Panics
     ///
     /// When the interval is zero.
@@ -39,7 +41,8 @@ impl Burst {
         t_ns.div_ceil(self.every_ns).saturating_mul(self.size)
     }
 
-    /// None for bursts without size, and beyond the end of time.
+    /// Returns the instant of an arrival in nanoseconds; `None` for bursts without size, and beyond
+    /// the end of time.
     fn at_ns(self, index: u64) -> Option<u64> {
         index.checked_div(self.size)?.checked_mul(self.every_ns)
     }

@@ -1,7 +1,8 @@
 //! The even law at a constant rate: arrival k at ⌊k · period / count⌋.
 //!
 //! The closed form needs a 128-bit division. A worker walks its stripe by carrying the division's
-//! remainder from one arrival to the next instead, which costs a few additions and never differs.
+//! remainder from one arrival to the next instead, which costs a few additions and gives the same
+//! result.
 
 use crate::point::Point;
 use crate::rate::in_lowest_terms;
@@ -11,7 +12,7 @@ use crate::{Rate, Stripe};
 /// Arrivals at a constant rate, evenly spread, without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Constant {
-    /// In lowest terms, so that remainders stay small.
+    /// The rate in lowest terms, so that remainders stay small.
     rate: Rate,
 }
 
@@ -25,7 +26,7 @@ impl Constant {
     pub(crate) fn walk(self, stripe: Stripe) -> ConstantWalk {
         let first = stripe.indices().next();
         let start = first.and_then(|index| self.quotient(index).map(|at| (index, at)));
-        // At a rate of zero there is no start, and the walk never looks at its step.
+        // At a rate of zero there is no start, and the walk never uses its step.
         let step = self.quotient(u64::from(stripe.of)).unwrap_or_default();
         ConstantWalk {
             upcoming: start.and_then(|(index, at)| {
@@ -46,7 +47,7 @@ impl Constant {
         u64::try_from(due).unwrap_or(u64::MAX)
     }
 
-    /// The integral up to an instant, rounded down.
+    /// Returns the integral up to an instant, rounded down.
     pub(crate) fn position_at(self, t_ns: u64) -> Point {
         let integral = u128::from(t_ns) * u128::from(self.rate.count);
         Point::of_ticks(integral, self.rate.per_ns)
@@ -56,7 +57,7 @@ impl Constant {
         self.rate
     }
 
-    /// `arrivals` · period / count; none at a rate of zero.
+    /// Returns `arrivals` · period / count; `None` at a rate of zero.
     fn quotient(self, arrivals: u64) -> Option<Quotient> {
         let count = u128::from(self.rate.count);
         let product = u128::from(arrivals) * u128::from(self.rate.per_ns);
@@ -67,7 +68,7 @@ impl Constant {
     }
 }
 
-/// A time as whole nanoseconds and the rest in `1 / count` nanoseconds.
+/// A time as whole nanoseconds and the remainder in `1 / count` nanoseconds.
 #[derive(Clone, Copy, Default)]
 struct Quotient {
     whole_ns: u128,
@@ -77,21 +78,21 @@ struct Quotient {
 /// One stripe of a [`Constant`].
 #[derive(Clone, Debug)]
 pub(crate) struct ConstantWalk {
-    /// None when time or indices are used up, or at a rate of zero.
+    /// The next arrival; `None` when time or indices are used up, or at a rate of zero.
     upcoming: Option<Arrival>,
-    /// What the upcoming arrival's instant has beyond `at_ns`, in `1 / count` nanoseconds.
+    /// The part of the next arrival's instant beyond `at_ns`, in `1 / count` nanoseconds.
     remainder: u64,
     step_index: u64,
-    /// None when one step is longer than all time.
+    /// The whole nanoseconds of one step; `None` when a step is longer than all time.
     step_ns: Option<u64>,
-    /// What a step has beyond `step_ns`, in `1 / count` nanoseconds.
+    /// The part of a step beyond `step_ns`, in `1 / count` nanoseconds.
     step_remainder: u64,
-    /// From this remainder on, a step carries a nanosecond: `count - step_remainder`.
+    /// The remainder from which on a step carries a nanosecond: `count - step_remainder`.
     step_to_carry: u64,
 }
 
 impl ConstantWalk {
-    /// The arrival one step after `last`; moves the remainder with it.
+    /// Returns the arrival one step after `last`, and advances the remainder.
     #[inline]
     fn after(&mut self, last: Arrival) -> Option<Arrival> {
         let carry = self.remainder >= self.step_to_carry;
@@ -128,13 +129,13 @@ mod tests {
         Constant::new(Rate { count, per_ns })
     }
 
-    /// The instants of the first `n` arrivals of the whole.
+    /// Returns the instants of the first `n` arrivals of the whole schedule.
     fn instants(constant: Constant, n: usize) -> Vec<u64> {
         let walk = constant.walk(Stripe::WHOLE);
         walk.take(n).map(|arrival| arrival.at_ns).collect()
     }
 
-    /// ⌊k · period / count⌋ written out, the reference for the walk.
+    /// Computes ⌊k · period / count⌋ directly, the reference for the walk.
     fn closed_form(rate: Rate, k: u64) -> u128 {
         u128::from(k) * u128::from(rate.per_ns) / u128::from(rate.count)
     }
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(instants(constant(u64::MAX, 1), 3), [0, 0, 0]);
     }
 
-    /// Strides as wide as a stripe can be reach k = 10^15 in a quarter of a million steps.
+    /// With the widest stripe, k = 10^15 is reached in a quarter of a million steps.
     #[test]
     fn nothing_has_drifted_at_ten_to_the_fifteenth() {
         let rates = [

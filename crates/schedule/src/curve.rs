@@ -1,4 +1,5 @@
-//! A rate over time, as straight pieces end to end, with its integral and the inverse of that.
+//! A rate over time, as consecutive straight pieces, with its integral and the inverse of the
+//! integral.
 
 use crate::grid::Grid;
 use crate::level::Share;
@@ -11,25 +12,25 @@ use crate::{Rate, Stage, Stripe};
 /// A rate over time and N, its integral.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Curve {
-    /// The rates that it was made from, for a share of them.
+    /// The rates from which the curve was made, to compute shares of them.
     start: Rate,
     stages: Vec<Stage<Rate>>,
     grid: Grid,
     links: Vec<Link>,
 }
 
-/// A piece and where it stands in the integral.
+/// A piece and its position in the integral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Link {
     piece: Piece,
     /// N at the piece's start, in ticks.
     from_ticks: u128,
-    /// N at its end; no more than `from_ticks` where the rate is zero.
+    /// N at the piece's end, in ticks; equal to `from_ticks` if the rate is zero.
     to_ticks: u128,
 }
 
 impl Curve {
-    /// The same rate for all time.
+    /// Returns the curve with the same rate for all time.
     pub(crate) fn constant(rate: Rate) -> Self {
         let forever = Stage {
             duration_ns: u64::MAX,
@@ -38,7 +39,8 @@ impl Curve {
         Self::ramps(rate, &[forever])
     }
 
-    /// From `start` linearly through the stages, and nothing after them.
+    /// Returns the curve that moves linearly from `start` through the stages, with a rate of zero
+    /// after them.
     pub(crate) fn ramps(start: Rate, stages: &[Stage<Rate>]) -> Self {
         let targets = stages.iter().map(|stage| stage.target);
         let grid = Grid::over(std::iter::once(start).chain(targets));
@@ -57,7 +59,7 @@ impl Curve {
         }
     }
 
-    /// The same course with a share of each rate.
+    /// Returns the same course with a share of each rate.
     pub(crate) fn scaled(&self, share: Share) -> Self {
         let stages = self.stages.iter().map(|stage| Stage {
             duration_ns: stage.duration_ns,
@@ -70,7 +72,7 @@ impl Curve {
         self.grid.ticks_per_arrival()
     }
 
-    /// N(t), rounded up to a whole tick.
+    /// Returns N(t), rounded up to a whole tick.
     pub(crate) fn ticks_before(&self, t_ns: u64) -> u128 {
         let begun = self
             .links
@@ -81,7 +83,7 @@ impl Curve {
         }
     }
 
-    /// ⌈N(t)⌉, the arrivals of the even law before `t_ns`.
+    /// Returns ⌈N(t)⌉, the number of arrivals of the even law before `t_ns`.
     pub(crate) fn due_before(&self, t_ns: u64) -> u64 {
         let due = self
             .ticks_before(t_ns)
@@ -89,7 +91,7 @@ impl Curve {
         u64::try_from(due).unwrap_or(u64::MAX)
     }
 
-    /// One stripe of the even law's arrivals.
+    /// Returns one stripe of the even law's arrivals.
     pub(crate) fn walk(&self, stripe: Stripe) -> CurveWalk {
         CurveWalk {
             inverse: self.inverse(),
@@ -125,7 +127,7 @@ impl Link {
     }
 }
 
-/// From the integral back to time, for ascending values: remembers the piece it is in.
+/// The inverse of the integral, for ascending values: it remembers the current piece.
 #[derive(Clone, Debug)]
 pub(crate) struct Inverse {
     curve: Curve,
@@ -137,8 +139,8 @@ impl Inverse {
         self.curve.ticks_per_arrival()
     }
 
-    /// When N passes `ticks`, rounded down to a nanosecond: the last one with N(t) ≤ `ticks`. None
-    /// when it never does. Less than before must not be asked for.
+    /// Returns the instant at which N passes `ticks`, rounded down to a nanosecond: the last one
+    /// with N(t) ≤ `ticks`. `None` if N never passes it. Values must not descend from call to call.
     pub(crate) fn instant_of(&mut self, ticks: u128) -> Option<u64> {
         while self.curve.links.get(self.link)?.to_ticks <= ticks {
             self.link += 1;

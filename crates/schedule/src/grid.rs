@@ -1,24 +1,24 @@
 //! One denominator for all rates of a schedule.
 //!
 //! Stages may mix rates per second, per minute and with decimals. Over a common denominator every
-//! rate is a whole number of *ticks* per nanosecond, a tick being a certain fraction of an arrival,
-//! and so is every integral of a linear ramp at the end of its stage: sums stay exact.
+//! rate is a whole number of *ticks* per nanosecond, where a tick is a certain fraction of an
+//! arrival, and so is every integral of a linear ramp at the end of its stage: sums stay exact.
 
 use crate::Rate;
 use crate::rate::{greatest_common_divisor, in_lowest_terms};
 
-/// Neither a rate nor an arrival measures more than this many half ticks. With it, the integral of
-/// any rate over all the time a `u64` holds, and any index times an arrival, fit in a `u128`.
+/// The upper limit of a rate and of an arrival, in half ticks. With it, the integral of any rate
+/// over all the time that a `u64` holds, and any index times an arrival, fit in a `u128`.
 const LIMIT: u64 = 1 << 62;
 
-/// How many ticks make an arrival.
+/// The number of ticks in an arrival.
 ///
-/// Ticks are as fine as the limit allows, for the sake of Poisson arrivals, which do not fall on
-/// them by themselves.
+/// Ticks are as fine as the limit allows, because Poisson arrivals do not fall on whole ticks by
+/// themselves.
 ///
-/// Rates whose common denominator goes beyond the limit are rounded to an even number of ticks.
-/// This happens only for periods with large coprime factors; decimals of seconds,
-/// minutes and hours are far from it. Rates beyond 2^62 arrivals per nanosecond are cut off there.
+/// Rates whose common denominator exceeds the limit are rounded to an even number of ticks. This
+/// happens only for periods with large coprime factors; decimals of seconds, minutes and hours are
+/// far from it. Rates beyond 2^62 arrivals per nanosecond are limited to that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// Half of the ticks of an arrival, at least 1.
@@ -26,7 +26,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// The finest grid on which all the rates are whole.
+    /// Returns the finest grid on which all the rates are whole.
     pub(crate) fn over(rates: impl Iterator<Item = Rate>) -> Self {
         let (mut denominator, mut fastest_per_ns) = (Some(1), 1);
         for rate in rates.map(in_lowest_terms) {
@@ -41,13 +41,13 @@ impl Grid {
         Self { half }
     }
 
-    /// The ticks of one arrival.
+    /// Returns the number of ticks of one arrival.
     pub(crate) fn ticks_per_arrival(self) -> u64 {
         2 * self.half
     }
 
-    /// The rate in ticks, always an even number, so that the area under a straight line from one
-    /// rate to another over whole nanoseconds is whole too.
+    /// Returns the rate in ticks per nanosecond, always an even number, so that the area under a
+    /// straight line from one rate to another over whole nanoseconds is whole too.
     pub(crate) fn ticks_per_ns(self, rate: Rate) -> u64 {
         let per_ns = u128::from(rate.per_ns);
         let scaled = u128::from(rate.count) * u128::from(self.half);
@@ -56,7 +56,7 @@ impl Grid {
     }
 }
 
-/// The least common multiple of two numbers above zero, unless too large.
+/// Returns the least common multiple of two numbers above zero; `None` if it is too large.
 fn common_multiple(a: u64, b: u64) -> Option<u64> {
     (a / greatest_common_divisor(a, b)).checked_mul(b)
 }
@@ -69,7 +69,7 @@ mod tests {
         Rate { count, per_ns }
     }
 
-    /// Whether the grid holds the rate without rounding.
+    /// True if the grid represents the rate without rounding.
     fn is_exact(grid: Grid, rate: Rate) -> bool {
         u128::from(grid.ticks_per_ns(rate)) * u128::from(rate.per_ns)
             == u128::from(rate.count) * u128::from(grid.ticks_per_arrival())

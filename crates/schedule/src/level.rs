@@ -1,15 +1,15 @@
-//! Levels: what a change makes of a load from an instant on.
+//! Levels of a load after a change.
 
 use crate::Rate;
 
-/// What a load is from the instant of a change to that of the next one.
+/// The level of a load from a change to the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level<T> {
-    /// A share of the planned course, which goes on as planned.
+    /// A share of the planned course, which continues as planned.
     Share(Share),
-    /// The same level for all time, whatever the plan says.
+    /// A fixed level for all time, whatever the plan.
     Fixed(T),
-    /// Nothing: a pause.
+    /// A pause.
     Paused,
 }
 
@@ -21,10 +21,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// The load as planned.
+    /// The whole load, as planned.
     pub const WHOLE: Self = Self { per_mille: 1_000 };
 
-    /// The share of a rate, exact unless it does not fit in 64 bits.
+    /// Returns the share of a rate, exact unless it does not fit in 64 bits.
     pub(crate) fn of_rate(self, rate: Rate) -> Rate {
         let divisor = crate::rate::greatest_common_divisor(u64::from(self.per_mille), 1_000);
         let (times, by) = (u64::from(self.per_mille) / divisor, 1_000 / divisor);
@@ -42,7 +42,8 @@ impl Share {
         }
     }
 
-    /// The share of a whole number, to the nearest one; at least 1 unless one of the two is 0.
+    /// Returns the share of a whole number, rounded to the nearest; at least 1 unless one of the
+    /// two is 0.
     pub(crate) fn of_count(self, count: u64) -> u64 {
         let share = u128::from(count) * u128::from(self.per_mille);
         let least = u128::from(share > 0);

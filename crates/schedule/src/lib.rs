@@ -1,10 +1,10 @@
 //! Arrivals and active users as pure functions of time: no clock, no I/O, no global state.
 //!
-//! A [`Schedule`] says when each iteration of an open load is meant to start, [`Users`] says which
-//! users of a closed load are active when, and [`ThinkTimes`] how long a user waits between two
-//! iterations. All are made once from plain numbers; afterwards any
-//! number of workers, processes or machines can ask them and get the same answers, because each
-//! takes its [`Stripe`] of the arrivals and all stripes together are exactly the whole.
+//! A [`Schedule`] defines when each iteration of an open load is meant to start, [`Users`] when
+//! each user of a closed load is active, and [`ThinkTimes`] how long a user waits between two
+//! iterations. All of them are created once from plain numbers; afterwards any number of workers,
+//! processes or machines can query them with equal results, because each takes its [`Stripe`] of
+//! the arrivals and all stripes together are exactly the whole.
 //!
 //! # Words
 //!
@@ -12,24 +12,24 @@
 //!   nanoseconds from the run's start.
 //! - *Rate*: arrivals over time, an exact fraction. N(t) is the rate's integral from 0 to t: the
 //!   arrivals that are due in that time on average.
-//! - *Law*: how arrivals are spread around their rate, evenly or as a Poisson process.
+//! - *Law*: the way in which arrivals are spread around their rate, evenly or as a Poisson process.
 //! - *Stage*: a linear change of the rate, or of the number of users, over a duration; a duration
 //!   of zero is a jump.
-//! - *Segment*: what follows a change of the load, up to the next change.
+//! - *Segment*: the part of a schedule from a change of the load to the next one.
 //! - *Stripe*: the arrivals of one worker, every `of`-th from `index` on.
 //!
 //! # Definitions
 //!
 //! Under the even law arrival k happens when N passes k, that is at inf { t : N(t) > k }; its
 //! `at_ns` is that instant rounded down to a whole nanosecond. Hence the first arrival is at the
-//! first instant with a rate above zero, a rate of zero emits nothing, `d` nanoseconds at a rate
-//! that makes `N` a whole number hold exactly `N` arrivals, and the number of arrivals with
+//! first instant with a rate above zero, a rate of zero has no arrivals, `d` nanoseconds at a rate
+//! that makes `N` a whole number contain exactly `N` arrivals, and the number of arrivals with
 //! `at_ns < t` is exactly ⌈N(t)⌉.
 //!
 //! Under the Poisson law k is replaced by the k-th point of a random process of rate 1 (see
 //! [`Law::Poisson`]).
 //!
-//! Everything is computed in whole numbers: nothing drifts, however long a run lasts.
+//! All computations use whole numbers: nothing drifts, however long a run lasts.
 
 mod burst;
 mod constant;

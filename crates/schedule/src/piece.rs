@@ -1,8 +1,8 @@
-//! One straight line of a rate curve: its integral, and the way back from integral to time.
+//! One straight line of a rate curve: its integral, and the inverse of the integral.
 //!
 //! With rate a at the start, b at the end and the duration d, the integral after x nanoseconds is
-//! n(x) = a·x + (b − a)·x² / 2d. The way back is the root of a quadratic, guessed in floating point
-//! and then settled in whole numbers, so that the two always agree. Rates and integrals are in
+//! n(x) = a·x + (b − a)·x² / 2d. Its inverse is the root of a quadratic, guessed in floating point
+//! and then corrected in whole numbers, so that the two always agree. Rates and integrals are in
 //! ticks (see [`crate::grid`]).
 
 use crate::stage::Span;
@@ -10,7 +10,8 @@ use crate::stage::Span;
 /// A linear stretch of the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Where it lies, and the rates at its ends in ticks per nanosecond: even, at most 2^63.
+    /// The span of the piece, with the rates at its ends in ticks per nanosecond: even, at most
+    /// 2^63.
     span: Span<u64>,
 }
 
@@ -23,21 +24,21 @@ impl Piece {
         self.span.from_ns
     }
 
-    /// The integral over the whole piece, without rounding.
+    /// Returns the integral over the whole piece, without rounding.
     pub(crate) fn area(&self) -> u128 {
         let both_ends = u128::from(self.span.start) + u128::from(self.span.end);
         both_ends / 2 * u128::from(self.span.duration_ns)
     }
 
-    /// The integral from the piece's start to `t_ns`, rounded up to a whole tick; instants beyond
-    /// the piece count as its end.
+    /// Returns the integral from the piece's start to `t_ns`, rounded up to a whole tick; instants
+    /// beyond the piece count as its end.
     pub(crate) fn ticks_before(&self, t_ns: u64) -> u128 {
         let x_ns = t_ns.saturating_sub(self.span.from_ns);
         self.integral(x_ns.min(self.span.duration_ns))
     }
 
-    /// The last nanosecond at which the integral is at most `ticks`, which must be less than the
-    /// area.
+    /// Returns the last nanosecond at which the integral is at most `ticks`, which must be less
+    /// than the area.
     pub(crate) fn instant_of(&self, ticks: u128) -> u64 {
         let x_ns = if self.is_flat() {
             (ticks / u128::from(self.span.start)) as u64
@@ -51,7 +52,7 @@ impl Piece {
         self.span.start == self.span.end
     }
 
-    /// n(x), rounded up.
+    /// Returns n(x), rounded up.
     fn integral(&self, x_ns: u64) -> u128 {
         let line = u128::from(self.span.start) * u128::from(x_ns);
         if self.is_flat() {
@@ -65,8 +66,8 @@ impl Piece {
         }
     }
 
-    /// |b − a| · x² / 2d, rounded down, and whether that lost anything. Divides before it
-    /// multiplies, with the remainder apart, so that 128 bits are enough.
+    /// Returns |b − a| · x² / 2d, rounded down, and whether it was rounded. Divides before it
+    /// multiplies, with a separate remainder, so that 128 bits are enough.
     fn bend(&self, x_ns: u64) -> (u128, bool) {
         let half_difference = u128::from(self.span.start.abs_diff(self.span.end) / 2);
         let duration = u128::from(self.span.duration_ns);
@@ -76,9 +77,9 @@ impl Piece {
         (bend, !rest.is_multiple_of(duration))
     }
 
-    /// An x with n(x) close to `ticks`: off by less than a nanosecond in pieces of hours, by a few
-    /// millionths of a millionth of the piece in any. Always measured from the slower end, where
-    /// the root's formula subtracts nothing and so loses no digits.
+    /// Returns an x with n(x) close to `ticks`: off by less than a nanosecond in pieces of hours,
+    /// by a few millionths of a millionth of the piece in any. Always measured from the slower end,
+    /// where the formula of the root subtracts nothing and so loses no digits.
     fn guess(&self, ticks: u128) -> u64 {
         if self.span.start < self.span.end {
             self.rise(self.span.start, ticks) as u64
@@ -88,9 +89,9 @@ impl Piece {
         }
     }
 
-    /// The root of slow·x + |b − a|·x² / 2d = ticks as 2·ticks / (slow + √(slow² + 4·ticks·|b −
-    /// a|/2d)). Not a number for zero over zero, which a cast turns into the zero that it stands
-    /// for.
+    /// Returns the root of slow·x + |b − a|·x² / 2d = ticks as 2·ticks / (slow + √(slow² +
+    /// 4·ticks·|b − a|/2d)). For zero over zero the result is not a number, which a cast turns into
+    /// the correct zero.
     fn rise(&self, slow: u64, ticks: u128) -> f64 {
         let (slow, ticks) = (slow as f64, ticks as f64);
         let bend =
@@ -98,8 +99,8 @@ impl Piece {
         2.0 * ticks / (slow + (slow * slow + 4.0 * ticks * bend).sqrt())
     }
 
-    /// The last x with n(x) at most `ticks`, searched from the guess in growing steps until it is
-    /// enclosed, then by halving. After a good guess that is two looks at n.
+    /// Returns the last x with n(x) at most `ticks`, searched from the guess in growing steps until
+    /// it is enclosed, and then by bisection. After a good guess n is computed twice.
     fn settle(&self, guess: u64, ticks: u128) -> u64 {
         let fits = |x_ns| self.integral(x_ns) <= ticks;
         // n(0) = 0 fits, and n(d) is the area, which does not.
@@ -152,7 +153,7 @@ mod tests {
     fn the_largest_piece_does_not_overflow() {
         let fastest = 1 << 63;
         let last = u64::MAX - 1;
-        // Towards zero, the last nanosecond holds a quarter of a tick and the last but one more.
+        // Towards zero, the last nanosecond holds a quarter of a tick, and the last but one more.
         let cases = [
             (0, fastest, last),
             (fastest, 0, last - 1),
@@ -171,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Where the guess is off by far, the search still ends, and soon.
+    /// The search ends soon even if the guess is far off.
     #[test]
     fn any_guess_settles_on_the_same_instant() {
         let piece = piece(1 << 60, 10, 1_000_000);
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// An hour at up to a million a second: the guess is never off by more than the two looks.
+    /// In an hour at up to a million a second the guess is never off by more than two computations.
     #[test]
     fn guesses_are_within_a_nanosecond_over_hours() {
         let hour_ns = 3_600_000_000_000;

@@ -7,8 +7,8 @@
 //! chapter II.2 for inversion, chapter VI.1 for Poisson processes.
 //!
 //! The stream of random numbers is ChaCha8 and the logarithm is computed in software, so the same
-//! seed gives the same arrivals on every machine. Every stripe walks the whole stream and keeps its
-//! own arrivals, so that the arrivals do not depend on the number of stripes.
+//! seed gives the same arrivals on every machine. Every stripe walks the whole stream and returns
+//! its own arrivals, so that the arrivals do not depend on the number of stripes.
 
 use crate::Stripe;
 use crate::curve::{Curve, Inverse};
@@ -46,7 +46,8 @@ impl Poisson {
         }
     }
 
-    /// Draws the points one by one: an arrival is before t when its point lies below N(t).
+    /// Returns the number of arrivals before `t_ns`. Draws the points one by one: an arrival is
+    /// before t if its point lies below N(t).
     pub(crate) fn due_before(&self, t_ns: u64) -> u64 {
         let ticks = self.curve.ticks_before(t_ns);
         Points::new(self.seed).count_below(ticks, self.curve.ticks_per_arrival())
@@ -77,7 +78,7 @@ impl Iterator for PoissonWalk {
 #[derive(Clone, Debug)]
 pub(crate) struct Points {
     random: ChaCha8Rng,
-    /// How many points have been drawn.
+    /// The number of points drawn so far.
     drawn: u64,
     /// The last of them.
     last: Point,
@@ -85,7 +86,7 @@ pub(crate) struct Points {
 
 impl Points {
     fn new(seed: u64) -> Self {
-        // The label keeps this stream apart from any other that is drawn from the run's seed.
+        // The label separates this stream from any other that is drawn from the run's seed.
         let mut key = *b"........loadline poisson arrival";
         key[..8].copy_from_slice(&seed.to_le_bytes());
         Self {
@@ -95,14 +96,14 @@ impl Points {
         }
     }
 
-    /// The points of another stream of the same seed.
+    /// Returns the points of another stream of the same seed.
     pub(crate) fn of_stream(seed: u64, stream: u64) -> Self {
         let mut points = Points::new(seed);
         points.random.set_stream(stream);
         points
     }
 
-    /// How many points lie before so many ticks.
+    /// Returns the number of points before this many ticks.
     pub(crate) fn count_below(mut self, ticks: u128, ticks_per_arrival: u64) -> u64 {
         let mut count = 0;
         while self.ascend_to(count).in_ticks(ticks_per_arrival) < ticks {
@@ -120,7 +121,7 @@ impl Points {
         self.last
     }
 
-    /// An exponential variate with mean 1, in 2^-64.
+    /// Draws an exponential variate with mean 1, in 2^-64.
     pub(crate) fn gap(&mut self) -> u128 {
         const TWO_TO_53: f64 = (1u64 << 53) as f64;
         const TWO_TO_64: f64 = TWO_TO_53 * 2048.0;

@@ -1,8 +1,8 @@
-//! Arithmetic on rates: exact fractions, so that `0.2/s` and `90/m` lose nothing.
+//! Arithmetic on rates: exact fractions, so that `0.2/s` and `90/m` are not rounded.
 
 use loadline_units::Rate;
 
-/// The same rate with the smallest count and period.
+/// Returns the same rate with the smallest count and period.
 ///
 /// # Panics
 ///
@@ -16,7 +16,7 @@ pub(crate) fn in_lowest_terms(rate: Rate) -> Rate {
     }
 }
 
-/// The greatest common divisor of two numbers that are not both zero (Euclid's algorithm).
+/// Returns the greatest common divisor of two numbers that are not both zero (Euclid's algorithm).
 pub(crate) fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);

@@ -1,4 +1,4 @@
-//! The schedule of an open load: which arrival starts when.
+//! The schedule of an open load: the instants at which its arrivals start.
 
 use crate::burst::{Burst, BurstWalk};
 use crate::constant::{Constant, ConstantWalk};
@@ -9,10 +9,10 @@ use crate::segment::{Phase, Segment, SegmentWalk};
 use crate::{Rate, Stage, Stripe, stage};
 use std::iter::FusedIterator;
 
-/// How arrivals are spread around their rate.
+/// The spread of arrivals around their rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
-    /// Arrival k when the rate's integral passes k.
+    /// Evenly: arrival k when the rate's integral passes k.
     Even,
     /// A Poisson process: independent exponential gaps with mean 1 from a ChaCha8 stream of the
     /// seed, summed, and the sums taken through the inverse of the rate's integral (Luc Devroye,
@@ -24,21 +24,21 @@ pub enum Law {
 /// One intended start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number among the arrivals of all stripes, from 0. Each change of a random load begins
-    /// at 0 again.
+    /// The number among the arrivals of all stripes, from 0. After each change of a random load it
+    /// begins at 0 again.
     pub index: u64,
-    /// Its instant in nanoseconds from the run's start.
+    /// The instant in nanoseconds from the run's start.
     pub at_ns: u64,
 }
 
-/// An open load's arrivals.
+/// The arrivals of an open load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     course: Course,
     end_ns: Option<u64>,
-    /// What changes made of it, ascending in time.
+    /// The segments that changes have begun, ascending in time.
     segments: Vec<Segment>,
-    /// How often it was changed.
+    /// The number of changes.
     changes: u64,
 }
 
@@ -51,8 +51,8 @@ enum Course {
 }
 
 impl Schedule {
-    /// Arrivals at the same rate for all time. Under the even law arrival k is at
-    /// ⌊k · `per_ns` / `count`⌋ exactly, and the seed is without effect.
+    /// Creates a schedule with the same rate for all time. Under the even law arrival k is at ⌊k ·
+    /// `per_ns` / `count`⌋ exactly, and the seed has no effect.
     ///
     /// # Panics
     ///
@@ -65,11 +65,11 @@ impl Schedule {
         Self::planned(course, None)
     }
 
-    /// A rate that moves linearly from `start` through the stages' targets; no arrivals at or after
-    /// their end.
+    /// Creates a schedule whose rate moves linearly from `start` through the stages' targets; it
+    /// has no arrivals at or after their end.
     ///
-    /// The rates are brought to a common denominator. Should that not fit in 62 bits (which decimal
-    /// rates per second, minute and hour do, mixed as they may be), they are rounded to 2^-63
+    /// The rates are converted to a common denominator. If that does not fit in 62 bits (decimal
+    /// rates per second, minute and hour always do, in any mixture), they are rounded to 2^-63
     /// arrivals per nanosecond: an error of one part in 10^10 at one arrival a second, less at
     /// higher rates. Everything else is exact.
     ///
@@ -85,7 +85,8 @@ impl Schedule {
         Self::planned(course, Some(stage::end_ns(stages)))
     }
 
-    /// `size` arrivals at once at 0, `every_ns`, 2 · `every_ns` and so on for all time.
+    /// Creates a schedule of `size` arrivals at once at 0, `every_ns`, 2 · `every_ns` and so on for
+    /// all time.
     ///
     /// # Panics
     ///
@@ -103,8 +104,8 @@ impl Schedule {
         }
     }
 
-    /// Changes the load from `at_ns` on; arrivals before that instant stay as they were. A fixed
-    /// rate goes on for all time. It makes no sense for bursts, which stay as planned.
+    /// Changes the load from `at_ns` on; arrivals before that instant are unaffected. A fixed rate
+    /// continues for all time. It does not apply to bursts, which stay as planned.
     ///
     /// # Panics
     ///
@@ -114,7 +115,7 @@ impl Schedule {
         assert!(last_ns <= Some(at_ns), "changes come in the order of time");
         self.changes += 1;
         let segment = self.segment(at_ns, level);
-        // What lasted for no time leaves nothing behind.
+        // Segments of no duration have no effect.
         self.segments.retain(|earlier| earlier.from_ns < at_ns);
         self.segments.push(segment);
     }
@@ -151,26 +152,26 @@ impl Schedule {
         }
     }
 
-    /// Where an even load stands at an instant that is not before the last change.
+    /// Returns the phase of an even load at an instant that is not before the last change.
     fn phase_at(&self, t_ns: u64, planned: impl Fn() -> Phase) -> Phase {
         let changed = self.segments.last().and_then(|last| last.phase_at(t_ns));
         changed.unwrap_or_else(planned)
     }
 
-    /// Whether chance decides when each arrival is due.
+    /// True if the instants of arrivals are random.
     pub fn is_random(&self) -> bool {
         matches!(self.course, Course::Poisson(_))
     }
 
-    /// When the stages of ramps end, in nanoseconds from the run's start. None for the others,
-    /// which have no end of their own.
+    /// Returns the end of the stages of ramps, in nanoseconds from the run's start. `None` for
+    /// other schedules, which have no end of their own.
     pub fn end_ns(&self) -> Option<u64> {
         self.end_ns
     }
 
-    /// The stripe's arrivals, ascending in index and time.
+    /// Returns the stripe's arrivals, ascending in index and time.
     ///
-    /// A Poisson stripe draws the arrivals of the others too and drops them, at the cost of a
+    /// A Poisson stripe also draws the arrivals of the others and drops them, at the cost of a
     /// random number and a logarithm for each.
     ///
     /// # Panics
@@ -185,8 +186,8 @@ impl Schedule {
         Arrivals { walk }
     }
 
-    /// Those of the stripe's arrivals that are due at the last change or behind it; all of them if
-    /// there was none.
+    /// Returns the stripe's arrivals that are due at the last change or after it; all of them if
+    /// there was no change.
     ///
     /// # Panics
     ///
@@ -208,10 +209,11 @@ impl Schedule {
         }
     }
 
-    /// How many arrivals of all stripes have an `at_ns` less than `t_ns`; at most `u64::MAX`.
+    /// Returns the number of arrivals of all stripes with an `at_ns` less than `t_ns`; at most
+    /// `u64::MAX`.
     ///
-    /// Computed at once for the even law and bursts. For the Poisson law it draws the arrivals one
-    /// by one, so the time it takes grows with the response.
+    /// Computed at once for the even law and bursts. For the Poisson law the arrivals are drawn one
+    /// by one, so the time grows with the result.
     pub fn due_before(&self, t_ns: u64) -> u64 {
         let Some(first) = self.segments.first() else {
             return self.planned_before(t_ns);
@@ -249,7 +251,7 @@ enum Walk {
     /// Boxed because the state of the random stream is several times larger than all the others.
     Poisson(Box<PoissonWalk>),
     Ramps(CurveWalk),
-    /// Boxed, as the next one, because only a load that was changed needs them.
+    /// Boxed, like the next one, because only a load that was changed needs them.
     Segment(Box<SegmentWalk>),
     Segments(Box<SegmentsWalk>),
 }
@@ -259,7 +261,7 @@ enum Walk {
 struct SegmentsWalk {
     current: Walk,
     until_ns: Option<u64>,
-    /// The segments behind the current one, the next one last.
+    /// The segments after the current one, the next one last.
     later: Vec<(u64, SegmentWalk)>,
 }
 

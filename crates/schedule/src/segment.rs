@@ -1,14 +1,14 @@
-//! Segments: what follows a change of an open load.
+//! Segments: the parts of an open load's schedule after a change.
 //!
-//! A change begins a segment at its instant. What was due before stays as it was, whatever changes
-//! later. From there on:
+//! A change begins a segment at its instant. Earlier arrivals are unaffected by it and by later
+//! changes. From the change on:
 //!
 //! - Even arrivals keep their phase. If N has passed 7.25 at the change, arrival 8 is due when the
-//!   new rate has passed the 0.75 that is missing. The phase is kept in 2^-64 arrivals and measured
-//!   on the new rate in its ticks: a change moves later arrivals by a nanosecond at most.
+//!   new rate has passed the 0.75 that is missing. The phase is stored in 2^-64 arrivals and
+//!   measured on the new rate in its ticks: a change moves later arrivals by a nanosecond at most.
 //! - Poisson arrivals have no memory, so a segment draws a stream of its own from the seed: the
 //!   stream with the number of the change. Its indices begin at 0 again.
-//! - Bursts stay on the multiples of their interval, and have another size.
+//! - Bursts stay on the multiples of their interval, with another size.
 //!
 //! A pause is a segment without a rate. Every stripe computes the same segments, so all stripes
 //! together are exactly the whole.
@@ -21,7 +21,7 @@ use crate::poisson::Points;
 use crate::schedule::Arrival;
 use crate::stripe::Indices;
 
-/// What follows a change, up to the next one.
+/// The schedule from a change to the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) from_ns: u64,
@@ -35,16 +35,16 @@ enum Law {
     Burst(BurstTail),
 }
 
-/// Where the even law stands.
+/// The state of the even law at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Phase {
-    /// The first arrival that is not due yet.
+    /// The index of the first arrival that is not due yet.
     pub(crate) first: u64,
     /// The integral of the rate so far; not beyond that arrival.
     pub(crate) position: Point,
 }
 
-/// What a segment draws its random arrivals from.
+/// The seed and the stream from which a segment draws its random arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seed {
     seed: u64,
@@ -66,12 +66,12 @@ struct BurstTail {
     every_ns: u64,
     /// The index of the next arrival.
     first: u64,
-    /// Bursts before that instant.
+    /// The number of bursts before that instant.
     bursts_before: u64,
 }
 
 impl Segment {
-    /// A segment of an even load that stands at this phase.
+    /// Creates a segment of an even load with this phase.
     pub(crate) fn even(from_ns: u64, curve: Option<Curve>, phase: Phase) -> Self {
         let tail = curve.map(|curve| Tail::from(curve, from_ns));
         Segment {
@@ -80,7 +80,7 @@ impl Segment {
         }
     }
 
-    /// A segment of a random load, behind so many changes.
+    /// Creates a segment of a random load; `stream` is the number of its change.
     pub(crate) fn poisson(from_ns: u64, curve: Option<Curve>, seed: u64, stream: u64) -> Self {
         let tail = curve.map(|curve| Tail::from(curve, from_ns));
         Segment {
@@ -89,7 +89,7 @@ impl Segment {
         }
     }
 
-    /// A segment of bursts of this size, behind so many arrivals.
+    /// Creates a segment of bursts of this size, after `first` arrivals.
     pub(crate) fn burst(from_ns: u64, size: u64, every_ns: u64, first: u64) -> Self {
         Segment {
             from_ns,
@@ -102,7 +102,7 @@ impl Segment {
         }
     }
 
-    /// Where an even load stands at an instant of the segment.
+    /// Returns the phase of an even load at an instant of the segment.
     pub(crate) fn phase_at(&self, t_ns: u64) -> Option<Phase> {
         match &self.arrivals {
             Law::Even(Some(tail), phase) => Some(phase.moved(tail.ticks_before(t_ns), &tail.curve)),
@@ -111,7 +111,7 @@ impl Segment {
         }
     }
 
-    /// How many of its arrivals, of all stripes, are due before `t_ns`.
+    /// Returns the number of the segment's arrivals, of all stripes, that are due before `t_ns`.
     pub(crate) fn due_before(&self, t_ns: u64) -> u64 {
         match &self.arrivals {
             Law::Even(_, phase) => self.phase_at(t_ns).map_or(0, |now| now.first - phase.first),
@@ -121,7 +121,7 @@ impl Segment {
         }
     }
 
-    /// Its arrivals for one stripe, as if no change followed.
+    /// Returns the segment's arrivals for one stripe, as if no change followed.
     pub(crate) fn walk(&self, stripe: Stripe) -> SegmentWalk {
         let walk = match &self.arrivals {
             Law::Even(Some(tail), phase) => Walk::Even {
@@ -147,7 +147,7 @@ impl Segment {
 }
 
 impl Phase {
-    /// Where a constant rate stands at an instant.
+    /// Returns the phase of a constant rate at an instant.
     pub(crate) fn of_constant(constant: Constant, t_ns: u64) -> Self {
         Phase {
             first: constant.due_before(t_ns),
@@ -155,7 +155,7 @@ impl Phase {
         }
     }
 
-    /// Where a curve stands at an instant.
+    /// Returns the phase of a curve at an instant.
     pub(crate) fn of_curve(curve: &Curve, t_ns: u64) -> Self {
         Phase {
             first: curve.due_before(t_ns),
@@ -163,8 +163,8 @@ impl Phase {
         }
     }
 
-    /// Where it stands after so many ticks of a curve. An arrival has come when its way from the
-    /// position, in ticks and rounded down, is less than those.
+    /// Returns the phase after this many ticks of a curve. An arrival has occurred if its distance
+    /// from the position, in ticks and rounded down, is less than that.
     fn moved(self, ticks: u128, curve: &Curve) -> Self {
         let way = Point::of_ticks(ticks, curve.ticks_per_arrival());
         let end = Point::of_ticks_rounded_up(ticks, curve.ticks_per_arrival());
@@ -185,7 +185,7 @@ impl Tail {
         }
     }
 
-    /// The integral from the tail's begin to `t_ns`.
+    /// Returns the integral from the tail's beginning to `t_ns`, in ticks.
     fn ticks_before(&self, t_ns: u64) -> u128 {
         let ticks = self.curve.ticks_before(t_ns);
         ticks.saturating_sub(self.from_ticks)
@@ -193,7 +193,8 @@ impl Tail {
 }
 
 impl Seed {
-    /// Draws the points one by one, as a load without changes does.
+    /// Returns the number of arrivals before an instant; draws the points one by one, like a load
+    /// without changes.
     fn due_before(self, tail: &Tail, t_ns: u64) -> u64 {
         let points = Points::of_stream(self.seed, self.stream);
         points.count_below(tail.ticks_before(t_ns), tail.curve.ticks_per_arrival())
@@ -207,7 +208,8 @@ impl BurstTail {
         bursts.saturating_mul(self.size)
     }
 
-    /// None for bursts without size, and beyond the end of time.
+    /// Returns the instant of an arrival in nanoseconds; `None` for bursts without size, and beyond
+    /// the end of time.
     fn at_ns(self, index: u64) -> Option<u64> {
         let bursts = (index - self.first).checked_div(self.size)?;
         let bursts = bursts.checked_add(self.bursts_before)?;

@@ -1,35 +1,36 @@
 //! Stages: levels that change linearly, one after the other.
 //!
-//! The same stages serve rates and numbers of users. [`spans`] lays them on the time axis.
+//! The same stages serve rates and numbers of users. [`spans`] places them on the time axis.
 
 /// A linear change to `target`. A duration of zero is a jump.
 ///
-/// It is what the schedule computes with: whole nanoseconds, and no form in files. The plan has a
-/// `Stage` of its own, which is serialised; this crate depends on `units` alone, so that a
-/// schedule can be computed and tested without a plan.
+/// This type is the schedule's own: whole nanoseconds, and no serialised form. The plan has another
+/// `Stage`, which is serialised; this crate depends on `units` alone, so that a schedule can be
+/// computed and tested without a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage<T> {
-    /// How long the change takes, in nanoseconds.
+    /// The duration of the change, in nanoseconds.
     pub duration_ns: u64,
-    /// The level at its end.
+    /// The level at the end of the stage.
     pub target: T,
 }
 
 /// A stage with a duration, on the time axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span<T> {
-    /// When it starts, from the run's start.
+    /// The start, in nanoseconds from the run's start.
     pub(crate) from_ns: u64,
-    /// How long it lasts, more than zero.
+    /// The duration in nanoseconds, more than zero.
     pub(crate) duration_ns: u64,
-    /// The level at its start.
+    /// The level at the start.
     pub(crate) start: T,
-    /// The level at its end.
+    /// The level at the end.
     pub(crate) end: T,
 }
 
-/// The stages that take time, each from the level at which the one before it, or a jump, has left
-/// off. What would lie beyond the last nanosecond that a `u64` holds is compressed to end there.
+/// Returns the stages that take time, each from the level at which the one before it, or a jump,
+/// ended. A stage that would extend beyond the last nanosecond of a `u64` is compressed to end
+/// there.
 pub(crate) fn spans<T: Copy>(start: T, stages: &[Stage<T>]) -> Vec<Span<T>> {
     let (mut from_ns, mut level) = (0, start);
     let mut spans = Vec::with_capacity(stages.len());
@@ -49,7 +50,7 @@ pub(crate) fn spans<T: Copy>(start: T, stages: &[Stage<T>]) -> Vec<Span<T>> {
     spans
 }
 
-/// When the stages end, in nanoseconds from the run's start.
+/// Returns the end of the stages, in nanoseconds from the run's start.
 pub(crate) fn end_ns<T>(stages: &[Stage<T>]) -> u64 {
     let durations = stages.iter().map(|stage| stage.duration_ns);
     durations.fold(0, u64::saturating_add)

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 
 /// Every `of`-th arrival from `index` on: arrivals i with `i % of == index`.
 ///
-/// The stripes 0 … `of - 1` of a schedule have no arrival in common and together have all.
+/// The stripes 0 … `of - 1` of a schedule have no arrival in common and together contain all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripe {
-    /// Which of the stripes, less than `of`.
+    /// The number of the stripe, from 0 to less than `of`.
     pub index: u32,
-    /// How many stripes there are, at least 1.
+    /// The number of stripes, at least 1.
     pub of: u32,
 }
 
@@ -18,7 +18,7 @@ impl Stripe {
     /// The only stripe of an undivided schedule.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
-    /// The indices of the stripe's arrivals, ascending.
+    /// Returns the indices of the stripe's arrivals, ascending.
     ///
     /// # Panics
     ///
@@ -27,7 +27,7 @@ impl Stripe {
         self.indices_from(0)
     }
 
-    /// Those not less than `first`.
+    /// Returns the indices of the stripe's arrivals that are not less than `first`, ascending.
     ///
     /// # Panics
     ///

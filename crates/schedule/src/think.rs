@@ -1,21 +1,21 @@
-//! Think times: how long a user waits between two iterations.
+//! Think times: a user's waits between two iterations.
 
 use crate::poisson::Points;
 
-/// Streams of random numbers from here on belong to users; those below to the arrivals of a load
-/// and of its changes.
+/// The first stream of random numbers that belongs to a user; those below it belong to the arrivals
+/// of a load and of its changes.
 const FIRST_STREAM: u64 = 1 << 32;
 
 /// The think times of one user, one after the other, in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct ThinkTimes {
     mean_ns: u64,
-    /// The gaps of a Poisson process of rate 1, where the times are drawn.
+    /// The gaps of a Poisson process of rate 1, if the times are drawn.
     gaps: Option<Points>,
 }
 
 impl ThinkTimes {
-    /// Each of this length.
+    /// Creates think times of constant length.
     pub fn constant(time_ns: u64) -> ThinkTimes {
         ThinkTimes {
             mean_ns: time_ns,
@@ -23,8 +23,8 @@ impl ThinkTimes {
         }
     }
 
-    /// Drawn from an exponential distribution with this mean, by the run's seed and the user's
-    /// number: whichever worker has the user, it thinks as long.
+    /// Creates think times drawn from an exponential distribution with this mean, by the run's seed
+    /// and the user's number, so that they do not depend on the user's worker.
     pub fn exponential(mean_ns: u64, seed: u64, user: u32) -> ThinkTimes {
         ThinkTimes {
             mean_ns,
@@ -32,12 +32,12 @@ impl ThinkTimes {
         }
     }
 
-    /// The next one.
+    /// Returns the next think time in nanoseconds.
     pub fn next_ns(&mut self) -> u64 {
         let Some(gaps) = &mut self.gaps else {
             return self.mean_ns;
         };
-        // In 2^-32: a gap is below 40, and a time has 64 bits.
+        // Computed in 2^-32: a gap is below 40, and a time has 64 bits.
         let gap = gaps.gap() >> 32;
         u64::try_from((gap * u128::from(self.mean_ns)) >> 32).unwrap_or(u64::MAX)
     }

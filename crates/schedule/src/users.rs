@@ -3,9 +3,9 @@
 //! The number of users follows a curve through the stages, linear between their targets. User k
 //! (from 0) is *active* while the curve is above k: in each nanosecond [t, t + 1) within which the
 //! curve is above k anywhere between t and t + 1. So 0 → 100 over 10 s starts a user every 100 ms,
-//! the first at 0; 100 → 0 over 10 s stops one every 100 ms, the last at the end; where the curve
-//! touches k and rises again nobody stops; and a level that is left in the same instant by a jump
-//! starts nobody.
+//! the first at 0; 100 → 0 over 10 s stops one every 100 ms, the last at the end; if the curve
+//! touches k and rises again no user stops; and a level that a jump leaves in the same instant
+//! starts no user.
 
 use crate::stage::{self, Span, spans};
 use crate::{Level, Share, Stage};
@@ -14,7 +14,7 @@ use crate::{Level, Share, Stage};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Users {
     course: Course,
-    /// What changes made of it: from when on which level, ascending in time.
+    /// The levels set by changes, each with its instant in nanoseconds, ascending in time.
     changes: Vec<(u64, Level<u32>)>,
 }
 
@@ -30,12 +30,12 @@ enum Course {
 pub struct Window {
     /// The first nanosecond.
     pub from_ns: u64,
-    /// The first nanosecond after it; none when it lasts for all time.
+    /// The first nanosecond after it; `None` if it lasts for all time.
     pub to_ns: Option<u64>,
 }
 
 impl Users {
-    /// The same `n` users for all time.
+    /// Creates the same `n` users for all time.
     pub fn constant(n: u32) -> Self {
         Self {
             course: Course::Constant(n),
@@ -43,8 +43,8 @@ impl Users {
         }
     }
 
-    /// A number that moves linearly from `start` through the stages' targets; no users from their
-    /// end on.
+    /// Creates a number of users that moves linearly from `start` through the stages' targets;
+    /// there are no users from their end on.
     pub fn ramps(start: u32, stages: &[Stage<u32>]) -> Self {
         Self {
             course: Course::Ramps {
@@ -55,8 +55,8 @@ impl Users {
         }
     }
 
-    /// Changes the number of users from `at_ns` on. A fixed number goes on for all time. A share of
-    /// a constant number is the nearest whole number above 0; a share of ramps multiplies the
+    /// Changes the number of users from `at_ns` on. A fixed number continues for all time. A share
+    /// of a constant number is the nearest whole number above 0; a share of ramps multiplies the
     /// curve.
     ///
     /// # Panics
@@ -69,8 +69,8 @@ impl Users {
         self.changes.push((at_ns, level));
     }
 
-    /// An upper bound of the users that are active at once, exact without changes. Users with this
-    /// index or a higher one never are.
+    /// Returns an upper bound of the users that are active at once, exact without changes. Users
+    /// with this index or a higher one are never active.
     pub fn most(&self) -> u32 {
         let planned = match &self.course {
             Course::Constant(n) => *n,
@@ -82,7 +82,7 @@ impl Users {
         let changed = self.changes.iter().map(|(_, level)| match level {
             Level::Share(share) => match &self.course {
                 Course::Constant(n) => at_share(*n, *share),
-                // The line may pass the last user but one between two whole numbers.
+                // The line may exceed the rounded number between two whole numbers.
                 Course::Ramps { .. } => at_share(planned, *share).saturating_add(1),
             },
             Level::Fixed(n) => *n,
@@ -91,7 +91,8 @@ impl Users {
         changed.fold(planned, u32::max)
     }
 
-    /// When user `user` (from 0) is active: ascending, with time between one window and the next.
+    /// Returns the windows in which user `user` (from 0) is active: ascending, with time between
+    /// one window and the next.
     pub fn windows(&self, user: u32) -> Vec<Window> {
         let ends = self.changes.iter().map(|(at_ns, _)| Some(*at_ns));
         let begins = self.changes.iter().map(|(at_ns, level)| (*at_ns, *level));
@@ -106,7 +107,7 @@ impl Users {
         join(windows)
     }
 
-    /// When the user is active if the level holds for all time.
+    /// Returns the windows in which the user is active if the level applies for all time.
     fn windows_at(&self, level: Level<u32>, user: u32) -> Vec<Window> {
         let share = match (level, &self.course) {
             (Level::Paused, _) => return Vec::new(),
@@ -124,8 +125,8 @@ impl Users {
         }
     }
 
-    /// How many users are active in the nanosecond that starts at `t_ns`: those with an index less
-    /// than this number, exactly those with a window around `t_ns`.
+    /// Returns the number of users that are active in the nanosecond that starts at `t_ns`: the
+    /// users with an index less than this number, exactly those with a window around `t_ns`.
     pub fn active_at(&self, t_ns: u64) -> u32 {
         let begun = self.changes.partition_point(|(at_ns, _)| *at_ns <= t_ns);
         let change = begun.checked_sub(1).map(|last| self.changes[last].1);
@@ -144,8 +145,8 @@ impl Users {
         }
     }
 
-    /// When the stages of ramps end, in nanoseconds from the run's start. None for a constant
-    /// number, which has no end of its own.
+    /// Returns the end of the stages of ramps, in nanoseconds from the run's start. `None` for a
+    /// constant number, which has no end of its own.
     pub fn end_ns(&self) -> Option<u64> {
         match &self.course {
             Course::Constant(_) => None,
@@ -154,7 +155,7 @@ impl Users {
     }
 }
 
-/// The windows with those that touch made one.
+/// Joins windows that touch.
 fn join(windows: impl Iterator<Item = Window>) -> Vec<Window> {
     let mut joined: Vec<Window> = Vec::new();
     for window in windows {
@@ -166,7 +167,7 @@ fn join(windows: impl Iterator<Item = Window>) -> Vec<Window> {
     joined
 }
 
-/// All of time, or none of it.
+/// Returns a window of all time, or no window.
 fn always(is_active: bool) -> Vec<Window> {
     let always = Window {
         from_ns: 0,
@@ -175,13 +176,13 @@ fn always(is_active: bool) -> Vec<Window> {
     is_active.then_some(always).into_iter().collect()
 }
 
-/// The share of a number of users.
+/// Returns the share of a number of users.
 fn at_share(users: u32, share: Share) -> u32 {
     u32::try_from(share.of_count(u64::from(users))).unwrap_or(u32::MAX)
 }
 
 impl Window {
-    /// What of it lies within another one.
+    /// Returns the part of the window within another one.
     fn within(self, other: Window) -> Option<Window> {
         let from_ns = self.from_ns.max(other.from_ns);
         let to_ns = match (self.to_ns, other.to_ns) {
@@ -212,7 +213,8 @@ impl Span<u32> {
         }
     }
 
-    /// When the user is active within the span: a line is above k in one stretch at most.
+    /// Returns the window in which the user is active within the span: a line is above k in one
+    /// stretch at most.
     fn window(&self, user: u32, share: Share) -> Option<Window> {
         let line = self.line(share);
         let level = u64::from(user) * USER;
@@ -233,8 +235,8 @@ impl Span<u32> {
         })
     }
 
-    /// The highest value of the line within the nanosecond, rounded up to a user; none after the
-    /// span.
+    /// Returns the highest value of the line within the nanosecond, rounded up to a user; 0 after
+    /// the span.
     fn active_at(&self, t_ns: u64, share: Share) -> u32 {
         let since_ns = t_ns - self.from_ns;
         if since_ns >= self.duration_ns {
@@ -254,12 +256,12 @@ impl Span<u32> {
 }
 
 impl Line {
-    /// The time from the line's start to its crossing of a level between its two ends, rounded
-    /// down and rounded up.
+    /// Returns the time from the line's start to its crossing of a level between its two ends,
+    /// rounded down and rounded up.
     fn crossing_ns(&self, level: u64) -> (u64, u64) {
         let way = u128::from(self.start.abs_diff(level)) * u128::from(self.duration_ns);
         let height = u128::from(self.start.abs_diff(self.end));
-        // No more than the duration, since the level lies between the ends.
+        // At most the duration, since the level lies between the ends.
         ((way / height) as u64, way.div_ceil(height) as u64)
     }
 }

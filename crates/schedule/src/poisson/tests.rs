@@ -8,7 +8,7 @@ fn at_rate(per_second: u64, seed: u64) -> Poisson {
     Poisson::new(Curve::constant(Rate::each_second(per_second)), seed)
 }
 
-/// 10 000/s within 10 s of nothing, a climb and a descent to nothing: 100 000 arrivals on average.
+/// A climb from zero to 10 000/s in 10 s, and a descent to zero: 100 000 arrivals on average.
 fn hill(seed: u64) -> Poisson {
     let stage = |seconds, target| Stage {
         duration_ns: seconds * SECOND_NS,
@@ -37,9 +37,9 @@ fn gaps(points: impl Iterator<Item = f64>) -> Vec<f64> {
     points.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// Anderson and Darling's A² of a sample against the exponential distribution with mean 1. For a
-/// distribution that is known beforehand, A² exceeds 3.857 with a probability of 1 % (D'Agostino
-/// and Stephens, Goodness-of-Fit Techniques, 1986, table 4.2, case 0).
+/// Returns Anderson and Darling's A² of a sample against the exponential distribution with mean 1.
+/// For a distribution that is known beforehand, A² exceeds 3.857 with a probability of 1 %
+/// (D'Agostino and Stephens, Goodness-of-Fit Techniques, 1986, table 4.2, case 0).
 fn anderson_darling(mut sample: Vec<f64>) -> f64 {
     sample.sort_by(f64::total_cmp);
     let n = sample.len();
@@ -54,7 +54,7 @@ fn anderson_darling(mut sample: Vec<f64>) -> f64 {
     -(n as f64) - sum / n as f64
 }
 
-/// The counts in each of `windows` equal windows of a process that lasts `end_ns`.
+/// Returns the counts in each of `windows` equal windows of a process that lasts `end_ns`.
 fn counts(instants: impl Iterator<Item = u64>, windows: usize, end_ns: u64) -> Vec<f64> {
     let mut counts = vec![0.0; windows];
     for at_ns in instants.take_while(|at_ns| *at_ns < end_ns) {
@@ -67,14 +67,15 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// Variance over mean, 1 for Poisson counts.
+/// Returns variance over mean, which is 1 for Poisson counts.
 fn dispersion(counts: &[f64]) -> f64 {
     let mean = mean(counts);
     let squares = counts.iter().map(|count| (count - mean) * (count - mean));
     squares.sum::<f64>() / (counts.len() - 1) as f64 / mean
 }
 
-/// These numbers are part of what a seed means: they hold on every machine and in every release.
+/// These numbers are part of the meaning of a seed: they are the same on every machine and in every
+/// release.
 #[test]
 fn a_seed_stands_for_certain_arrivals() {
     let first = |seed| instants(&at_rate(1_000, seed)).take(5).collect::<Vec<_>>();
@@ -169,7 +170,7 @@ fn seeds_differ() {
     assert_ne!(first(1), first(1 << 32));
 }
 
-/// A point at 10^10 plus a gap is exactly that gap away, to the last of its bits.
+/// The distance from a point at 10^10 to the next is exactly the gap, to the last of its bits.
 #[test]
 fn gaps_stay_as_fine_after_ten_to_the_tenth_arrivals() {
     let mut young = Points::new(7);

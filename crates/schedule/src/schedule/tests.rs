@@ -32,7 +32,7 @@ fn instants(schedule: &Schedule) -> Vec<u64> {
     arrivals.map(|arrival| arrival.at_ns).collect()
 }
 
-/// The instants in milliseconds, rounded down.
+/// Returns the instants in milliseconds, rounded down.
 fn instants_ms(schedule: &Schedule) -> Vec<u64> {
     let instants = instants(schedule).into_iter();
     instants.map(|at_ns| at_ns / 1_000_000).collect()

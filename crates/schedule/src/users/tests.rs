@@ -19,7 +19,7 @@ fn ramps(start: u32, stages: &[(u64, u32)]) -> Users {
     Users::ramps(start, &stages)
 }
 
-/// The user's windows as pairs; all of them end.
+/// Returns the user's windows as pairs; all of them end.
 fn windows(users: &Users, user: u32) -> Vec<(u64, u64)> {
     let windows = users.windows(user).into_iter();
     windows
@@ -159,7 +159,7 @@ fn a_constant_number_changes_and_pauses() {
 
 #[test]
 fn ramps_go_on_below_a_change() {
-    // 0 → 10 in 100 ns: at half of it user 2 comes at 40 ns instead of 20.
+    // 0 → 10 in 100 ns: at half of it user 2 starts at 40 ns instead of 20.
     let mut users = ramps(0, &[(100, 10)]);
     users.change(30, share(500));
     assert_eq!(windows(&users, 1), [(10, 100)]);

@@ -1,4 +1,4 @@
-//! Loads that change: every arrival of small ones, and what holds for all.
+//! Loads that change: every arrival of small ones, and laws for all of them.
 
 use super::properties::{rate, schedule};
 use super::*;
@@ -10,7 +10,7 @@ fn share(per_mille: u32) -> Level<Rate> {
     Level::Share(Share { per_mille })
 }
 
-/// So many a second, with changes at these milliseconds.
+/// Creates a schedule of `count` arrivals a second, with changes at these milliseconds.
 fn changed(count: u64, changes: &[(u64, Level<Rate>)]) -> Schedule {
     let mut schedule = Schedule::constant(per_second(count), Law::Even, 0);
     for (at_ms, level) in changes {
@@ -143,7 +143,7 @@ fn changing() -> impl Strategy<Value = (Schedule, Vec<(u64, Level<Rate>)>)> {
     (schedule(), changes)
 }
 
-/// The first few thousand arrivals before 20 s.
+/// Returns the first few thousand arrivals before 20 s.
 fn early(arrivals: Arrivals) -> Vec<u64> {
     let early = arrivals.take_while(|arrival| arrival.at_ns < 20 * SECOND_NS);
     early.take(3_000).map(|arrival| arrival.at_ns).collect()

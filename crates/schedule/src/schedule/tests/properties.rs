@@ -1,9 +1,9 @@
-//! What holds for every schedule: stripes, order, and how many are due.
+//! Laws for every schedule: stripes, order, and the number of arrivals due.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Rates as people write them, from nothing to a million a second, and odd ones.
+/// Rates as users write them, from zero to a million a second, and odd ones.
 pub(super) fn rate() -> impl Strategy<Value = Rate> {
     let period = prop_oneof![
         3 => Just(SECOND_NS),
@@ -76,7 +76,7 @@ proptest! {
     #[test]
     fn as_many_are_due_as_have_arrived(schedule in schedule(), part in 0.0..1.0f64) {
         let arrivals: Vec<_> = schedule.arrivals(Stripe::WHOLE).take(1_000).collect();
-        // Where more follow, only what lies before the last one is known.
+        // If more arrivals follow, only those before the last one are known.
         let horizon_ns = match arrivals.last() {
             Some(last) if arrivals.len() == 1_000 => last.at_ns,
             _ => schedule.end_ns().unwrap_or(SECOND_NS),

@@ -1,10 +1,11 @@
-//! Ramps against the definition written out in fractions and searched by halving: slow and exact.
+//! Compares ramps with the definition, computed in fractions and searched by bisection: slow and
+//! exact.
 
 use super::*;
 use proptest::prelude::*;
 
-/// The definition in fractions, for rates of so many per second: whether N(t) > k, with everything
-/// multiplied by the denominators. Stages are (duration in ns, target per second).
+/// The definition in fractions, for rates per second: true if N(t) > k, with everything multiplied
+/// by the denominators. Stages are (duration in ns, target per second).
 fn has_passed(start: u64, stages: &[(u64, u64)], t_ns: u64, k: u64) -> bool {
     let per_arrival = 2 * i128::from(SECOND_NS);
     let (mut left_ns, mut level) = (i128::from(t_ns), i128::from(start));
@@ -22,7 +23,7 @@ fn has_passed(start: u64, stages: &[(u64, u64)], t_ns: u64, k: u64) -> bool {
     missing < 0
 }
 
-/// The last nanosecond at which N has not passed k, by halving all the time there is.
+/// Returns the last nanosecond at which N has not passed k, by bisection of all the time.
 fn reference_instant(start: u64, stages: &[(u64, u64)], k: u64) -> Option<u64> {
     let mut high: u64 = stages.iter().map(|(duration_ns, _)| duration_ns).sum();
     if !has_passed(start, stages, high, k) {
@@ -41,7 +42,7 @@ fn reference_instant(start: u64, stages: &[(u64, u64)], k: u64) -> Option<u64> {
 }
 
 proptest! {
-    /// Not a nanosecond of error over hours, at up to a million a second.
+    /// Over hours, at up to a million a second, there is not a nanosecond of error.
     #[test]
     fn ramps_equal_the_reference(
         start in 0..1_000_000u64,
@@ -59,7 +60,7 @@ proptest! {
             .map(|(duration_ns, target)| stage(*duration_ns, per_second(*target)))
             .collect();
         let schedule = Schedule::ramps(per_second(start), &stages, Law::Even, 0);
-        // A wide stripe looks at arrivals all along the run.
+        // A wide stripe has arrivals all along the run.
         let total = schedule.due_before(u64::MAX);
         let of = u32::try_from(total / 7).unwrap_or(u32::MAX).max(1);
         let stripe = Stripe { index: index % of, of };
@@ -76,7 +77,8 @@ proptest! {
     }
 }
 
-/// Rates on foreign periods have to be rounded; hours later they are still right to a microsecond.
+/// Rates with unrelated periods have to be rounded; after hours they are still exact to a
+/// microsecond.
 #[test]
 fn foreign_periods_stay_within_a_microsecond_over_hours() {
     let odd = |count, per_ns| Rate { count, per_ns };
@@ -94,7 +96,8 @@ fn foreign_periods_stay_within_a_microsecond_over_hours() {
         stage(hour_ns, third),
     ];
     let schedule = Schedule::ramps(first, &stages, Law::Even, 0);
-    // In arrivals by the end of the second hour, as a fraction of the two denominators' product.
+    // The arrivals by the end of the second hour, as a fraction over the product of the two
+    // denominators.
     let (n1, d1) = (i128::from(first.count), i128::from(first.per_ns));
     let (n2, d2) = (i128::from(second.count), i128::from(second.per_ns));
     let before = i128::from(hour_ns) * (n1 * d2 + n2 * d1);
