@@ -1,31 +1,31 @@
-//! Who asks, where the server wants to know: basic and digest authentication (RFC 7617, 7616).
+//! Basic and digest authentication (RFC 7617, 7616).
 
 use http_auth::{DigestClient, PasswordParams};
 use std::collections::HashMap;
 use url::{Origin, Position, Url};
 
-/// Why a challenge can't be answered.
+/// A reason why a challenge can't be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChallengeProblem {
-    /// A challenge that breaks the rules, for this reason.
+    /// A challenge that breaks the syntax, with the reason.
     #[error("the server's challenge can't be read: {0}")]
     Malformed(String),
-    /// A challenge for a digest that can't be made.
+    /// A challenge for a digest that can't be computed.
     #[error("the server's digest challenge can't be answered: {0}")]
     Unanswerable(String),
 }
 
-/// Answers a server's digest challenges for one user, and signs what follows ahead of them.
+/// Answers a server's digest challenges for one user, and signs later requests in advance.
 #[derive(Debug)]
 pub struct Authenticator {
     user: String,
     password: String,
-    /// Of each origin that asked for one, its realm and what signs for it.
+    /// For each origin that sent a digest challenge, its realm and the client that signs for it.
     digests: HashMap<Origin, (String, DigestClient)>,
 }
 
 impl Authenticator {
-    /// One for this user, whom no server has challenged yet.
+    /// Creates an authenticator for this user, without any challenge yet.
     pub fn new(user: String, password: String) -> Self {
         Authenticator {
             user,
@@ -34,14 +34,16 @@ impl Authenticator {
         }
     }
 
-    /// Takes the challenges of a response of status 401: the values of its WWW-Authenticate. Tells
-    /// whether the request can be sent again, [signed](Self::sign) for the first of them that asks
-    /// for a digest: not if none does, nor if `is_answer` says that the request was signed and the
-    /// server neither calls the signature stale nor asks for another realm. `from` is where the
-    /// request went: each origin has challenges of its own.
+    /// Handles the challenges of a response of status 401: the values of its WWW-Authenticate.
+    /// `from` is the request's URL: each origin has challenges of its own.
+    ///
+    /// Returns true if the request can be sent again, [signed](Self::sign) for the first digest
+    /// challenge. Returns false if there is no digest challenge, or if `is_answer` is true (the
+    /// request was signed) and the server neither calls the signature stale nor requests another
+    /// realm.
     ///
     /// # Errors
-    /// If all of those that ask for a digest make no sense.
+    /// If all digest challenges are invalid.
     pub fn challenged<'a>(
         &mut self,
         from: &Url,
@@ -56,7 +58,7 @@ impl Authenticator {
                     let known = self.digests.insert(from.origin(), (realm.clone(), digest));
                     let is_same = known.is_some_and(|(known, _)| known == realm);
                     if is_answer && is_same && !is_stale {
-                        // What is sent next asks anew.
+                        // The next request begins without a signature.
                         self.digests.remove(&from.origin());
                         return Ok(false);
                     }
@@ -68,8 +70,8 @@ impl Authenticator {
         problem.map_or(Ok(false), Err)
     }
 
-    /// The value of the Authorization of a request with this method to this URL, with this body;
-    /// `None` if its origin has not asked for it.
+    /// Returns the value of `Authorization` for a request with this method to this URL, with this
+    /// body; `None` if its origin has sent no challenge.
     pub fn sign(&mut self, method: &str, to: &Url, body: &[u8]) -> Option<String> {
         let (_, digest) = self.digests.get_mut(&to.origin())?;
         let target = &to[Position::BeforePath..Position::AfterQuery];
@@ -80,13 +82,13 @@ impl Authenticator {
             method,
             body: Some(body),
         });
-        // It fails only where the body is not known.
+        // It fails only if the body is not known.
         signed.ok()
     }
 }
 
-/// The first challenge for a digest in the value of a WWW-Authenticate: its realm, what signs for
-/// it, and whether it calls the signature before it stale.
+/// Returns the first digest challenge in the value of a WWW-Authenticate: its realm, the client
+/// that signs for it, and true if it calls the previous signature stale.
 fn digest_of(value: &str) -> Result<Option<(String, DigestClient, bool)>, ChallengeProblem> {
     let challenges = http_auth::parse_challenges(value);
     let challenges =
@@ -104,7 +106,7 @@ fn digest_of(value: &str) -> Result<Option<(String, DigestClient, bool)>, Challe
     }
 }
 
-/// A parser's drawing of where it stopped does not fit on a line.
+/// Returns the first line of a parser's error, whose further lines show the position.
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }

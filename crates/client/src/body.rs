@@ -1,18 +1,18 @@
-//! Bodies that are made of values: forms and JSON. A multipart form with files is
-//! `Multipart` of the plan.
+//! Bodies made from values: forms and JSON. A multipart form with files is `Multipart` of the crate
+//! `plan`.
 
 use url::form_urlencoded;
 
-/// A body with the value of its Content-Type.
+/// A body with the value of its `Content-Type`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedBody {
-    /// What it is.
+    /// The value of `Content-Type`.
     pub content_type: &'static str,
-    /// Its bytes.
+    /// The bytes of the body.
     pub bytes: Vec<u8>,
 }
 
-/// The fields of a form, as a browser sends them (WHATWG URL, section 5).
+/// Encodes the fields of a form as browsers do (WHATWG URL, section 5).
 pub fn form<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> TypedBody {
     let mut encoded = form_urlencoded::Serializer::new(String::new());
     encoded.extend_pairs(fields);
@@ -22,7 +22,7 @@ pub fn form<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> TypedBo
     }
 }
 
-/// A text of JSON.
+/// Returns a JSON text as a body.
 pub fn json(text: impl Into<String>) -> TypedBody {
     TypedBody {
         content_type: "application/json",

@@ -1,8 +1,8 @@
 //! The cookies of a user: RFC 6265, with the rules of its successor on prefixes and on domains that
 //! are public suffixes.
 //!
-//! A load tester sets the same cookie and sends the same header a million times. Both are known
-//! again by their bytes, as long as no cookie in the jar can run out.
+//! A load tester sets the same cookie and sends the same header a million times. Both are
+//! recognised by their bytes, as long as no cookie in the jar can expire.
 
 mod outside;
 mod shelf;
@@ -13,28 +13,28 @@ use cookie_store::RawCookie;
 use shelf::Shelf;
 use url::Url;
 
-/// The longest cookie that is kept, name and value, as in browsers.
+/// The length of the longest accepted cookie, name and value, as in browsers.
 const LONGEST_COOKIE: usize = 4_096;
-/// The most cookies that are kept. A server that invents names must not fill the memory.
+/// The most cookies of a jar, so that a server that invents names can't fill the memory.
 const MOST_COOKIES: usize = 300;
 
 /// The cookies of one user.
 #[derive(Debug, Default)]
 pub struct CookieJar {
     shelf: Shelf,
-    /// Those that go to every host, which only a script sets.
+    /// Cookies for every host, which only a script sets.
     everywhere: Vec<ShownCookie>,
-    /// Whether a cookie may run out, so that what is remembered may be too.
+    /// True if a cookie may expire, so that the remembered results may become invalid.
     expires: bool,
-    /// The last cookie that was stored, and what stored it.
+    /// The last `Set-Cookie` that was stored, and its URL.
     last_stored: Option<(Url, Vec<u8>)>,
-    /// The last header that was asked for.
+    /// The last header that was requested, and its URL.
     last_asked: Option<(Url, Option<String>)>,
 }
 
 impl CookieJar {
-    /// Stores the cookie that a response from this URL sets by the value of one Set-Cookie. One
-    /// that is not allowed there, or can't be read, is left out, as in a browser.
+    /// Stores the cookie that a response from this URL sets by the value of one Set-Cookie. A
+    /// cookie that is not allowed there, or can't be parsed, is ignored, as in a browser.
     pub fn store(&mut self, from: &Url, set_cookie: &[u8]) {
         let is_last =
             |(url, stored): &(Url, Vec<u8>)| stored.as_slice() == set_cookie && url == from;
@@ -52,8 +52,8 @@ impl CookieJar {
         self.last_stored = Some((from.clone(), set_cookie.to_vec()));
     }
 
-    /// The value of the Cookie header of a request to this URL; `None` if there is no cookie for
-    /// it.
+    /// Returns the value of the `Cookie` header of a request to this URL; `None` if there is no
+    /// cookie for it.
     pub fn header(&mut self, to: &Url) -> Option<&str> {
         let is_known = |(url, _): &(Url, _)| url == to;
         if self.expires || !self.last_asked.as_ref().is_some_and(is_known) {
@@ -64,8 +64,8 @@ impl CookieJar {
         header.as_deref()
     }
 
-    /// Section 5.4: longer paths stand before shorter ones, and names in their order here, as the
-    /// time at which a cookie came is not kept.
+    /// Computes the header (section 5.4): longer paths precede shorter ones, then cookies are
+    /// ordered by name, because their creation time is not stored.
     fn written(&self, to: &Url) -> Option<String> {
         let mut cookies = self.shelf.store().matches(to);
         cookies.sort_by(|a, b| {
@@ -83,7 +83,7 @@ impl CookieJar {
     }
 }
 
-/// A cookie that can be read and sent back.
+/// Parses a cookie; `None` if it can't be parsed and sent back, or is too long.
 fn read(set_cookie: &[u8]) -> Option<RawCookie<'_>> {
     let is_control = |byte: &u8| byte.is_ascii_control() && *byte != b'\t';
     if set_cookie.iter().any(is_control) {
@@ -94,7 +94,8 @@ fn read(set_cookie: &[u8]) -> Option<RawCookie<'_>> {
     (length <= LONGEST_COOKIE).then_some(cookie)
 }
 
-/// The cookie as this URL may set it, if it may.
+/// Returns the cookie with the attributes that this URL may set; `None` if it may not set the
+/// cookie.
 fn allowed<'a>(mut cookie: RawCookie<'a>, from: &Url) -> Option<RawCookie<'a>> {
     if !keeps_promise_of_prefix(&cookie, from) {
         return None;
@@ -106,7 +107,7 @@ fn allowed<'a>(mut cookie: RawCookie<'a>, from: &Url) -> Option<RawCookie<'a>> {
     if let Some(domain) = domain
         && is_public_suffix(&domain)
     {
-        // Section 5.3, step 5: a host that is a public suffix itself may set its own.
+        // Section 5.3, step 5: a host that is a public suffix itself may set cookies of its own.
         if from.host_str() != Some(&domain) {
             return None;
         }
@@ -115,7 +116,7 @@ fn allowed<'a>(mut cookie: RawCookie<'a>, from: &Url) -> Option<RawCookie<'a>> {
     Some(cookie)
 }
 
-/// Names that promise how a cookie was set (RFC 6265bis, section 4.1.3).
+/// True if the cookie was set as the prefix of its name requires (RFC 6265bis, section 4.1.3).
 fn keeps_promise_of_prefix(cookie: &RawCookie<'_>, from: &Url) -> bool {
     let has_prefix = |prefix: &str| {
         let start = cookie.name().get(..prefix.len());
@@ -128,7 +129,7 @@ fn keeps_promise_of_prefix(cookie: &RawCookie<'_>, from: &Url) -> bool {
     !has_prefix("__Secure-") || is_secure
 }
 
-/// Whether names of different owners end with this, such as `co.uk`.
+/// True if names of different owners end with this domain, such as `co.uk`.
 fn is_public_suffix(domain: &str) -> bool {
     psl::suffix_str(domain) == Some(domain)
 }
@@ -141,7 +142,7 @@ mod tests {
         Url::parse(text).expect("a URL")
     }
 
-    /// What is sent to one URL after another one has set cookies.
+    /// Returns the header that is sent to one URL after another one has set cookies.
     fn sent(from: &str, cookies: &[&str], to: &str) -> Option<String> {
         let mut jar = CookieJar::default();
         for cookie in cookies {

@@ -1,7 +1,7 @@
-//! Bodies that come compressed: gzip, deflate, br and zstd (RFC 9110, section 8.4.1; RFC 8878).
+//! Decoding of compressed bodies: gzip, deflate, br and zstd (RFC 9110, section 8.4.1; RFC 8878).
 //!
-//! A [`Decoder`] takes a body in the parts in which it comes, and gives what it stands for in parts
-//! of at most 32 KiB. A few bytes can stand for gigabytes, so there is a bound.
+//! A [`Decoder`] takes a body in the parts in which it arrives, and returns the decoded content in
+//! parts of at most 32 KiB. A few bytes can decode to gigabytes, so there is a limit.
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::{Decompress, FlushDecompress, Status};
@@ -9,28 +9,29 @@ use std::cell::RefCell;
 use std::fmt;
 use zstd::stream::raw::{self, InBuffer, Operation, OutBuffer};
 
-/// The value of the Accept-Encoding of whoever uses a [`Decoder`].
+/// The value of `Accept-Encoding` for users of a [`Decoder`].
 pub const ACCEPT_ENCODING: &str = "gzip, deflate, br, zstd";
 
-/// The most bytes that one body may stand for.
+/// The most bytes to which one body may decode.
 pub const LONGEST_DECODED: u64 = 256 << 20;
 
 /// The window of gzip and deflate, as a power of two.
 const WINDOW_BITS: u8 = 15;
-/// Bytes that are decoded at once.
+/// The number of bytes that are decoded at once.
 const OUTPUT: usize = 32 * 1024;
 
 thread_local! {
-    /// What was decoded last: one for all decoders of a thread, of which there may be thousands.
+    /// The buffer of decoded bytes: one for all decoders of a thread, of which there may be
+    /// thousands.
     static DECODED: RefCell<Vec<u8>> = RefCell::new(vec![0; OUTPUT]);
 }
 
-/// How a body is compressed.
+/// The compression of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentCoding {
     /// RFC 1952.
     Gzip,
-    /// RFC 1950; or RFC 1951 alone, which some servers send under the same name.
+    /// RFC 1950; or only RFC 1951, which some servers send under the same name.
     Deflate,
     /// RFC 7932.
     Brotli,
@@ -38,33 +39,33 @@ pub enum ContentCoding {
     Zstd,
 }
 
-/// Why a body can't be decoded.
+/// A reason why a body can't be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// Nobody asked for a coding of this name.
+    /// A coding that was not requested.
     #[error("the body comes in the coding `{0}`, which is none of gzip, deflate, br and zstd")]
     Unknown(String),
-    /// It breaks the rules of its coding.
+    /// A body that breaks the format of its coding.
     #[error("the body is no valid {0}")]
     Corrupt(ContentCoding),
-    /// It ends too early.
+    /// A body that ends too early.
     #[error("the body ends in the middle of its {0}")]
     Cut(ContentCoding),
-    /// It stands for more than allowed.
+    /// A body that decodes to more bytes than allowed.
     #[error("the body of {coding} stands for more than {most} bytes")]
     TooLong {
-        /// Its coding.
+        /// The body's coding.
         coding: ContentCoding,
-        /// The bound.
+        /// The most bytes.
         most: u64,
     },
 }
 
 impl ContentCoding {
-    /// The coding that the value of a Content-Encoding names; `None` if it is none at all.
+    /// Reads the value of a Content-Encoding; `None` if the body is not compressed.
     ///
     /// # Errors
-    /// If it is one that is not known, or several one after the other.
+    /// For an unknown coding, or several of them.
     pub fn parse(value: &[u8]) -> Result<Option<ContentCoding>, DecodeError> {
         let is = |names: &[&str]| {
             let mut names = names.iter();
@@ -106,15 +107,15 @@ impl fmt::Display for ContentCoding {
 pub struct Decoder {
     coding: ContentCoding,
     state: State,
-    /// Whether the body's coding has come to its end, behind which it may begin again.
+    /// True if the body's coding has ended; it may begin again after that.
     is_at_end: bool,
-    /// Whether a byte of the body has come.
+    /// True if a byte of the body has arrived.
     has_begun: bool,
     decoded: u64,
     most: u64,
 }
 
-/// What a library keeps of a body.
+/// A library's state of decoding a body.
 enum State {
     Inflate(Decompress),
     Brotli(Box<Brotli>),
@@ -123,7 +124,7 @@ enum State {
 
 type Brotli = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 
-/// What one step did.
+/// The result of one step.
 struct Step {
     used: usize,
     written: usize,
@@ -131,7 +132,7 @@ struct Step {
 }
 
 impl Decoder {
-    /// One for bodies of this coding that stand for at most this many bytes each.
+    /// Creates a decoder for bodies of this coding that decode to at most this many bytes each.
     pub fn new(coding: ContentCoding, most: u64) -> Self {
         Decoder {
             coding,
@@ -143,26 +144,26 @@ impl Decoder {
         }
     }
 
-    /// The coding.
+    /// Returns the coding.
     pub fn coding(&self) -> ContentCoding {
         self.coding
     }
 
-    /// How many bytes the body has stood for so far.
+    /// Returns the number of bytes to which the body has decoded so far.
     pub fn decoded(&self) -> u64 {
         self.decoded
     }
 
-    /// Makes it ready for the next body, whatever became of the one before.
+    /// Prepares the decoder for the next body, whatever the state of the one before.
     pub fn restart(&mut self) {
         self.state.restart(self.coding);
         (self.is_at_end, self.has_begun, self.decoded) = (false, false, 0);
     }
 
-    /// Takes the next part of the body, and gives `take` what it stands for.
+    /// Decodes the next part of the body, and passes the decoded bytes to `take`.
     ///
     /// # Errors
-    /// If the body is wrong or too long. It takes no more of it then.
+    /// If the body is invalid or too long. No more of it is decoded then.
     pub fn feed(
         &mut self,
         mut part: &[u8],
@@ -195,10 +196,10 @@ impl Decoder {
         })
     }
 
-    /// The body has ended.
+    /// Checks, after the body has ended, that its coding has ended too.
     ///
     /// # Errors
-    /// If its coding has not.
+    /// If the coding has not ended.
     pub fn finish(&self) -> Result<(), DecodeError> {
         match self.is_at_end || !self.has_begun {
             true => Ok(()),
@@ -206,8 +207,8 @@ impl Decoder {
         }
     }
 
-    /// Whether a further member (gzip) or frame (zstd) begins with these bytes. What else stands
-    /// behind an end is left alone, as browsers and curl do.
+    /// True if a further member (gzip) or frame (zstd) begins with these bytes. Other data after an
+    /// end is ignored, as in browsers and curl.
     fn goes_on(&mut self, part: &[u8]) -> bool {
         let begins_again = match self.coding {
             ContentCoding::Gzip => part.first() == Some(&0x1f),
@@ -221,7 +222,7 @@ impl Decoder {
         begins_again
     }
 
-    /// Looks at the first byte of what calls itself deflate: only with a header of zlib are its
+    /// Examines the first byte of a body with coding deflate: only with a header of zlib are its
     /// low bits 8 and its high ones at most 7.
     fn sniff(&mut self, part: &[u8]) {
         let Some(&first) = part.first() else { return };
@@ -246,7 +247,7 @@ impl State {
     }
 
     fn restart(&mut self, coding: ContentCoding) {
-        // A reset of the others forgets that it is gzip, or is none.
+        // A reset of the others loses the format: gzip, zlib or none.
         let is_ready = match self {
             State::Inflate(_) | State::Brotli(_) => false,
             State::Zstd(zstd) => zstd.reinit().is_ok(),
@@ -256,7 +257,7 @@ impl State {
         }
     }
 
-    /// Decodes what there is room for; `None` if that can't be decoded.
+    /// Decodes as much as fits into `output`; `None` if the data is invalid.
     fn step(&mut self, part: &[u8], output: &mut [u8]) -> Option<Step> {
         match self {
             State::Inflate(inflate) => step_inflate(inflate, part, output),
@@ -271,7 +272,7 @@ fn brotli() -> Brotli {
     BrotliState::new(alloc(), alloc(), alloc())
 }
 
-/// Without a dictionary nothing can fail but memory.
+/// Without a dictionary only the allocation can fail.
 fn zstd() -> raw::Decoder<'static> {
     raw::Decoder::new().expect("memory for a decoder")
 }
@@ -374,7 +375,7 @@ mod tests {
         }
     }
 
-    /// What the body stands for, if it comes in parts of this length.
+    /// Returns the decoded body, if it arrives in parts of this length.
     fn decode(decoder: &mut Decoder, body: &[u8], length: usize) -> Result<Vec<u8>, DecodeError> {
         let mut decoded = Vec::new();
         for part in body.chunks(length) {

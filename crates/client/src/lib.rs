@@ -1,10 +1,10 @@
-//! What makes a *user* of a series of requests: cookies, redirects, authentication, decompression,
-//! bodies made of values, the proxies of the environment.
+//! Features of a *user*, in addition to a series of requests: cookies, redirects, authentication,
+//! decompression, bodies made from values, the proxies of the environment.
 //!
-//! Everything here is a rule on what a response says and what the next request has to say; nothing
-//! sends, waits or reads a clock but the expiry of cookies. Whoever sends asks a
-//! [`CookieJar`] for the cookies of a URL, [`follow`]s a redirect, answers a challenge with an
-//! [`Authenticator`], and puts the body through a [`Decoder`].
+//! The crate implements rules about responses and the requests that follow them; nothing sends,
+//! waits or reads a clock except for the expiry of cookies. The sender gets the cookies of a URL
+//! from a [`CookieJar`], [`follow`]s a redirect, answers a challenge with an [`Authenticator`], and
+//! decodes the body with a [`Decoder`].
 
 mod authentication;
 mod body;

@@ -1,11 +1,11 @@
-//! The proxies that the environment asks for: `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, by the
-//! rules of Go's `golang.org/x/net/http/httpproxy`, which curl and Python share but for loopback
-//! addresses: they are never proxied here.
+//! The proxies of the environment: `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, by the rules of Go's
+//! `golang.org/x/net/http/httpproxy`, which curl and Python share except for loopback addresses:
+//! these never use a proxy here.
 
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// The proxies that the environment asks for.
+/// The proxies of the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvironmentProxies {
     http: Option<Url>,
@@ -13,14 +13,14 @@ pub struct EnvironmentProxies {
     exempt: Vec<Exempt>,
 }
 
-/// What goes without a proxy.
+/// A rule for hosts without a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Exempt {
-    /// Everything.
+    /// All hosts.
     All,
-    /// Addresses that begin with so many bits of this one.
+    /// Addresses that share this many first bits with this one, and a port if there is one.
     Net(IpAddr, u8, Option<u16>),
-    /// A name and what ends with it; only the latter if it began with a dot.
+    /// A name and the names that end with it; only the latter if it began with a dot.
     Name {
         name: String,
         itself: bool,
@@ -28,22 +28,23 @@ enum Exempt {
     },
 }
 
-/// A variable of the environment that is no proxy.
+/// A variable of the environment that is not the URL of a proxy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is no URL of a proxy: `{value}`")]
 pub struct NoProxyUrl {
-    /// The variable.
+    /// The variable's name.
     pub name: &'static str,
-    /// Its value.
+    /// The variable's value.
     pub value: String,
 }
 
 impl EnvironmentProxies {
-    /// Reads the variables. Names in small letters stand above those in capitals; `HTTP_PROXY` in
-    /// capitals does not count for a CGI script (`REQUEST_METHOD`), whose caller could set it.
+    /// Reads the variables. Names in lower case take precedence over those in upper case;
+    /// `HTTP_PROXY` in upper case is ignored in a CGI script (`REQUEST_METHOD`), whose caller could
+    /// set it.
     ///
     /// # Errors
-    /// If one is no URL.
+    /// If a value is not a URL.
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, NoProxyUrl> {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         let is_cgi = given("REQUEST_METHOD").is_some();
@@ -58,7 +59,7 @@ impl EnvironmentProxies {
         })
     }
 
-    /// The proxy through which a request to this URL goes, if it does.
+    /// Returns the proxy for a request to this URL, if there is one.
     pub fn proxy_for(&self, url: &Url) -> Option<&Url> {
         let proxy = match url.scheme() {
             "http" => self.http.as_ref(),
@@ -151,7 +152,8 @@ impl Exempt {
     }
 }
 
-/// A port stands behind a colon; an address of version 6 without brackets has several of these.
+/// Splits off the port after the colon; an IPv6 address without brackets has several colons, and no
+/// port.
 fn host_and_port(text: &str) -> (&str, Option<u16>) {
     let is_bare_v6 = !text.starts_with('[') && text.matches(':').count() > 1;
     match text.rsplit_once(':') {
@@ -170,7 +172,7 @@ fn width(address: IpAddr) -> u8 {
     }
 }
 
-/// Whether two addresses share their first bits.
+/// True if two addresses share their first bits.
 fn shares(one: IpAddr, other: IpAddr, bits: u8) -> bool {
     let differ = match (one, other) {
         (IpAddr::V4(one), IpAddr::V4(other)) => u128::from(one.to_bits() ^ other.to_bits()) << 96,
@@ -191,7 +193,7 @@ mod tests {
         })
     }
 
-    /// Whether a request to this URL goes through a proxy with this `NO_PROXY`.
+    /// True if a request to this URL uses a proxy with this `NO_PROXY`.
     fn is_proxied(exempt: &str, url: &str) -> bool {
         let proxies = read(&[
             ("HTTP_PROXY", "proxy:3128"),

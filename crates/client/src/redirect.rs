@@ -1,51 +1,51 @@
-//! Where a redirect leads, and what of the request goes there.
+//! The target of a redirect, and the parts of the request that are sent there.
 //!
 //! The rules are those of browsers (Fetch, "HTTP-redirect fetch"): a POST that is answered with 301
-//! or 302, and whatever is answered with 303, goes on as a GET without a body; 307 and 308 repeat
-//! the request. Credentials do not leave their origin.
+//! or 302, and any request that is answered with 303, is followed by a GET without a body; 307 and
+//! 308 repeat the request. Credentials do not leave their origin.
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use url::{ParseError, Url};
 
-/// What goes out next.
+/// The request that follows a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextRequest {
-    /// Where to.
+    /// The target.
     pub url: Url,
-    /// Whether it is the same method with the same body, as opposed to a GET without one.
+    /// True if the request has the same method and body, as opposed to a GET without a body.
     pub repeats: bool,
-    /// Whether it goes to the origin of the request before it, so that the header fields by which
-    /// that was authorised go with it.
+    /// True if the request goes to the same origin as the one before it, so that header fields with
+    /// credentials are sent too.
     pub keeps_credentials: bool,
 }
 
-/// Why a redirect can't be followed.
+/// A reason why a redirect can't be followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RedirectProblem {
-    /// It leads to something that is not asked by HTTP.
+    /// A target that is not reached by HTTP.
     #[error("the redirect leads to `{0}:`, which is neither http nor https")]
     Scheme(String),
-    /// Its Location is no URL.
+    /// A Location that is not a URL.
     #[error("the Location of the redirect is no URL: {0}")]
     NoUrl(ParseError),
-    /// It has two Locations that differ.
+    /// Two Locations that differ.
     #[error("the redirect has several Locations")]
     SeveralUrls,
-    /// So many were followed already.
+    /// Too many redirects in a row; this many are allowed.
     #[error("more than {0} redirects in a row")]
     TooMany(u32),
 }
 
-/// Whether a response of this status that has a Location leads on.
+/// True if a response of this status is a redirect when it has a Location.
 pub fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// What follows on a redirect of this status that answered a request of `method` to `from`.
-/// `location` is the value of its Location: a URL, which may be relative.
+/// Returns the request that follows a redirect of this status, the response to a request of
+/// `method` to `from`. `location` is the value of its Location: a URL, which may be relative.
 ///
 /// # Errors
-/// If that leads nowhere.
+/// If the Location is not a URL of HTTP.
 pub fn follow(
     status: u16,
     method: &str,
@@ -69,15 +69,15 @@ pub fn follow(
     })
 }
 
-/// Whether what authorises a request to one URL may go to another one: if both have one origin
-/// (scheme, host and port).
+/// True if the credentials of a request to one URL may be sent to another one: if both have the
+/// same origin (scheme, host and port).
 pub fn keeps_credentials(from: &Url, to: &Url) -> bool {
     from.scheme() == to.scheme()
         && from.host_str() == to.host_str()
         && from.port_or_known_default() == to.port_or_known_default()
 }
 
-/// A Location as text: bytes that are not UTF-8 stand for themselves.
+/// Converts a Location to text: bytes that are not UTF-8 are percent-encoded.
 fn text(location: &[u8]) -> String {
     match std::str::from_utf8(location) {
         Ok(text) => text.to_owned(),

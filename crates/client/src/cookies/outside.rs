@@ -1,5 +1,5 @@
-//! The cookies of a jar as they are shown to a script, and as it sets them itself: without a
-//! response, and so without the rules on what a response may set.
+//! The cookies of a jar in the form that a script reads and sets, without a response and therefore
+//! without the rules for responses.
 
 use super::shelf::now_s;
 use super::{CookieJar, MOST_COOKIES};
@@ -9,33 +9,33 @@ use url::Url;
 /// A cookie of a jar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownCookie {
-    /// Its name.
+    /// The cookie's name.
     pub name: String,
-    /// Its value.
+    /// The cookie's value.
     pub value: String,
-    /// The host that it goes to; every host if it is empty.
+    /// The host that receives it; every host if empty.
     pub domain: String,
-    /// The path that it goes to, with all below it.
+    /// The path that receives it, including all paths below.
     pub path: String,
-    /// Whether it goes over TLS only.
+    /// True if it is sent over TLS only.
     pub secure: bool,
-    /// Whether a page's scripts may not see it.
+    /// True if scripts of a page may not read it.
     pub http_only: bool,
-    /// When it runs out, in seconds since 1970; with its user if `None`.
+    /// The time at which it expires, in seconds since 1970; at the end of the user if `None`.
     pub expires_s: Option<i64>,
-    /// Whether it goes to that host only, as opposed to the hosts below it as well.
+    /// True if it is sent to that host only, as opposed to the hosts below it as well.
     pub host_only: bool,
 }
 
 impl CookieJar {
-    /// All cookies that have not run out.
+    /// Returns all cookies that have not expired.
     pub fn cookies(&self) -> Vec<ShownCookie> {
         let stored = self.shelf.store().iter_unexpired().map(shown);
         stored.chain(self.everywhere.iter().cloned()).collect()
     }
 
-    /// Puts a cookie into the jar, in place of the one of its name, domain and path; whether it is
-    /// one that can be kept.
+    /// Puts a cookie into the jar, in place of the one of its name, domain and path. Returns true
+    /// if the jar accepted it.
     pub fn put(&mut self, cookie: &ShownCookie) -> bool {
         self.forget_answers();
         self.expires |= cookie.expires_s.is_some();
@@ -61,7 +61,7 @@ impl CookieJar {
         self.shelf.put(&raw, &from)
     }
 
-    /// Takes out the cookies of which this is so.
+    /// Removes the cookies for which the function returns true.
     pub fn remove(&mut self, is_removed: impl Fn(&ShownCookie) -> bool) {
         self.forget_answers();
         let all = self.shelf.store().iter_any().map(shown);
@@ -73,14 +73,14 @@ impl CookieJar {
         self.everywhere.retain(|cookie| !is_removed(cookie));
     }
 
-    /// What was remembered of the jar may not be so any more.
+    /// Clears the remembered results, which may no longer be valid.
     fn forget_answers(&mut self) {
         self.last_stored = None;
         self.last_asked = None;
     }
 }
 
-/// A cookie as a response would set it.
+/// Formats a cookie as in a response's `Set-Cookie`.
 fn written(cookie: &ShownCookie) -> String {
     let mut text = format!("{}={}; Path={}", cookie.name, cookie.value, cookie.path);
     if !cookie.host_only {

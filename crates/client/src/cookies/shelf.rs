@@ -1,8 +1,8 @@
-//! The cookies that are kept, at most so many.
+//! A bounded store of cookies.
 //!
-//! A server may set a new cookie with each response: what a cookie costs must not grow with their
-//! number. So they are counted as they come and go, and those that have run out are looked for
-//! only when there is no room and at least one of them is due.
+//! A server may set a new cookie with each response, so the cost of a cookie must not grow with
+//! their number. Therefore cookies are counted as they are added and removed, and expired ones are
+//! searched only when there is no room and at least one of them is due.
 
 use super::MOST_COOKIES;
 use cookie_store::{Cookie, CookieExpiration, CookieStore, RawCookie, StoreAction};
@@ -14,23 +14,24 @@ use url::Url;
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     store: CookieStore,
-    /// How many are in it, those that have run out included.
+    /// The number of cookies, including expired ones.
     count: usize,
-    /// No cookie runs out before this second since 1970.
+    /// The second since 1970 before which no cookie expires; `None` if no cookie expires.
     next_end_s: Option<i64>,
-    /// How often all cookies were looked through for those that have run out.
+    /// The number of searches for expired cookies.
     #[cfg(test)]
     purges: usize,
 }
 
 impl Shelf {
-    /// The cookies.
+    /// Returns the cookies.
     pub(super) fn store(&self) -> &CookieStore {
         &self.store
     }
 
-    /// Puts a cookie in, in place of the one of its name, domain and path; whether there was room
-    /// for it and it may be set by this URL. One that runs out at once takes that one away.
+    /// Puts a cookie in, in place of the one of its name, domain and path. Returns true if there
+    /// was room for it and this URL may set it. A cookie that is already expired removes the
+    /// existing one.
     pub(super) fn put(&mut self, raw: &RawCookie<'_>, from: &Url) -> bool {
         let Ok(cookie) = Cookie::try_from_raw_cookie(raw, from) else {
             return false;
@@ -57,13 +58,13 @@ impl Shelf {
         }
     }
 
-    /// Takes a cookie out.
+    /// Removes a cookie.
     pub(super) fn remove(&mut self, domain: &str, path: &str, name: &str) {
         let removed = self.store.remove(domain, path, name);
         self.count -= usize::from(removed.is_some());
     }
 
-    /// Whether there is room for one more, once those that have run out are thrown away.
+    /// True if there is room for one more, after expired cookies are removed.
     fn has_room(&mut self) -> bool {
         let is_due = self.next_end_s.is_some_and(|end_s| end_s <= now_s());
         if self.count >= MOST_COOKIES && is_due {
@@ -90,7 +91,7 @@ fn earlier(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     one.into_iter().chain(other).min()
 }
 
-/// When it runs out, in seconds since 1970.
+/// Returns the time at which a cookie expires, in seconds since 1970.
 fn end_s(cookie: &Cookie<'_>) -> Option<i64> {
     match &cookie.expires {
         CookieExpiration::AtUtc(at) => Some(at.unix_timestamp()),
@@ -98,7 +99,7 @@ fn end_s(cookie: &Cookie<'_>) -> Option<i64> {
     }
 }
 
-/// Now, in seconds since 1970.
+/// Returns the current time, in seconds since 1970.
 pub(super) fn now_s() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs() as i64)
@@ -131,7 +132,7 @@ mod tests {
         let set = |at| format!("k{at}=v; Max-Age=3600");
         let kept = (0..3_000).filter(|at| put(&mut shelf, &set(*at))).count();
         assert_eq!((kept, shelf.purges), (MOST_COOKIES, 0));
-        // Their time is over.
+        // Make all cookies due.
         shelf.next_end_s = Some(0);
         assert!(
             !put(&mut shelf, "new=v"),
