@@ -1,6 +1,6 @@
 //! Decimal numbers as typed, kept exact: `2.5`, `.75`, `90`, with an SI unit `k`, `M` or `G`.
 //!
-//! Rates, durations and counts are read through here, so none of them is ever rounded by a float.
+//! Rates, durations and counts are parsed here, so that no float ever rounds them.
 
 /// The number `digits / 10^scale`; never negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,12 +9,13 @@ pub(crate) struct Decimal {
     scale: u32,
 }
 
-/// More decimals than nanoseconds of an hour could ever need; keeps every product inside `u128`.
+/// The most decimals: more than nanoseconds of an hour could ever need, and few enough to keep
+/// every product inside `u128`.
 const MOST_DECIMALS: usize = 18;
 
 impl Decimal {
-    /// Splits `text` after the number it begins with; `None` if it begins with none, or with one
-    /// that has more digits than fit.
+    /// Splits `text` after the number at its beginning; `None` if there is no number, or it has too
+    /// many digits.
     pub(crate) fn split(text: &str) -> Option<(Self, &str)> {
         let (whole, rest) = split_digits(text);
         let (decimals, rest) = match rest.strip_prefix('.') {
@@ -42,13 +43,13 @@ impl Decimal {
         })
     }
 
-    /// The number times `factor`, if that is whole and fits.
+    /// Returns the number times `factor`, if that is whole and fits.
     pub(crate) fn times(self, factor: u64) -> Option<u64> {
         let (above, below) = self.fraction(factor);
         (above % below == 0).then(|| u64::try_from(above / below).ok())?
     }
 
-    /// The number times `factor` as a fraction: what stands above the bar, what below.
+    /// Returns the number times `factor` as a fraction: numerator and denominator.
     pub(crate) fn fraction(self, factor: u64) -> (u128, u128) {
         (
             u128::from(self.digits) * u128::from(factor),
@@ -56,13 +57,13 @@ impl Decimal {
         )
     }
 
-    /// The nearest float to the number divided by ten to the `power`.
+    /// Returns the nearest float to the number divided by ten to the `power`.
     pub(crate) fn shifted(self, power: u32) -> f64 {
         self.digits as f64 / 10f64.powi((self.scale + power) as i32)
     }
 }
 
-/// Splits `text` after the SI unit it begins with, if any, and says what the unit multiplies by.
+/// Splits `text` after the SI unit at its beginning, if any, and returns the factor of the unit.
 pub(crate) fn split_si(text: &str) -> (u64, &str) {
     const UNITS: [(char, u64); 3] = [('k', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
     UNITS

@@ -1,11 +1,12 @@
 //! Significant digits, groups of three, and the unit that leaves few digits before the point.
 
-/// Significant digits of a number that people read.
+/// The number of significant digits in values for people.
 pub const SIGNIFICANT_DIGITS: usize = 3;
-/// Significant digits at most, where fewer would show two different numbers alike.
+/// The largest number of significant digits, used where fewer would print two different values
+/// alike.
 pub const MOST_DIGITS: usize = 9;
 
-/// Puts a space before each third digit from the right: `20 000`. Expects digits alone.
+/// Puts a space before each third digit from the right: `20 000`. Expects digits only.
 pub fn grouped(digits: &str) -> String {
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -17,8 +18,8 @@ pub fn grouped(digits: &str) -> String {
     grouped
 }
 
-/// The number in the first unit that leaves fewer than four digits before the point, or else in the
-/// last one.
+/// Returns the number in the first unit that leaves fewer than four digits before the point, or
+/// else in the last unit.
 pub(crate) fn scaled(
     value: f64,
     units: &[(f64, &'static str)],
@@ -33,8 +34,8 @@ pub(crate) fn scaled(
     (significant(value / size, digits), unit)
 }
 
-/// This many significant digits, but all of those before the point, and at most one more than
-/// `digits` after it.
+/// Formats a value with this many significant digits, but with all digits before the point, and
+/// with at most one more than `digits` after it.
 pub(crate) fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -47,7 +48,7 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
     }
 }
 
-/// The power of ten of the first digit, once the value is rounded.
+/// Returns the power of ten of the first digit, after rounding.
 fn exponent(value: f64, digits: usize) -> i32 {
     let scientific = format!("{value:.*e}", digits - 1);
     let exponent = scientific

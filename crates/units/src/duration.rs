@@ -1,4 +1,4 @@
-//! Durations: planned ones without idle zeros, measured ones with three digits; both in hours,
+//! Durations: planned ones without trailing zeros, measured ones with three digits; both in hours,
 //! minutes and whole seconds from one minute on.
 
 use crate::time;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A duration as one plans it: `250 ms`, `1.5 s`, `10 s`, `1 min 30 s`, `2 h`.
+/// Formats a planned duration: `250 ms`, `1.5 s`, `10 s`, `1 min 30 s`, `2 h`.
 pub fn duration(duration: Duration) -> String {
     match duration {
         Duration::ZERO => "0 s".to_owned(),
@@ -15,7 +15,7 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
-/// A duration as measured: `3.21 s`, `1 min 30 s`.
+/// Formats a measured duration: `3.21 s`, `1 min 30 s`.
 pub fn elapsed(length: Duration) -> String {
     if length < MINUTE {
         time(length.as_nanos() as f64)

@@ -1,9 +1,9 @@
-//! Why a value was refused: each error holds the text and says what is accepted instead.
+//! Errors of values as typed: each error has the text and explains what is accepted instead.
 
-/// A text that is no value of its kind.
+/// A text that can't be parsed as a value of its kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Not a whole number.
+    /// A text that is not a whole number.
     #[error(
         "`{0}` is not a count. Write a whole number, optionally with k, M or G: 500, 10k, 2.5M."
     )]
@@ -11,22 +11,22 @@ pub enum Error {
     /// A count above `u32::MAX`.
     #[error("`{0}` is too many. The most is 4294967295.")]
     CountTooHigh(String),
-    /// Not a length of time.
+    /// A text that is not a duration.
     #[error(
         "`{0}` is not a duration. Write numbers with h, m, s, ms, us or ns, such as 10s, 1m30s or \
          500ms; a number alone is seconds."
     )]
     Duration(String),
-    /// A percentile outside of its range.
+    /// A percentile out of range.
     #[error("`{0}` is not a percentile. Write a number above 0 and at most 100, such as 99.9.")]
     Percentile(String),
-    /// Not a rate.
+    /// A text that is not a rate.
     #[error(
         "`{0}` is not a rate. Write a number per second, optionally with k, M or G, or per another \
          time: 500, 2.5k, 90/m, 10/h, 0.2/s."
     )]
     Rate(String),
-    /// A rate that no schedule can keep.
+    /// A rate that is too high for any schedule.
     #[error("`{0}` is too high a rate. The most is 1G, one every nanosecond.")]
     RateTooHigh(String),
 }

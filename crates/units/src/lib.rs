@@ -1,12 +1,12 @@
-//! How numbers are written and read: counts, times, bytes, rates and shares, with their units.
+//! Formatting and parsing of numbers: counts, times, bytes, rates and shares, with their units.
 //!
-//! What people type is read exactly ([`parse_duration`], [`parse_count`], [`Rate`]), and
-//! [`DurationText`] and [`Rate`] print it so that it reads back as the same value. The rest of this
-//! crate prints measured values:
+//! Typed values are parsed exactly ([`parse_duration`], [`parse_count`], [`Rate`]), and
+//! [`DurationText`] and [`Rate`] print them so that they are read back as the same value. The rest
+//! of this crate prints measured values:
 //!
-//! For people: three significant digits, the unit that fits, thousands in groups. Groups are
-//! separated by an ordinary space (`20 000`), which is easy to read and can be typed into a search.
-//! For programs there is [`rounding`]: plain decimals in one fixed unit.
+//! For people: three significant digits, a fitting unit, thousands in groups. Groups are separated
+//! by an ordinary space (`20 000`), which is easy to read and can be typed into a search. For
+//! programs there is [`rounding`]: plain decimals in one fixed unit.
 
 mod decimal;
 mod digits;
@@ -37,40 +37,40 @@ const BYTES: [(f64, &str); 6] = [
     (1e15, "PB"),
 ];
 
-/// A whole number in groups of three digits: `1 384 120`.
+/// Formats a whole number in groups of three digits: `1 384 120`.
 pub fn count(n: u64) -> String {
     grouped(&n.to_string())
 }
 
-/// A count with its noun: `1 reconnect`, `2 reconnects`.
+/// Formats a count with its noun: `1 reconnect`, `2 reconnects`.
 pub fn counted(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(n))
 }
 
-/// A time in nanoseconds: `0.850 µs`, `152 µs`, `1.02 ms`, `900 ms`, `3 600 s`.
+/// Formats a time in nanoseconds: `0.850 µs`, `152 µs`, `1.02 ms`, `900 ms`, `3 600 s`.
 pub fn time(ns: f64) -> String {
     time_to(ns, SIGNIFICANT_DIGITS)
 }
 
-/// As [`time`], with this many significant digits.
+/// Formats a time like [`time`], with this many significant digits.
 pub fn time_to(ns: f64, digits: usize) -> String {
     let (number, unit) = scaled(ns, &TIMES, digits);
     format!("{number} {unit}")
 }
 
-/// As [`time`], with units of one width, so that right-aligned numbers stand in line.
+/// Formats a time like [`time`], with units of equal width, so that right-aligned numbers line up.
 pub fn time_cell(ns: f64) -> String {
     let (number, unit) = split_time(ns);
     format!("{number} {unit:<2}")
 }
 
-/// A time in nanoseconds as its number and its unit: `("152", "µs")`.
+/// Formats a time in nanoseconds as its number and its unit: `("152", "µs")`.
 pub fn split_time(ns: f64) -> (String, &'static str) {
     scaled(ns, &TIMES, SIGNIFICANT_DIGITS)
 }
 
-/// Bytes in powers of 1 000: `0 B`, `4.80 MB`, `1.23 TB`.
+/// Formats a number of bytes in powers of 1 000: `0 B`, `4.80 MB`, `1.23 TB`.
 pub fn bytes(n: f64) -> String {
     if n < 999.5 {
         return format!("{n:.0} B");
@@ -79,9 +79,9 @@ pub fn bytes(n: f64) -> String {
     format!("{number} {unit}")
 }
 
-/// A share of one in percent: `0 %`, `0.0050 %`, `1.20 %`, `100 %`.
+/// Formats a share of one in percent: `0 %`, `0.0050 %`, `1.20 %`, `100 %`.
 ///
-/// Less than all is never printed as 100 %.
+/// A share of less than one is never printed as 100 %.
 pub fn share(share: f64) -> String {
     if (99.95..100.0).contains(&(share * 100.0)) {
         return "99.9 %".to_owned();
@@ -89,39 +89,39 @@ pub fn share(share: f64) -> String {
     share_to(share, SIGNIFICANT_DIGITS)
 }
 
-/// A share of one in percent, with this many significant digits.
+/// Formats a share of one in percent, with this many significant digits.
 pub fn share_to(share: f64, digits: usize) -> String {
     format!("{} %", significant(share * 100.0, digits))
 }
 
-/// A rate per second as measured: `0.200/s`, `90.5/s`, `138 412/s`.
+/// Formats a measured rate per second: `0.200/s`, `90.5/s`, `138 412/s`.
 pub fn rate(per_second: f64) -> String {
     rate_to(per_second, SIGNIFICANT_DIGITS)
 }
 
-/// A rate per second, with this many significant digits.
+/// Formats a rate per second, with this many significant digits.
 pub fn rate_to(per_second: f64, digits: usize) -> String {
     format!("{}/s", significant(per_second, digits))
 }
 
-/// A number without a unit, with this many significant digits; whole numbers have all of theirs:
-/// `0.0120`, `-1.50`, `20 000`.
+/// Formats a number without a unit, with this many significant digits; whole numbers have all of
+/// their digits: `0.0120`, `-1.50`, `20 000`.
 pub fn number_to(number: f64, digits: usize) -> String {
     let sign = if number < 0.0 { "-" } else { "" };
     let magnitude = number.abs();
-    // Beyond this a float tells no whole numbers apart.
+    // Above this limit a float does not represent all whole numbers.
     if magnitude.fract() == 0.0 && magnitude < 9e15 {
         return format!("{sign}{}", count(magnitude as u64));
     }
     format!("{sign}{}", significant(magnitude, digits))
 }
 
-/// As [`number_to`], with the digits of all figures.
+/// Formats a number like [`number_to`], with the default number of significant digits.
 pub fn number(number: f64) -> String {
     number_to(number, SIGNIFICANT_DIGITS)
 }
 
-/// A rate per second as asked for, without trailing zeros: `0.2/s`, `1.5/s`, `2 000/s`.
+/// Formats a planned rate per second, without trailing zeros: `0.2/s`, `1.5/s`, `2 000/s`.
 pub fn asked_rate(per_second: f64) -> String {
     let thousandths = (per_second * 1e3).round() as u64;
     let fraction = format!("{:03}", thousandths % 1000);

@@ -1,7 +1,7 @@
-//! Durations, counts, shares and percentiles as people write them.
+//! Durations, counts, shares and percentiles as users write them.
 //!
-//! A duration is written as in `1m30s` or `250us`; a number alone is seconds. Everything is read
-//! exactly, to the nanosecond, and what is printed reads back as the same value.
+//! A duration is written as in `1m30s` or `250us`; a number without a unit is in seconds. Values
+//! are parsed exactly, to the nanosecond, and printed values are read back unchanged.
 
 use crate::Error;
 use crate::decimal::{Decimal, split_si};
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// The units of time and their nanoseconds. Where one unit begins like another (`ms` like `m`),
-/// the longer comes first.
+/// The units of time and their nanoseconds. If one unit begins like another (`ms` like `m`), the
+/// longer comes first.
 const TIME_UNITS: [(&str, u64); 7] = [
     ("ns", 1),
     ("us", 1_000),
@@ -22,7 +22,8 @@ const TIME_UNITS: [(&str, u64); 7] = [
     ("s", SECOND_NS),
 ];
 
-/// Reads a duration: `10s`, `500ms`, `1m30s`, `2h`, `250us`, `1.5s`; a number alone is seconds.
+/// Reads a duration: `10s`, `500ms`, `1m30s`, `2h`, `250us`, `1.5s`; a number without a unit is in
+/// seconds.
 ///
 /// # Errors
 /// [`Error::Duration`] for anything else, fractions of a nanosecond, and more than 584 years.
@@ -39,7 +40,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, Error> {
         .ok_or_else(refused)
 }
 
-/// Reads a duration whose unit is given, so that a bare `50` is not taken for seconds.
+/// Reads a duration that must have a unit, so that a bare `50` is not read as seconds.
 pub fn parse_duration_with_unit(text: &str) -> Option<Duration> {
     sum_of_parts(text).map(Duration::from_nanos)
 }
@@ -61,14 +62,15 @@ fn sum_of_parts(text: &str) -> Option<u64> {
     }
 }
 
-/// Splits `text` after the unit of time it begins with, and says how many nanoseconds that is.
+/// Splits `text` after the unit of time at its beginning, and returns the unit in nanoseconds.
 pub(crate) fn split_time_unit(text: &str) -> Option<(u64, &str)> {
     TIME_UNITS
         .iter()
         .find_map(|&(unit, unit_ns)| Some((unit_ns, text.strip_prefix(unit)?)))
 }
 
-/// Prints a duration so that [`parse_duration`] reads back the same: `1m30s`, `500ms`, `1.5s`.
+/// Prints a duration so that [`parse_duration`] reads back the same value: `1m30s`, `500ms`,
+/// `1.5s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DurationText(pub Duration);
 
@@ -94,7 +96,7 @@ impl fmt::Display for DurationText {
     }
 }
 
-/// Writes `amount / unit` as a decimal without idle zeros; `unit` is a power of ten.
+/// Writes `amount / unit` as a decimal without trailing zeros; `unit` is a power of ten.
 fn write_decimal(f: &mut fmt::Formatter<'_>, amount: u64, unit: u64, name: &str) -> fmt::Result {
     let (whole, fraction) = (amount / unit, amount % unit);
     if fraction == 0 {
@@ -108,7 +110,7 @@ fn write_decimal(f: &mut fmt::Formatter<'_>, amount: u64, unit: u64, name: &str)
 /// Reads a count: `500`, `10k`, `2.5M`, `1G`.
 ///
 /// # Errors
-/// [`Error::Count`] for anything that is not a whole number after its unit.
+/// [`Error::Count`] for anything that is not a whole number once its unit is applied.
 pub fn parse_count(text: &str) -> Result<u64, Error> {
     let whole = || {
         let (number, rest) = Decimal::split(text)?;
@@ -118,15 +120,16 @@ pub fn parse_count(text: &str) -> Result<u64, Error> {
     whole().ok_or_else(|| Error::Count(text.to_owned()))
 }
 
-/// Reads a count of things there can't be too many of, such as connections or threads.
+/// Reads a count that must fit in 32 bits, such as a number of connections or threads.
 ///
 /// # Errors
-/// [`Error::Count`] as [`parse_count`], and [`Error::CountTooHigh`] above `u32::MAX`.
+/// [`Error::Count`] as for [`parse_count`], and [`Error::CountTooHigh`] above `u32::MAX`.
 pub fn parse_small_count(text: &str) -> Result<u32, Error> {
     u32::try_from(parse_count(text)?).map_err(|_| Error::CountTooHigh(text.to_owned()))
 }
 
-/// Reads a percentage, `0.1%`, as a share of 1; `None` if it is none or above 100 %.
+/// Reads a percentage, `0.1%`, as a share of 1; `None` if the text is not a percentage or above 100
+/// %.
 pub fn parse_share(text: &str) -> Option<f64> {
     let (number, rest) = Decimal::split(text.strip_suffix('%')?.trim_end())?;
     let share = number.shifted(2);

@@ -1,7 +1,7 @@
 //! Rates as exact fractions.
 //!
-//! `0.2/s` is one every five seconds and `90/m` three every two: no float in between, so that the
-//! millionth arrival of a schedule is as exact as the first.
+//! `0.2/s` is one every five seconds and `90/m` three every two: no floats are involved, so that
+//! the millionth arrival of a schedule is as exact as the first.
 
 use crate::Error;
 use crate::decimal::{Decimal, split_si};
@@ -11,14 +11,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// `count` arrivals every `per_ns` nanoseconds: a fraction, so that `0.2/s` and `90/m` are exact.
+/// A rate: `count` arrivals every `per_ns` nanoseconds. A fraction, so that `0.2/s` and `90/m` are
+/// exact.
 ///
-/// Those that are read or made by this type's functions are normalised, so that equal rates are
-/// equal values: the period is a second where the count is then whole, else the fraction is in
-/// its lowest terms.
+/// Rates that are parsed or created by this type's functions are normalised, so that equal rates
+/// are equal values: the period is a second if the count is then whole, else the fraction is in its
+/// lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Arrivals in one period.
+    /// The number of arrivals in one period.
     pub count: u64,
     /// The period in nanoseconds, more than zero.
     pub per_ns: u64,
@@ -26,7 +27,7 @@ pub struct Rate {
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// The periods a rate is printed in, the first that fits.
+/// The periods in which a rate is printed; the first that fits is used.
 const PERIODS: [(&str, u64); 3] = [
     ("s", SECOND_NS),
     ("m", 60 * SECOND_NS),
@@ -34,10 +35,10 @@ const PERIODS: [(&str, u64); 3] = [
 ];
 
 impl Rate {
-    /// No arrivals at all.
+    /// No arrivals.
     pub const ZERO: Rate = Rate::each_second(0);
 
-    /// `count` arrivals a second.
+    /// Returns a rate of `count` arrivals a second.
     pub const fn each_second(count: u64) -> Self {
         Self {
             count,
@@ -45,17 +46,18 @@ impl Rate {
         }
     }
 
-    /// Whether no arrivals come of it.
+    /// True if the rate has no arrivals.
     pub fn is_zero(self) -> bool {
         self.count == 0
     }
 
-    /// Arrivals a second, as the nearest float: for printing and comparing, not for scheduling.
+    /// Returns the arrivals per second, as the nearest float: for printing and comparing, not for
+    /// scheduling.
     pub fn per_second(self) -> f64 {
         self.count as f64 * SECOND_NS as f64 / self.per_ns as f64
     }
 
-    /// The normal form of `above / below` arrivals a nanosecond; `None` if it does not fit.
+    /// Returns the normal form of `above / below` arrivals a nanosecond; `None` if it does not fit.
     fn normalised(above: u128, below: u128) -> Option<Self> {
         let in_a_second = above.checked_mul(u128::from(SECOND_NS))?;
         let (count, per_ns) = if in_a_second % below == 0 {
@@ -92,8 +94,8 @@ impl FromStr for Rate {
     }
 }
 
-/// Reads what stands below a rate's bar, in nanoseconds: a unit of time (`s`, `m`, `h`, `ms`), or
-/// a duration (`500ms`). Never zero.
+/// Reads the part of a rate after the slash, in nanoseconds: a unit of time (`s`, `m`, `h`, `ms`),
+/// or a duration (`500ms`). Never zero.
 pub fn parse_period(text: &str) -> Option<u64> {
     if let Some((unit_ns, "")) = split_time_unit(text) {
         return Some(unit_ns);
@@ -103,7 +105,8 @@ pub fn parse_period(text: &str) -> Option<u64> {
 }
 
 impl fmt::Display for Rate {
-    /// Prints the rate so that it reads back as the same value: `500/s`, `0.2/s`, `10/h`, `7/3ns`.
+    /// Prints the rate so that it is read back as the same value: `500/s`, `0.2/s`, `10/h`,
+    /// `7/3ns`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (unit, unit_ns) in PERIODS {
             let thousandths = u128::from(self.count) * u128::from(unit_ns) * 1_000;
@@ -120,7 +123,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Writes a number of thousandths as a decimal without idle zeros.
+/// Writes a number of thousandths as a decimal without trailing zeros.
 fn write_thousandths(f: &mut fmt::Formatter<'_>, thousandths: u128, unit: &str) -> fmt::Result {
     let (whole, fraction) = (thousandths / 1_000, thousandths % 1_000);
     if fraction == 0 {

@@ -1,27 +1,27 @@
-//! Numbers as programs read them: plain decimals in one unit each, without digits that say nothing.
+//! Numbers for programs: plain decimals in one fixed unit each, without meaningless digits.
 
-/// Nanoseconds as microseconds, exact to the nanosecond.
+/// Converts nanoseconds to microseconds, exact to the nanosecond.
 pub fn us(ns: f64) -> f64 {
     ns.round() / 1e3
 }
 
-/// Nanoseconds as seconds, exact to the nanosecond.
+/// Converts nanoseconds to seconds, exact to the nanosecond.
 pub fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// A share of one, to the millionth.
+/// Rounds a share of one to the millionth.
 pub fn share(share: f64) -> f64 {
     (share * 1e6).round() / 1e6
 }
 
-/// A rate per second, to the thousandth.
+/// Rounds a rate per second to the thousandth.
 pub fn rate(per_second: f64) -> f64 {
     (per_second * 1e3).round() / 1e3
 }
 
-/// This many in `length_ns` nanoseconds, as a rate per second to the thousandth; zero where no time
-/// passed.
+/// Returns a count in `length_ns` nanoseconds as a rate per second, rounded to the thousandth; zero
+/// if the time is zero.
 pub fn per_second(count: u64, length_ns: u64) -> f64 {
     if length_ns == 0 {
         return 0.0;
