@@ -1,4 +1,4 @@
-//! What scripts find: k6's modules, and the globals.
+//! The environment of scripts: k6's modules, and the globals.
 
 mod console;
 mod execution;
@@ -14,13 +14,13 @@ use crate::program::Failure;
 use crate::vu::Vu;
 use rquickjs::{Ctx, Error, Object, Result};
 
-/// Makes the object of a module.
+/// Creates the object of a module.
 pub(crate) type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
 
-/// What makes the module of this name.
+/// Returns the function that creates the module of this name.
 ///
 /// # Errors
-/// What is said of one that there is not.
+/// The message for a module that does not exist or is not supported.
 pub(crate) fn module(name: &str) -> std::result::Result<Make, String> {
     let make: Make = match name {
         "k6" => k6::module,
@@ -36,7 +36,7 @@ pub(crate) fn module(name: &str) -> std::result::Result<Make, String> {
         "k6/metrics" => metrics::module,
         "k6/secrets" => offline::secrets,
         "k6/timers" => timers::module,
-        // Timers went into k6 itself; scripts of before still import them from here.
+        // These timers became a stable module; older scripts still import them from here.
         "k6/experimental/timers" => timers::module,
         "k6/options" => |ctx| Object::new(ctx.clone()),
         other => return Err(missing(other)),
@@ -82,8 +82,8 @@ fn missing(name: &str) -> String {
     format!("{name} {instead}")
 }
 
-/// Ends the test, because a script needs what is not there: return the error from the native
-/// function.
+/// Ends the test, because a script needs a feature that is not supported. Return the error from the
+/// native function.
 pub(crate) fn not_supported(ctx: &Ctx<'_>, sentence: &str) -> Error {
     let vu = Vu::of(ctx);
     match &vu.run {
@@ -96,12 +96,12 @@ pub(crate) fn not_supported(ctx: &Ctx<'_>, sentence: &str) -> Error {
     }
 }
 
-/// Throws one of k6's own errors that says this: return it from the native function.
+/// Throws one of k6's own errors with this message. Return it from the native function.
 pub(crate) fn k6_error(ctx: &Ctx<'_>, message: &str) -> Error {
     loadline_k6_modules::go_error(ctx, message)
 }
 
-/// Gives a realm its globals.
+/// Installs the globals of a realm.
 pub(crate) fn install(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     let globals = ctx.globals();
     globals.set("global", globals.clone())?;

@@ -1,8 +1,7 @@
-//! What a virtual user has begun and not ended: timers, requests of `asyncRequest`.
+//! Operations that a virtual user has begun and not ended: timers, requests of `asyncRequest`.
 //!
-//! Operations go on whenever the user waits, for whatever; what they lead to in the script runs
-//! only in its event loop, one after the other, as k6 does. An iteration lasts until there are
-//! none left.
+//! Operations progress whenever the user waits, for anything. Their completions run in the script's
+//! event loop only, one after the other, as in k6. An iteration lasts until no operations are left.
 
 use crate::vu::Vu;
 use rquickjs::{Ctx, Promise, Result};
@@ -22,7 +21,7 @@ const MOST_AT_ONCE: usize = 100;
 /// What an operation leads to, when it has ended: run in the user's event loop.
 pub(crate) type Completion = Box<dyn for<'js> FnOnce(&Ctx<'js>) -> Result<()>>;
 
-/// An operation that goes on, and whom it wakes.
+/// An operation that has not ended, and its waker.
 struct Running {
     future: Pin<Box<dyn Future<Output = Completion>>>,
     alarm: Arc<Alarm>,
@@ -34,16 +33,16 @@ struct Running {
 pub(crate) struct Operations {
     running: RefCell<BTreeMap<u64, Running>>,
     woken: Arc<Woken>,
-    /// Those of them that are timers, with the functions that began them.
+    /// The operations that are timers, with the names of the functions that began them.
     timers: RefCell<BTreeMap<u64, &'static str>>,
     ended: RefCell<VecDeque<(u64, Completion)>>,
     begun: Cell<u64>,
-    /// The one whose completion runs.
+    /// The number of the operation whose completion runs.
     completing: Cell<u64>,
 }
 
 impl Operations {
-    /// Begins one; its number.
+    /// Begins an operation, and returns its number.
     pub(crate) fn begin(&self, operation: impl Future<Output = Completion> + 'static) -> u64 {
         self.begun.set(self.begun.get() + 1);
         let number = self.begun.get();
@@ -58,7 +57,7 @@ impl Operations {
             woken: Arc::clone(&self.woken),
         });
         let waker = Waker::from(Arc::clone(&alarm));
-        // It is polled for the first time when the user waits next.
+        // The operation is polled for the first time when the user waits next.
         self.woken.add(number);
         let future = Box::pin(operation);
         let running = Running {
@@ -69,12 +68,12 @@ impl Operations {
         self.running.borrow_mut().insert(number, running);
     }
 
-    /// One is a timer, which this function began.
+    /// Marks an operation as a timer that this function began.
     pub(crate) fn name(&self, number: u64, function: &'static str) {
         self.timers.borrow_mut().insert(number, function);
     }
 
-    /// The timers that have not ended; they are forgotten.
+    /// Returns the timers that have not ended, and forgets all timers.
     pub(crate) fn take_timers(&self) -> BTreeMap<u64, &'static str> {
         let mut timers = mem::take(&mut *self.timers.borrow_mut());
         let (running, ended) = (self.running.borrow(), self.ended.borrow());
@@ -83,27 +82,26 @@ impl Operations {
         timers
     }
 
-    /// Begins one in place of the one whose completion runs, under its number.
+    /// Begins an operation in place of the one whose completion runs, under its number.
     pub(crate) fn begin_again(&self, operation: impl Future<Output = Completion> + 'static) {
         self.run(self.completing.get(), operation);
     }
 
-    /// Gives one up, and what it would lead to.
+    /// Cancels an operation and its completion.
     pub(crate) fn give_up(&self, number: u64) {
         if self.running.borrow_mut().remove(&number).is_none() {
             self.ended.borrow_mut().retain(|(one, _)| *one != number);
         }
     }
 
-    /// Gives all of them up; their number.
+    /// Cancels all operations, and returns their number.
     pub(crate) fn clear(&self) -> usize {
         let running = mem::take(&mut *self.running.borrow_mut());
         let ended = mem::take(&mut *self.ended.borrow_mut());
         running.len() + ended.len()
     }
 
-    /// Polls the operations that were woken, [`MOST_AT_ONCE`] of them at most. If more are left, it
-    /// wakes its caller, so that the worker first does what is due meanwhile.
+    /// Polls the operations that were woken.
     pub(crate) fn poll(&self, cx: &mut Context<'_>) {
         if self.running.borrow().is_empty() {
             return;
@@ -143,12 +141,12 @@ impl Operations {
     }
 }
 
-/// The operations that can go on, and whom to tell.
+/// The numbers of operations that were woken, and the waker of the user.
 #[derive(Default)]
 struct Woken(Mutex<(Vec<u64>, Option<Waker>)>);
 
 impl Woken {
-    /// One can go on; whom to tell.
+    /// Adds the number of an operation that was woken, and returns the user's waker.
     fn add(&self, number: u64) -> Option<Waker> {
         let mut woken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         woken.0.push(number);
@@ -168,7 +166,7 @@ impl Woken {
     }
 }
 
-/// Wakes one operation: what wakes one of many must not poll all of them.
+/// The waker of one operation, so that not all operations are polled when one is woken.
 struct Alarm {
     number: u64,
     is_woken: AtomicBool,
@@ -190,21 +188,21 @@ impl Wake for Alarm {
     }
 }
 
-/// Runs what a call has led to: its promise's continuations, timers, requests, until nothing is
-/// left. Ends early if the iteration has to.
+/// Runs everything that a call has led to, until nothing is left: continuations of promises,
+/// timers, requests. Returns early if the iteration has to end.
 ///
 /// # Errors
-/// What the script throws behind a wait.
+/// An exception of the script after a wait.
 pub(crate) fn drain(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     loop {
         run_jobs(ctx, vu);
-        // What nobody catches ends the iteration where it is.
+        // A rejection that no code handles ends the iteration where it is.
         if vu.control.is_cancelled() || vu.has_rejection() {
             return Ok(());
         }
         if let Some(completion) = vu.operations.next() {
             completion(ctx)?;
-            // Many that are over at once leave others no turn.
+            // Many completions in a row would leave others no turn.
             vu.take_turns();
             continue;
         }
@@ -226,10 +224,10 @@ fn run_jobs(ctx: &Ctx<'_>, vu: &Vu) {
     while !vu.control.is_cancelled() && ctx.execute_pending_job() {}
 }
 
-/// Runs the event loop, and gives what a promise became; `None` if it never will be anything.
+/// Runs the event loop, and returns the value of a promise; `None` if it will never be settled.
 ///
 /// # Errors
-/// What it was rejected with, or what the script threw meanwhile.
+/// The reason of its rejection, or an exception that the script threw meanwhile.
 pub(crate) fn settle<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,

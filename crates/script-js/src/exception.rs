@@ -1,4 +1,4 @@
-//! Exceptions as text, as k6 logs them: what was thrown, and where, in the lines of the files.
+//! Exceptions as text, as k6 logs them: the thrown value, and the places in the lines of the files.
 
 use crate::modules::store::Store;
 use crate::native::{Text, function, text_of};
@@ -7,11 +7,11 @@ use loadline_k6_modules::INTERNAL;
 use rquickjs::function::This;
 use rquickjs::{CaughtError, Ctx, Error, Exception, Function, IntoJs, Object, Value};
 
-/// The file of what is below all frames of a user that shares its runtime.
+/// The file name of the code below all frames of a user in a shared runtime.
 pub(crate) const BASE_FILE: &str = "loadline-base";
 
-/// Puts what `stack` of errors is in k6 in place of QuickJS's, which lacks what happened. It gives
-/// the latter back.
+/// Replaces the getter of `stack` on errors by one with k6's text, because QuickJS's lacks the
+/// message. Evaluates to a function that returns QuickJS's own getter.
 const STACK: &str = "(function (shown) {
     const { get, set } = Object.getOwnPropertyDescriptor(Error.prototype, 'stack');
     const stack = {
@@ -25,10 +25,10 @@ const STACK: &str = "(function (shown) {
     return get;
 })";
 
-/// What keeps QuickJS's own getter out of scripts' sight.
+/// The name under which QuickJS's own getter is kept, hidden from scripts.
 const STACK_OF: &str = "stackOf";
 
-/// Gives the errors of a realm k6's stacks.
+/// Installs k6's stacks for the errors of a realm.
 pub(crate) fn install_stacks<'js>(ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<()> {
     let shown = function(ctx, "shown", |call| {
         let (error, frames) = (call.arg(0), call.text(&call.arg(1))?);
@@ -41,7 +41,7 @@ pub(crate) fn install_stacks<'js>(ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<(
     vu.common(ctx)?.set(STACK_OF, stack_of)
 }
 
-/// The frames of an error, as QuickJS has them.
+/// Returns the frames of an error, as QuickJS formats them.
 fn frames_of(error: &Object<'_>) -> Option<String> {
     let ctx = error.ctx();
     let common = Vu::of(ctx).common(ctx).ok()?;
@@ -53,7 +53,7 @@ fn frames_of(error: &Object<'_>) -> Option<String> {
     frames.map(|frames| frames.0)
 }
 
-/// What was thrown, with its stack.
+/// Returns the text of a thrown error, with its stack.
 pub(crate) fn described(ctx: &Ctx<'_>, store: &Store, error: Error) -> String {
     match CaughtError::from_error(ctx, error) {
         CaughtError::Error(error) => error.to_string(),
@@ -62,7 +62,7 @@ pub(crate) fn described(ctx: &Ctx<'_>, store: &Store, error: Error) -> String {
     }
 }
 
-/// A value that was thrown, or that a promise was rejected with.
+/// Returns the text of a value that was thrown, or with which a promise was rejected.
 pub(crate) fn of_value(store: &Store, value: Value<'_>) -> String {
     let object = value.as_object().cloned();
     match object.and_then(Exception::from_object) {
@@ -76,7 +76,7 @@ fn of_exception(store: &Store, exception: &Exception<'_>) -> String {
     with_frames(store, exception.as_object(), &frames.unwrap_or_default())
 }
 
-/// An error as a text, with these frames of QuickJS's.
+/// Returns the text of an error, with these frames of QuickJS.
 fn with_frames(store: &Store, error: &Object<'_>, frames: &str) -> String {
     let text = |name: &str| error.get::<_, Text>(name).ok().map(|text| text.0);
     let name = text("name").unwrap_or_else(|| "Error".to_owned());
@@ -98,11 +98,11 @@ fn with_frames(store: &Store, error: &Object<'_>, frames: &str) -> String {
     text
 }
 
-/// What QuickJS says of a call of what is no function, whatever that was called.
+/// QuickJS's message for a call of a value that is not a function, whatever its name.
 const NOT_CALLABLE: &str = "not a function";
 
-/// What k6 says of the call of a member that is not there, which is read off the source: the place
-/// of the innermost frame is the member's name.
+/// Returns k6's message for a call of a missing member. The name is read from the source: the
+/// innermost frame has its position.
 fn missing_member(store: &Store, frames: &str) -> Option<String> {
     let (_, place) = own(frames).next()?.rsplit_once(" (")?;
     let mut parts = place.strip_suffix(')')?.rsplitn(3, ':');
@@ -118,7 +118,7 @@ fn missing_member(store: &Store, frames: &str) -> Option<String> {
     is_member.then(|| format!("Object has no member '{name}'"))
 }
 
-/// The frames of the script itself.
+/// Returns the frames of the script itself.
 fn own(stack: &str) -> impl Iterator<Item = &str> {
     let below = format!("({BASE_FILE}:");
     stack
@@ -126,7 +126,7 @@ fn own(stack: &str) -> impl Iterator<Item = &str> {
         .take_while(move |frame| !frame.contains(&below))
 }
 
-/// Where the script is: its innermost frame.
+/// Returns the current place in the script: its innermost frame.
 pub(crate) fn place(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
     let here = Exception::from_message(ctx.clone(), "").ok()?;
     let stack = frames_of(here.as_object())?;
@@ -134,8 +134,8 @@ pub(crate) fn place(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
     frames.find_map(|frame| frame_of(store, frame))
 }
 
-/// A line of QuickJS's stack, `    at name (file:line:column)`, with the place in the file; `None`
-/// for our own JavaScript, of which scripts know nothing.
+/// Translates a line of QuickJS's stack, `    at name (file:line:column)`, to the position in the
+/// file; `None` for Loadline's own JavaScript, which is hidden from scripts.
 fn frame_of(store: &Store, frame: &str) -> Option<String> {
     let frame = frame.trim().strip_prefix("at ")?;
     let Some((name, place)) = frame.rsplit_once(" (") else {

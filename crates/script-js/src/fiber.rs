@@ -1,14 +1,15 @@
 //! Fibers: code that blocks, on a stack of its own, driven as a future.
 //!
-//! A script calls `http.get()` or `sleep()` from anywhere, from a comparator of a sort as well,
-//! and goes on when it is done. So a virtual user has a stack of its own: what waits below
-//! QuickJS's frames suspends the whole stack, and the worker goes on with others.
+//! A script calls `http.get()` or `sleep()` from anywhere, even from a comparator of a sort, and
+//! continues when the call is done. So a virtual user has a stack of its own: a wait below
+//! QuickJS's frames suspends the whole stack, and the worker continues with others.
 //!
-//! What a native function waits for is polled below the fiber, on its driver's stack: a request
-//! takes more of a stack than most scripts, and each user would keep that memory for good.
+//! A future that a native function awaits is polled below the fiber, on its driver's stack: a
+//! request takes more of a stack than most scripts, and each user would keep that memory
+//! permanently.
 //!
 //! A fiber is never unwound from outside, as QuickJS's frames can't be: it is cancelled. From then
-//! on every wait ends at once, and what waited has to return.
+//! on every wait ends at once, and the waiting functions have to return.
 
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -21,32 +22,32 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// What a script may use of a stack, by QuickJS's own measure.
+/// The stack size of a script, as QuickJS measures it.
 pub(crate) const SCRIPT_STACK_BYTES: usize = 1 << 20;
 
-/// What may still be used below the deepest frame of a script: a native function, its wait, and a
+/// The stack size below the deepest frame of a script: for a native function, its wait, and a
 /// panic's backtrace.
 pub(crate) const MARGIN_BYTES: usize = 256 << 10;
 
 /// The bytes of a stack. They are only mapped: a user that recurses little has two pages of them.
 pub(crate) const STACK_BYTES: usize = SCRIPT_STACK_BYTES + MARGIN_BYTES;
 
-/// What of a stack stays in memory below the frame that gives back the rest.
+/// The part of a stack that stays in memory below the frame that gives back the rest.
 const KEPT_BYTES: usize = 2 << 10;
 
-/// What a page of memory is at least.
+/// The minimum size of a page of memory.
 const PAGE_BYTES: usize = 4 << 10;
 
-/// A wait ended because its fiber was cancelled.
+/// The error of a wait that ended because its fiber was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cancelled;
 
 thread_local! {
-    /// What belongs to the fiber that runs on this thread.
+    /// The value that belongs to the fiber that runs on this thread.
     static LOCAL: RefCell<Option<Rc<dyn Any>>> = const { RefCell::new(None) };
 }
 
-/// What belongs to the fiber that runs; `None` outside of fibers.
+/// Returns the value that belongs to the running fiber; `None` outside of fibers.
 pub(crate) fn local<T: 'static>() -> Option<Rc<T>> {
     let local = LOCAL.with_borrow(Clone::clone)?;
     local.downcast().ok()
@@ -54,43 +55,43 @@ pub(crate) fn local<T: 'static>() -> Option<Rc<T>> {
 
 /// Code on a stack of its own.
 pub(crate) struct Fiber {
-    /// Gone only while it is dropped.
+    /// `None` only while the fiber is dropped.
     coroutine: Option<Coroutine<Waker, (), (), DefaultStack>>,
     control: Rc<Control>,
     local: Rc<dyn Any>,
 }
 
-/// What else a fiber does where it leaves its stack.
+/// Further work of a fiber where it leaves its stack.
 pub(crate) trait Crossing {
-    /// Calls [`Control::leave`], with what has to be done before and behind it. Whether it could.
+    /// Calls [`Control::leave`], with the work before and after it. Returns true if it could leave.
     fn cross(&self) -> bool;
 }
 
-/// What a fiber's own code and its driver share.
+/// State that a fiber's own code and its driver share.
 #[derive(Default)]
 pub(crate) struct Control {
-    /// Of the running coroutine; it lives on that stack as long as the fiber's code runs.
+    /// The yielder of the running coroutine. It is on the fiber's stack as long as the code runs.
     yielder: Cell<Option<NonNull<Yielder<Waker, ()>>>>,
-    /// Whom to wake when the fiber can go on.
+    /// The waker to call when the fiber can continue.
     waker: RefCell<Option<Waker>>,
     is_cancelled: Cell<bool>,
-    /// How often the fiber was resumed.
+    /// The number of times that the fiber was resumed.
     turns: Cell<u64>,
     /// The lowest address of the stack.
     stack_end: Cell<usize>,
     crossing: RefCell<Option<Rc<dyn Crossing>>>,
     is_crossing: Cell<bool>,
-    /// What the fiber waits for below it.
+    /// The future that the fiber awaits below its stack.
     awaited: RefCell<Option<Awaited>>,
-    /// What that ended with, if it was a panic.
+    /// The panic of that future, if it had one.
     panic: RefCell<Option<Box<dyn Any + Send>>>,
 }
 
-/// Something to be polled, whose output goes where it says itself.
+/// A future that stores its output itself.
 type Awaited = Pin<Box<dyn Future<Output = ()>>>;
 
 impl Fiber {
-    /// A fiber that runs this when it is first resumed; something belongs to it.
+    /// Creates a fiber that runs `body` when it is first resumed; `local` belongs to it.
     ///
     /// # Errors
     /// If the system has no memory for its stack.
@@ -116,7 +117,8 @@ impl Fiber {
         })
     }
 
-    /// Goes on until the code waits or ends; whether it has ended. A panic of it goes through.
+    /// Runs the code until it waits or ends. Returns true if it has ended. Passes on a panic of the
+    /// code.
     pub(crate) fn resume(&mut self, waker: &Waker) -> bool {
         let Some(coroutine) = self.coroutine.as_mut().filter(|one| !one.done()) else {
             return true;
@@ -130,7 +132,7 @@ impl Fiber {
             if let CoroutineResult::Return(()) = coroutine.resume(waker.clone()) {
                 return true;
             }
-            // Of what the code has begun to wait for nobody has seen anything yet.
+            // A future that the code has just begun to await was not polled yet.
             if self.control.awaited.borrow().is_none() {
                 return false;
             }
@@ -150,7 +152,7 @@ impl Drop for Fiber {
     }
 }
 
-/// While a fiber runs: what belonged to the one that ran before.
+/// Restores the value of the outer fiber when the inner one is suspended.
 struct Inside(Option<Rc<dyn Any>>);
 
 impl Drop for Inside {
@@ -160,17 +162,17 @@ impl Drop for Inside {
 }
 
 impl Control {
-    /// Whether the code has to come to its end.
+    /// True if the code has to come to its end.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.is_cancelled.get()
     }
 
-    /// Ends all waits, now and from now on; or lets the code wait again.
+    /// Ends all current and later waits, or allows waits again.
     pub(crate) fn cancel(&self, is_cancelled: bool) {
         self.is_cancelled.set(is_cancelled);
     }
 
-    /// How often the fiber was resumed: others had their turn between two of them.
+    /// Returns the number of times that the fiber was resumed; others had their turn in between.
     pub(crate) fn turns(&self) -> u64 {
         self.turns.get()
     }
@@ -191,7 +193,8 @@ impl Control {
         }
     }
 
-    /// Waits for a future that is polled below the fiber: it must not wait by itself.
+    /// Waits for a future that is polled below the fiber. The future must not call a wait of the
+    /// fiber.
     pub(crate) fn wait_below<T: 'static>(
         &self,
         future: impl Future<Output = T> + 'static,
@@ -203,7 +206,7 @@ impl Control {
         while !self.is_cancelled() && self.awaited.borrow().is_some() {
             self.suspend();
         }
-        // What is given up ends here, where its user is known.
+        // A cancelled future is dropped here, while its user is known.
         drop(self.awaited.take());
         if let Some(panic) = self.panic.take() {
             resume_unwind(panic);
@@ -211,12 +214,12 @@ impl Control {
         output.take().ok_or(Cancelled)
     }
 
-    /// Lets what is waited for below go on; whether that has not ended.
+    /// Polls the future that is awaited below the fiber. Returns true if it is still pending.
     fn is_awaiting(&self, waker: &Waker) -> bool {
         if self.is_cancelled() {
             return false;
         }
-        // It is away meanwhile: it may look at its fiber.
+        // The future is removed while it is polled, because it may access its fiber.
         let Some(mut awaited) = self.awaited.take() else {
             return false;
         };
@@ -241,24 +244,24 @@ impl Control {
         };
         self.is_crossing.set(true);
         if !crossing.cross() {
-            // What can't leave has to end.
+            // A fiber that can't leave its stack has to end.
             self.cancel(true);
         }
         self.is_crossing.set(false);
     }
 
-    /// What is done where the stack is left, from now on.
+    /// Sets the further work where the stack is left, from now on.
     pub(crate) fn set_crossing(&self, crossing: Rc<dyn Crossing>) {
         self.crossing.replace(Some(crossing));
     }
 
-    /// Whether the fiber is about to leave its stack, or to go on.
+    /// True while the fiber leaves its stack or returns to it.
     pub(crate) fn is_crossing(&self) -> bool {
         self.is_crossing.get()
     }
 
-    /// Gives back what is in memory of the stack and not used any more, from the fiber's own code:
-    /// to initialise a script takes more of it than to run it.
+    /// Returns the unused memory of the stack to the system, from the fiber's own code:
+    /// initialising a script takes more of the stack than running it.
     #[expect(unsafe_code, reason = "nothing else gives pages back")]
     pub(crate) fn give_back(&self) {
         let here = 0_u8;
@@ -277,7 +280,7 @@ impl Control {
         self.stack_end.get()
     }
 
-    /// Leaves the stack, and does nothing else.
+    /// Leaves the stack, without further work.
     pub(crate) fn leave(&self) {
         if let Some(yielder) = self.yielder.get() {
             self.waker.replace(Some(suspend_at(yielder)));
@@ -295,8 +298,8 @@ impl std::fmt::Debug for Control {
 
 #[expect(unsafe_code, reason = "the frames between are those of C")]
 fn suspend_at(yielder: NonNull<Yielder<Waker, ()>>) -> Waker {
-    // SAFETY: the yielder lives as long as the fiber's code runs, which takes the pointer away at
-    // its end; and who asks for a suspension is called by that code, on its stack.
+    // SAFETY: the yielder lives as long as the fiber's code runs, which clears the pointer at its
+    // end; and a suspension is requested by that code only, on its stack.
     unsafe { yielder.as_ref() }.suspend(())
 }
 

@@ -1,7 +1,8 @@
 //! The module `k6/http`.
 //!
-//! A request goes three ways: `wanted` reads what the script wants, `send` sends it with its
-//! redirects and knows nothing of scripts, `response` is what the script sees of its `answer`.
+//! A request passes three stages: `wanted` reads the arguments of the script, `send` sends the
+//! request and follows its redirects without access to JavaScript, and `response` presents the
+//! `answer` to the script.
 
 mod answer;
 mod batch;
@@ -43,7 +44,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use wanted::{Unmade, Wanted};
 
-/// The methods of their own functions: name, method, and whether they have a body.
+/// The methods with a function of their own: name, method, and true if it takes a body.
 const VERBS: [(&str, &str, bool); 7] = [
     ("get", "GET", false),
     ("head", "HEAD", false),
@@ -54,7 +55,7 @@ const VERBS: [(&str, &str, bool); 7] = [
     ("options", "OPTIONS", true),
 ];
 
-/// Texts that scripts know by names.
+/// Named constants for scripts.
 const CONSTANTS: [(&str, &str); 18] = [
     ("TLS_1_0", "tls1.0"),
     ("TLS_1_1", "tls1.1"),
@@ -117,7 +118,7 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     )?;
     let jars = jar::class(ctx)?;
     module.set("CookieJar", jars.clone())?;
-    // A native function must hold no value of the runtime: the collector would not see it.
+    // A native function must hold no value of the runtime: the garbage collector would not see it.
     Vu::of(ctx).common(ctx)?.set("cookieJar", jars)?;
     set(&module, "cookieJar", |call| {
         let class = Vu::of(&call.ctx).common(&call.ctx)?.get("cookieJar")?;
@@ -126,7 +127,7 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// `get(url, params)`, `post(url, body, params)`.
+/// Implements `get(url, params)`, `post(url, body, params)` and the other methods' functions.
 fn verb<'js>(call: &Call<'js>, method: &'static str, has_body: bool) -> Result<Value<'js>> {
     let nothing = Value::new_undefined(call.ctx.clone());
     let count = call.args.len();
@@ -166,7 +167,7 @@ fn send_one<'js>(
     deliver(&call.ctx, fetched)
 }
 
-/// What a script gets of a request that could not be made.
+/// Returns the result for a request that could not be made.
 fn refuse<'js>(ctx: &Ctx<'js>, problem: &Unmade) -> Result<Value<'js>> {
     let fetched = Fetched {
         answer: unmade_answer(problem),
@@ -176,13 +177,13 @@ fn refuse<'js>(ctx: &Ctx<'js>, problem: &Unmade) -> Result<Value<'js>> {
     deliver(ctx, fetched)
 }
 
-/// Whether the options say that what goes wrong is thrown. What params say of it does not hold
-/// for a request that can't be made.
+/// True if the options make failures throw. The params of a request that can't be made have no
+/// effect on that.
 fn throws(vu: &Vu) -> bool {
     vu.run.as_ref().is_some_and(|run| run.options.http.throws)
 }
 
-/// The response of a request that could not be made.
+/// Returns the response of a request that could not be made.
 fn unmade_answer(problem: &Unmade) -> Rc<Answer> {
     Rc::new(Answer {
         error: (problem.text.clone(), problem.code),
@@ -190,7 +191,7 @@ fn unmade_answer(problem: &Unmade) -> Rc<Answer> {
     })
 }
 
-/// Gives the script its response, or throws what went wrong.
+/// Returns the response to the script, or throws its failure.
 fn deliver<'js>(ctx: &Ctx<'js>, fetched: Fetched) -> Result<Value<'js>> {
     let Fetched {
         answer,
@@ -208,7 +209,7 @@ fn deliver<'js>(ctx: &Ctx<'js>, fetched: Fetched) -> Result<Value<'js>> {
     response::response(ctx, answer)
 }
 
-/// `asyncRequest`: a promise of the response.
+/// Implements `asyncRequest`: returns a promise of the response.
 fn begin<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let vu = call.vu();
     let Some(requester) = vu.requester() else {
@@ -239,7 +240,7 @@ fn begin<'js>(call: Call<'js>) -> Result<Value<'js>> {
     Ok(promise.into_value())
 }
 
-/// Resolves a promise, or rejects it with what was thrown.
+/// Resolves a promise, or rejects it with the exception.
 fn settle<'js>(
     ctx: &Ctx<'js>,
     result: Result<Value<'js>>,

@@ -1,5 +1,5 @@
-//! What a virtual user does in its runtime, once that is initialised: iterations, `setup`,
-//! `teardown`, one job after the other.
+//! The jobs of a virtual user in its initialised runtime: iterations, `setup`, `teardown`, one
+//! after the other.
 
 use crate::event_loop::{drain, settle};
 use crate::exception::described;
@@ -18,45 +18,45 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How a user is given something to do, and says that it is done.
+/// Hands jobs to a virtual user, and holds their completion.
 #[derive(Default)]
 pub(crate) struct Desk {
     job: RefCell<Option<Job>>,
-    /// Whether there is nothing to do, and its script is ready for more.
+    /// True if there is no job, and the script is ready for the next one.
     is_idle: Cell<bool>,
     failure: RefCell<Option<Failure>>,
 }
 
-/// Something to do.
+/// A job of a virtual user.
 pub(crate) struct Job {
-    /// What it is.
+    /// The function to call, and its purpose.
     pub(crate) stage: Arc<Stage>,
-    /// What sends its requests.
+    /// The requester for the job.
     pub(crate) requester: Requester<Kernel>,
-    /// How long after its intended start it begins, if it has one.
+    /// The time from the intended start to the beginning, if there is an intended start.
     pub(crate) delay: Option<Duration>,
 }
 
 impl Desk {
-    /// Gives the user something to do.
+    /// Gives the user a job.
     pub(crate) fn give(&self, job: Job) {
         self.is_idle.set(false);
         self.job.replace(Some(job));
     }
 
-    /// Whether its user has nothing to do.
+    /// True if the user has no job.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_idle.get()
     }
 
-    /// Why its user could not be initialised.
+    /// Takes the failure of the user's initialisation, if there is one.
     pub(crate) fn take_failure(&self) -> Option<Failure> {
         self.failure.borrow_mut().take()
     }
 }
 
-/// Initialises the script and does what is given, until the fiber is cancelled without anything to
-/// do. Has to be called on the user's fiber.
+/// Initialises the script and runs the given jobs, until the fiber is cancelled while it has none.
+/// Has to be called on the user's fiber.
 pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
     let at = Rc::clone(desk);
     let served = inside(vu, move |ctx, vu, main| {
@@ -72,7 +72,8 @@ pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
             match at.job.take() {
                 Some(job) => {
                     run(ctx, vu, &mut exports, job);
-                    // What a script uses first is made deeper in the stack than it is used.
+                    // The first job uses more of the stack than later ones: it creates objects that
+                    // they reuse.
                     if !std::mem::replace(&mut has_run, true) {
                         vu.control.give_back();
                     }
@@ -86,10 +87,10 @@ pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
     desk.is_idle.set(true);
 }
 
-/// What the main module exports.
+/// The exports of the main module.
 struct Exports<'a, 'js> {
     main: &'a Object<'js>,
-    /// The function that was called last, and its name: most users call no other one.
+    /// The name of the last called function, and the function: most users call no other one.
     last: Option<(String, Function<'js>)>,
 }
 
@@ -114,7 +115,7 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, exports: &mut Exports<'_, 'js>, job: Job) {
     if let Some(local) = local_ips.and_then(|ips| ips.of_user(vu.id)) {
         job.requester.leave_from(Some(local));
     }
-    // Its connections are counted from the first on.
+    // The bytes of the user's connections are counted from the first one on.
     job.requester.encrypted_traffic();
     vu.send_through(Some(job.requester));
     begin(ctx, vu, &job.stage);
@@ -141,7 +142,7 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, exports: &mut Exports<'_, 'js>, job: Job) {
     end(vu);
 }
 
-/// Makes what follows belong to this stage.
+/// Sets the stage of everything that follows.
 fn begin(ctx: &Ctx<'_>, vu: &Vu, stage: &Arc<Stage>) {
     let known = vu.activity.borrow().stage.clone();
     if !known.is_some_and(|one| Arc::ptr_eq(&one, stage)) {
@@ -151,12 +152,12 @@ fn begin(ctx: &Ctx<'_>, vu: &Vu, stage: &Arc<Stage>) {
             activity.tags.clear();
             activity.metadata.clear();
         });
-        // What fails here, fails where the script looks at it.
+        // A failure shows where the script reads `__ENV`.
         let _ = crate::api::globals::forget_env(ctx, vu);
     }
 }
 
-/// Gives up what is left of a job.
+/// Cleans up after a job.
 fn end(vu: &Vu) {
     stop_timers(vu);
     vu.operations.clear();
@@ -165,7 +166,7 @@ fn end(vu: &Vu) {
     leave_groups(vu);
 }
 
-/// Tells which timers of the script never came to their end.
+/// Logs the timers of the script that were stopped before they ended.
 fn stop_timers(vu: &Vu) {
     for (number, function) in vu.operations.take_timers() {
         let text =
@@ -181,7 +182,7 @@ fn leave_groups(vu: &Vu) {
     }
 }
 
-/// What is given to functions: what `setup()` gave, made anew for each user.
+/// Returns the argument of functions: the data of `setup()`, parsed anew for each user.
 fn data<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &RunState) -> rquickjs::Result<Value<'js>> {
     let Some(json) = state.setup_data.json() else {
         return Ok(Value::new_undefined(ctx.clone()));
@@ -196,7 +197,7 @@ fn data<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &RunState) -> rquickjs::Result<Valu
     Ok(data)
 }
 
-/// Calls a function of the script, and waits for all that it leads to.
+/// Calls a function of the script, and waits for everything that it leads to.
 fn call<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
@@ -215,7 +216,7 @@ fn call<'js>(
     };
     let undefined = Value::new_undefined(ctx.clone());
     match settle(ctx, vu, promise) {
-        // What it was rejected with is told as what nobody caught.
+        // The rejection is reported as one that no code handled.
         Err(_) if vu.has_rejection() => {
             ctx.catch();
             Ok(undefined)
@@ -270,7 +271,7 @@ fn iterate<'js>(
     conclude(vu, state, scenario, began.elapsed());
 }
 
-/// Logs what an iteration threw, or what nobody caught of its promises.
+/// Logs an exception of an iteration, or a rejection that no code handled.
 fn tell_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Result<()>) {
     let text = called
         .err()
@@ -293,7 +294,7 @@ fn tell_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Res
     }
 }
 
-/// Notes how late an iteration began, if it was not cut off.
+/// Records how late an iteration began, unless it was cancelled.
 fn note_delay(vu: &Vu, delay: Option<Duration>) {
     if let Some(delay) = delay.filter(|_| !vu.control.is_cancelled()) {
         let tags = vu.tags(&[]);
@@ -302,7 +303,7 @@ fn note_delay(vu: &Vu, delay: Option<Duration>) {
     }
 }
 
-/// Counts an iteration, if it was not cut off.
+/// Records an iteration, as complete or as interrupted.
 fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
     let execution = &state.execution;
     let worker = &vu.worker;
@@ -311,7 +312,7 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
     let duration = (builtin::ITERATION_DURATION, lasted.as_secs_f64() * 1e3);
     let count = (builtin::ITERATIONS, 1.0);
     let is_cut_off = vu.control.is_cancelled();
-    // One that ends the test itself is measured all the same, as in k6.
+    // An iteration that ends the test itself is measured all the same, as in k6.
     if is_cut_off && vu.aborted().is_none() {
         worker.add_all(&[sent, received], &tags);
     } else {
@@ -329,18 +330,18 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
     scenario.complete_one();
     let rest = state.options.min_iteration.saturating_sub(lasted);
     if !rest.is_zero() {
-        // Cut off or not, the iteration is over.
+        // Cancelled or not, the iteration is over.
         let _ = vu.sleep(rest);
     }
 }
 
-/// Counts the bytes of what is called once, however it ended.
+/// Records the bytes of a function that is called once, however it ended.
 fn note_data(vu: &Vu) {
     leave_groups(vu);
     vu.worker.add_all(&data_of(vu), &vu.tags(&[]));
 }
 
-/// The bytes that were sent and received.
+/// Returns the bytes that were sent and received, as values of their metrics.
 fn data_of(vu: &Vu) -> [(MetricId, f64); 2] {
     let (mut sent, mut received) = vu.activity.borrow().bytes;
     if let Some(requester) = vu.requester() {
@@ -407,14 +408,14 @@ fn summarise<'js>(
         return Err(Failure::Rejected(reason));
     }
     if let Some(files) = files_of(ctx, given)? {
-        // It is called once.
+        // `handleSummary()` is called once.
         let _ = summary.files.set(files);
     }
     stage.is_done.store(true, Ordering::Relaxed);
     Ok(())
 }
 
-/// Ends the run with what was thrown, unless that is because the run ends.
+/// Ends the run with a thrown error, unless the error results from the end of the run.
 fn fail(ctx: &Ctx<'_>, vu: &Vu, state: &RunState, error: rquickjs::Error) {
     end_with(vu, state, thrown(ctx, vu, error));
 }

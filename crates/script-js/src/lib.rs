@@ -1,26 +1,26 @@
-//! JavaScript in k6's words: a runtime of QuickJS for each virtual user, or one for all users of a
-//! worker (`shared`); and a stack for each.
+//! Scripts in JavaScript for k6, run by QuickJS: one runtime for each virtual user, or one for all
+//! users of a worker (`shared`). Each user has a stack of its own.
 //!
-//! A [`Program`] is a script that is loaded: initialised once, with its options and what it
-//! exports. [`launch`] makes users of the engine of its functions: each has a runtime, in a fiber,
-//! so that `http.get()` and `sleep()` block the script and not its worker, wherever they are
-//! called. What users measure goes to a recorder of k6's metrics for each worker, and as exchanges
-//! to the engine's own records.
+//! A [`Program`] is a loaded script: initialised once, with its options and its exports. [`launch`]
+//! makes the engine's users run its functions. Each user runs in a fiber, so that `http.get()` and
+//! `sleep()` block the script and not its worker, wherever they are called. Measurements of the
+//! users go to a recorder of k6's metrics in each worker, and as exchanges into the engine's own
+//! records.
 //!
-//! # The way of an iteration
+//! # An iteration, step by step
 //!
-//! 1. The engine's user has a start. Its `scenario` gives its virtual user a job.
-//! 2. The fiber goes on: `iteration` calls the function of the script. What waits below it, in a
-//!    native function of `api`, suspends the fiber, and the worker goes on with others.
-//! 3. When the function has returned, the `event_loop` runs what it led to: continuations of
-//!    promises, timers, requests that go on.
+//! 1. A start is due for a user of the engine. Its `scenario` gives the virtual user a job.
+//! 2. The fiber is resumed: `iteration` calls the function of the script. A native function of
+//!    `api` that waits suspends the fiber, and the worker continues with others.
+//! 3. When the function has returned, the `event_loop` runs the rest: continuations of promises,
+//!    timers, pending requests.
 //! 4. The iteration is recorded. The fiber waits for the next job.
 //!
-//! # What a script can't do
+//! # Limits of a script
 //!
-//! End the process: a panic of a native function ends its iteration, recursion ends in an
-//! exception. Hold up its worker: a script that computes for more than a millisecond lets others
-//! have their turn. Go on behind its end: what ends an iteration can't be caught.
+//! A script can't end the process: a panic of a native function ends the iteration, and recursion
+//! ends in an exception. It can't block its worker: after a millisecond of computing, others get
+//! their turn. It can't continue after its end: an error that ends an iteration can't be caught.
 
 mod api;
 mod event_loop;

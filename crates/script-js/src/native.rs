@@ -1,8 +1,8 @@
 //! Native functions that scripts call.
 //!
 //! QuickJS calls them through C, which must not be unwound, and a script may catch every ordinary
-//! error. So each is wrapped: a panic ends the iteration and is told in the log, and what ends an
-//! iteration is thrown so that no `catch` and no `finally` of the script sees it.
+//! error. So each function is wrapped: a panic is logged and ends the iteration. An error that ends
+//! an iteration is thrown so that no `catch` and no `finally` of the script receives it.
 
 use crate::vu::Vu;
 use rquickjs::function::{IntoJsFunc, ParamRequirement, Params};
@@ -11,47 +11,47 @@ use smallvec::SmallVec;
 
 pub(crate) use loadline_k6_modules::{Text, guarded, lossy, text_of, uncatchable};
 
-/// As many arguments take no memory of their own.
+/// The number of arguments that need no separate allocation.
 const USUAL_ARGUMENTS: usize = 3;
 
-/// A native function that takes all its arguments as they are.
+/// A native function that receives all arguments as they are.
 struct Native<F>(F);
 
-/// What a native function is called with.
+/// A call of a native function.
 pub(crate) struct Call<'js> {
     /// The realm.
     pub(crate) ctx: Ctx<'js>,
-    /// What it is called on.
+    /// The value of `this`.
     pub(crate) this: Value<'js>,
-    /// Its arguments.
+    /// The arguments.
     pub(crate) args: SmallVec<[Value<'js>; USUAL_ARGUMENTS]>,
 }
 
 impl<'js> Call<'js> {
-    /// An argument; `undefined` if it is missing.
+    /// Returns an argument; `undefined` if it is missing.
     pub(crate) fn arg(&self, index: usize) -> Value<'js> {
         let arg = self.args.get(index).cloned();
         arg.unwrap_or_else(|| Value::new_undefined(self.ctx.clone()))
     }
 
-    /// An argument as a number, as JavaScript makes one of it.
+    /// Returns an argument as a number, converted as JavaScript does.
     pub(crate) fn number(&self, index: usize) -> Result<f64> {
         let number = Coerced::<f64>::from_js(&self.ctx, self.arg(index));
         number.map(|number| number.0)
     }
 
-    /// A value as a text, as JavaScript makes one of it.
+    /// Returns a value as a text, converted as JavaScript does.
     pub(crate) fn text(&self, value: &Value<'js>) -> Result<String> {
         text_of(value)
     }
 
-    /// Whether a value counts as true.
+    /// True if JavaScript treats the value as true.
     pub(crate) fn is_truthy(&self, value: Value<'js>) -> Result<bool> {
         let truth = Coerced::<bool>::from_js(&self.ctx, value);
         truth.map(|truth| truth.0)
     }
 
-    /// The virtual user that calls.
+    /// Returns the virtual user that calls.
     pub(crate) fn vu(&self) -> std::rc::Rc<Vu> {
         Vu::of(&self.ctx)
     }
@@ -76,7 +76,7 @@ where
     }
 }
 
-/// A function of this name.
+/// Creates a function of this name.
 pub(crate) fn function<'js>(
     ctx: &Ctx<'js>,
     name: &str,

@@ -1,4 +1,4 @@
-//! A script that is loaded: its files, its options and what it exports.
+//! A loaded script: its files, its options and its exports.
 
 use crate::api::offline::NoSecrets;
 use crate::modules::store::{Sources, Store};
@@ -12,19 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
 
-/// What a script is loaded from.
+/// Everything that is needed to load a script.
 pub struct LoadSetup {
-    /// The URL of its main module: of the scheme `file`, or `https`.
+    /// The URL of the main module, with the scheme `file` or `https`.
     pub main: Url,
-    /// Where its files come from.
+    /// The source of the script's files.
     pub sources: Box<dyn Sources>,
     /// The variables of `__ENV`.
     pub env: BTreeMap<String, String>,
-    /// Where it logs.
+    /// The receiver of log entries.
     pub log: Arc<dyn Log>,
-    /// What its metrics are registered in.
+    /// The registry of the script's metrics.
     pub registry: Arc<Registry>,
-    /// What `k6/secrets` gives; without it each secret is refused.
+    /// The secrets of `k6/secrets`; if `None`, each secret is refused.
     pub secrets: Option<Arc<dyn Secrets + Send + Sync>>,
 }
 
@@ -40,49 +40,49 @@ pub struct Program {
     found: Found,
 }
 
-/// What `handleSummary` gives: the contents of files, by their names in its order.
+/// The result of `handleSummary`: names and contents of files, in its order.
 pub type SummaryFiles = Vec<(String, Vec<u8>)>;
 
-/// What the first initialisation finds.
+/// The results of the first initialisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// `export const options`, as JSON.
     pub(crate) options: Option<String>,
-    /// The names of the functions it exports.
+    /// The names of the exported functions.
     pub(crate) functions: BTreeSet<String>,
 }
 
-/// Why a script can't run, or not go on.
+/// The reason why a script can't run, or can't continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// Its files can't be read or compiled: why.
+    /// A file can't be read or compiled; the reason.
     #[error("{0}")]
     NotLoaded(String),
-    /// Its options have no form as JSON.
+    /// The options have no form as JSON.
     #[error("error parsing script options: {0}")]
     Options(String),
-    /// It threw while it was initialised, set up or torn down: what, with its stack.
+    /// An exception during initialisation, setup or teardown; its text and stack.
     #[error("{0}")]
     Threw(String),
-    /// A promise of `setup()` or `teardown()` was rejected: what with, and its stack.
+    /// A rejected promise of `setup()` or `teardown()`; the reason and its stack.
     #[error("{0}")]
     Rejected(String),
-    /// It ended the run itself: what it said, and where.
+    /// The script ended the run; its message and the place of the call.
     #[error("{0}")]
     Aborted(String),
-    /// What `setup()` gave has no form as JSON.
+    /// The result of `setup()` has no form as JSON.
     #[error("error marshaling setup() data to JSON: {0}")]
     SetupData(String),
-    /// What `handleSummary()` gave can't be written.
+    /// The result of `handleSummary()` can't be written.
     #[error("{0}")]
     SummaryFiles(String),
-    /// The system refuses a stack.
+    /// The system has no memory for another user's stack or runtime.
     #[error("no memory for another virtual user: {0}")]
     Memory(String),
 }
 
 impl Program {
-    /// Loads a script: runs it once, as the user 0.
+    /// Loads a script: runs it once, as user 0.
     ///
     /// # Errors
     /// If it can't be read or compiled, or throws.
@@ -105,7 +105,7 @@ impl Program {
         Ok(Arc::new(program))
     }
 
-    /// What recorders are made of whose values nobody wants.
+    /// Returns the setup of a recorder whose values are not used.
     fn unrecorded(&self) -> Arc<RecorderSetup> {
         Arc::new(RecorderSetup {
             registry: Arc::clone(&self.registry),
@@ -113,7 +113,7 @@ impl Program {
         })
     }
 
-    /// The same, before it is known what there is in it.
+    /// Copies the program for the first initialisation, without its results.
     fn clone_unloaded(&self) -> Program {
         Program {
             main: self.main.clone(),
@@ -127,27 +127,28 @@ impl Program {
         }
     }
 
-    /// Its `options`, as JSON.
+    /// Returns the script's `options`, as JSON.
     pub fn options(&self) -> Option<&str> {
         self.found.options.as_deref()
     }
 
-    /// The metrics that it has, and those that are built in.
+    /// Returns the registry of the script's metrics and of the built-in ones.
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
 
-    /// Whether it exports a function of this name.
+    /// True if the script exports a function of this name.
     pub fn has(&self, function: &str) -> bool {
         self.found.functions.contains(function)
     }
 
-    /// Whether it exports any function.
+    /// True if the script exports any function.
     pub fn has_functions(&self) -> bool {
         !self.found.functions.is_empty()
     }
 
-    /// The modules that it is made of and the files that it opened, by their URLs.
+    /// Returns the contents of all modules of the script and of all files that it opened, by their
+    /// URLs.
     pub fn files(&self) -> BTreeMap<Url, Vec<u8>> {
         self.store.all()
     }

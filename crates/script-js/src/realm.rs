@@ -1,7 +1,7 @@
-//! A runtime of QuickJS, inside a fiber: how a script is initialised, and what runs in it then.
+//! A runtime of QuickJS, inside of a fiber: the initialisation of a script, and the calls after it.
 //!
-//! The runtime is made on the fiber's own stack and ends there, as QuickJS measures how deep a
-//! script recurses from where it was made. Of a runtime that users share see `shared`.
+//! The runtime is created and dropped on the fiber's own stack, because QuickJS measures the depth
+//! of recursion from the place of creation. For a runtime that users share see `shared`.
 
 use crate::api::{self, globals::go_json};
 use crate::event_loop::{drain, settle};
@@ -21,15 +21,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// Runs the script's main module, and looks at what it exports.
+/// Runs the script's main module, and reads its exports.
 ///
 /// # Errors
-/// What it throws.
+/// An exception of the script.
 pub(crate) fn initialise(vu: &Rc<Vu>) -> Result<Found, Failure> {
     at_once(vu, |vu| inside(vu, |ctx, _, main| found(ctx, main)))
 }
 
-/// Runs something of a user on a stack of its own, to its end, on this thread.
+/// Runs `run` for a user on a stack of its own, to its end, on this thread.
 fn at_once<T: 'static>(
     vu: &Rc<Vu>,
     run: impl FnOnce(&Rc<Vu>) -> Result<T, Failure> + 'static,
@@ -38,22 +38,22 @@ fn at_once<T: 'static>(
     let (told, inside) = (Rc::clone(&result), Rc::clone(vu));
     let body = move || drop(told.replace(Some(run(&inside))));
     let mut fiber = Fiber::new(&vu.control, vu.clone(), body).map_err(memory)?;
-    // Nothing that it waits for comes from a loop.
+    // Nothing that it awaits comes from an event loop.
     while !fiber.resume(Waker::noop()) {}
     let result = result.take();
     result.expect("the fiber has ended")
 }
 
-/// Nothing is left that could be allocated.
+/// Returns the failure for a lack of memory.
 pub(crate) fn memory(error: impl ToString) -> Failure {
     Failure::Memory(error.to_string())
 }
 
-/// Initialises the script in a runtime of its own or in that of its worker, and runs something in
-/// it. Has to be called on the user's fiber.
+/// Initialises the script in a runtime of its own or in that of its worker, and calls `run` in it.
+/// Has to be called on the user's fiber.
 ///
 /// # Errors
-/// If the script throws while it is initialised, or what is run fails.
+/// If the script throws while it is initialised, or `run` fails.
 pub(crate) fn inside<T: 'static>(
     vu: &Rc<Vu>,
     run: impl for<'js> FnOnce(&Ctx<'js>, &Rc<Vu>, &Object<'js>) -> Result<T, Failure> + 'static,
@@ -86,7 +86,7 @@ fn alone<T>(
     result
 }
 
-/// A runtime whose users are those that run.
+/// Creates a runtime. Its handlers act for the user whose fiber runs.
 pub(crate) fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
     let runtime = Runtime::new()?;
     runtime.set_max_stack_size(SCRIPT_STACK_BYTES);
@@ -111,14 +111,14 @@ pub(crate) fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
     Ok(runtime)
 }
 
-/// Tells promises apart.
+/// Returns a number that identifies a promise.
 fn key(promise: &Value<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     promise.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Runs the main module; its namespace.
+/// Runs the main module, and returns its namespace.
 fn load<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
     vu.own(ctx)?;
     api::install(ctx, vu)?;
@@ -142,7 +142,7 @@ fn import_main<'js>(ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<Option<Value<'j
     settle(ctx, vu, &promise)
 }
 
-/// The same where users share a runtime: its main module is made for this user.
+/// Instantiates the main module for this user of a shared runtime, and returns its namespace.
 fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
     let name = vu.program.main.as_str();
     let main = namespace(ctx, name)?;
@@ -154,7 +154,7 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
     }
 }
 
-/// Why a script can't go on.
+/// Returns the failure for an error after which a script can't continue.
 pub(crate) fn thrown(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> Failure {
     let text = described(ctx, &vu.program.store, error);
     match (vu.aborted(), vu.refusal()) {

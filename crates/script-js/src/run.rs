@@ -1,4 +1,4 @@
-//! A run of a script: what its users share, and what its conductor sees of it.
+//! A run of a script: state that its users share, and what its conductor reads of it.
 
 use crate::http::RateLimit;
 use crate::program::{Failure, SummaryFiles};
@@ -10,83 +10,83 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Takes what a script logs.
+/// Receives the log entries of a script.
 pub trait Log: Send + Sync {
-    /// One entry.
+    /// Receives one entry.
     fn log(&self, entry: &Entry<'_>);
 }
 
-/// How grave an entry of the log is.
+/// The severity of a log entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Shown with `-v` alone.
+    /// Shown with `-v` only.
     Debug,
-    /// Ordinary.
+    /// Information.
     Info,
-    /// Something may be wrong.
+    /// A possible problem.
     Warning,
-    /// Something is wrong.
+    /// A problem.
     Error,
 }
 
 /// An entry of the log.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// How grave it is.
+    /// The severity.
     pub level: Level,
-    /// What is said.
+    /// The text.
     pub message: &'a str,
-    /// What belongs to it, by name: `source`, and what that brings.
+    /// Further fields by name: `source`, and those that depend on it.
     pub fields: &'a [(&'a str, &'a str)],
 }
 
-/// What the options of a run say to its users.
+/// The options of a run that its users need.
 #[derive(Clone, Debug)]
 pub struct UserOptions {
     /// Tags of every sample.
     pub tags: BTreeMap<String, String>,
-    /// Tags that samples do not get, of those that k6 sets itself.
+    /// System tags of k6 that samples do not get.
     pub unwanted_tags: Vec<String>,
-    /// What samples get beside that because it was asked for: `ip` as a tag, `vu` and `iter` as
+    /// Optional additions to samples that were requested: `ip` as a tag, `vu` and `iter` as
     /// metadata.
     pub optional_tags: Vec<String>,
-    /// What iterations last at least: shorter ones are followed by a wait.
+    /// The minimum duration of an iteration: a shorter one is followed by a wait.
     pub min_iteration: Duration,
     /// The options as JSON, for `exec.test.options`.
     pub json: String,
-    /// The addresses that users connect from, if they are said.
+    /// The local addresses that users connect from, if they are given.
     pub local_ips: Option<LocalIps>,
-    /// What requests are like.
+    /// Options of requests.
     pub http: HttpOptions,
-    /// What virtual users have for themselves.
+    /// The state that each virtual user has of its own.
     pub vu_mode: VuMode,
-    /// The bytes that a runtime of QuickJS may use; half of the machine's without.
+    /// The memory limit of a runtime of QuickJS in bytes; half of the machine's memory if `None`.
     pub memory_limit_bytes: Option<usize>,
-    /// Whether the process ends with the run: then the memory of users is left to the system, as to
-    /// give it back takes a third of what it took to make them.
+    /// True if the process ends with the run. Then the memory of users is left to the system,
+    /// because freeing it takes a third of the time that it took to create them.
     pub ends_with_process: bool,
 }
 
-/// What the options of a run say of requests.
+/// The options of a run for its requests.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// The field `User-Agent`; empty for none.
+    /// The field `User-Agent`; empty for no such field.
     pub user_agent: String,
-    /// How many redirects are followed, if that is said.
+    /// The maximum number of redirects to follow, if it is given.
     pub max_redirects: Option<u32>,
-    /// Whether failed requests throw.
+    /// True if failed requests throw.
     pub throws: bool,
-    /// Whether bodies are dropped unless a request says otherwise.
+    /// True if bodies are discarded, unless a request has its own setting.
     pub discards_bodies: bool,
-    /// Whether cookies stay from one iteration to the next.
+    /// True if cookies are kept from one iteration to the next.
     pub keeps_cookies: bool,
-    /// How many requests of `batch()` are in flight at a time, in all and to a host.
+    /// The maximum number of concurrent requests of `batch()`: in total, and to one host.
     pub batch: (usize, usize),
-    /// What is shown of requests: nothing, `headers` or `full`.
+    /// The debug output of requests: nothing, `headers` or `full`.
     pub debug: Option<String>,
-    /// How many requests a second the users may send together.
+    /// The maximum rate of all users' requests together, per second.
     pub rps: Option<u64>,
-    /// Whether users close their connections after each iteration.
+    /// True if users close their connections after each iteration.
     pub closes_connections: bool,
 }
 
@@ -107,7 +107,7 @@ impl Default for HttpOptions {
 }
 
 impl UserOptions {
-    /// Whether samples get this, which they get when it is asked for.
+    /// True if samples get this optional tag or metadata.
     pub(crate) fn tells(&self, name: &str) -> bool {
         self.optional_tags.iter().any(|known| known == name)
     }
@@ -130,61 +130,61 @@ impl Default for UserOptions {
     }
 }
 
-/// What the users of a run share.
+/// State that the users of a run share.
 pub struct RunState {
-    /// What its options say to them.
+    /// The options that users need.
     pub options: UserOptions,
-    /// What recorders are made of.
+    /// The setup of recorders.
     pub recording: Arc<RecorderSetup>,
-    /// What is given to functions.
+    /// The data of `setup()`, the argument of functions.
     pub setup_data: SetupData,
-    /// What its users count.
+    /// The counts of users and iterations.
     pub execution: Execution,
-    /// Asks the conductor to end the run.
+    /// Requests the end of the run from its conductor.
     pub abort: Box<dyn Fn(Abort) + Send + Sync>,
-    /// Bounds the requests of all users, if they are bounded.
+    /// The limit of the rate of all users' requests, if there is one.
     pub(crate) rate: Option<RateLimit>,
     failure: Mutex<Option<Failure>>,
     is_failed: AtomicBool,
     is_ending: AtomicBool,
-    /// Whether users could not share a runtime where they should.
+    /// True if users could not share a runtime although the options request it.
     is_unshared: AtomicBool,
 }
 
-/// What `setup()` gave, or what took its place.
+/// The result of `setup()`, or the data that replaces it.
 #[derive(Debug, Default)]
 pub struct SetupData(RwLock<Option<Option<Arc<str>>>>);
 
 impl SetupData {
-    /// It is this JSON from now on, or nothing. Users that have read it keep what they have.
+    /// Sets the data to this JSON, or to nothing. Users that have read it keep what they have.
     pub fn set(&self, json: Option<String>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(json.map(Arc::from));
     }
 
-    /// The JSON; `None` if there is none, whatever the reason.
+    /// Returns the JSON; `None` if there is none, whatever the reason.
     pub fn json(&self) -> Option<Arc<str>> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.clone().flatten()
     }
 
-    /// Whether it is known, be it that there is none.
+    /// True if the data was set, to JSON or to nothing.
     pub fn is_known(&self) -> bool {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.is_some()
     }
 }
 
-/// Why a script ends its run.
+/// The reason why a script ends its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Abort {
-    /// `exec.test.abort()`, with what it says and where.
+    /// `exec.test.abort()`, with its message and the place of the call.
     Asked(String),
-    /// What a user ended with that no run can go on behind.
+    /// A failure of a user after which no run can continue.
     Failed,
 }
 
 impl RunState {
-    /// A run that has not begun.
+    /// Creates a run that has not begun.
     pub fn new(
         options: UserOptions,
         recording: Arc<RecorderSetup>,
@@ -212,39 +212,40 @@ impl RunState {
         self.end(Abort::Failed);
     }
 
-    /// Ends the run: no iteration begins any more.
+    /// Ends the run: no more iterations begin.
     pub(crate) fn end(&self, because: Abort) {
         self.is_ending.store(true, Ordering::Relaxed);
         (self.abort)(because);
     }
 
-    /// Whether the script has ended its run.
+    /// True if the run was ended by the script or by a failure.
     pub(crate) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Relaxed)
     }
 
-    /// Users can't share a runtime, though they should; whether that is news.
+    /// Notes that users can't share a runtime although they should. Returns true for the first
+    /// call.
     pub(crate) fn become_unshared(&self) -> bool {
         !self.is_unshared.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether users can't share a runtime, though they should.
+    /// True if users can't share a runtime although they should.
     pub(crate) fn is_unshared(&self) -> bool {
         self.is_unshared.load(Ordering::Relaxed)
     }
 
-    /// Why the run can't go on, if it can't.
+    /// Returns the failure that ended the run, if there is one.
     pub fn failure(&self) -> Option<Failure> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.clone()
     }
 
-    /// `exec.test.fail()`: the run goes on, and has failed.
+    /// Marks the run as failed, for `exec.test.fail()`; it goes on.
     pub(crate) fn mark_failed(&self) {
         self.is_failed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the script said that its run has failed.
+    /// True if the script marked its run as failed.
     pub fn is_failed(&self) -> bool {
         self.is_failed.load(Ordering::Relaxed)
     }
@@ -258,38 +259,38 @@ impl std::fmt::Debug for RunState {
     }
 }
 
-/// What the users of a run count.
+/// Counts of a run's users and iterations, and the time of the test.
 #[derive(Debug, Default)]
 pub struct Execution {
-    /// Users that are ready.
+    /// Users that are initialised.
     pub users_ready: AtomicU32,
-    /// Users in an iteration's scenario.
+    /// Users that are in an iteration.
     pub users_active: AtomicU32,
-    /// Iterations that came to their end.
+    /// Iterations that ended by themselves.
     pub iterations_complete: AtomicU64,
-    /// Iterations that were cut off.
+    /// Iterations that were cancelled.
     pub iterations_interrupted: AtomicU64,
-    /// The numbers of users given so far.
+    /// The last number that was given to a user.
     pub(crate) last_id: AtomicU32,
     clock: Mutex<Clock>,
 }
 
-/// Counts the time of a test, that in which users are initialised left out.
+/// Measures the time of a test, without the time in which users are initialised.
 #[derive(Debug, Default)]
 struct Clock {
-    /// Of the parts that are over.
+    /// The time of the parts that have ended.
     before: Duration,
-    /// When the part began that goes on.
+    /// The beginning of the current part.
     since: Option<Instant>,
 }
 
 impl Execution {
-    /// A part of the test begins: `setup()`, the load, `teardown()`.
+    /// Begins a part of the test: `setup()`, the load or `teardown()`.
     pub fn begin_part(&self, at: Instant) {
         self.clock().since = Some(at);
     }
 
-    /// The part of the test has ended.
+    /// Ends the current part of the test.
     pub fn end_part(&self, at: Instant) {
         let mut clock = self.clock();
         if let Some(since) = clock.since.take() {
@@ -297,7 +298,7 @@ impl Execution {
         }
     }
 
-    /// How long the test has lasted.
+    /// Returns the duration of the test so far.
     pub fn elapsed(&self) -> Duration {
         let clock = self.clock();
         let going_on = clock.since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -305,45 +306,45 @@ impl Execution {
     }
 
     fn clock(&self) -> MutexGuard<'_, Clock> {
-        // What it guards is whole whoever panicked meanwhile.
+        // The value is consistent even if a thread panicked while it held the lock.
         self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What users do: one function of the script.
+/// A part of the test for its users: one function of the script.
 #[derive(Debug)]
 pub struct Stage {
     /// The exported function.
     pub function: String,
-    /// What it is called for.
+    /// The purpose of the call.
     pub kind: StageKind,
-    /// Whether the function has returned; of those that are called once.
+    /// True if the function has returned; only for functions that are called once.
     pub(crate) is_done: AtomicBool,
 }
 
-/// What a function of the script is called for.
+/// The purpose for which a function of the script is called.
 #[derive(Debug)]
 pub enum StageKind {
     /// Once before the load.
     Setup,
-    /// Once behind the load.
+    /// Once after the load.
     Teardown,
-    /// Once at the very end: what was measured becomes files.
+    /// Once at the very end, to make files of the metrics.
     Summary(Summary),
     /// The iterations of a scenario.
     Scenario(Scenario),
 }
 
-/// What `handleSummary()` is given, and what it gives.
+/// The input and the result of `handleSummary()`.
 #[derive(Debug)]
 pub struct Summary {
-    /// What was measured, as JSON.
+    /// The metrics, as JSON.
     pub(crate) data: String,
     pub(crate) files: OnceLock<SummaryFiles>,
 }
 
 impl Summary {
-    /// What was measured, as JSON, before it is handled.
+    /// Creates a summary of these metrics, given as JSON, that has not been handled yet.
     pub fn of(data: String) -> Self {
         Summary {
             data,
@@ -359,34 +360,34 @@ pub struct Scenario {
     pub name: String,
     /// Its executor's name.
     pub executor: String,
-    /// Variables of the environment beside the run's.
+    /// Variables of the environment in addition to the run's.
     pub env: BTreeMap<String, String>,
     /// Tags of all its samples.
     pub tags: BTreeMap<String, String>,
-    /// How long it lasts at most, and how many iterations it has; what tells its progress.
+    /// The maximum duration, and the number of iterations; progress is computed from them.
     pub length: (Option<Duration>, Option<u64>),
-    /// Whether its iterations have intended starts: they arrive at a rate.
+    /// True if iterations have intended starts, because they arrive at a rate.
     pub has_arrivals: bool,
-    /// How many users it may have.
+    /// The maximum number of users.
     pub most_users: u32,
-    /// When it began.
+    /// The beginning, on the monotonic and on the wall clock.
     pub(crate) began: OnceLock<(Instant, SystemTime)>,
     /// Iterations begun so far.
     pub(crate) begun: AtomicU64,
-    /// Whether it was told that its users are too few.
+    /// True if a lack of users was logged.
     pub(crate) lacks_users: AtomicBool,
-    /// Iterations that came to their end.
+    /// Iterations that ended by themselves.
     pub complete: AtomicU64,
-    /// Users that are in an iteration of it.
+    /// Users that are in an iteration of this scenario.
     pub active: AtomicU32,
-    /// The most users that were in one at the same time.
+    /// The highest number of users that were in an iteration at the same time.
     pub most_active: AtomicU32,
-    /// When the last of its iterations came to its end, if their number is given.
+    /// The end of the last iteration, if their number is given.
     pub(crate) ended: OnceLock<Instant>,
 }
 
 impl Scenario {
-    /// A scenario of this name and executor, without anything else.
+    /// Creates a scenario with this name and executor only.
     pub fn new(name: &str, executor: &str) -> Self {
         Scenario {
             name: name.to_owned(),
@@ -406,18 +407,18 @@ impl Scenario {
         }
     }
 
-    /// A user enters an iteration.
+    /// Counts a user that enters an iteration.
     pub(crate) fn enter(&self) {
         let active = self.active.fetch_add(1, Ordering::Relaxed) + 1;
         self.most_active.fetch_max(active, Ordering::Relaxed);
     }
 
-    /// A user has left its iteration.
+    /// Counts a user that has left its iteration.
     pub(crate) fn leave(&self) {
         self.active.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// An iteration came to its end.
+    /// Counts an iteration that ended by itself.
     pub(crate) fn complete_one(&self) {
         let complete = self.complete.fetch_add(1, Ordering::Relaxed) + 1;
         if self.length.1 == Some(complete) {
@@ -425,12 +426,12 @@ impl Scenario {
         }
     }
 
-    /// When the last of its iterations came to its end, if their number is given.
+    /// Returns the end of the last iteration, if their number is given.
     pub fn ended(&self) -> Option<Instant> {
         self.ended.get().copied()
     }
 
-    /// How much of it is over, from 0 to 1.
+    /// Returns the completed share of the scenario, from 0 to 1.
     pub fn progress(&self) -> f64 {
         let share = match (self.length, self.began.get()) {
             ((_, Some(iterations)), _) if iterations > 0 => {
@@ -446,7 +447,7 @@ impl Scenario {
 }
 
 impl Stage {
-    /// Users call this function for this.
+    /// Creates a stage that calls `function` for this purpose.
     pub fn new(function: &str, kind: StageKind) -> Self {
         Stage {
             function: function.to_owned(),
@@ -455,12 +456,12 @@ impl Stage {
         }
     }
 
-    /// Whether its function has returned, if it is one that is called once.
+    /// True if the function has returned; only for functions that are called once.
     pub fn is_done(&self) -> bool {
         self.is_done.load(Ordering::Relaxed)
     }
 
-    /// The scenario, if it is one.
+    /// Returns the scenario, if this stage is one.
     pub fn scenario(&self) -> Option<&Scenario> {
         match &self.kind {
             StageKind::Scenario(scenario) => Some(scenario),
@@ -468,7 +469,7 @@ impl Stage {
         }
     }
 
-    /// What `handleSummary()` gave, if it gave anything.
+    /// Returns the files of `handleSummary()`, if it returned any.
     pub fn summary_files(&self) -> Option<&SummaryFiles> {
         match &self.kind {
             StageKind::Summary(summary) => summary.files.get(),
@@ -476,13 +477,13 @@ impl Stage {
         }
     }
 
-    /// Whether it is a scenario whose iterations have intended starts.
+    /// True for a scenario whose iterations have intended starts.
     pub(crate) fn has_arrivals(&self) -> bool {
         self.scenario()
             .is_some_and(|scenario| scenario.has_arrivals)
     }
 
-    /// The tag `group` outside of all groups.
+    /// Returns the value of the tag `group` outside of all groups.
     pub(crate) fn root_group(&self) -> &'static str {
         match self.kind {
             StageKind::Setup => "::setup",
@@ -491,7 +492,7 @@ impl Stage {
         }
     }
 
-    /// The tags of all samples.
+    /// Returns the tags of all samples of the stage.
     pub(crate) fn tags(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let name = self.scenario().map(|scenario| scenario.name.clone());
         let name = name.map(|name| ("scenario".to_owned(), name));

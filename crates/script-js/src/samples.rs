@@ -1,4 +1,4 @@
-//! What the users of a worker measure, and the tags of it.
+//! Samples of the users of a worker, and their tags.
 
 use crate::http::{Fields, Targets};
 use crate::outputs;
@@ -63,7 +63,7 @@ pub(crate) struct Worker {
     recorder: RefCell<Recorder>,
     /// The runtime of its users, where they share one.
     pub(crate) shared: OnceCell<Rc<Shared>>,
-    /// Where its users' requests go.
+    /// The targets of the users' requests.
     pub(crate) targets: Targets,
     /// The fields of requests for which scripts give none.
     usual_fields: OnceCell<Fields>,
@@ -80,7 +80,7 @@ impl Worker {
         })
     }
 
-    /// The fields of its users' requests for which scripts give none.
+    /// Returns the fields of requests for which scripts give none.
     pub(crate) fn usual_fields(&self, options: &HttpOptions) -> &Fields {
         self.usual_fields.get_or_init(|| {
             let agent = ("User-Agent".to_owned(), options.user_agent.clone());
@@ -89,19 +89,19 @@ impl Worker {
         })
     }
 
-    /// Whether these are those fields, as opposed to equal ones.
+    /// True if these are those very fields, as opposed to equal ones.
     pub(crate) fn are_usual(&self, fields: &[(String, String)]) -> bool {
         let usual = self.usual_fields.get();
         usual.is_some_and(|usual| std::ptr::eq(usual.as_slice(), fields))
     }
 
-    /// Its recorder, for so long.
+    /// Calls `record` with the recorder.
     pub(crate) fn record<T>(&self, record: impl FnOnce(&mut Recorder) -> T) -> T {
         record(&mut self.recorder.borrow_mut())
     }
 
-    /// The same with the time, in nanoseconds since 1970; 0 where only a gauge would ask for it:
-    /// to read a clock is part of what a request costs.
+    /// Calls `record` with the recorder and the time, in nanoseconds since 1970. The time is 0
+    /// where only a gauge would need it: reading the clock is part of a request's cost.
     pub(crate) fn record_now<T>(&self, record: impl FnOnce(&mut Recorder, u64) -> T) -> T {
         self.record(|recorder| {
             let at_ns = if recorder.wants_times() { wall_ns() } else { 0 };
@@ -109,13 +109,13 @@ impl Worker {
         })
     }
 
-    /// Adds a value that is measured now.
+    /// Records a value with the current time.
     pub(crate) fn add(&self, metric: MetricId, value: f64, tags: &impl Tags) {
         let at_ns = wall_ns();
         self.record(|recorder| recorder.add(metric, value, at_ns, tags));
     }
 
-    /// Adds values that are measured now, all with the same tags. None is a gauge's.
+    /// Records values with the current time and the same tags. No value may be a gauge's.
     pub(crate) fn add_all(&self, values: &[(MetricId, f64)], tags: &impl Tags) {
         self.record_now(|recorder, at_ns| {
             for (metric, value) in values {
@@ -137,13 +137,13 @@ impl std::fmt::Debug for Worker {
     }
 }
 
-/// Nanoseconds since 1970.
+/// Returns the time in nanoseconds since 1970.
 fn wall_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// What a user's samples have in common, while it stays in its group and changes no tag.
+/// The tags that a user's samples have in common, while its group and its tags stay the same.
 #[derive(Debug, Default)]
 pub(crate) struct CommonTags {
     tags: Vec<(String, String)>,
@@ -151,8 +151,8 @@ pub(crate) struct CommonTags {
 }
 
 impl CommonTags {
-    /// Those of user number `id`, who does this: the tags of the run, of its scenario, of its group
-    /// and its own; later ones in place of earlier ones.
+    /// Returns the tags and metadata of user `id` in this activity: tags of the run, of the
+    /// scenario, of the group and of the user. Later ones replace earlier ones of the same name.
     // Rarely called, and its frame is large: within its caller each user's stack would have it.
     #[inline(never)]
     pub(crate) fn of(run: Option<&RunState>, id: u32, activity: &Activity) -> Self {
@@ -177,8 +177,8 @@ impl CommonTags {
     }
 }
 
-/// The metadata of a user's samples: its number and its iteration's where they are asked for, and
-/// what its script has set.
+/// Returns the metadata of a user's samples: the numbers of user and iteration where they were
+/// requested, and the metadata that the script has set.
 fn metadata(run: Option<&RunState>, id: u32, activity: &Activity) -> Vec<(String, String)> {
     let numbers = [("vu", u64::from(id)), ("iter", activity.iteration)];
     let asked = numbers
@@ -188,7 +188,7 @@ fn metadata(run: Option<&RunState>, id: u32, activity: &Activity) -> Vec<(String
     asked.chain(activity.metadata.clone()).collect()
 }
 
-/// The tags of a sample: its own before those of its user.
+/// The tags of a sample: its own, then the user's common ones, which they replace.
 pub(crate) struct SampleTags<'a> {
     own: &'a [(&'a str, &'a str)],
     common: Rc<CommonTags>,
@@ -199,7 +199,7 @@ impl<'a> SampleTags<'a> {
         SampleTags { own, common }
     }
 
-    /// These tags, and none of a user.
+    /// Creates the tags of a sample that belongs to no user.
     pub(crate) fn alone(own: &'a [(&'a str, &'a str)]) -> Self {
         SampleTags::new(own, Rc::default())
     }

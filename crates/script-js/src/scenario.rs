@@ -1,7 +1,7 @@
 //! Virtual users as users of the engine.
 //!
-//! A worker has a pool of virtual users. A user of the engine takes one with its first iteration
-//! and gives it back at its end, so that scenarios that follow each other share them.
+//! A worker has a pool of virtual users. A user of the engine takes one for its first iteration and
+//! returns it when it ends, so that consecutive scenarios share virtual users.
 
 use crate::fiber::Fiber;
 use crate::iteration::{Desk, Job, serve};
@@ -21,9 +21,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// What begins the users of a stage on each worker; their tally is [`Measured`]. Of `ready` virtual
-/// users each of `workers` has its share initialised before the load; others are when they are
-/// needed.
+/// Returns the launch of a stage's users on each worker. Their records go into `portions`, whose
+/// last sender is dropped when all users have ended. Each of `workers` initialises its share of
+/// `ready` virtual users before the load; further ones are initialised when they are needed.
 pub fn launch(
     program: &Arc<Program>,
     stage: &Arc<Stage>,
@@ -43,8 +43,8 @@ pub fn launch(
     })
 }
 
-/// What is recorded of the iterations of a stage that nobody began, if their number is given: they
-/// count as dropped. To be asked for when its load has ended by itself.
+/// Returns the record of a stage's iterations that were never begun, if their number is given: they
+/// count as dropped. To be called when the load of the stage has ended by itself.
 pub fn unbegun(stage: &Stage, run: &RunState) -> Option<Portion> {
     let scenario = stage.scenario()?;
     let begun = scenario.begun.load(Relaxed);
@@ -70,12 +70,12 @@ thread_local! {
     static POOL: RefCell<Weak<Pool>> = const { RefCell::new(Weak::new()) };
 }
 
-/// The virtual users of a worker that have nothing to do.
+/// The idle virtual users of a worker.
 struct Pool {
     program: Arc<Program>,
     run: Arc<RunState>,
     worker: Rc<Worker>,
-    /// Whether its users have numbers: they are those of the load.
+    /// True if the users have numbers, because they are users of the load.
     is_numbered: bool,
     idle: RefCell<Vec<Driver>>,
 }
@@ -98,7 +98,7 @@ impl Pool {
         pool
     }
 
-    /// Initialises users up to this number.
+    /// Initialises users until this many are idle.
     fn prepare(&self, number: usize) {
         while self.idle.borrow().len() < number {
             let Some(driver) = self.make() else {
@@ -108,7 +108,7 @@ impl Pool {
         }
     }
 
-    /// So many iterations had no user to begin them.
+    /// Records iterations that no user was free to begin.
     fn dropped(&self, stage: &Stage, count: u64) {
         drop_iterations(&self.worker, stage, count);
         let scenario = stage.scenario();
@@ -130,7 +130,7 @@ impl Pool {
         idle.or_else(|| self.make())
     }
 
-    /// A user whose script is initialised; `None` if that fails, which ends the run.
+    /// Creates a user and initialises its script; `None` if that fails, which ends the run.
     fn make(&self) -> Option<Driver> {
         let execution = &self.run.execution;
         let id = match self.is_numbered {
@@ -190,7 +190,7 @@ impl Driver {
         }
     }
 
-    /// Goes on with the job; whether it is done.
+    /// Continues the job; ready when it is done.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.fiber.resume(cx.waker());
         match self.desk.is_idle() {
@@ -199,7 +199,7 @@ impl Driver {
         }
     }
 
-    /// Cuts the job off, if there is one.
+    /// Cancels the job, if there is one.
     fn cut_off(&mut self) {
         if !self.desk.is_idle() {
             self.vu.control.cancel(true);
@@ -247,7 +247,7 @@ impl Scenario<Kernel> for Users {
     }
 }
 
-/// A user of the engine, with the virtual user that it has taken.
+/// A user of the engine, with the virtual user that it has taken from the pool.
 struct User {
     pool: Rc<Pool>,
     stage: Arc<Stage>,
@@ -282,7 +282,8 @@ impl Behaviour<Kernel> for User {
 }
 
 impl User {
-    /// How long after its intended start an iteration begins, where that is of the schedule.
+    /// Returns the time from the intended start of an iteration to now, if the iteration follows a
+    /// schedule of arrivals.
     fn delay(&self, iteration: &Iteration<'_, Kernel>) -> Option<Duration> {
         let has_arrivals = self.stage.has_arrivals();
         let intended_ns = iteration.intended_ns().filter(|_| has_arrivals)?;
@@ -291,7 +292,7 @@ impl User {
     }
 }
 
-/// A job that is cut off if it is given up.
+/// A job that is cancelled when this value is dropped.
 struct Running<'a>(&'a mut Driver);
 
 impl Drop for Running<'_> {

@@ -1,16 +1,16 @@
 //! A runtime of QuickJS that all users of a worker share: `--vu-mode shared`.
 //!
 //! Each user has its fiber and its own modules, which `linking` makes. QuickJS's built-in objects
-//! and the globals are there once, which is what saves the memory.
+//! and the globals exist once, which saves the memory.
 //!
-//! QuickJS does not know of several stacks in a runtime. What it keeps of the one that it thinks
-//! there is, is set right wherever a user leaves its stack and comes back to it (`Seat`):
+//! QuickJS assumes one stack for a runtime. Its state of that stack is corrected whenever a user
+//! leaves its stack and returns to it (`Seat`):
 //!
-//! - *The frame that runs.* A function puts back the frame below it when it returns. So a user
-//!   leaves its stack inside of a function of its own (`HOP`), whose return is the first thing that
-//!   happens when it comes back. Below all frames of a user is one at which QuickJS stops when it
-//!   collects them for an exception (`BASE`), so that nobody looks at the frames of others.
-//! - *The limit of the stack*, which has to be that of the user's own.
+//! - *The current frame.* A function restores the frame below it when it returns. So a user leaves
+//!   its stack inside of a function of its own (`HOP`), whose return is the first thing that
+//!   happens when the user continues. Below all frames of a user is one at which QuickJS stops when
+//!   it collects frames for an exception (`BASE`), so that the frames of other users are not read.
+//! - *The limit of the stack*, which has to be that of the user's own stack.
 //! - *The jobs of promises*: see `jobs`.
 
 pub(crate) mod jobs;
@@ -32,26 +32,26 @@ use std::rc::Rc;
 /// Makes the function in which users leave their stacks.
 const HOP: &str = "(leave) => () => { leave(); }";
 
-/// What is below all frames of a user. The name is gone as soon as it is called.
+/// The code below all frames of a user. Its global name is removed by the call.
 const BASE: &str = "loadlineBase();";
 const BASE_NAME: &str = "loadlineBase";
 
-/// What is said where users can't share a runtime.
+/// The warning where users can't share a runtime.
 const NOT_SHARED: &str = "--vu-mode shared is not possible with this version of QuickJS: each \
                           virtual user gets a runtime of its own";
 
-/// What a virtual user has for itself.
+/// The state that each virtual user has of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VuMode {
-    /// A runtime, as k6's have.
+    /// A runtime, as in k6.
     #[default]
     Isolated,
-    /// Its modules; the users of a worker share a runtime, and so globals and built-in objects.
+    /// Its modules. The users of a worker share a runtime, and so globals and built-in objects.
     Shared,
 }
 
 impl VuMode {
-    /// That of this name.
+    /// Returns the mode of this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "isolated" => Some(VuMode::Isolated),
@@ -61,24 +61,24 @@ impl VuMode {
     }
 }
 
-/// The runtime of a worker's users.
+/// The runtime that the users of a worker share.
 pub(crate) struct Shared {
     hidden: RefCell<Option<Persistent<Object<'static>>>>,
     hop: RefCell<Option<Persistent<Function<'static>>>>,
-    /// What responses are made with.
+    /// Templates for responses.
     pub(crate) responses: Responses,
     jobs: JobList,
-    /// Those of users that have ended.
+    /// Jobs of users that have ended.
     left: RefCell<Vec<Jobs>>,
     context: Context,
     runtime: Runtime,
 }
 
 impl Shared {
-    /// That of a user's worker, made by the first that asks; `None` if it has its own. Has to be
-    /// called on a user's fiber.
+    /// Returns the shared runtime of a user's worker, created by the first call; `None` if the user
+    /// has its own. Has to be called on the user's fiber.
     pub(crate) fn of(vu: &Rc<Vu>) -> Result<Option<Rc<Self>>, Failure> {
-        // What runs outside of the load is alone in any case.
+        // Setup, teardown and the init context always have a runtime of their own.
         let is_wanted = vu.run.as_ref().is_some_and(|run| {
             run.options.vu_mode == VuMode::Shared && vu.id > 0 && !run.is_unshared()
         });
@@ -112,7 +112,7 @@ impl Shared {
         })))
     }
 
-    /// Its only realm.
+    /// Returns the only realm.
     #[expect(
         unsafe_code,
         reason = "the library's own way keeps others out for as long"
@@ -146,13 +146,13 @@ impl Shared {
         ctx.globals().remove("FinalizationRegistry")
     }
 
-    /// What modules keep out of scripts' sight, for all users.
+    /// Returns the object for hidden state of modules that all users share.
     pub(crate) fn hidden<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
         let hidden = self.hidden.borrow().clone();
         hidden.expect("it is there before any script").restore(ctx)
     }
 
-    /// Leaves the stack, and comes back.
+    /// Leaves the stack, and returns when the fiber is resumed.
     fn hop(&self) -> rquickjs::Result<()> {
         let ctx = self.ctx();
         let hop = self.hop.borrow().clone();
@@ -160,7 +160,8 @@ impl Shared {
         hop.call(())
     }
 
-    /// Lets scripts use the rest of this stack, all but what is below the limit.
+    /// Sets QuickJS's stack limit so that scripts can use this stack down to its end less the
+    /// margin.
     #[expect(
         unsafe_code,
         reason = "the library calls one of both only where threads share runtimes, and takes no \
@@ -170,13 +171,13 @@ impl Shared {
         let here = 0_u8;
         let limit = stack_end + MARGIN_BYTES;
         // A script that waits just above its limit is below it here. QuickJS subtracts the size
-        // from where it is, and a size that wraps leaves the limit where it has to be.
+        // from the current address, and a size that wraps leaves the limit where it has to be.
         let rest = (&raw const here).addr().wrapping_sub(limit);
         let runtime = self.context.get_runtime_ptr();
         // SAFETY: the runtime is alive as long as its context is.
         unsafe {
             qjs::JS_UpdateStackTop(runtime);
-            // None at all would be no limit.
+            // A size of 0 would mean no limit.
             qjs::JS_SetMaxStackSize(runtime, if rest == 0 { 1 } else { rest } as qjs::size_t);
         }
     }
@@ -201,18 +202,18 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// A user's place in a runtime.
+/// A user's state in a shared runtime.
 struct Seat {
     shared: Rc<Shared>,
     stack_end: usize,
-    /// Its jobs while it is away.
+    /// The user's jobs while it is suspended.
     jobs: Cell<Jobs>,
 }
 
 impl Crossing for Seat {
     fn cross(&self) -> bool {
         self.jobs.set(self.shared.jobs.take());
-        // However deep the script is: its wait must not fail.
+        // The wait must not fail, however deep the script's stack is.
         self.shared.runtime.set_max_stack_size(0);
         let crossed = self.shared.hop();
         self.shared.limit(self.stack_end);
@@ -221,8 +222,8 @@ impl Crossing for Seat {
     }
 }
 
-/// Runs something in the runtime that a user shares, below all of whose frames is one of its own.
-/// Has to be called on the user's fiber.
+/// Runs `run` in a shared runtime, above a base frame of the user's own. Has to be called on the
+/// user's fiber.
 pub(crate) fn inside<T: 'static>(
     vu: &Rc<Vu>,
     shared: &Rc<Shared>,
@@ -247,7 +248,7 @@ pub(crate) fn inside<T: 'static>(
     result
 }
 
-/// Runs something above a frame at which QuickJS stops looking.
+/// Runs `run` above a frame at which QuickJS stops when it collects a stack trace.
 fn based<T: 'static>(
     ctx: &Ctx<'static>,
     run: impl FnOnce(&Ctx<'static>) -> T + 'static,
@@ -267,7 +268,7 @@ fn based<T: 'static>(
     options.backtrace_barrier = true;
     options.filename = Some(BASE_FILE.to_owned());
     let ran = ctx.eval_with_options::<Value<'static>, _>(BASE, options);
-    // The runtime must not keep what has not run: that has the user, who has the runtime.
+    // The runtime must not keep what has not run: it holds the user, which holds the runtime.
     run.take();
     match result.take() {
         Some(result) => Ok(result),

@@ -1,13 +1,13 @@
-//! `handleSummary()`: what was measured becomes files.
+//! `handleSummary()`: the files that a script makes of its metrics.
 
 use crate::native::{Text, lossy, text_of};
 use crate::program::{Failure, SummaryFiles};
 use rquickjs::{Ctx, Value};
 
-/// The files that `handleSummary()` gave; `None` if it gave nothing.
+/// Returns the files that `handleSummary()` returned; `None` if it returned nothing.
 ///
 /// # Errors
-/// If there is something in it that can't be written.
+/// If its result can't be written.
 pub(crate) fn files_of<'js>(
     ctx: &Ctx<'js>,
     given: Value<'js>,
@@ -27,7 +27,7 @@ pub(crate) fn files_of<'js>(
     Ok(Some(written))
 }
 
-/// A property threw when it was looked at.
+/// Returns the failure for a property whose getter threw.
 fn thrown_by_getter(ctx: &Ctx<'_>) -> Failure {
     let thrown = text_of(&ctx.catch());
     Failure::SummaryFiles(thrown.unwrap_or_else(|_| "an unknown error".to_owned()))

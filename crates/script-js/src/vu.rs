@@ -1,7 +1,7 @@
-//! A virtual user: what its native functions know of it.
+//! A virtual user: the state that its native functions use.
 //!
 //! There is one on each fiber. Native functions find theirs through the fiber that runs, so that
-//! modules are plain functions and keep nothing.
+//! modules are plain functions without state.
 
 use crate::event_loop::Operations;
 use crate::exception::of_value;
@@ -24,73 +24,75 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long a script may compute before others have their turn.
+/// The time that a script may compute before others have their turn.
 const QUANTUM: Duration = Duration::from_millis(1);
 
 /// A virtual user.
 pub(crate) struct Vu {
-    /// Its script.
+    /// The user's script.
     pub(crate) program: Arc<Program>,
-    /// Its number: 0 for what runs outside of the load.
+    /// The user's number; 0 for calls outside of the load.
     pub(crate) id: u32,
-    /// The run that it belongs to; none in the first initialisation.
+    /// The run that the user belongs to; `None` in the first initialisation.
     pub(crate) run: Option<Arc<RunState>>,
-    /// What the users of its worker share.
+    /// State that the users of a worker share.
     pub(crate) worker: Rc<Worker>,
-    /// How it waits.
+    /// The means to wait: the control of the user's fiber.
     pub(crate) control: Rc<Control>,
-    /// What it has begun and not ended.
+    /// The operations that the user has begun and that have not ended.
     pub(crate) operations: Operations,
-    /// What it does at the moment; tags are changed by [`retag`](Vu::retag).
+    /// The current activity. Tags are changed through [`retag`](Vu::retag) only.
     pub(crate) activity: RefCell<Activity>,
-    /// What its requests share.
+    /// State that the user's requests share.
     pub(crate) http: crate::http::HttpState,
-    /// What sends its requests; none in the init context.
+    /// The requester; `None` in the init context.
     requester: RefCell<Option<Requester<Kernel>>>,
-    /// When its script went on last.
+    /// The time at which the script last continued after a wait.
     resumed: Cell<Option<Instant>>,
     hidden: RefCell<Option<Persistent<Object<'static>>>>,
-    /// The runtime that it shares with others, if it does.
+    /// The runtime that the user shares with others; empty if it has its own.
     shared: OnceCell<Rc<Shared>>,
-    /// What its responses are made with, where it shares none.
+    /// Templates for responses, used where the runtime is not shared.
     responses: Responses,
-    /// What `Math.random()` goes on from, if the script has said.
+    /// The state of `Math.random()`, if the script has seeded it.
     pub(crate) random: Cell<Option<u32>>,
-    /// Promises that were rejected, and whom nobody has caught yet: what with.
+    /// Rejected promises that no code has handled yet, with the texts of their reasons.
     rejected: RefCell<Vec<(u64, String)>>,
-    /// What its samples have in common, as long as that stays.
+    /// The tags that all samples have in common, until they change.
     common: RefCell<Option<Rc<CommonTags>>>,
-    /// What it loads.
+    /// The modules that the user is loading.
     pub(crate) loading: Loading,
-    /// Why the script can't be loaded.
+    /// The reason why the script can't be loaded.
     refusal: RefCell<Option<String>>,
-    /// What the script said when it ended the run.
+    /// The script's message when it ended the run.
     aborted: RefCell<Option<String>>,
 }
 
-/// What a virtual user does, and the tags of it.
+/// The current activity of a virtual user, with its tags.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Activity {
-    /// The scenario, setup or teardown; none in the init context.
+    /// The scenario, setup or teardown; `None` in the init context.
     pub(crate) stage: Option<Arc<Stage>>,
-    /// The groups it is in, outermost first.
+    /// The groups that the script is in, outermost first.
     pub(crate) groups: Vec<String>,
     /// Tags that the script has set.
     pub(crate) tags: BTreeMap<String, String>,
     /// Metadata that the script has set.
     pub(crate) metadata: BTreeMap<String, String>,
-    /// How many iterations it began before this one.
+    /// Iterations that the user began before this one.
     pub(crate) iteration: u64,
-    /// The same, in this scenario.
+    /// Iterations that the user began before this one in the same scenario.
     pub(crate) iteration_in_scenario: u64,
-    /// The number of this iteration in its scenario, counted over this process and over all.
+    /// The number of this iteration in its scenario, counted over all users: the same in this
+    /// process and in the whole test.
     pub(crate) iteration_in_test: u64,
-    /// Bytes that were sent and received in it.
+    /// Bytes that were sent and received in this iteration.
     pub(crate) bytes: (u64, u64),
 }
 
 impl Activity {
-    /// The tag `group`: the groups with `::` before each.
+    /// Returns the tag `group`: each group's name with `::` before it, after the root group of the
+    /// stage.
     pub(crate) fn group(&self) -> String {
         let of_stage = self.stage.as_ref().map_or("", |stage| stage.root_group());
         let groups = self.groups.iter().map(|group| format!("::{group}"));
@@ -99,7 +101,7 @@ impl Activity {
 }
 
 impl Vu {
-    /// A user of this program, which has no runtime yet.
+    /// Creates a user of this program, without a runtime yet.
     pub(crate) fn new(
         program: &Arc<Program>,
         id: u32,
@@ -129,7 +131,7 @@ impl Vu {
         })
     }
 
-    /// Makes it a user of a runtime.
+    /// Creates the objects in which modules keep this user's hidden state in the runtime.
     pub(crate) fn own(&self, ctx: &Ctx<'_>) -> Result<()> {
         let hidden = Object::new(ctx.clone())?;
         for name in ["modules", "commonJs", "wrappers"] {
@@ -139,28 +141,28 @@ impl Vu {
         Ok(())
     }
 
-    /// The user that runs.
+    /// Returns the user whose fiber runs.
     pub(crate) fn of(_: &Ctx<'_>) -> Rc<Vu> {
         fiber::local().expect("scripts run on the fibers of their users")
     }
 
-    /// From now on its runtime is this one.
+    /// Sets the shared runtime of this user.
     pub(crate) fn share(&self, shared: &Rc<Shared>) {
         self.shared.get_or_init(|| Rc::clone(shared));
     }
 
-    /// The runtime that it shares with others, if it does.
+    /// Returns the runtime that the user shares with others; `None` if it has its own.
     pub(crate) fn shared(&self) -> Option<&Rc<Shared>> {
         self.shared.get()
     }
 
-    /// What modules keep out of the script's sight.
+    /// Returns the object in which modules keep state that the script can't see.
     pub(crate) fn hidden<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
         let hidden = self.hidden.borrow().clone();
         hidden.expect("it is there with the runtime").restore(ctx)
     }
 
-    /// What modules keep out of scripts' sight that is the same for all users of the runtime.
+    /// Returns the object for hidden state that is the same for all users of the runtime.
     pub(crate) fn common<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
         match self.shared.get() {
             Some(shared) => shared.hidden(ctx),
@@ -168,7 +170,7 @@ impl Vu {
         }
     }
 
-    /// What responses are made with in its runtime.
+    /// Returns the templates for responses of the user's runtime.
     pub(crate) fn responses(&self) -> &Responses {
         match self.shared.get() {
             Some(shared) => &shared.responses,
@@ -176,32 +178,32 @@ impl Vu {
         }
     }
 
-    /// Gives back all that it holds of its runtime, which ends.
+    /// Releases all values of the runtime, which is about to end.
     pub(crate) fn leave_runtime(&self) {
         self.operations.clear();
         self.hidden.take();
         self.responses.forget();
     }
 
-    /// Whether its script is being initialised.
+    /// True while the script is being initialised.
     pub(crate) fn is_init(&self) -> bool {
         self.activity.borrow().stage.is_none()
     }
 
-    /// What sends its requests, outside of the init context.
+    /// Returns the requester; `None` in the init context.
     pub(crate) fn requester(&self) -> Option<Requester<Kernel>> {
         self.requester.borrow().clone()
     }
 
-    /// What sends its requests from now on.
+    /// Sets the requester.
     pub(crate) fn send_through(&self, requester: Option<Requester<Kernel>>) {
         self.requester.replace(requester);
     }
 
-    /// Waits for a future; what else it has begun goes on meanwhile.
+    /// Waits for a future. The user's other operations go on meanwhile.
     ///
     /// # Errors
-    /// If its iteration has to end.
+    /// If the iteration has to end.
     pub(crate) fn wait<F: Future>(&self, future: F) -> std::result::Result<F::Output, Cancelled> {
         let mut future = pin!(future);
         let both = poll_fn(|cx| {
@@ -214,10 +216,10 @@ impl Vu {
         output
     }
 
-    /// The same for what `begin` gives, which is begun and polled outside of the fiber's stack.
+    /// Waits for the future that `begin` returns. Both are run outside of the fiber's stack.
     ///
     /// # Errors
-    /// If its iteration has to end.
+    /// If the iteration has to end.
     pub(crate) fn wait_below<F: Future<Output: 'static> + 'static>(
         self: &Rc<Self>,
         begin: impl FnOnce() -> F + 'static,
@@ -240,8 +242,8 @@ impl Vu {
         output
     }
 
-    /// Goes on behind a wait that began with this number of turns. One that was over at once gave
-    /// none away, so the script has computed all along.
+    /// Continues after a wait that began at this number of turns. A wait that was over at once gave
+    /// no turn to others, so the script has computed all along.
     fn go_on(&self, turns: u64) -> std::result::Result<(), Cancelled> {
         if self.control.turns() != turns {
             self.resumed.set(None);
@@ -253,10 +255,10 @@ impl Vu {
         }
     }
 
-    /// Blocks the script for so long.
+    /// Blocks the script for this time.
     ///
     /// # Errors
-    /// If its iteration has to end.
+    /// If the iteration has to end.
     pub(crate) fn sleep(&self, time: Duration) -> std::result::Result<(), Cancelled> {
         let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         match self.requester() {
@@ -268,7 +270,7 @@ impl Vu {
         }
     }
 
-    /// A future that is ready at this instant.
+    /// Returns a future that is ready after this time.
     pub(crate) fn timer(&self, time: Duration) -> impl Future<Output = ()> + 'static {
         let host = self.requester().map(|requester| requester.host().clone());
         let due_ns = host.as_ref().map(|host| {
@@ -278,13 +280,13 @@ impl Vu {
         async move {
             match (host, due_ns) {
                 (Some(host), Some(due_ns)) => host.timer().until(due_ns).await,
-                // In the init context nobody else has to go on.
+                // In the init context there are no others to continue.
                 _ => std::thread::sleep(time),
             }
         }
     }
 
-    /// Whether the script has to end where it is; lets others have their turn before.
+    /// True if the script has to end where it is. Lets others have their turn first.
     pub(crate) fn is_interrupted(&self) -> bool {
         if self.control.is_crossing() {
             return false;
@@ -293,7 +295,7 @@ impl Vu {
         self.control.is_cancelled()
     }
 
-    /// Lets others have their turn, if the script has computed long enough.
+    /// Lets others have their turn, if the script has computed for `QUANTUM`.
     pub(crate) fn take_turns(&self) {
         let resumed = self.resumed.get().unwrap_or_else(Instant::now);
         self.resumed.set(Some(resumed));
@@ -301,7 +303,8 @@ impl Vu {
             return;
         }
         let mut has_waited = false;
-        // The loop wakes it when the others have had their turn; a wait that fails ends elsewhere.
+        // The loop wakes the fiber when the others have had their turn. A cancelled wait is handled
+        // by the caller.
         let _ = self.control.wait(poll_fn(|cx| {
             self.operations.poll(cx);
             match std::mem::replace(&mut has_waited, true) {
@@ -315,7 +318,7 @@ impl Vu {
         self.resumed.set(None);
     }
 
-    /// The next number of a script that has seeded `Math.random()` (mulberry32).
+    /// Returns the next number of a script that has seeded `Math.random()` (mulberry32).
     pub(crate) fn next_random(&self) -> Option<f64> {
         let state = self.random.get()?.wrapping_add(0x6d2b_79f5);
         self.random.set(Some(state));
@@ -325,28 +328,29 @@ impl Vu {
         Some(f64::from(next ^ (next >> 14)) / 4_294_967_296.0)
     }
 
-    /// A promise was rejected, and nobody has caught it yet.
+    /// Notes a rejected promise that no code has handled yet.
     pub(crate) fn reject(&self, promise: u64, reason: Value<'_>) {
         let text = of_value(&self.program.store, reason);
-        // What Go says has no name there.
+        // Errors of Go have no name in this message.
         let text = text.strip_prefix("GoError: ").unwrap_or(&text);
         let text = format!("Uncaught (in promise) {text}");
         self.rejected.borrow_mut().push((promise, text));
     }
 
-    /// Somebody has caught it.
+    /// Forgets a rejected promise, because code has handled it.
     pub(crate) fn forgive(&self, promise: u64) {
         self.rejected
             .borrow_mut()
             .retain(|(one, _)| *one != promise);
     }
 
-    /// Whether a promise was rejected that nobody has caught.
+    /// True if there is a rejected promise that no code has handled.
     pub(crate) fn has_rejection(&self) -> bool {
         !self.rejected.borrow().is_empty()
     }
 
-    /// What the first promise was rejected with that nobody caught; the others are forgotten.
+    /// Takes the reason of the first rejected promise that no code has handled, and forgets the
+    /// others.
     pub(crate) fn take_rejection(&self) -> Option<String> {
         let mut rejected = self.rejected.borrow_mut();
         let first = (!rejected.is_empty()).then(|| rejected.swap_remove(0).1);
@@ -354,18 +358,18 @@ impl Vu {
         first
     }
 
-    /// Something of the script can't be loaded: the first counts.
+    /// Notes why the script can't be loaded; the first reason is kept.
     pub(crate) fn refuse_to_load(&self, sentence: &str) {
         let mut refusal = self.refusal.borrow_mut();
         refusal.get_or_insert_with(|| sentence.to_owned());
     }
 
-    /// Why the script can't be loaded, if that is why it failed.
+    /// Returns the reason why the script can't be loaded, if there is one.
     pub(crate) fn refusal(&self) -> Option<String> {
         self.refusal.borrow().clone()
     }
 
-    /// The script ends the run, and says this.
+    /// Ends the run on the script's request, with its message.
     pub(crate) fn abort(&self, message: String) {
         if let Some(run) = &self.run {
             run.end(Abort::Asked(message.clone()));
@@ -374,12 +378,12 @@ impl Vu {
         self.control.cancel(true);
     }
 
-    /// What the script said when it ended the run, if it did.
+    /// Returns the script's message when it ended the run, if it did.
     pub(crate) fn aborted(&self) -> Option<String> {
         self.aborted.borrow().clone()
     }
 
-    /// The tags of a sample at this moment, these among them.
+    /// Returns the tags of a sample at this moment: `own` and the user's common ones.
     pub(crate) fn tags<'a>(&self, own: &'a [(&'a str, &'a str)]) -> SampleTags<'a> {
         let known = self.common.borrow().clone();
         let common = known.unwrap_or_else(|| {
@@ -392,7 +396,7 @@ impl Vu {
         SampleTags::new(own, common)
     }
 
-    /// What its samples have in common is about to change, as this says.
+    /// Changes the activity, and forgets the common tags, which are made anew from it.
     pub(crate) fn retag(&self, change: impl FnOnce(&mut Activity)) {
         change(&mut self.activity.borrow_mut());
         self.common.take();

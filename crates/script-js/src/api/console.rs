@@ -6,7 +6,7 @@ use loadline_k6_modules::bytes_of_buffer;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result, Value};
 use std::fmt::Write;
 
-/// How deep objects are printed.
+/// The maximum depth at which objects are printed.
 const DEEPEST: usize = 64;
 
 pub(super) fn install(ctx: &Ctx<'_>) -> Result<()> {
@@ -40,7 +40,7 @@ fn write<'js>(call: Call<'js>, level: Level) -> Result<Value<'js>> {
     Ok(Value::new_undefined(call.ctx))
 }
 
-/// Prints a value as it stands inside of another one.
+/// Prints a value as a part of another one.
 fn print<'js>(
     call: &Call<'js>,
     out: &mut String,
@@ -73,7 +73,7 @@ fn print_plain<'js>(call: &Call<'js>, out: &mut String, value: &Value<'js>) -> R
     Ok(())
 }
 
-/// A value that is no object as a text; a symbol's is its description.
+/// Returns the text of a value that is not an object; of a symbol its description.
 fn plain<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<String> {
     match value.as_symbol() {
         Some(symbol) => {
@@ -143,7 +143,7 @@ fn is_view(class: &str) -> bool {
     class.ends_with("Array") && class != "Array" && class != "SharedArray"
 }
 
-/// Prints an array of numbers.
+/// Prints a typed array.
 fn print_view<'js>(
     call: &Call<'js>,
     out: &mut String,
@@ -160,7 +160,7 @@ fn print_view<'js>(
     Ok(())
 }
 
-/// Prints buffers; whether it is one.
+/// Prints a buffer. Returns true if the object is one.
 fn print_bytes(out: &mut String, object: &Object<'_>) -> bool {
     if ArrayBuffer::from_object(object.clone()).is_none() {
         return false;

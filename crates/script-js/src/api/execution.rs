@@ -1,4 +1,4 @@
-//! The module `k6/execution`: what a script knows of its run, and how it ends it.
+//! The module `k6/execution`: information about the run for its script, and its abort.
 
 use super::k6::not_a_tag;
 use super::k6_error;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::UNIX_EPOCH;
 
-/// What is said where there is nothing to know.
+/// The errors for information that does not exist where the script asks for it.
 const NO_USER: &str = "getting VU information in the init context is not supported";
 const NO_SCENARIO: &str = "getting scenario information outside of the VU context is not supported";
 const NO_INSTANCE: &str = "getting instance information in the init context is not supported";
@@ -28,7 +28,7 @@ pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// Gives an object a property that is looked up each time.
+/// Gives an object a property that is computed on each access.
 fn property<'js, T: IntoJs<'js> + 'js>(
     object: &Object<'js>,
     name: &str,
@@ -43,7 +43,7 @@ fn run_of(ctx: &Ctx<'_>, vu: &Vu, otherwise: &str) -> Result<Arc<RunState>> {
     run.ok_or_else(|| k6_error(ctx, otherwise))
 }
 
-/// A figure of the run.
+/// Returns a count or time of the run.
 type Figure = fn(&Execution) -> f64;
 
 fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -119,7 +119,7 @@ fn test<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(object)
 }
 
-/// The options, made once for each user, and frozen.
+/// Returns the options, parsed once for each user, and frozen.
 fn options<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Value<'js>> {
     let run = run_of(ctx, vu, NO_OPTIONS)?;
     let hidden = vu.hidden(ctx)?;
@@ -195,7 +195,7 @@ fn user<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(object)
 }
 
-/// An object whose members are the user's tags, or its metadata.
+/// Creates an object whose members are the user's tags, or its metadata.
 fn pairs<'js>(ctx: &Ctx<'js>, is_metadata: bool) -> Result<Value<'js>> {
     let get = function(ctx, "get", move |call| get_pair(call, is_metadata))?;
     let put = function(ctx, "set", move |call| set_pair(call, is_metadata))?;

@@ -1,4 +1,5 @@
-//! Globals that are no module's: `open`, `require`, `__ENV`, what `setup()` gives as JSON.
+//! Globals that belong to no module: `open`, `require`, `__ENV`; and the result of `setup()` as
+//! JSON.
 
 use super::k6_error;
 use crate::exception::BASE_FILE;
@@ -10,9 +11,10 @@ use rquickjs::object::{Accessor, Property};
 use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
 use std::collections::BTreeMap;
 
-/// Gives a replacer of `JSON.stringify` that makes of values what Go's encoding makes of them:
-/// nothing is left out, names are sorted, bytes are Base64, dates have no more digits than they
-/// need, and what has no form is an error. It knows the objects that it is in, as it gives copies.
+/// Makes a replacer for `JSON.stringify` that gives the result of Go's encoding: nothing is left
+/// out, names are sorted, bytes are Base64, dates have no more digits than they need, and a value
+/// without a form is an error. The replacer returns copies of objects, so it keeps a list of the
+/// objects around the current value to detect cycles.
 const REPLACER: &str = "(base64, cycle) => {
     const within = [];
     const copyOf = (value) => {
@@ -43,13 +45,13 @@ const REPLACER: &str = "(base64, cycle) => {
     };
 }";
 
-/// What Go says of an object that is inside of itself.
+/// Go's error for an object that contains itself.
 const CYCLE: &str = "json: unsupported value: encountered a cycle via map[string]interface {}";
 
-/// How many calls may stand between a module and a native function.
+/// The maximum number of calls between a module and a native function.
 const MOST_BETWEEN: isize = 8;
 
-/// Puts a generator that can be seeded in place of `Math.random`.
+/// Replaces `Math.random` by a generator that can be seeded.
 const SEEDED: &str = "(function (seeded, others) {
     Math.random = function random() { return seeded() ?? others(); };
 })";
@@ -60,7 +62,7 @@ pub(super) fn install(ctx: &Ctx<'_>) -> Result<()> {
     property(ctx, "__ENV", env)
 }
 
-/// `__ITER`, and `__VU` where several users have the same globals.
+/// Installs `__ITER` and `__VU`. Where several users have the same globals, `__VU` is computed.
 pub(super) fn install_numbers(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     match vu.shared() {
         Some(_) => property(ctx, "__VU", |ctx| Ok(Vu::of(ctx).id))?,
@@ -70,13 +72,13 @@ pub(super) fn install_numbers(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
         let vu = Vu::of(ctx);
         let activity = vu.activity.borrow();
         let stage = activity.stage.as_ref();
-        // Neither initialising nor setup() nor teardown() is an iteration.
+        // Neither the initialisation nor `setup()` nor `teardown()` is an iteration.
         let iterates = stage.is_some_and(|stage| stage.scenario().is_some());
         Ok((iterates && !vu.is_init()).then_some(activity.iteration))
     })
 }
 
-/// A global that is looked up each time, and that a script may replace.
+/// Defines a global that is computed on each access, and that a script may replace.
 fn property<'js, T: IntoJs<'js> + 'js>(
     ctx: &Ctx<'js>,
     name: &'static str,
@@ -92,8 +94,8 @@ fn property<'js, T: IntoJs<'js> + 'js>(
         .prop(name, property.enumerable().configurable())
 }
 
-/// `__ENV`: the variables of the run, and those of the scenario over them. It is made when a script
-/// first looks at it, since each user pays for what is there.
+/// Returns `__ENV`: the variables of the run, replaced by those of the scenario with the same name.
+/// It is created on the first access, because each user needs memory for it.
 fn env<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
     let hidden = vu.hidden(ctx)?;
@@ -103,7 +105,7 @@ fn env<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let stage = vu.activity.borrow().stage.clone();
     let scenario = stage.as_ref().and_then(|stage| stage.scenario());
     let env = match vu.shared() {
-        // The copy has the same texts.
+        // The copy shares the texts.
         Some(_) => copy(&env_of_run(ctx, &vu)?)?,
         None => object_of(ctx, &vu.program.env)?,
     };
@@ -114,7 +116,7 @@ fn env<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(env)
 }
 
-/// The variables of the run, once for all users of a runtime.
+/// Returns the variables of the run, created once for all users of a runtime.
 fn env_of_run<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Object<'js>> {
     let common = vu.common(ctx)?;
     if let Some(known) = common.get::<_, Option<Object<'js>>>("env")? {
@@ -133,7 +135,7 @@ fn object_of<'js>(ctx: &Ctx<'js>, pairs: &BTreeMap<String, String>) -> Result<Ob
     Ok(object)
 }
 
-/// `__ENV` is another one from now on.
+/// Forgets the object of `__ENV`, which is created anew on the next access.
 pub(crate) fn forget_env(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
     vu.hidden(ctx)?.remove("env")
 }
@@ -157,12 +159,12 @@ pub(super) fn seed(ctx: &Ctx<'_>, seed: u32) -> Result<()> {
     install.call((seeded, others))
 }
 
-/// The module that calls a native function.
+/// Returns the name of the module that calls a native function.
 pub(super) fn caller(ctx: &Ctx<'_>, vu: &Vu) -> String {
-    // What k6's own modules have in JavaScript stands between.
+    // Functions of k6's own modules in JavaScript may be between the two.
     let name = |level| ctx.script_or_module_name(level)?.to_string().ok();
     let names = (0..=MOST_BETWEEN).map(name);
-    // Nobody may look below the base: those are the frames of others.
+    // Frames below the base belong to other users.
     let names = names.take_while(|name| name.as_deref() != Some(BASE_FILE));
     let name = names.flatten().find(|name| name.contains("://"));
     name.unwrap_or_else(|| vu.program.main.to_string())
@@ -226,7 +228,7 @@ fn required<'js>(call: Call<'js>) -> Result<Value<'js>> {
     required_by(&call, &base)
 }
 
-/// The `require` of a file of CommonJS of this name.
+/// Returns `require` for the CommonJS file of this name.
 pub(crate) fn requiring<'js>(ctx: &Ctx<'js>, name: String) -> Result<Function<'js>> {
     function(ctx, "require", move |call| required_by(&call, &name))
 }
@@ -246,10 +248,10 @@ fn replacer<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
     make.call((base64, CYCLE))
 }
 
-/// What `setup()` gives, or options are, as JSON; `None` for nothing.
+/// Returns the result of `setup()`, or options, as JSON; `None` for `undefined`.
 ///
 /// # Errors
-/// Why it has no such form.
+/// The reason why the value has no form as JSON.
 pub(crate) fn go_json<'js>(
     ctx: &Ctx<'js>,
     given: Value<'js>,

@@ -7,7 +7,7 @@ use loadline_k6_metrics::builtin;
 use rquickjs::{Ctx, Error, Object, Result, Value};
 use std::time::{Duration, Instant};
 
-/// What stands between the names of groups.
+/// The separator between the names of groups.
 const SEPARATOR: &str = "::";
 
 pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -20,7 +20,7 @@ pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// Ends an iteration whose wait was cut off.
+/// Returns a function from [`Cancelled`] to the error that ends an iteration.
 pub(crate) fn cut_off(ctx: &Ctx<'_>) -> impl Fn(Cancelled) -> Error {
     let ctx = ctx.clone();
     move |_| uncatchable(&ctx, "interrupted")
@@ -28,7 +28,7 @@ pub(crate) fn cut_off(ctx: &Ctx<'_>) -> impl Fn(Cancelled) -> Error {
 
 fn sleep<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let seconds: f64 = call.number(0)?;
-    // What is no time returns at once.
+    // A value that is not a time returns at once.
     if let Ok(time) = Duration::try_from_secs_f64(seconds) {
         call.vu().sleep(time).map_err(cut_off(&call.ctx))?;
     }
@@ -155,7 +155,7 @@ fn passed<'js>(call: &Call<'js>, check: Value<'js>, value: &Value<'js>) -> Resul
     call.is_truthy(said)
 }
 
-/// What is said of a tag whose value is neither a text nor a number nor a truth value.
+/// Returns the error for a tag whose value is not a text, a number or a boolean.
 pub(super) fn not_a_tag(name: &str) -> String {
     format!(
         "invalid value for metric tag '{name}': only String, Boolean and Number types are accepted \
@@ -163,7 +163,7 @@ pub(super) fn not_a_tag(name: &str) -> String {
     )
 }
 
-/// Tags as a script gives them; `context` stands before what is said of a wrong one.
+/// Reads tags that a script gives. The error of an invalid tag begins with `context`.
 pub(crate) fn tags_of<'js>(
     call: &Call<'js>,
     tags: &Value<'js>,
@@ -173,7 +173,7 @@ pub(crate) fn tags_of<'js>(
     read.map_err(|problem| k6_error(&call.ctx, &format!("{context}{problem}")))
 }
 
-/// The tags that a script gives, or why one of them is none.
+/// Reads tags that a script gives, or returns the reason why one is invalid.
 pub(crate) fn read_tags<'js>(
     call: &Call<'js>,
     tags: &Value<'js>,

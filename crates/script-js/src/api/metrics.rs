@@ -8,7 +8,7 @@ use loadline_k6_metrics::{Contains, MetricId, MetricType};
 use loadline_k6_modules::evaluate;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 
-/// A class of this name, as an object's member has it: instances have a name and `add`.
+/// Makes a class of this name, as a member of an object has it. Instances have a name and `add`.
 const CLASS: &str = "(function (name, define) {
     const classes = {
         [name]: class {
@@ -36,14 +36,14 @@ pub(super) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// A class whose instances have a name and `add()`.
+/// Creates a class whose instances have a name and `add()`.
 fn class<'js>(ctx: &Ctx<'js>, name: &str, kind: MetricType) -> Result<Value<'js>> {
     let define = function(ctx, "define", move |call| define(call, kind))?;
     let make: Function<'js> = evaluate(ctx, CLASS)?;
     make.call((name, define))
 }
 
-/// Registers a metric; its `add`.
+/// Registers a metric, and returns its `add`.
 fn define<'js>(call: Call<'js>, kind: MetricType) -> Result<Value<'js>> {
     let vu = call.vu();
     if !vu.is_init() {
@@ -85,7 +85,7 @@ fn add<'js>(call: Call<'js>, id: MetricId, name: &str) -> Result<Value<'js>> {
     Ok(Value::new_bool(call.ctx, true))
 }
 
-/// What is no number is not added: told in the log, or thrown where the options say so.
+/// Handles a value that is not a number: logs it, or throws if the options require it.
 fn refuse<'js>(call: &Call<'js>, name: &str) -> Result<Value<'js>> {
     let vu = call.vu();
     let value = call.arg(0);

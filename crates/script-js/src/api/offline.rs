@@ -1,5 +1,5 @@
-//! k6's modules that send nothing, with what they need of the script: its files, its shared arrays,
-//! its secrets.
+//! k6's modules that send nothing, with the parts of the program that they need: its files, its
+//! shared arrays, its secrets.
 
 use super::globals::caller;
 use super::k6_error;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use url::Url;
 
-/// `k6/data`.
+/// Creates the module `k6/data`.
 pub(super) fn data<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let arrays = Vu::of(ctx).program.arrays.clone();
     offline::data(ctx, &arrays, |ctx| match Vu::of(ctx).is_init() {
@@ -23,18 +23,18 @@ pub(super) fn data<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     })
 }
 
-/// `k6/experimental/fs`.
+/// Creates the module `k6/experimental/fs`.
 pub(super) fn fs<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     offline::experimental_fs(ctx, Rc::new(OfScript))
 }
 
-/// `k6/experimental/csv`.
+/// Creates the module `k6/experimental/csv`.
 pub(super) fn csv<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let arrays = Vu::of(ctx).program.arrays.clone();
     offline::experimental_csv(ctx, Rc::new(OfScript), &arrays)
 }
 
-/// `k6/secrets`.
+/// Creates the module `k6/secrets`.
 pub(super) fn secrets<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let secrets = Arc::clone(&Vu::of(ctx).program.secrets);
     offline::secrets(ctx, Rc::new(OfProgram(secrets)))
@@ -70,7 +70,7 @@ impl Files for OfScript {
     }
 }
 
-/// The path of a file; the whole URL of one on the web.
+/// Returns the path of a file, or the whole URL of one on the web.
 fn path_of(url: &Url) -> String {
     let path = url.to_file_path().ok();
     path.map_or_else(
@@ -92,7 +92,7 @@ impl Secrets for OfProgram {
     }
 }
 
-/// No secrets at all.
+/// No secrets: each request for one fails.
 #[derive(Debug)]
 pub(crate) struct NoSecrets;
 

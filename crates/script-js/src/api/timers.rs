@@ -1,4 +1,4 @@
-//! `setTimeout` and its like: the module `k6/timers`, and the same as globals.
+//! `setTimeout` and similar functions: the module `k6/timers`, and the same functions as globals.
 
 use crate::event_loop::Completion;
 use crate::native::{Call, set};
@@ -71,7 +71,7 @@ fn fire(ctx: &Ctx<'_>, timer: Timer) -> Result<()> {
     Ok(())
 }
 
-/// A repeated timer keeps its number, so that it can be cleared.
+/// Begins a repeated timer again under its number, so that it can be cleared.
 fn again(vu: &Rc<Vu>, timer: Timer, every: Duration) {
     let due = vu.timer(every);
     vu.operations.begin_again(async move {

@@ -1,4 +1,4 @@
-//! What came of a request: the plain data behind a script's `Response`.
+//! The outcome of a request: the plain data of a script's `Response`.
 
 use super::fields::Fields;
 use super::target::Target;
@@ -6,39 +6,39 @@ use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// What came of a request and of the redirects that were followed.
+/// The outcome of a request and of the redirects that were followed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     /// The status of the last response; 0 if there is none.
     pub(crate) status: u16,
-    /// The reason behind the status, such as `OK`.
+    /// The reason phrase of the status, such as `OK`.
     pub(crate) reason: String,
     /// `HTTP/1.1` or `HTTP/2.0`; empty if there is no response.
     pub(crate) proto: &'static str,
-    /// The fields of the last response as lines, names as they came.
+    /// The fields of the last response as lines, with names as they were received.
     pub(crate) fields: Vec<u8>,
-    /// The body without its content coding.
+    /// The body, decoded from its content coding.
     pub(crate) body: Body,
-    /// The address that answered last.
+    /// The address that sent the last response.
     pub(crate) remote: Option<SocketAddr>,
     /// Times of the last request.
     pub(crate) timings: Timings,
-    /// What went wrong, and k6's number of it; empty and 0 if nothing did.
+    /// The error, and k6's error code; empty and 0 if there was no error.
     pub(crate) error: (String, u16),
-    /// The version and the cipher suite that TLS agreed on; empty without.
+    /// The version and cipher suite of TLS; empty without TLS.
     pub(crate) tls: (&'static str, String),
-    /// The last request, as it was sent; of none that was refused.
+    /// The last request, as it was sent; `None` if it could not be made.
     pub(crate) request: Option<Sent>,
-    /// Where the response came from: behind redirects, not where the request went.
+    /// The origin of the response: the target after redirects, not that of the first request.
     pub(crate) target: Option<Rc<Target>>,
 }
 
-/// A body, as the script wants it.
+/// A body in the form that the script requested.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Body {
     /// `null`.
     None,
-    /// A list of nothing: of a request that is refused.
+    /// An empty list: for a request that could not be made.
     #[default]
     Empty,
     /// A text.
@@ -48,7 +48,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// Its bytes; none of one that is `null`.
+    /// Returns the bytes; `None` if the body is `null`.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Body::None => None,
@@ -61,35 +61,35 @@ impl Body {
 /// Times of a request, in milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timings {
-    /// Until a connection was there.
+    /// The time until a connection was available.
     pub(crate) blocked: f64,
-    /// Connecting.
+    /// The time to connect.
     pub(crate) connecting: f64,
-    /// TLS' handshake.
+    /// The time of the TLS handshake.
     pub(crate) tls_handshaking: f64,
-    /// Sending the request.
+    /// The time to send the request.
     pub(crate) sending: f64,
-    /// Until the first byte of the response.
+    /// The time from the end of the request to the first byte of the response.
     pub(crate) waiting: f64,
-    /// From there to its end.
+    /// The time from the first to the last byte of the response.
     pub(crate) receiving: f64,
 }
 
 /// A request as it was sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sent {
-    /// Its method.
+    /// The method.
     pub(crate) method: Cow<'static, str>,
-    /// Where it went.
+    /// The target.
     pub(crate) target: Option<Rc<Target>>,
-    /// Its fields.
+    /// The fields.
     pub(crate) headers: Fields,
-    /// Its body.
+    /// The body.
     pub(crate) body: Vec<u8>,
 }
 
 impl Sent {
-    /// Its URL, with its credentials; empty of one that was not sent.
+    /// Returns the URL, with its credentials; empty for a request that was not sent.
     pub(crate) fn url(&self) -> &str {
         whole_url(self.target.as_ref())
     }
@@ -100,13 +100,13 @@ fn whole_url(target: Option<&Rc<Target>>) -> &str {
 }
 
 impl Answer {
-    /// The URL that the response came from, with its credentials; empty of a request that was not
-    /// sent.
+    /// Returns the URL that the response came from, with its credentials; empty for a request that
+    /// was not sent.
     pub(crate) fn url(&self) -> &str {
         whole_url(self.target.as_ref())
     }
 
-    /// The status with its reason, such as `200 OK`; empty if there is none.
+    /// Returns the status with its reason, such as `200 OK`; empty if there is no response.
     pub(crate) fn status_text(&self) -> String {
         match self.status {
             0 => String::new(),
@@ -114,7 +114,7 @@ impl Answer {
         }
     }
 
-    /// The fields of the response, in the order they came.
+    /// Returns the fields of the response, in the order in which they were received.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let lines = self.fields.split(|byte| *byte == b'\n');
         lines.filter_map(|line| {

@@ -1,4 +1,4 @@
-//! `batch()`: several requests at once, as many as the options allow.
+//! `batch()`: several concurrent requests, as many as the options allow.
 
 use super::go_url::quoted;
 use super::response::response;
@@ -15,10 +15,10 @@ use loadline_reactor::Kernel;
 use rquickjs::{Array, Atom, Ctx, Object, Result, Value};
 use std::rc::Rc;
 
-/// What an entry says: method, URL, body and params.
+/// The contents of an entry: method, URL, body and params.
 type Said<'js> = (String, Value<'js>, Value<'js>, Value<'js>);
 
-/// Sends all requests of an array or an object; their responses in the same form.
+/// Sends all requests of an array or an object, and returns their responses in the same form.
 pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let vu = call.vu();
     let Some(requester) = vu.requester() else {
@@ -63,8 +63,8 @@ fn given<'js>(call: &Call<'js>) -> Result<Object<'js>> {
     })
 }
 
-/// An entry that can't be made ends the batch before anything is sent: the responses of those
-/// before it are empty, its own says why, and of those behind it there are none.
+/// Ends a batch before anything is sent, because this entry can't be made. The responses of entries
+/// before it are empty, its own has the reason, and entries after it have no response.
 fn refuse<'js>(
     call: &Call<'js>,
     unmade: &Unmade,
@@ -154,7 +154,7 @@ fn said<'js>(
     )))
 }
 
-/// A list as Go writes it (`%#v`).
+/// Formats a list as Go does (`%#v`).
 fn in_go(list: &Array<'_>) -> Result<String> {
     let parts = list.iter::<Value<'_>>();
     let parts: Vec<String> = parts
@@ -173,7 +173,7 @@ fn part_in_go(part: &Value<'_>) -> Result<String> {
     })
 }
 
-/// Sends all of them; what came of each, in their order.
+/// Sends all requests, and returns their outcomes in order.
 #[expect(clippy::vec_box, reason = "each is read into a box, and sent from it")]
 async fn send(vu: Rc<Vu>, requester: Requester<Kernel>, entries: Vec<Box<Wanted>>) -> Vec<Fetched> {
     let options = vu.run.as_ref().map(|run| run.options.http.batch);

@@ -1,4 +1,4 @@
-//! What a script gives as a body: texts, bytes, forms; and its compression.
+//! Request bodies that a script gives: texts, bytes, forms; and their compression.
 
 use super::multipart::{self, Field};
 use super::wanted::{Read, Unread};
@@ -10,19 +10,19 @@ use loadline_k6_modules::urlencoded;
 use rquickjs::{Object, Result, Value};
 use std::io::Write;
 
-/// A body that is sent.
+/// The body of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestBody {
-    /// Its bytes; none if there is no body.
+    /// The bytes; `None` if there is no body.
     pub(crate) bytes: Option<Vec<u8>>,
-    /// The type that its form gives it.
+    /// The content type that follows from the form of the body.
     pub(crate) content_type: Option<String>,
 }
 
 /// Reads a body.
 ///
 /// # Errors
-/// If it is nothing that can be sent.
+/// If the value can't be sent as a body.
 pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<RequestBody> {
     if value.is_undefined() || value.is_null() {
         return Ok(RequestBody::default());
@@ -51,7 +51,7 @@ pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<RequestBod
     }
 }
 
-/// An object is a form: with a file in it one of several parts.
+/// Encodes an object as a form; with a file in it, as one of several parts.
 fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
     let mut fields = Vec::new();
     let mut has_file = false;
@@ -90,7 +90,7 @@ fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
     })
 }
 
-/// The text of a field: Go's word for one that has no value.
+/// Returns the text of a field; Go's `<nil>` for one without a value.
 fn field_text<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<String> {
     match value.is_null() || value.is_undefined() {
         true => Ok("<nil>".to_owned()),
@@ -98,11 +98,11 @@ fn field_text<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<String> {
     }
 }
 
-/// Compresses a body with each of these codings, `gzip, br` say, one behind the other.
+/// Compresses a body with each of these codings in order, such as `gzip, br`.
 ///
 /// # Errors
-/// If there is no such coding.
-// Within its caller its buffers would take three pages of each user's stack.
+/// If a coding is unknown.
+// Inlined, its buffers would take three pages of each user's stack.
 #[inline(never)]
 pub(crate) fn compressed(
     mut bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Requests and responses in the log, which `--http-debug` asks for.
+//! Requests and responses in the log, for `--http-debug`.
 
 use super::hop::Hop;
 use super::record;
@@ -6,17 +6,17 @@ use crate::run::Level;
 use crate::vu::Vu;
 use url::Url;
 
-/// Logs the exchanges of one request.
+/// Logs the request and the response of one exchange.
 pub(super) struct HttpLog<'a> {
     vu: &'a Vu,
-    /// Whether bodies are shown.
+    /// True if bodies are logged.
     is_full: bool,
-    /// What the request and its response have in common.
+    /// The identifier that the request and its response have in common.
     id: String,
 }
 
 impl<'a> HttpLog<'a> {
-    /// The log of one exchange, if exchanges are logged.
+    /// Returns the log of one exchange, if exchanges are logged.
     pub(super) fn of(vu: &'a Vu) -> Option<HttpLog<'a>> {
         Some(HttpLog {
             vu,
@@ -54,7 +54,7 @@ impl<'a> HttpLog<'a> {
         self.log("Request", &text, body.unwrap_or_default());
     }
 
-    /// Logs its response.
+    /// Logs the response.
     pub(super) fn response(&self, hop: &Hop) {
         let proto = record::proto(hop, None);
         let mut text = format!("{proto} {} {}\n", hop.status, hop.reason);
@@ -91,16 +91,16 @@ impl<'a> HttpLog<'a> {
     }
 }
 
-/// Whether bodies are shown; `None` if nothing is.
+/// True if bodies are logged; `None` if exchanges are not logged.
 pub(super) fn is_full(vu: &Vu) -> Option<bool> {
     let debug = vu.run.as_ref()?.options.http.debug.as_deref()?;
     Some(debug == "full")
 }
 
-/// A number that no other exchange has, as a UUID of version 4.
+/// Returns a unique number, as a UUID of version 4.
 fn id() -> String {
     let mut bytes = [0; 16];
-    // Without randomness all have the same one.
+    // If there is no randomness, all exchanges have the same number.
     let _ = getrandom::fill(&mut bytes);
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;

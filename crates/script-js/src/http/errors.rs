@@ -1,4 +1,4 @@
-//! What went wrong with a request, in k6's words and numbers.
+//! Failures of requests, with k6's messages and error codes.
 
 use super::go_url::quoted;
 use super::target::Unsendable;
@@ -10,18 +10,18 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use url::Url;
 
-/// What went wrong.
+/// A failure of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
-    /// `Response.error`, and the tag `error`.
+    /// The value of `Response.error`, and of the tag `error`.
     pub(crate) short: String,
-    /// `Response.error_code`.
+    /// The value of `Response.error_code`.
     pub(crate) code: u16,
-    /// What the log says, and what is thrown.
+    /// The message that is logged or thrown.
     pub(crate) whole: String,
 }
 
-/// The numbers of the system's errors that have words of their own.
+/// Error numbers of the system with messages of their own.
 mod errno {
     pub(super) const EPIPE: i32 = 32;
     pub(super) const ECONNRESET: i32 = 104;
@@ -29,32 +29,32 @@ mod errno {
     pub(super) const ECONNREFUSED: i32 = 111;
 }
 
-/// What an exchange failed with.
+/// A failed exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failed<'a> {
-    /// Its kind.
+    /// The kind of error.
     pub(crate) kind: ErrorKind,
-    /// The engine's words for it.
+    /// The engine's message.
     pub(crate) reason: &'a str,
-    /// The system's number.
+    /// The error number of the system.
     pub(crate) os_error: Option<i32>,
-    /// The server's code of HTTP/2.
+    /// The server's error code of HTTP/2.
     pub(crate) code: Option<ErrorCode>,
-    /// Whether it failed behind the head of the response.
+    /// True if it failed after the head of the response.
     pub(crate) is_begun: bool,
     /// The address that was dialled.
     pub(crate) remote: Option<SocketAddr>,
-    /// What the options block of it.
+    /// The rule of the options that blocked the request.
     pub(crate) blocked: Option<&'a Blocked>,
 }
 
-/// What k6 says of a request that failed so.
+/// Returns k6's failure for a failed exchange.
 pub(crate) fn of_exchange(failed: Failed<'_>, method: &str, url: &Url) -> Wrong {
     let (code, short, go) = words(failed, url);
     Wrong {
         short,
         code,
-        // Go names the request until it has given out the response, whose body is read behind that.
+        // Go names the request until it has returned the response, whose body is read after that.
         whole: match failed.is_begun {
             true => go,
             false => of_request(method, url.as_str(), &go),
@@ -62,7 +62,7 @@ pub(crate) fn of_exchange(failed: Failed<'_>, method: &str, url: &Url) -> Wrong 
     }
 }
 
-/// What k6 says of a request that nothing was sent of.
+/// Returns k6's failure for a request of which nothing could be sent.
 pub(crate) fn of_unsent(problem: &Unsendable, method: &str, url: &str) -> Wrong {
     let words = problem.to_string();
     let whole = of_request(method, url, &words);
@@ -73,7 +73,7 @@ pub(crate) fn of_unsent(problem: &Unsendable, method: &str, url: &str) -> Wrong 
     Wrong { short, code, whole }
 }
 
-/// What k6 says of a request that can't be written.
+/// Returns k6's failure for a request that can't be encoded.
 pub(crate) fn of_unwritten(
     problem: &ComposeError,
     (method, url): (&str, &str),
@@ -88,7 +88,7 @@ pub(crate) fn of_unwritten(
     }
 }
 
-/// What Go says of a request that can't be written, if it knows that fault.
+/// Returns Go's message for a request that can't be encoded, if Go has one.
 fn in_gos_words(problem: &ComposeError, method: &str, fields: &[(&str, &str)]) -> Option<String> {
     let ComposeError::Request(problem) = problem else {
         return None;
@@ -114,12 +114,12 @@ fn in_gos_words(problem: &ComposeError, method: &str, fields: &[(&str, &str)]) -
     }
 }
 
-/// What Go says of a request.
+/// Returns Go's message with the request before it.
 fn of_request(method: &str, url: &str, words: &str) -> String {
     format!("{} \"{url}\": {words}", titled(method))
 }
 
-/// The number, the short words and Go's.
+/// Returns k6's error code, its short message, and Go's message.
 fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
     let host = url.host_str().unwrap_or_default();
     let said = |code, short: &str, go: String| (code, short.to_owned(), go);
@@ -183,7 +183,8 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
     }
 }
 
-/// Numbers follow the code: the first is that of codes that nobody knows.
+/// Returns the failure for an error code of HTTP/2. k6's codes follow the order of HTTP/2's;
+/// `unknown` is the one for unknown codes, before the first.
 fn of_http2(unknown: u16, words: &str, failed: Failed<'_>) -> (u16, String, String) {
     let reason = failed.reason.to_owned();
     let Some(code) = failed.code else {
@@ -201,7 +202,8 @@ fn of_http2(unknown: u16, words: &str, failed: Failed<'_>) -> (u16, String, Stri
     )
 }
 
-/// Which server was asked for a name, as Go says it: the system's first, if it has any.
+/// Returns the DNS server in Go's wording: the first one of the system, or nothing if there is
+/// none.
 fn asked_of() -> &'static str {
     static SERVER: OnceLock<String> = OnceLock::new();
     SERVER.get_or_init(|| {
@@ -250,7 +252,7 @@ fn of_tls(reason: &str) -> (u16, String, String) {
     (1300, format!("tls: {reason}"), format!("tls: {reason}"))
 }
 
-/// A reason whose advice names the ways of k6 in place of Loadline's options.
+/// Replaces Loadline's options in the advice of a message by k6's.
 fn in_k6s_options(reason: &str) -> String {
     reason
         .replace(
@@ -260,7 +262,7 @@ fn in_k6s_options(reason: &str) -> String {
         .replace("--insecure", "--insecure-skip-tls-verify")
 }
 
-/// `Get` of `GET`, as Go writes methods.
+/// Returns `Get` for `GET`, as Go writes methods.
 fn titled(method: &str) -> String {
     let lower = method.to_ascii_lowercase();
     let mut letters = lower.chars();
@@ -270,7 +272,7 @@ fn titled(method: &str) -> String {
     }
 }
 
-/// A request that could not be made at all, with its number.
+/// Returns the failure of a request that could not be made at all, with its code.
 pub(crate) fn unmade(code: u16, text: &str) -> Wrong {
     Wrong {
         short: text.to_owned(),
@@ -309,7 +311,7 @@ mod tests {
         assert!(!short.contains("--cacert"), "{short}");
     }
 
-    // What k6 1.8.1 says.
+    // The messages of k6 1.8.1.
     #[test]
     fn failures_have_k6s_words_and_numbers() {
         let refused = wrong(ErrorKind::Connect, Some(111));
@@ -343,7 +345,7 @@ mod tests {
         }
     }
 
-    // What k6 1.8.1 says.
+    // The messages of k6 1.8.1.
     #[test]
     fn codes_of_http2_have_k6s_numbers() {
         let said = |kind, code| {

@@ -1,4 +1,4 @@
-//! Which statuses are expected: `http.expectedStatuses`, `http.setResponseCallback`.
+//! Expected statuses: `http.expectedStatuses`, `http.setResponseCallback`.
 
 use super::held;
 use crate::api::k6_error;
@@ -6,19 +6,19 @@ use crate::native::Call;
 use rquickjs::{Object, Result, Value};
 use std::rc::Rc;
 
-/// The statuses that are expected.
+/// The expected statuses, as ranges from the first to the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expectation(Vec<(u16, u16)>);
 
 impl Default for Expectation {
-    /// What is neither a client's nor a server's error.
+    /// Expects every status from 200 to 399.
     fn default() -> Self {
         Expectation(vec![(200, 399)])
     }
 }
 
 impl Expectation {
-    /// Whether a status is expected.
+    /// True if a status is expected.
     pub(crate) fn is_met(&self, status: u16) -> bool {
         self.0
             .iter()
@@ -26,7 +26,7 @@ impl Expectation {
     }
 }
 
-/// `http.expectedStatuses(200, {min: 300, max: 399})`.
+/// Implements `http.expectedStatuses(200, {min: 300, max: 399})`.
 pub(crate) fn expected_statuses<'js>(call: Call<'js>) -> Result<Value<'js>> {
     if call.args.is_empty() {
         return Err(k6_error(&call.ctx, "no arguments"));
@@ -59,10 +59,10 @@ fn range(value: &Value<'_>) -> Option<(u16, u16)> {
     Some((bound("min")?, bound("max")?))
 }
 
-/// What a script gives as a response callback: `Ok(None)` for `null`.
+/// Reads a response callback that a script gives: `Ok(None)` for `null`.
 ///
 /// # Errors
-/// If it is nothing of `expectedStatuses`.
+/// If it is not a result of `expectedStatuses`.
 fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Option<Rc<Expectation>>> {
     of(value).ok_or_else(|| {
         let sentence = "unsupported argument, expected http.expectedStatuses";
@@ -70,7 +70,7 @@ fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Option<Rc<Expectati
     })
 }
 
-/// What a value says of statuses: `Some(None)` if it expects nothing, `None` if it is no callback.
+/// Reads the expectation of a value: `Some(None)` for `null`, `None` if it is not a callback.
 pub(crate) fn of(value: &Value<'_>) -> Option<Option<Rc<Expectation>>> {
     if value.is_null() || value.is_undefined() {
         return Some(None);
@@ -78,7 +78,7 @@ pub(crate) fn of(value: &Value<'_>) -> Option<Option<Rc<Expectation>>> {
     held::held::<Expectation>(value).map(Some)
 }
 
-/// `http.setResponseCallback(callback)`, for all later requests of the user.
+/// Implements `http.setResponseCallback(callback)`, for all later requests of the user.
 pub(crate) fn set_response_callback<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let expectation = read(&call, &call.arg(0))?;
     call.vu().http.expectation.replace(expectation);

@@ -1,12 +1,13 @@
-//! The fields of a request as Go writes them, whose library k6 sends with: names in one form, and
-//! in one order.
+//! The fields of a request as Go writes them, because k6 sends with Go's library: names in
+//! canonical form, and in one order.
 
 use std::rc::Rc;
 
-/// Fields by name and value, in their order. Most requests of a worker have the same.
+/// Fields by name and value, in order. Most requests of a worker share one list.
 pub(crate) type Fields = Rc<Vec<(String, String)>>;
 
-/// `Content-Type` of `content-type`; what can't be a name stays as it is.
+/// Returns a name in canonical form, such as `Content-Type` for `content-type`. An invalid name is
+/// left as it is.
 pub(crate) fn canonical(name: &[u8]) -> String {
     if name.contains(&b' ') {
         return String::from_utf8_lossy(name).into_owned();
@@ -23,8 +24,8 @@ pub(crate) fn canonical(name: &[u8]) -> String {
     name.iter().map(letter).collect()
 }
 
-/// Adds the length of the body, and puts fields into Go's order: the host, the client's name, the
-/// length, then all others by their names.
+/// Adds the length of the body, and sorts fields in Go's order: `Host`, `User-Agent`,
+/// `Content-Length`, then all others by name.
 pub(crate) fn arrange(fields: &mut Vec<(String, String)>, body_bytes: Option<usize>) {
     if let Some(bytes) = body_bytes {
         fields.push(("Content-Length".to_owned(), bytes.to_string()));

@@ -1,5 +1,5 @@
-//! URLs as Go reads them (`Parse` of its net/url), which k6 reads them with: what is no URL there
-//! is not asked, though other readers would repair it.
+//! URLs as Go parses them (`Parse` of its net/url), because k6 uses that function: a request to a
+//! text that Go rejects is not sent, even if other parsers would repair the text.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use std::borrow::Cow;
@@ -43,7 +43,7 @@ pub(crate) enum Unreadable {
     Escape(String),
 }
 
-/// A text between quotes, as Go writes it (`%q`).
+/// Returns a text between quotes, as Go writes it (`%q`).
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
@@ -59,20 +59,20 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// What Go knows of a URL.
+/// The parts of a URL that Go reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GoUrl<'a> {
-    /// The scheme as it is written; empty without one.
+    /// The scheme as it is written; empty if there is none.
     pub(crate) scheme: &'a str,
-    /// The host with its port; empty without one.
+    /// The host with its port; empty if there is none.
     pub(crate) host: &'a str,
 }
 
 impl<'a> GoUrl<'a> {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// If Go reads none.
+    /// If Go rejects the text.
     pub(crate) fn read(text: &'a str) -> Result<Self, Unreadable> {
         let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
         if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
@@ -191,7 +191,7 @@ fn check_host(host: &str) -> Result<(), Unreadable> {
     odd.map_or(Ok(()), |letter| Err(Unreadable::Host(letter)))
 }
 
-/// Whether an escape may stand in a host: those of letters beyond ASCII, and of the percent sign
+/// True if an escape is allowed in a host: a byte of a letter beyond ASCII, or the percent sign
 /// before the zone of an address.
 fn is_of_hosts(escape: &str) -> bool {
     is_escape(escape) && (escape == "%25" || escape.as_bytes()[1] >= b'8')
@@ -202,7 +202,8 @@ fn check_escapes(text: &str) -> Result<(), Unreadable> {
     broken.map_or(Ok(()), |escape| Err(Unreadable::Escape(escape.to_owned())))
 }
 
-/// The percent signs of a text, each with the two characters behind it, if there are so many.
+/// Returns the percent signs of a text, each with the two characters after it, if there are that
+/// many.
 fn escapes(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('%').map(|(start, _)| {
         let behind = text[start..].char_indices().nth(3);
@@ -219,7 +220,7 @@ fn is_escape(escape: &str) -> bool {
 mod tests {
     use super::*;
 
-    // What k6 1.8.1 says, built with Go 1.26.
+    // The messages of k6 1.8.1, built with Go 1.26.
     #[test]
     fn what_go_refuses_is_refused_in_its_words() {
         for (text, words) in [

@@ -1,11 +1,11 @@
-//! Objects of scripts that hold a value of ours.
+//! Objects of scripts that hold a value of Rust.
 
 use rquickjs::class::{JsClass, Readable, Trace, Tracer};
 use rquickjs::{Class, Ctx, JsLifetime, Object, Result, Value, function::Constructor};
 use std::any::Any;
 use std::rc::Rc;
 
-/// What an object holds.
+/// The native part of such an object.
 struct Held(Rc<dyn Any>);
 
 impl<'js> Trace<'js> for Held {
@@ -31,13 +31,13 @@ impl<'js> JsClass<'js> for Held {
     }
 }
 
-/// An object of this prototype that holds a value.
+/// Creates an object with this prototype that holds a value.
 pub(crate) fn hold<'js, T: 'static>(value: Rc<T>, prototype: Object<'js>) -> Result<Value<'js>> {
     let object = Class::instance_proto(Held(value), prototype)?;
     Ok(object.into_inner().into_value())
 }
 
-/// The value that an object holds; `None` of any other object.
+/// Returns the value that an object holds; `None` for any other object.
 pub(crate) fn held<T: 'static>(value: &Value<'_>) -> Option<Rc<T>> {
     let object = Class::<Held>::from_object(value.as_object()?)?;
     let held = Rc::clone(&object.borrow().0);

@@ -1,4 +1,4 @@
-//! What is seen of one exchange.
+//! The observation of one exchange.
 
 use super::answer::Timings;
 use loadline_engine::{Blocked, Carrier, Observer};
@@ -9,12 +9,12 @@ use std::net::SocketAddr;
 
 const NS_PER_MS: f64 = 1e6;
 
-/// Sees one exchange of a script's request.
+/// Collects the data of one exchange of a script's request.
 #[derive(Debug, Default)]
 pub(crate) struct Hop {
     /// The status; 0 if there is no response.
     pub(crate) status: u16,
-    /// The reason behind the status in the status line.
+    /// The reason phrase in the status line.
     pub(crate) reason: String,
     /// The fields as lines.
     pub(crate) fields: Vec<u8>,
@@ -26,31 +26,31 @@ pub(crate) struct Hop {
     pub(crate) set_cookies: Vec<Vec<u8>>,
     /// The values of `WWW-Authenticate`.
     pub(crate) challenges: Vec<Vec<u8>>,
-    /// The body as it came.
+    /// The body as it was received.
     pub(crate) body: Vec<u8>,
-    /// Whether the body is kept.
+    /// True if the body is kept.
     pub(crate) keeps_body: bool,
-    /// Whether TLS is asked about.
+    /// True if the request uses HTTPS, so that TLS is recorded.
     pub(crate) is_https: bool,
-    /// Whether it went over HTTP/2.
+    /// True if the exchange used HTTP/2.
     pub(crate) is_http2: bool,
-    /// The address it went to.
+    /// The address of the server.
     pub(crate) remote: Option<SocketAddr>,
-    /// The version and the suite of TLS.
+    /// The version and the cipher suite of TLS.
     pub(crate) tls: Option<(String, String)>,
-    /// Why it failed, if it did.
+    /// The reason of the failure and the system's error number, if it failed.
     pub(crate) failure: Option<(String, Option<i32>)>,
-    /// The server's code of HTTP/2 for that, if it told one.
+    /// The server's error code of HTTP/2, if it failed with one.
     pub(crate) code: Option<ErrorCode>,
-    /// What the options block of it, if it failed for that.
+    /// The rule of the options that blocked the request, if it failed for that.
     pub(crate) blocked: Option<Blocked>,
-    /// Its times and bytes.
+    /// The times and bytes.
     pub(crate) exchange: Option<Exchange>,
     has_body: bool,
 }
 
 impl Hop {
-    /// One of a request whose body is kept or not.
+    /// Creates the observer of a request. `keeps_body` is true if the body is needed.
     pub(crate) fn new(keeps_body: bool, is_https: bool) -> Self {
         Hop {
             keeps_body,
@@ -59,7 +59,7 @@ impl Hop {
         }
     }
 
-    /// How it failed, if it did.
+    /// Returns the kind of error, if the exchange failed.
     pub(crate) fn failed(&self) -> Option<ErrorKind> {
         use loadline_record::Outcome;
         match self.exchange.as_ref()?.outcome {
@@ -68,20 +68,20 @@ impl Hop {
         }
     }
 
-    /// From its intended start to its end, in milliseconds: the first request of an iteration takes
-    /// the iteration's.
+    /// Returns the time from the intended start to the end in milliseconds. The intended start of
+    /// an iteration's first request is that of the iteration.
     pub(crate) fn response_ms(&self) -> Option<f64> {
         let exchange = self.exchange.as_ref()?;
         Some(exchange.response_ns() as f64 / NS_PER_MS)
     }
 
-    /// Whether there was no connection to send on: then k6 knows no times.
+    /// True if there was no connection to send on: then k6 has no times.
     fn failed_before_sending(&self) -> bool {
         let kind = self.failed();
         kind.is_some_and(|kind| ErrorKind::BEFORE_SENDING.contains(&kind))
     }
 
-    /// Its times.
+    /// Returns the times in k6's terms.
     pub(crate) fn timings(&self) -> Timings {
         let Some(exchange) = self
             .exchange
@@ -120,7 +120,7 @@ impl Sink for Hop {
         }
     }
 
-    /// What came before belongs to a response that was asked for again.
+    /// Resets the data, which may be of an earlier response to a request that was sent again.
     fn status(&mut self, status: u16) {
         self.status = status;
         self.fields.clear();

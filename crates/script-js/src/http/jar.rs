@@ -13,7 +13,7 @@ use url::Url;
 /// The cookies of a user, or of a script's own jar.
 pub(crate) type Jar = RefCell<CookieJar>;
 
-/// The prototype of jars, and the class; `call` is told the jar and the name of what is asked.
+/// Makes the class and the prototype of jars. `act` receives the jar and the number of the method.
 const CLASS: &str = "(function (make, act) {
     class CookieJar {
         constructor() { return make(CookieJar.prototype); }
@@ -25,7 +25,7 @@ const CLASS: &str = "(function (make, act) {
     return CookieJar;
 })";
 
-/// The class `CookieJar`.
+/// Creates the class `CookieJar`.
 pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
     let make = function(ctx, "make", |call: Call<'js>| {
         let prototype = call.arg(0).into_object();
@@ -36,7 +36,7 @@ pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
     make_class.call((make, function(ctx, "act", act)?))
 }
 
-/// The jar of the user, as an object of this class.
+/// Returns the jar of the user, as an object of this class.
 pub(crate) fn of_user<'js>(call: &Call<'js>, class: &Function<'js>) -> Result<Value<'js>> {
     let vu = call.vu();
     if vu.is_init() {
@@ -71,7 +71,7 @@ fn act<'js>(call: Call<'js>) -> Result<Value<'js>> {
     Ok(undefined)
 }
 
-/// The cookies of a URL: lists of values by name.
+/// Returns the cookies of a URL: lists of values by name.
 fn cookies<'js>(ctx: &Ctx<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'js>> {
     let object = Object::new(ctx.clone())?;
     for (name, value) in pairs(jar, url) {
@@ -83,7 +83,7 @@ fn cookies<'js>(ctx: &Ctx<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<
     Ok(object.into_value())
 }
 
-/// The cookies that go to a URL.
+/// Returns the cookies that are sent to a URL.
 pub(crate) fn pairs(jar: &mut CookieJar, url: &Url) -> Vec<(String, String)> {
     let header = jar.header(url).unwrap_or_default();
     let pairs = header.split("; ").filter_map(|pair| pair.split_once('='));
@@ -92,7 +92,7 @@ pub(crate) fn pairs(jar: &mut CookieJar, url: &Url) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The value of a cookie as scripts see it: without quotes around it, as Go reads it.
+/// Returns the value of a cookie for scripts: without quotes around it, as Go reads it.
 pub(crate) fn unquoted(value: &str) -> &str {
     let inside = value
         .strip_prefix('"')
@@ -100,7 +100,7 @@ pub(crate) fn unquoted(value: &str) -> &str {
     inside.unwrap_or(value)
 }
 
-/// The value of a cookie as it is sent: with quotes around what needs them, as Go writes it.
+/// Returns the value of a cookie as it is sent: in quotes if Go writes them around it.
 pub(crate) fn quoted(value: &str) -> Cow<'_, str> {
     match value.contains([' ', ',']) && unquoted(value) == value {
         true => Cow::Owned(format!("\"{value}\"")),
@@ -108,7 +108,7 @@ pub(crate) fn quoted(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same of a whole field `Cookie`.
+/// Quotes the values of a whole field `Cookie` in the same way.
 pub(crate) fn all_quoted(field: &str) -> String {
     let pairs = field.split("; ").map(|pair| match pair.split_once('=') {
         Some((name, value)) => Cow::Owned(format!("{name}={}", quoted(value))),
@@ -117,7 +117,7 @@ pub(crate) fn all_quoted(field: &str) -> String {
     pairs.collect::<Vec<_>>().join("; ")
 }
 
-/// Whether a field `Cookie` has values that need quotes.
+/// True if a field `Cookie` has values that need quotes.
 pub(crate) fn needs_quotes(field: &str) -> bool {
     field.contains(',') || field.split("; ").any(|pair| pair.contains(' '))
 }
@@ -148,7 +148,7 @@ fn set<'js>(call: &Call<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'j
     Ok(Value::new_bool(call.ctx.clone(), true))
 }
 
-/// A cookie may be of the URL's own path, or of the root.
+/// Removes a cookie, whether its path is the URL's own or the root.
 fn remove(jar: &mut CookieJar, url: &Url, name: &str) {
     for path in ["", "; Path=/"] {
         jar.store(url, format!("{name}=; Max-Age=0{path}").as_bytes());

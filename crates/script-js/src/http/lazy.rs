@@ -1,5 +1,5 @@
-//! Objects of scripts whose properties are made of a value of ours when they are read: most scripts
-//! read one or two of many.
+//! Objects of scripts whose properties are created from a value of Rust when they are read: most
+//! scripts read one or two of many.
 
 use crate::native::guarded;
 use rquickjs::class::{ClassKind, JsCell, JsClass, PropertyDescriptor, PropertyName};
@@ -10,31 +10,32 @@ use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// A value that such objects are made of.
+/// A value from which such objects are created.
 pub(crate) trait Source: 'static {
-    /// The properties in their order.
+    /// The names of the properties in order.
     const NAMES: &'static [&'static str];
 
-    /// Makes the value of a property, and says whether it is kept: an object is the same each time
-    /// that the script reads it, and a long text costs more to make than to keep.
+    /// Creates the value of a property. Returns true with it if the value has to be kept: an object
+    /// is the same each time that the script reads it, and a long text costs more to create than to
+    /// keep.
     fn read<'js>(&self, ctx: &Ctx<'js>, name: &'static str) -> Result<(Value<'js>, bool)>;
 
-    /// What such objects are made with in the realm that runs.
+    /// Returns the kind of such objects in the realm that runs.
     fn kind<'js>(ctx: &Ctx<'js>) -> Result<Kind>;
 }
 
-/// What the objects of one source have in common in a realm.
+/// Data that the objects of one source have in common in a realm.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
-    /// Where they have their functions from.
+    /// The prototype, which has the functions of the objects.
     prototype: Persistent<Object<'static>>,
-    /// Has all names: while it is there, their numbers are theirs.
+    /// An object with all names: while it exists, the names keep their numbers.
     _names: Persistent<Object<'static>>,
     ids: Rc<[u32]>,
 }
 
 impl Kind {
-    /// One whose objects have this prototype.
+    /// Creates the kind of objects with this prototype.
     pub(crate) fn new<'js, S: Source>(ctx: &Ctx<'js>, prototype: &Object<'js>) -> Result<Kind> {
         let names = Object::new(ctx.clone())?;
         let mut ids = Vec::with_capacity(S::NAMES.len());
@@ -49,12 +50,12 @@ impl Kind {
         })
     }
 
-    /// Where its objects have their functions from.
+    /// Returns the prototype of the objects.
     pub(crate) fn prototype<'js>(&self, ctx: &Ctx<'js>) -> Result<Object<'js>> {
         self.prototype.clone().restore(ctx)
     }
 
-    /// An object of this value.
+    /// Creates an object for this value.
     pub(crate) fn object<'js, S: Source>(&self, ctx: &Ctx<'js>, of: Rc<S>) -> Result<Value<'js>> {
         let lazy = Lazy {
             of,
@@ -67,7 +68,7 @@ impl Kind {
     }
 }
 
-/// The number of an atom, which it tells hashers only.
+/// Returns the number of an atom, which the library passes to hashers only.
 fn id_of(atom: &Atom<'_>) -> u32 {
     struct Id(u32);
 
@@ -88,13 +89,13 @@ fn id_of(atom: &Atom<'_>) -> u32 {
     id.0
 }
 
-/// What such an object holds.
+/// The native part of such an object.
 struct Lazy<'js, S> {
     of: Rc<S>,
     ids: Rc<[u32]>,
-    /// What was made and is kept, and what the script has set.
+    /// The values that were created and kept, and those that the script has set.
     own: RefCell<Vec<(Atom<'js>, Value<'js>)>>,
-    /// What is kept with it and no script sees.
+    /// A value that is kept with the object and hidden from scripts.
     aside: RefCell<Option<Value<'js>>>,
 }
 
@@ -111,7 +112,7 @@ impl<'js, S: Source> Lazy<'js, S> {
         Some(S::NAMES[at])
     }
 
-    /// The value of a property of its own; `None` if there is none.
+    /// Returns the value of an own property; `None` if there is no such property.
     fn get(&self, ctx: &Ctx<'js>, atom: &Atom<'js>) -> Result<Option<Value<'js>>> {
         if let Some(own) = self.own(atom) {
             return Ok(Some(own));
@@ -134,7 +135,7 @@ impl<'js, S: Source> Lazy<'js, S> {
         }
     }
 
-    /// Drops what the script has set or was kept.
+    /// Drops the kept value of a property, or the one that the script has set.
     fn forget(&self, atom: &Atom<'js>) {
         self.own.borrow_mut().retain(|(known, _)| known != atom);
     }
@@ -142,7 +143,7 @@ impl<'js, S: Source> Lazy<'js, S> {
 
 impl<'js, S> Trace<'js> for Lazy<'js, S> {
     fn trace<'a>(&self, tracer: Tracer<'a, 'js>) {
-        // Nothing is traced while something is added: that calls no script.
+        // While a value is added, nothing is traced, because adding it calls no script.
         if let Ok(own) = self.own.try_borrow() {
             for (atom, value) in own.iter() {
                 atom.trace(tracer);
@@ -159,7 +160,7 @@ impl<'js, S> Trace<'js> for Lazy<'js, S> {
     unsafe_code,
     reason = "a derived one would ask it of the source as well"
 )]
-// SAFETY: the values of the runtime that it holds change their lifetime with it.
+// SAFETY: the lifetime of the runtime's values in it changes together with its own.
 unsafe impl<'js, S: 'static> JsLifetime<'js> for Lazy<'js, S> {
     type Changed<'to> = Lazy<'to, S>;
 }
@@ -187,7 +188,7 @@ impl<'js, S: Source> JsClass<'js> for Lazy<'js, S> {
         })
     }
 
-    /// Sets it on the object that was asked, which may inherit from this one.
+    /// Sets a property of the receiver, which may be an object that inherits from this one.
     fn exotic_set_property(
         _: &JsCell<'js, Self>,
         ctx: &Ctx<'js>,
@@ -211,7 +212,8 @@ impl<'js, S: Source> JsClass<'js> for Lazy<'js, S> {
         })
     }
 
-    /// What was made of the source is there again.
+    /// Deletes a value that was set; a property of the source is then created again when it is
+    /// read.
     fn exotic_delete_property(
         this: &JsCell<'js, Self>,
         _: &Ctx<'js>,
@@ -265,21 +267,22 @@ impl<'js, S: Source> JsClass<'js> for Lazy<'js, S> {
     }
 }
 
-/// Counts a reference that rquickjs gives back without having it: QuickJS keeps what it says is to
-/// be set, and the library drops it all the same (0.14.0, `VTable::set_property_impl`).
+/// Counts a reference that rquickjs releases without owning it: QuickJS keeps the reference to the
+/// value that is set, and the library drops it all the same (0.14.0, `VTable::set_property_impl`).
 #[expect(unsafe_code, reason = "the library has no safe name for it")]
 fn count_again<'js>(ctx: &Ctx<'js>, value: &Value<'js>) {
-    // SAFETY: both are of this runtime, and alive. The library drops what is counted here.
+    // SAFETY: both are of this runtime, and alive. The library drops the reference counted here.
     unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), value.as_raw()) };
 }
 
-/// The value that an object is made of; `None` of any other object.
+/// Returns the value that an object was created from; `None` for any other object.
 pub(crate) fn source<S: Source>(value: &Value<'_>) -> Option<Rc<S>> {
     let object = Class::<Lazy<'_, S>>::from_object(value.as_object()?)?;
     Some(Rc::clone(&object.borrow().of))
 }
 
-/// What is kept with an object and no script sees: made once.
+/// Returns the value that is kept with an object and hidden from scripts, created on the first
+/// call.
 pub(crate) fn aside<'js, S: Source>(
     value: &Value<'js>,
     make: impl FnOnce() -> Result<Value<'js>>,

@@ -1,4 +1,4 @@
-//! Files in forms: `http.file`, and the bodies they make.
+//! Files in forms: `http.file`, and the bodies of forms with files.
 
 use super::held;
 use crate::api::k6_error;
@@ -8,7 +8,7 @@ use rquickjs::{Object, Result, Value};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A file that a form sends.
+/// A file in a form.
 #[derive(Debug)]
 pub(crate) struct File {
     data: Vec<u8>,
@@ -24,7 +24,7 @@ pub(crate) enum Field {
     File(Rc<File>),
 }
 
-/// `http.file(data, name, contentType)`.
+/// Implements `http.file(data, name, contentType)`.
 pub(crate) fn file<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let data = call.arg(0);
     let bytes = match bytes_of_buffer(&data) {
@@ -58,12 +58,12 @@ pub(crate) fn file<'js>(call: Call<'js>) -> Result<Value<'js>> {
     Ok(value)
 }
 
-/// The file that a value is, if it is one.
+/// Returns the file of a value, if it is one.
 pub(crate) fn file_of(value: &Value<'_>) -> Option<Rc<File>> {
     held::held(value)
 }
 
-/// The body of a form with files, and its type.
+/// Returns the body of a form with files, and its content type.
 pub(crate) fn body(fields: &[(String, Field)]) -> (Vec<u8>, String) {
     let boundary = boundary();
     let mut body = Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn body(fields: &[(String, Field)]) -> (Vec<u8>, String) {
     (body, format!("multipart/form-data; boundary={boundary}"))
 }
 
-/// What stands between parts: 60 digits that no part will have.
+/// Returns a boundary between parts: 60 random digits that no part contains.
 fn boundary() -> String {
     use std::hash::{BuildHasher, RandomState};
     let digits = (0..4_u8).map(|one| format!("{:016x}", RandomState::new().hash_one(one)));

@@ -1,23 +1,23 @@
-//! How many requests a second the users of a run may send together.
+//! The maximum rate of all requests of a run's users.
 //!
-//! It is a token bucket of one token: each request takes the next instant that is free, and waits
-//! for it. That wait is in no time of the request.
+//! It is a token bucket of one token: each request takes the next free instant, and waits for it.
+//! This wait is in no time of the request.
 
 use std::sync::{Mutex, PoisonError};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Bounds the requests of all users of a run.
+/// Limits the rate of the requests of all users of a run.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
-    /// From one request to the next.
+    /// The time from one request to the next.
     interval_ns: u64,
-    /// The next instant that is free.
+    /// The next free instant.
     free_ns: Mutex<u64>,
 }
 
 impl RateLimit {
-    /// So many requests a second, at least one.
+    /// Creates a limit of `count` requests per second, at least one.
     pub(crate) fn each_second(count: u64) -> Self {
         RateLimit {
             interval_ns: NS_PER_S / count.max(1),
@@ -25,9 +25,9 @@ impl RateLimit {
         }
     }
 
-    /// Takes the next instant that is free; how long it is until then.
+    /// Takes the next free instant, and returns the time until then in nanoseconds.
     pub(crate) fn take(&self, now_ns: u64) -> u64 {
-        // What it guards is whole whoever panicked meanwhile.
+        // The value is consistent even if a thread panicked while it held the lock.
         let mut free_ns = self.free_ns.lock().unwrap_or_else(PoisonError::into_inner);
         let at_ns = now_ns.max(*free_ns);
         *free_ns = at_ns + self.interval_ns;

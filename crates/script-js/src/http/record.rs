@@ -1,4 +1,4 @@
-//! What is recorded of a request.
+//! The metrics of a request.
 
 use super::errors::Wrong;
 use super::hop::Hop;
@@ -7,9 +7,9 @@ use super::wanted::Wanted;
 use crate::vu::Vu;
 use loadline_k6_metrics::{HttpTimes, builtin};
 
-/// Records one exchange of a request, of which a 401 is expected if it `awaits_challenge`. One that
-/// failed before it began took no time. One that was given up with its iteration is not recorded,
-/// as in k6.
+/// Records one exchange of a request. With `awaits_challenge`, status 401 is the expected one. An
+/// exchange that failed before it began has times of 0. One that was cancelled with its iteration
+/// is not recorded, as in k6.
 pub(crate) fn hop(
     vu: &Vu,
     wanted: &Wanted,
@@ -22,7 +22,7 @@ pub(crate) fn hop(
     if hop.exchange.is_none() && wrong.is_none() {
         return;
     }
-    // Those of TLS are counted where they are sent and received.
+    // Bytes of TLS connections are counted where they are sent and received.
     if let Some(exchange) = hop.exchange.as_ref().filter(|_| !hop.is_https) {
         let mut activity = vu.activity.borrow_mut();
         activity.bytes.0 += exchange.bytes_out;
@@ -41,7 +41,7 @@ pub(crate) fn hop(
     let name = wanted.name.as_deref().unwrap_or(&target.shown);
     let tls = hop.tls.clone().map(tls);
     let mut tags: Vec<(&str, &str)> = Vec::with_capacity(10 + wanted.tags.len());
-    // Those that scripts judge most often come first.
+    // The tags that scripts judge most often come first.
     tags.push(("name", name));
     tags.push(("status", number.format(status)));
     tags.push(("method", method));
@@ -90,13 +90,13 @@ pub(crate) fn hop(
     });
 }
 
-/// Whether the user's iteration has an intended start.
+/// True if the user's iteration has an intended start.
 fn has_arrivals(vu: &Vu) -> bool {
     let stage = &vu.activity.borrow().stage;
     stage.as_ref().is_some_and(|stage| stage.has_arrivals())
 }
 
-/// The protocol of a response.
+/// Returns the protocol of a response; empty if the request failed.
 pub(crate) fn proto(hop: &Hop, wrong: Option<&Wrong>) -> &'static str {
     match (wrong, hop.is_http2) {
         (Some(_), _) => "",
@@ -105,7 +105,7 @@ pub(crate) fn proto(hop: &Hop, wrong: Option<&Wrong>) -> &'static str {
     }
 }
 
-/// The version of TLS in k6's words, and its suite.
+/// Returns the version of TLS in k6's form, and its cipher suite.
 pub(crate) fn tls((version, suite): (String, String)) -> (&'static str, String) {
     let version = match version.as_str() {
         "TLSv1.2" | "TLSv1_2" => "tls1.2",

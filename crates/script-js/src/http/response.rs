@@ -1,6 +1,6 @@
-//! `Response`: what a script sees of an answer.
+//! `Response`: the object that a script receives for an answer.
 //!
-//! The answer stays as it is, and each property is made when the script first reads it: most
+//! The answer is kept as it is, and each property is created when the script first reads it: most
 //! scripts read one or two.
 
 use super::answer::{Answer, Body, Timings};
@@ -15,7 +15,7 @@ use rquickjs::{Array, Ctx, Function, IntoJs, Object, Result, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The prototype, of its functions.
+/// Makes the prototype, which has the functions of a response.
 const PROTOTYPE: &str = "(function (json, page, submit, click) {
     const prototype = {};
     const method = (name, value) => Object.defineProperty(prototype, name, { value });
@@ -29,7 +29,7 @@ const PROTOTYPE: &str = "(function (json, page, submit, click) {
     return prototype;
 })";
 
-/// The properties, in k6's order: the functions are the response's own as well.
+/// The properties, in k6's order. The functions are own properties of a response too.
 const NAMES: [&str; 20] = [
     "remote_ip",
     "remote_port",
@@ -53,7 +53,7 @@ const NAMES: [&str; 20] = [
     "submitForm",
 ];
 
-/// The times of a response.
+/// The names of a response's times.
 const TIMES: [&str; 8] = [
     "duration",
     "blocked",
@@ -65,12 +65,12 @@ const TIMES: [&str; 8] = [
     "receiving",
 ];
 
-/// The response of an answer.
+/// Creates the response of an answer.
 pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Rc<Answer>) -> Result<Value<'js>> {
     Answer::kind(ctx)?.object(ctx, answer)
 }
 
-/// What the responses of a runtime are made with.
+/// The kinds of objects for the responses of a runtime.
 #[derive(Debug, Default)]
 pub(crate) struct Responses {
     answers: RefCell<Option<Kind>>,
@@ -78,14 +78,14 @@ pub(crate) struct Responses {
 }
 
 impl Responses {
-    /// Gives all of it back: the runtime ends.
+    /// Releases all values, because the runtime ends.
     pub(crate) fn forget(&self) {
         self.answers.take();
         self.timings.take();
     }
 }
 
-/// The kind that is kept here, or else is made and kept.
+/// Returns the kind that is kept in `place`, or else creates and keeps it.
 fn kept(place: &RefCell<Option<Kind>>, make: impl FnOnce() -> Result<Kind>) -> Result<Kind> {
     if let Some(known) = &*place.borrow() {
         return Ok(known.clone());
@@ -95,7 +95,7 @@ fn kept(place: &RefCell<Option<Kind>>, make: impl FnOnce() -> Result<Kind>) -> R
     Ok(made)
 }
 
-/// The prototype of the responses of a realm.
+/// Creates the prototype of the responses of a realm.
 fn prototype<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let make: Function<'js> = loadline_k6_modules::evaluate(ctx, PROTOTYPE)?;
     make.call((
@@ -139,7 +139,7 @@ impl Source for Timings {
             "sending" => self.sending,
             "waiting" => self.waiting,
             "receiving" => self.receiving,
-            // Names are looked up within dialling.
+            // Name resolution is part of the dialling time.
             _ => 0.0,
         };
         Ok((Value::new_number(ctx.clone(), time_ms), false))
@@ -192,7 +192,7 @@ fn body<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     }
 }
 
-/// Names as Go writes them, values of one name with commas between them.
+/// Returns the fields of the response: names in Go's form, values of one name joined by commas.
 fn headers<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let object = Object::new(ctx.clone())?;
     for (name, value) in answer.lines() {
@@ -207,7 +207,7 @@ fn headers<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     Ok(object.into_value())
 }
 
-/// Lists of the cookies that the response sets, by name.
+/// Returns the cookies that the response sets: lists by name.
 fn cookies<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let by_name = Object::new(ctx.clone())?;
     let lines = answer.lines();
@@ -259,7 +259,7 @@ fn cookie<'a, 'js>(ctx: &Ctx<'js>, text: &'a str) -> Result<Option<(&'a str, Obj
     Ok(Some((name, cookie)))
 }
 
-/// A date of HTTP in milliseconds since 1970, as the language itself reads it.
+/// Converts a date of HTTP to milliseconds since 1970, as JavaScript parses it.
 fn milliseconds(ctx: &Ctx<'_>, date: &str) -> Result<f64> {
     let date_class: Object<'_> = ctx.globals().get("Date")?;
     let parse: Function<'_> = date_class.get("parse")?;
@@ -294,7 +294,7 @@ fn request<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     Ok(object.into_value())
 }
 
-/// Nothing is asked of certificates' states.
+/// Returns the object for OCSP. The status of certificates is never requested.
 fn ocsp<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     let object = Object::new(ctx.clone())?;
     for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
@@ -331,7 +331,7 @@ fn page<'js>(call: Call<'js>) -> Result<Value<'js>> {
     selection_of(&call.ctx, &text, Some(answer.url()))
 }
 
-/// An option of `submitForm` or `clickLink`, or else this.
+/// Returns an option of `submitForm` or `clickLink`, or else `default`.
 fn option<'js>(options: &Object<'js>, name: &str, default: &str) -> Result<String> {
     let given: Option<String> = options.get(name)?;
     Ok(given.unwrap_or_else(|| default.to_owned()))

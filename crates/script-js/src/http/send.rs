@@ -1,4 +1,5 @@
-//! A request with its redirects, from what is wanted to what came of it. Knows nothing of scripts.
+//! A request with its redirects, from its parameters to its outcome. Nothing here accesses
+//! JavaScript.
 
 use super::answer::{Answer, Body, Sent};
 use super::debug::{HttpLog, is_full};
@@ -27,18 +28,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// What came of a request, and what went wrong, if anything did.
+/// The outcome of a request, and its failure, if it failed.
 pub(crate) struct Fetched {
     pub(crate) answer: Rc<Answer>,
     pub(crate) wrong: Option<Wrong>,
-    /// Whether what went wrong is thrown.
+    /// True if the failure is thrown.
     pub(crate) throws: bool,
 }
 
-/// The fields that do not go to another origin.
+/// The fields that are not sent to another origin.
 const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
 
-/// Sends a request and follows its redirects, when the rate of the run lets it.
+/// Sends a request and follows its redirects, as soon as the rate limit of the run allows.
 pub(crate) async fn fetch(
     vu: Rc<Vu>,
     requester: Requester<Kernel>,
@@ -50,7 +51,7 @@ pub(crate) async fn fetch(
     }
     let deadline = requester.host().now_ns() + wanted.timeout.as_nanos() as u64;
     let throws = wanted.throws;
-    // Memory of more than a kilobyte in one piece is slow to get: malloc keeps none of it at hand.
+    // malloc is slow for a block of more than a kilobyte, because it caches no blocks of that size.
     let chain = Box::new(Chain {
         digest: wanted.is_digest.then(|| digest(&wanted)).flatten(),
         target: match wanted.is_digest && wanted.target.unsendable.is_none() {
@@ -75,7 +76,8 @@ pub(crate) async fn fetch(
     }
 }
 
-/// Which stage a user is in: what is known of a target in one does not hold in another.
+/// Returns the address of the user's stage, as its identity: the data known of a target is valid in
+/// one stage only.
 fn stage_of(vu: &Vu) -> usize {
     let stage = &vu.activity.borrow().stage;
     stage
@@ -94,14 +96,14 @@ struct Chain {
     requester: Requester<Kernel>,
     wanted: Box<Wanted>,
     digest: Option<Authenticator>,
-    /// Where the next request goes.
+    /// The target of the next request.
     target: Rc<Target>,
     method: Cow<'static, str>,
     headers: Fields,
     body: Option<Vec<u8>>,
     /// The request before all redirects, which is the one that scripts see.
     first: Option<Sent>,
-    /// How many redirects may be followed.
+    /// The remaining number of redirects.
     left: u32,
     deadline: u64,
 }
@@ -109,7 +111,7 @@ struct Chain {
 impl Chain {
     async fn run(mut self: Box<Self>) -> (Rc<Answer>, Option<Wrong>) {
         let mut signature = None;
-        // Whatever is expected of the others, as in k6.
+        // A challenge is expected whatever the script expects of other responses, as in k6.
         let mut awaits_challenge = self.wanted.is_digest;
         loop {
             let headers = self.fields();
@@ -142,7 +144,7 @@ impl Chain {
         }
     }
 
-    /// Sends the next request with these fields, and what signs it.
+    /// Sends the next request with these fields and this signature.
     async fn send(
         &self,
         headers: &[(String, String)],
@@ -166,8 +168,8 @@ impl Chain {
         sent
     }
 
-    /// The fields with what is added to them, in the order that they are sent in; `None` if that
-    /// is how they are.
+    /// Returns the fields to send in their order, with those that are added; `None` if `headers`
+    /// can be sent as they are.
     fn arranged(
         &self,
         headers: &[(String, String)],
@@ -189,7 +191,7 @@ impl Chain {
         Some(fields)
     }
 
-    /// The credentials of the URL, if they are sent as they are.
+    /// Returns the value of Basic authentication for the URL's credentials, if it is to be sent.
     fn basic(&self, headers: &[(String, String)]) -> Option<String> {
         let (user, password) = self.target.credentials.as_ref()?;
         let is_signed = headers.iter().any(|(name, _)| name == "Authorization");
@@ -209,7 +211,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The series that counts the request.
+    /// Returns the series that counts the request.
     fn series(&self) -> SeriesId {
         let series = |name| self.requester.series(name).unwrap_or_default();
         match &self.wanted.name {
@@ -218,13 +220,13 @@ impl Chain {
                 let known = self.target.known(stage_of(&self.vu));
                 *known.series.get_or_init(|| series(&self.target.shown))
             }
-            // As a native run names what has no name of its own.
+            // A native run gives requests without a name this name, too.
             None => series(&format!("{} {}", self.method, self.target.shown)),
         }
     }
 
-    /// The request in the bytes that go out, which are made once for a URL of which scripts ask
-    /// with nothing of their own.
+    /// Returns the encoded request. It is encoded once for a URL that scripts request without
+    /// fields of their own.
     fn written(&self, headers: &[(String, String)]) -> Result<Rc<WrittenComposed>, Wrong> {
         let is_plain = self.method == "GET" && self.body.is_none() && self.is_usual(headers);
         if !is_plain {
@@ -238,7 +240,7 @@ impl Chain {
         Ok(Rc::clone(known.written.get_or_init(|| written)))
     }
 
-    /// Whether these are the fields of a request for which a script gives none.
+    /// True if these are the fields of a request for which a script gives none.
     fn is_usual(&self, headers: &[(String, String)]) -> bool {
         self.vu.worker.are_usual(headers)
     }
@@ -263,7 +265,7 @@ impl Chain {
         written.map(Rc::new)
     }
 
-    /// The fields of the next request, as the script sees them.
+    /// Returns the fields of the next request for the script's view of it.
     fn fields(&self) -> Fields {
         let mut all = Rc::clone(&self.headers);
         if let Some(cookies) = self.cookies() {
@@ -277,7 +279,7 @@ impl Chain {
         all
     }
 
-    /// The cookies of the request, then those of the jar.
+    /// Returns the cookies of the request, then those of the jar.
     fn cookies(&self) -> Option<String> {
         let mut jar = self.wanted.jar.borrow_mut();
         let of_jar = jar.header(&self.target.url);
@@ -308,7 +310,7 @@ impl Chain {
         }
     }
 
-    /// The signature that a challenge asks for.
+    /// Returns the signature that a challenge requires.
     fn answer_challenge(&mut self, hop: &Hop) -> Option<String> {
         let digest = self.digest.as_mut().filter(|_| hop.status == 401)?;
         let challenges = hop.challenges.iter().map(Vec::as_slice);
@@ -318,12 +320,12 @@ impl Chain {
         let signature = is_wanted
             .then(|| digest.sign(&self.method, url, body))
             .flatten();
-        // One answer is all that there is.
+        // A challenge is answered only once.
         self.digest = None;
         signature
     }
 
-    /// Makes ready for the next request of the chain, if there is one.
+    /// Prepares the next request of the chain. Returns true if there is one.
     fn go_on(&mut self, hop: &Hop, headers: &Fields) -> bool {
         let location = hop.location.as_ref().filter(|_| is_redirect(hop.status));
         let Some(location) = location.filter(|location| !location.is_empty()) else {
@@ -340,7 +342,7 @@ impl Chain {
         if self.first.is_none() {
             self.first = Some(self.sent(headers));
         }
-        // As Go: what is no GET or HEAD becomes a GET, whatever it was.
+        // As in Go, any method but GET and HEAD becomes GET.
         let becomes_get =
             matches!(hop.status, 301..=303) && !matches!(&*self.method, "GET" | "HEAD");
         if becomes_get || !next.repeats {
@@ -364,7 +366,7 @@ impl Chain {
         true
     }
 
-    /// The request as the script sees it.
+    /// Returns the request for the script's view of it.
     fn sent(&self, headers: &Fields) -> Sent {
         Sent {
             method: self.method.clone(),
@@ -374,7 +376,8 @@ impl Chain {
         }
     }
 
-    /// Where the script asked the request to go: digests leave credentials out of the URL.
+    /// Returns the target that the script requested: with digest authentication, `target` lacks the
+    /// credentials of the URL.
     fn asked(&self) -> Rc<Target> {
         let is_first = self.target.url == self.wanted.target.url;
         Rc::clone(if is_first {
@@ -388,8 +391,8 @@ impl Chain {
         Rc::make_mut(&mut self.headers).retain(|(name, _)| !is_dropped(name));
     }
 
-    /// Says which URL led to the next one, as Go does: unless the script says another, or it was
-    /// encrypted and the next one is not.
+    /// Sets `Referer` to the URL that led to the next one, as Go does; unless the script sets its
+    /// own, or the redirect leads from HTTPS to HTTP.
     fn refer_to(&mut self, next: &Url) {
         let is_referer = |name: &str| name.eq_ignore_ascii_case("referer");
         if self.wanted.headers.iter().any(|(name, _)| is_referer(name)) {
@@ -420,7 +423,7 @@ impl Chain {
             .log(Level::Warning, &message, &[("url", url)]);
     }
 
-    /// What went wrong with an exchange.
+    /// Returns the failure of an exchange, if it failed.
     fn wrong(&self, hop: &Hop) -> Option<Wrong> {
         let kind = hop.failed()?;
         let (reason, os_error) = hop.failure.clone().unwrap_or_default();
@@ -477,8 +480,8 @@ impl Chain {
         (Rc::new(answer), wrong)
     }
 
-    /// The body as the script wants it, without its coding, and what went wrong with that: as much
-    /// as came behind the head, even if it is not all.
+    /// Returns the body in the form that the script requested, decoded, and the failure of
+    /// decoding. The body is what was received after the head, even if it is not complete.
     fn body_of(&self, hop: &mut Hop) -> (Body, Option<Wrong>) {
         let has_none = matches!(hop.status, 0 | 100..=199 | 204 | 304);
         if self.wanted.response == ResponseType::None || has_none {
@@ -493,8 +496,8 @@ impl Chain {
     }
 }
 
-/// When a request is sent once more: by the rules of Go's net/http, which k6 sends with
-/// (`Request.isReplayable`; k6 gives it the body again). Case matters there.
+/// Returns the rule for sending a request again, which is that of Go's net/http, as k6 uses it
+/// (`Request.isReplayable`; k6 can repeat the body). The case of methods matters there.
 fn resend(method: &str, fields: &[(&str, &str)]) -> Resend {
     let is_key = |name: &str| {
         let keys = ["idempotency-key", "x-idempotency-key"];
@@ -508,13 +511,13 @@ fn resend(method: &str, fields: &[(&str, &str)]) -> Resend {
     }
 }
 
-/// Whether a Location names no host, so that all but the path of the URL that led to it holds.
+/// True if a Location names no host, so that only the path of the previous URL changes.
 fn is_relative(location: &[u8]) -> bool {
     let text = String::from_utf8_lossy(location);
     !location.starts_with(b"//") && Url::parse(&text).is_err()
 }
 
-/// Whether a field is a name of the client that is empty, which Go does not send.
+/// True if a field is an empty `User-Agent`, which Go does not send.
 fn names_nobody((name, value): &(String, String)) -> bool {
     value.is_empty() && name == "User-Agent"
 }
@@ -530,7 +533,7 @@ fn is_credential(name: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Takes the codings off a body, the last one first, as far as that goes.
+/// Decodes a body from its content codings, the last one first, as far as possible.
 fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> (Vec<u8>, Option<Wrong>) {
     let Some(codings) = codings.filter(|_| !bytes.is_empty()) else {
         return (bytes, None);
@@ -541,7 +544,7 @@ fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> (Vec<u8>, Option<Wrong
         whole: format!("error decompressing response body: {problem}"),
     };
     for coding in codings.rsplit(|byte| *byte == b',') {
-        // What is not known is left as it is.
+        // An unknown coding is skipped.
         let Ok(Some(coding)) = ContentCoding::parse(coding.trim_ascii()) else {
             continue;
         };

@@ -1,6 +1,6 @@
-//! What statuses mean, in Go's words: HTTP/2 sends none.
+//! Go's reason phrases for statuses, because HTTP/2 sends none.
 
-/// The words behind a status; empty for one that Go has none for.
+/// Returns the reason phrase of a status; empty for one without a phrase in Go.
 pub(crate) fn status_text(status: u16) -> &'static str {
     match status {
         100 => "Continue",

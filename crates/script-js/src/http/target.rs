@@ -1,4 +1,4 @@
-//! Where requests go: URLs that are read once, and the series that count them.
+//! Targets of requests: URLs that are parsed once, and the series that count their requests.
 
 use super::expectation::Expectation;
 use super::go_url::{self, GoUrl, Unreadable, quoted};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use url::Url;
 
-/// How many URLs are known at a time.
+/// The maximum number of targets that are kept at a time.
 const MOST_TARGETS: usize = 1_000;
 
 /// A URL that requests go to.
@@ -20,48 +20,48 @@ const MOST_TARGETS: usize = 1_000;
 pub(crate) struct Target {
     /// The URL, without credentials.
     pub(crate) url: Url,
-    /// The URL as the response has it: with them.
+    /// The URL with credentials, as the response has it.
     pub(crate) whole: String,
-    /// As it is shown: credentials and secrets masked.
+    /// The URL for display, with credentials and secrets masked.
     pub(crate) shown: String,
-    /// The user and the password in it.
+    /// The user and the password in the URL.
     pub(crate) credentials: Option<(String, String)>,
-    /// Why nothing can be sent to it, if nothing can: `url` means nothing then.
+    /// The reason why no request can be sent, if there is one; then `url` is a placeholder.
     pub(crate) unsendable: Option<Unsendable>,
-    /// What is known of it in the stage that asked last.
+    /// The stage that used the target last, and the data known of the target in it.
     known: RefCell<(usize, Rc<Known>)>,
 }
 
-/// What is known of a URL in one stage.
+/// Data known of a target in one stage.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The series that counts it where its requests have no names of their own.
+    /// The series that counts its requests if they have no names of their own.
     pub(crate) series: OnceCell<SeriesId>,
-    /// A request with nothing of the script's own in the bytes that go out.
+    /// An encoded request without fields of the script's own.
     pub(crate) written: OnceCell<Rc<WrittenComposed>>,
 }
 
-/// Why nothing is asked of a URL, in k6's words.
+/// The reason why a URL is invalid, with k6's message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InvalidTarget {
-    /// It is no text.
+    /// The value is not a text.
     #[error("invalid URL: '#{0}'")]
     NoText(String),
-    /// It can't be read.
+    /// The text can't be parsed.
     #[error("invalid URL: parse {}: {}", quoted(.0), .1)]
     Unreadable(String, Unreadable),
 }
 
-/// Why a request to a URL fails before anything is sent, in k6's words.
+/// The reason why a request fails before anything is sent, with k6's message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unsendable {
-    /// It has no host.
+    /// The URL has no host.
     #[error("http: no Host in request URL")]
     NoHost,
-    /// It has another scheme, or none.
+    /// The URL has an unsupported scheme, or none.
     #[error("unsupported protocol scheme {}", quoted(.0))]
     Scheme(String),
-    /// Nothing can have this name.
+    /// The host is not a valid name.
     #[error("lookup {0}: no such host")]
     Name(String),
 }
@@ -77,20 +77,20 @@ impl Unsendable {
     }
 }
 
-/// Stands where there is no URL that could be asked.
+/// The placeholder for a URL to which nothing can be sent.
 static NOWHERE: LazyLock<Url> =
     LazyLock::new(|| Url::parse("http://nowhere.invalid/").expect("this is a URL"));
 
-/// What the requests of a user share.
+/// State that the requests of a user share.
 #[derive(Debug)]
 pub(crate) struct HttpState {
-    /// Its cookies.
+    /// The user's cookies.
     pub(crate) jar: Rc<Jar>,
-    /// Which statuses it expects; none if nothing is.
+    /// The expected statuses; `None` if responses are not judged.
     pub(crate) expectation: RefCell<Option<Rc<Expectation>>>,
 }
 
-/// The URLs that the users of a worker have asked for last.
+/// The targets that the users of a worker requested last.
 #[derive(Debug, Default)]
 pub(crate) struct Targets(RefCell<HashMap<String, Rc<Target>>>);
 
@@ -104,10 +104,10 @@ impl Default for HttpState {
 }
 
 impl Targets {
-    /// The target of this URL, in which these secrets are not shown.
+    /// Returns the target of this URL, with these secrets masked for display.
     ///
     /// # Errors
-    /// If it is no URL that can be asked, in k6's words.
+    /// If the URL is invalid, with k6's message.
     pub(crate) fn of(
         &self,
         text: &str,
@@ -127,7 +127,7 @@ impl Targets {
 }
 
 impl HttpState {
-    /// Throws away what belongs to an iteration.
+    /// Drops the state that belongs to an iteration.
     pub(crate) fn begin_iteration(&self) {
         self.jar.take();
     }
@@ -159,7 +159,7 @@ impl Target {
         Ok(target)
     }
 
-    /// A target to which nothing can be sent.
+    /// Creates a target to which nothing can be sent.
     fn unsendable(text: &str, problem: Unsendable) -> Target {
         Target {
             whole: text.to_owned(),
@@ -169,11 +169,11 @@ impl Target {
         }
     }
 
-    /// The target of a URL of HTTP.
+    /// Creates the target of a URL of HTTP or HTTPS.
     pub(crate) fn of(mut url: Url) -> Target {
         let credentials = credentials(&url);
         let whole = url.to_string();
-        // These can't fail of a URL with a host.
+        // These calls can't fail for a URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         let shown = match &credentials {
@@ -190,7 +190,7 @@ impl Target {
         }
     }
 
-    /// The same, with these secrets not shown.
+    /// Returns the target with these secrets masked for display.
     pub(crate) fn hiding(self, secrets: &dyn Secrets) -> Target {
         match secrets.redacted(&self.shown) {
             Some(shown) => Target { shown, ..self },
@@ -198,12 +198,13 @@ impl Target {
         }
     }
 
-    /// The same without its credentials.
+    /// Returns the target without its credentials.
     pub(crate) fn anonymous(&self) -> Target {
         Target::of(self.url.clone())
     }
 
-    /// The target of a URL that a relative one led to from this: it has the same credentials.
+    /// Returns the target of a URL to which a relative redirect from this one leads: it has the
+    /// same credentials.
     pub(crate) fn beside(&self, mut url: Url) -> Target {
         if let Some((user, password)) = &self.credentials {
             let _ = url.set_username(user);
@@ -212,7 +213,7 @@ impl Target {
         Target::of(url)
     }
 
-    /// What is known of it in this stage.
+    /// Returns the data known of the target in this stage.
     pub(crate) fn known(&self, stage: usize) -> Rc<Known> {
         let mut known = self.known.borrow_mut();
         if known.0 != stage {
@@ -222,7 +223,7 @@ impl Target {
     }
 }
 
-/// The user and the password in a URL.
+/// Returns the user and the password in a URL.
 fn credentials(url: &Url) -> Option<(String, String)> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
@@ -257,7 +258,7 @@ mod tests {
         ));
     }
 
-    // What k6 1.8.1 says.
+    // The messages of k6 1.8.1.
     #[test]
     fn requests_to_what_go_reads_and_nobody_can_ask_fail() {
         for (text, words) in [

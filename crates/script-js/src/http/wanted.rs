@@ -1,4 +1,4 @@
-//! A request that a script wants: its URL, body and params, read.
+//! A request as a script specifies it: its URL, body and params.
 
 use super::body::{self, RequestBody};
 use super::expectation::{self, Expectation};
@@ -17,62 +17,63 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// How long a request may take, redirects included.
+/// The default timeout of a request, redirects included.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The options of scripts that no run has begun.
+/// The options in a script's first initialisation, which has no run.
 static USUAL: LazyLock<HttpOptions> = LazyLock::new(HttpOptions::default);
 
-/// A request that a script wants.
+/// A request as a script specifies it.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) method: Cow<'static, str>,
     pub(crate) target: Rc<Target>,
-    /// The name that counts it, in place of its URL.
+    /// The name under which it is counted, in place of its URL.
     pub(crate) name: Option<String>,
     pub(crate) headers: Fields,
     pub(crate) body: Option<Vec<u8>>,
     pub(crate) timeout: Duration,
     pub(crate) redirects: u32,
-    /// Whether nothing is said of redirects that are too many.
+    /// True if the limit of redirects is given explicitly, so that exceeding it is not logged.
     pub(crate) is_redirects_own: bool,
-    /// Cookies of this request alone: name, value, and whether they replace those of the jar.
+    /// Cookies of this request only: name, value, and true if the cookie replaces those of the jar
+    /// with its name.
     pub(crate) cookies: Vec<(String, String, bool)>,
     pub(crate) jar: Rc<Jar>,
-    /// Whether a digest is asked for.
+    /// True for digest authentication.
     pub(crate) is_digest: bool,
     pub(crate) response: ResponseType,
     pub(crate) expectation: Option<Rc<Expectation>>,
     pub(crate) throws: bool,
     pub(crate) tags: Vec<(String, String)>,
-    /// The length that a script gives, which is not what is sent.
+    /// The `Content-Length` that a script gives; the real length of the body is sent instead.
     given_length: Option<String>,
 }
 
-/// What a script gets of a body.
+/// The form in which a script receives a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResponseType {
     /// A text.
     Text,
     /// An `ArrayBuffer`.
     Binary,
-    /// Nothing.
+    /// No body.
     None,
 }
 
-/// Why a request can't be made.
+/// The reason why a request can't be made.
 pub(crate) struct Unmade {
-    /// k6's number.
+    /// k6's error code.
     pub(crate) code: u16,
-    /// Why.
+    /// The message.
     pub(crate) text: String,
 }
 
-/// Why params or a body can't be read.
+/// The reason why params or a body can't be read.
 pub(crate) enum Unread {
-    /// They are refused: the response says so, and nothing is thrown.
+    /// They are refused: the response has the reason, and nothing is thrown.
     Refused(String),
-    /// Reading them threw.
+    /// Reading them threw an exception.
     Thrown(rquickjs::Error),
 }
 
@@ -82,13 +83,13 @@ impl From<rquickjs::Error> for Unread {
     }
 }
 
-/// What is read of params or a body.
+/// The result of reading params or a body.
 pub(crate) type Read<T> = std::result::Result<T, Unread>;
 
-/// k6's number of a URL that is none; of params and bodies that are refused it has 0.
+/// k6's error code for an invalid URL; refused params and bodies have the code 0.
 pub(crate) const INVALID_URL: u16 = 1020;
 
-/// How many redirects are followed where nobody says it.
+/// The default maximum of redirects to follow.
 const USUAL_REDIRECTS: u32 = 10;
 
 impl Wanted {
@@ -142,7 +143,7 @@ impl Wanted {
         Ok(Ok(wanted))
     }
 
-    /// Says that the length that a script gives is not that of the body.
+    /// Logs that the `Content-Length` of the script differs from the length of the body.
     fn warn_of_length(&self, vu: &Vu) {
         let bytes = self.body.as_ref().map_or(0, Vec::len);
         let given = self.given_length.as_ref();
@@ -171,7 +172,7 @@ impl Wanted {
             .map_err(Unread::Refused)
     }
 
-    /// A script that says who it is says so in place of the options.
+    /// Removes the default `User-Agent` if the script sets its own.
     fn leave_out_usual_agent(&mut self, usual: usize) {
         let mut given = self.headers.iter().skip(usual);
         let says_who = given.any(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
@@ -184,7 +185,7 @@ impl Wanted {
         Rc::make_mut(&mut self.headers).push((name, value));
     }
 
-    /// The value of a field that is sent.
+    /// Returns the value of a field.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let found = headers.find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -211,7 +212,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// Reads the params; the compression that they ask for.
+    /// Reads the params, and returns their compression.
     fn read_params<'js>(&mut self, call: &Call<'js>, params: &Object<'js>) -> Read<Option<String>> {
         let mut compression = None;
         for entry in params.props::<Text, Value<'js>>() {
@@ -225,7 +226,8 @@ impl Wanted {
                 "tags" => self.read_tags(call, &value)?,
                 "timeout" => self.timeout = timeout(call, &value)?,
                 "redirects" => {
-                    // Infinite and absent numbers are none: the conversion saturates.
+                    // Infinite and missing numbers become 0 or the maximum: the conversion
+                    // saturates.
                     let number = Coerced::<f64>::from_js(&call.ctx, value)?;
                     self.redirects = number.0.max(0.0) as u32;
                     self.is_redirects_own = true;
@@ -262,7 +264,7 @@ impl Wanted {
             let value = call.text(&value)?;
             match name.as_str() {
                 "Content-Length" => self.given_length = Some(value),
-                // The length of the body is known, so that it never goes out in chunks.
+                // The length of the body is always known, so it is never sent in chunks.
                 "Transfer-Encoding" => {}
                 _ => self.set_header(name, value),
             }
@@ -270,8 +272,8 @@ impl Wanted {
         Ok(())
     }
 
-    /// Names that differ in their capitals alone are one: the last value holds. The client's own
-    /// name stays where it is until all fields are known.
+    /// Sets a field. Names that differ in case only are the same: the last value is used.
+    /// `User-Agent` is appended, and the default is removed when all fields are known.
     fn set_header(&mut self, name: String, value: String) {
         let headers = Rc::make_mut(&mut self.headers);
         let mut given = headers.iter_mut();
@@ -335,7 +337,7 @@ impl Unmade {
     }
 }
 
-/// The text of a URL, and its name: of a text, or of an object of `http.url`.
+/// Returns the text of a URL and its name, from a text or from an object of `http.url`.
 fn url_of<'js>(
     call: &Call<'js>,
     value: &Value<'js>,

@@ -1,16 +1,16 @@
-//! What a user loads at the moment: a module that is being loaded can't be asked for by
-//! `require()`, nor can one that imports it.
+//! The modules that a user is loading: `require()` of a module that is being loaded, or of one that
+//! imports such a module, is refused.
 //!
-//! QuickJS links and runs what `require()` names at once. It takes for granted that no module of
-//! that is on its way already, and that nothing of it failed to load before; it ends the process
-//! otherwise. So whoever asks it for a module asks here first.
+//! QuickJS links and runs a module at once for `require()`. It assumes that no module in that graph
+//! is already being loaded, and that none has failed to load before; otherwise it ends the process.
+//! So every request for a module is checked here first.
 
 use super::resolve::{Resolved, resolve};
 use super::store::Store;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// What is being loaded, outermost first.
+/// The loads in progress, outermost first.
 #[derive(Debug, Default)]
 pub(crate) struct Loading {
     frames: RefCell<Vec<Frame>>,
@@ -18,25 +18,25 @@ pub(crate) struct Loading {
     broken: RefCell<BTreeSet<String>>,
 }
 
-/// What one `import` or `require()` from outside of modules has led to so far.
+/// The modules that one `import` from outside of modules, or one `require()`, has loaded so far.
 #[derive(Debug, Default)]
 struct Frame {
-    /// Its modules. Those that have run already are among them.
+    /// The names of the modules, including those that have already run.
     names: BTreeSet<String>,
-    /// The module of it that runs, or the file that one of it imports and that runs for that;
-    /// `None` if that is not known.
+    /// The innermost running module of this load, or the file of CommonJS that runs because a
+    /// module of this load imports it; `None` if that is unknown.
     at: Option<String>,
-    /// The files of CommonJS that run because modules of it that are being loaded import them.
+    /// The files of CommonJS that run because modules of this load import them, outermost first.
     running: Vec<String>,
 }
 
 impl Loading {
-    /// Something is asked for from outside of modules, or by `require()`.
+    /// Begins a load from outside of modules, or by `require()`.
     pub(crate) fn begin(&self) {
         self.frames.borrow_mut().push(Frame::default());
     }
 
-    /// The last of them is loaded, or can't be.
+    /// Ends the innermost load; its modules are broken if it failed.
     pub(crate) fn end(&self, is_loaded: bool) {
         let frame = self.frames.borrow_mut().pop();
         if let Some(frame) = frame.filter(|_| !is_loaded) {
@@ -44,14 +44,14 @@ impl Loading {
         }
     }
 
-    /// A module is loaded.
+    /// Adds a module to the innermost load.
     pub(crate) fn add(&self, name: &str) {
         if let Some(frame) = self.frames.borrow_mut().last_mut() {
             frame.names.insert(name.to_owned());
         }
     }
 
-    /// Runs a file of CommonJS that a module imports.
+    /// Runs a CommonJS file that a module imports.
     pub(crate) fn while_running<T>(&self, name: &str, run: impl FnOnce() -> T) -> T {
         if let Some(frame) = self.frames.borrow_mut().last_mut() {
             frame.running.push(name.to_owned());
@@ -63,8 +63,8 @@ impl Loading {
         result
     }
 
-    /// What is said of a module that can't be asked for now by `require()`; `None` if it can. `by`
-    /// is the innermost module that runs.
+    /// Returns the error of `require()` for a module that can't be loaded now; `None` if it can.
+    /// `by` is the innermost module that runs.
     pub(crate) fn refusal(&self, store: &Store, by: Option<String>, name: &str) -> Option<String> {
         if let Some(frame) = self.frames.borrow_mut().last_mut() {
             frame.at = frame.running.last().cloned().or(by);
@@ -73,7 +73,8 @@ impl Loading {
         self.refusal_within(store, name, frames)
     }
 
-    /// The same of a module that `import()` names, while `require()` loads another one.
+    /// Returns the error for a module that is imported while `require()` loads another one; `None`
+    /// if it can be loaded.
     pub(crate) fn refusal_of_import(&self, store: &Store, name: &str) -> Option<String> {
         let below = self.frames.borrow().len().saturating_sub(1);
         if below == 0 && self.broken.borrow().is_empty() {
@@ -103,8 +104,9 @@ impl Loading {
     }
 }
 
-/// Whether a module is such a one, or imports one, by however many others. What CommonJS requires
-/// is not looked at: it asks by itself.
+/// True if the condition holds for a module or for any module that it imports, directly or
+/// indirectly. Files of CommonJS are not searched: their own `require()` is checked when it is
+/// called.
 fn reaches(store: &Store, name: &str, is_such: &dyn Fn(&str) -> bool) -> bool {
     let (mut seen, mut left) = (BTreeSet::new(), vec![name.to_owned()]);
     while let Some(name) = left.pop() {
@@ -115,7 +117,7 @@ fn reaches(store: &Store, name: &str, is_such: &dyn Fn(&str) -> bool) -> bool {
             Ok(Resolved::Url(_)) if seen.insert(name.clone()) => store.unit(&name),
             _ => continue,
         };
-        // What can't be read is told by who loads it.
+        // A file that can't be read is reported when it is loaded.
         let Ok(unit) = unit else { continue };
         if !unit.is_common_js {
             let requests = unit.factory().requests.iter();

@@ -1,42 +1,43 @@
-//! How deep source is nested, and a stack on which it can be parsed.
+//! The nesting depth of source code, and a stack on which it can be parsed.
 //!
-//! The parser and what follows it recurse as deep as the source is nested, and look at no limit;
+//! The parser and the steps after it recurse as deep as the source is nested, without a limit, and
 //! they are called on the small stacks of users. So they run on a thread of their own, whose stack
-//! is enough for what a first look at the brackets lets through. What of it nobody uses is never
-//! in memory.
+//! is large enough for the nesting that a first scan of the brackets permits. Unused pages of that
+//! stack are never in memory.
 
 use std::thread;
 
-/// How deep brackets may be nested. QuickJS itself takes less.
+/// The maximum depth of brackets. QuickJS's own limit is lower.
 const MOST_NESTED: usize = 4_000;
 
-/// What a level of brackets takes of the stack at most.
+/// The maximum stack that a level of brackets needs.
 const LEVEL_BYTES: usize = if cfg!(debug_assertions) {
     32 << 10
 } else {
     4 << 10
 };
 
-/// What any other sign takes at most: a chain such as `a=>a=>a` is nested without a bracket.
+/// The maximum stack that any other sign needs: a chain such as `a=>a=>a` is nested without
+/// brackets.
 const SIGN_BYTES: usize = if cfg!(debug_assertions) {
     8 << 10
 } else {
     1 << 10
 };
 
-/// What is there in any case, and the most there is.
+/// The smallest and the largest stack.
 const LEAST_BYTES: usize = 16 << 20;
 const MOST_BYTES: usize = 1 << 30;
 
-/// Source that nobody can parse.
+/// The error for source that is nested too deep to be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the source is nested too deep: Loadline takes {MOST_NESTED} levels of brackets")]
 pub(crate) struct TooDeep;
 
-/// Runs what recurses through this source.
+/// Runs code that recurses through this source, on a stack that is deep enough.
 ///
 /// # Errors
-/// If it is nested too deep.
+/// If the source is nested too deep.
 pub(crate) fn deep_enough<T: Send>(
     text: &str,
     run: impl FnOnce() -> T + Send,
@@ -52,7 +53,7 @@ pub(crate) fn deep_enough<T: Send>(
     })
 }
 
-/// How much stack is enough; `None` if that is more than there is.
+/// Returns the required size of the stack; `None` if the source is nested too deep.
 fn needed_bytes(text: &str) -> Option<usize> {
     let look = Look::at(text.as_bytes());
     let brackets = look.deepest.saturating_mul(LEVEL_BYTES);
@@ -61,14 +62,14 @@ fn needed_bytes(text: &str) -> Option<usize> {
     (look.deepest <= MOST_NESTED).then(|| needed.min(MOST_BYTES))
 }
 
-/// What a first look at source sees. It does not tell a regular expression from a division, which
-/// costs a level where a bracket stands in one.
+/// The result of a first scan of source code. The scan does not distinguish a regular expression
+/// from a division, so a bracket in a regular expression counts as a level.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Look {
-    /// How deep brackets are nested.
+    /// The maximum depth of brackets.
     deepest: usize,
-    /// What else may nest, operators and words that something follows: the most of them between two
-    /// commas or semicolons.
+    /// The maximum number of other signs between two commas or semicolons: those that may nest,
+    /// such as operators, and words that an operand follows.
     longest: usize,
 }
 
@@ -108,7 +109,7 @@ impl Look {
     }
 }
 
-/// Whether a word ends here behind which an expression or a statement is nested.
+/// True if a word ends here after which an expression or a statement is nested.
 fn is_word_before(text: &[u8], end: usize) -> bool {
     const WORDS: [&[u8]; 9] = [
         b"else", b"new", b"await", b"typeof", b"void", b"delete", b"yield", b"do", b"keyof",
@@ -116,7 +117,7 @@ fn is_word_before(text: &[u8], end: usize) -> bool {
     WORDS.iter().any(|word| text[..end].ends_with(word))
 }
 
-/// Where a text ends whose quote this is; at the end of the line at the latest.
+/// Returns the end of a string literal with this quote, at most the end of the line.
 fn behind_text(text: &[u8], mut at: usize, quote: u8) -> usize {
     while let Some(byte) = text.get(at) {
         at += match byte {
@@ -128,7 +129,7 @@ fn behind_text(text: &[u8], mut at: usize, quote: u8) -> usize {
     at
 }
 
-/// Where a template ends, or what is inserted into it begins.
+/// Returns the end of a template literal, or the beginning of an expression inserted into it.
 fn behind_template(text: &[u8], mut at: usize, open: &mut Vec<u8>) -> usize {
     while let Some(byte) = text.get(at) {
         at += match byte {
@@ -144,7 +145,7 @@ fn behind_template(text: &[u8], mut at: usize, open: &mut Vec<u8>) -> usize {
     at
 }
 
-/// Behind the next of these bytes.
+/// Returns the position after the next occurrence of these bytes.
 fn behind(text: &[u8], at: usize, end: &[u8]) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let found = rest.windows(end.len()).position(|window| window == end);

@@ -1,9 +1,9 @@
-//! From a module to a factory: a function that makes the module anew each time it is called.
+//! From a module to a factory: a function that instantiates the module each time it is called.
 //!
-//! Where users share a runtime, a module is compiled once for all of them and made once for each:
-//! what is declared at its top are then variables of a call, so each user has its own. The text
-//! stays as it is wherever it can, so that its lines are those of its errors. `import` and `export`
-//! are blanked; what they said stands in a head on the first line:
+//! Where users share a runtime, a module is compiled once for all of them and instantiated for
+//! each: its top-level declarations are then variables of a call, so each user has its own. The
+//! text is left as it is wherever possible, so that its lines are those of its errors. `import` and
+//! `export` are blanked; their meaning is in a head on the first line:
 //!
 //! ```text
 //! import http from 'k6/http';           (function(L){"use strict";const L0=L.m[0];const L1=L.m[1];
@@ -13,9 +13,10 @@
 //!                                       L.f(["default"])})
 //! ```
 //!
-//! `L` is the *link*, which `linking` gives: `m` are the modules that this one imports, `e` takes
-//! what it exports as getters, `f` says that it has run and which exports never change. What a
-//! module imports is looked up each time, since the other module may change it.
+//! `L` is the *link*, which `linking` provides: `m` has the modules that this one imports, `e`
+//! takes the exports as getters, `f` is called when the module has run, with the names of the
+//! exports that never change. An imported value is looked up on each use, since the other module
+//! may change it.
 
 mod edits;
 mod exports;
@@ -35,25 +36,25 @@ use oxc::span::SourceType;
 pub(crate) struct Factory {
     /// An expression, whose value is the function.
     pub(crate) code: String,
-    /// What it imports, as it names it, in the order of the link's modules.
+    /// The specifiers of the imported modules, in the order of the link's modules.
     pub(crate) requests: Vec<String>,
-    /// Whether it waits at its top, so that the function gives a promise.
+    /// True if the module has a top-level `await`, so that the function returns a promise.
     pub(crate) is_async: bool,
 }
 
-/// What all parts of the rewriting look at.
+/// The input of all steps of the rewriting.
 struct Module<'a> {
     text: &'a str,
     semantic: Semantic<'a>,
-    /// The link, in the function.
+    /// The name of the link in the function.
     link: String,
-    /// What `export default` of an expression is called.
+    /// The name of the variable for `export default` of an expression.
     default: String,
 }
 
-/// The factory of a module that has been found to be one.
+/// Returns the factory of a text that was recognised as a module.
 pub(crate) fn factory(text: &str) -> Factory {
-    // What is too deep was refused when it was found to be a module.
+    // Text that is nested too deep was refused when it was recognised as a module.
     deep_enough(text, || made(text)).unwrap_or_default()
 }
 
@@ -72,7 +73,7 @@ fn made(text: &str) -> Factory {
     module.rewritten(&parsed.program)
 }
 
-/// A name like this one that a text has not.
+/// Returns a name like this one that does not occur in a text.
 fn unused(text: &str, like: &str) -> String {
     let mut name = like.to_owned();
     while text.contains(&name) {
@@ -109,7 +110,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// `import.meta`, and `import()` of a module that is computed.
+    /// Replaces `import.meta`, and `import()` of a computed module, by members of the link.
     fn replace_meta(&self, edits: &mut Edits<'_>) {
         for node in self.semantic.nodes().iter() {
             match node.kind() {
@@ -125,7 +126,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// Whether there is an `await` outside of all functions.
+    /// True if there is an `await` outside of all functions.
     fn waits(&self) -> bool {
         let nodes = self.semantic.nodes();
         let is_inside = |id| {
@@ -147,13 +148,13 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The statements of a module's top that import or export.
+/// Returns the top-level statements of a module that import or export.
 fn declarations<'p, 'a>(program: &'p Program<'a>) -> impl Iterator<Item = &'p Statement<'a>> {
     let statements = program.body.iter();
     statements.filter(|statement| statement.is_module_declaration())
 }
 
-/// `object.name`, of whatever name.
+/// Returns the expression `object.name`, for any name.
 fn member(object: &str, name: &str) -> String {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '$';
     let is_plain =
@@ -164,7 +165,7 @@ fn member(object: &str, name: &str) -> String {
     }
 }
 
-/// A text as JavaScript writes it.
+/// Returns a text as a literal of JavaScript.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

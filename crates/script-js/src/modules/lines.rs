@@ -1,25 +1,26 @@
-//! From the lines of code that runs to the lines of the file that somebody wrote: source maps.
+//! Source maps: from the lines of the running code to the lines of the original file.
 //!
-//! A table is made where types are stripped here, and read where another tool has printed the file
-//! and says so in its last line (`//# sourceMappingURL=`).
+//! A table is made where Loadline strips types, and read where another tool has generated the file
+//! and names the map in its last line (`//# sourceMappingURL=`).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use oxc_sourcemap::SourceMap;
 use url::Url;
 
-/// What a file's last line begins with that names its source map.
+/// The beginning of a last line that names a source map.
 const MARK: &str = "//# sourceMappingURL=";
 
-/// From places in code to places in files: sorted by the former. Lines and columns count from 0.
+/// Positions in code with their positions in files, sorted by the former. Lines and columns count
+/// from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lines {
     places: Vec<Place>,
-    /// The files that the code was made of, as the map names them.
+    /// The original files, as the map names them.
     files: Vec<String>,
 }
 
-/// A place in the code, and where it comes from.
+/// A position in the code, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     code: (u32, u32),
@@ -27,7 +28,7 @@ struct Place {
     file: Option<u32>,
 }
 
-/// A place in a file that somebody wrote.
+/// A position in an original file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Written<'a> {
     /// The file, as the map names it; `None` for the file itself.
@@ -39,7 +40,7 @@ pub(crate) struct Written<'a> {
 }
 
 impl Lines {
-    /// Those of a map. Names its files only if it is one `of_another` file.
+    /// Reads the table of a map. It keeps the names of files only if the map is `of_another` file.
     pub(crate) fn of(map: &SourceMap<'_>, of_another: bool) -> Self {
         let places = map.get_tokens().map(|token| Place {
             code: (token.get_dst_line(), token.get_dst_col()),
@@ -52,7 +53,7 @@ impl Lines {
         }
     }
 
-    /// Where this place of the code comes from; line and column count from 1.
+    /// Returns the origin of this position in the code; line and column count from 1.
     pub(crate) fn written(&self, line: u32, column: u32) -> Option<Written<'_>> {
         let code = (line.checked_sub(1)?, column.saturating_sub(1));
         let behind = self.places.partition_point(|place| place.code <= code);
@@ -68,16 +69,16 @@ impl Lines {
     }
 }
 
-/// Where the source map of a file is, if its end says so.
+/// Returns the place of a file's source map, if the last line names one.
 pub(crate) fn map_of(code: &str) -> Option<&str> {
     let last = code.trim_end().lines().next_back()?;
     last.trim().strip_prefix(MARK)
 }
 
-/// Reads the map at a place that a file has named: a `data:` URL, or a file that `read` reads.
+/// Reads the map at a place that a file names: a `data:` URL, or a file, which `read` reads.
 ///
 /// # Errors
-/// Why there is none that can be read: then the places stay as they are.
+/// The reason why the map can't be read; the positions are then used as they are.
 pub(crate) fn read_map(
     place: &str,
     of: &Url,
@@ -92,7 +93,7 @@ pub(crate) fn read_map(
     Ok(Lines::of(&map, true))
 }
 
-/// The map in a `data:` URL, given what stands behind the colon.
+/// Decodes the map in a `data:` URL, given the part after the colon.
 fn inline_map(data: &str) -> Result<Vec<u8>, String> {
     let coded = data.split_once(',');
     let coded = coded.filter(|(kind, _)| kind.ends_with(";base64"));
@@ -105,7 +106,7 @@ fn inline_map(data: &str) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
 
-    /// One line that comes from line 3 of `a.ts`.
+    /// A map of one line, which comes from line 3 of `a.ts`.
     const MAP: &str = r#"{"version":3,"sources":["a.ts"],"names":[],"mappings":"AAEA"}"#;
 
     fn url() -> Url {

@@ -1,8 +1,8 @@
 //! Modules of users that share a runtime: each module's factory is compiled once, and called once
 //! for each user.
 //!
-//! What a module exports are getters of its namespace, until it has run: then those that never
-//! change become values. Modules that import each other find there what there is so far.
+//! The exports of a module are getters of its namespace until it has run; then those that never
+//! change become values. Modules that import each other get the exports that exist so far.
 
 use super::factory::Factory;
 use super::loader::{built_in, common_js, is_built_in, refuse, resolved};
@@ -14,7 +14,7 @@ use crate::vu::Vu;
 use rquickjs::context::EvalOptions;
 use rquickjs::{Array, Ctx, Function, Object, Result, Value};
 
-/// What factories call of their link.
+/// Makes the object with the members of the link that factories call.
 const LINK: &str = "(function (later, resolve) {
     const define = (of, name, what) =>
         Object.defineProperty(of, name, { enumerable: true, configurable: true, ...what });
@@ -44,7 +44,8 @@ const LINK: &str = "(function (later, resolve) {
     };
 })";
 
-/// The namespace of the module of this name, which is made if the running user has it not yet.
+/// Returns the namespace of the module of this name, and instantiates it if the running user has
+/// none.
 pub(crate) fn namespace<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
     if is_built_in(name) {
         return built_in(ctx, name);
@@ -67,7 +68,8 @@ pub(crate) fn namespace<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> 
     Ok(namespace)
 }
 
-/// What is imported of CommonJS: all that it exports is the default as well.
+/// Returns the namespace of a CommonJS module for `import`: the whole of its exports is the default
+/// as well.
 fn exported<'js>(all: Object<'js>) -> Result<Object<'js>> {
     let namespace = Object::new(all.ctx().clone())?;
     for entry in all.props::<rquickjs::Atom<'js>, Value<'js>>() {
@@ -80,7 +82,7 @@ fn exported<'js>(all: Object<'js>) -> Result<Object<'js>> {
     Ok(namespace)
 }
 
-/// Makes a module, and those that it imports before it.
+/// Instantiates a module, after those that it imports.
 fn make<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
@@ -104,20 +106,20 @@ fn make<'js>(
     }
 }
 
-/// Throws what is said of a module that waits for ever.
+/// Throws the error for a module that waits forever.
 pub(crate) fn never_settled(ctx: &Ctx<'_>) -> rquickjs::Error {
     let sentence = "the main module waits for a promise that is never settled";
     rquickjs::Exception::throw_message(ctx, sentence)
 }
 
-/// The module that a specifier means in the module of this name.
+/// Returns the module that a specifier names in the module `base`.
 fn asked_for<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Object<'js>> {
     let resolved = resolve(base, specifier);
     let resolved = resolved.map_err(|sentence| refuse(ctx, &sentence))?;
     namespace(ctx, &resolved.into_name())
 }
 
-/// What all links inherit.
+/// Returns the prototype of all links.
 fn prototype<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Object<'js>> {
     let common = vu.common(ctx)?;
     if let Some(known) = common.get::<_, Option<Object<'js>>>("link")? {
@@ -133,7 +135,7 @@ fn prototype<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Object<'js>> {
     Ok(link)
 }
 
-/// `import()`: a promise of a module.
+/// Implements `import()`: returns a promise of a module.
 fn later<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let ctx = &call.ctx;
     let (base, specifier) = (call.text(&call.arg(0))?, call.text(&call.arg(1))?);
@@ -146,7 +148,7 @@ fn later<'js>(call: Call<'js>) -> Result<Value<'js>> {
     Ok(promise.into_value())
 }
 
-/// The factory, compiled for all users of the runtime.
+/// Returns the factory, compiled once for all users of the runtime.
 fn compiled<'js>(ctx: &Ctx<'js>, vu: &Vu, name: &str, factory: &Factory) -> Result<Function<'js>> {
     let cache: Object<'js> = vu.common(ctx)?.get("factories")?;
     if let Some(known) = cache.get::<_, Option<Function<'js>>>(name)? {

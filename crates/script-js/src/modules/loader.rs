@@ -1,6 +1,6 @@
-//! How QuickJS finds the modules of a script.
+//! The loader of a script's modules for QuickJS.
 //!
-//! Modules that are built in, and CommonJS, are objects first. Their module is made of a few lines
+//! Built-in modules and files of CommonJS are objects first. Their module consists of a few lines
 //! that export the object's members by name, and the object itself as the default.
 
 use super::linking::namespace;
@@ -18,7 +18,7 @@ use rquickjs::{Atom, Ctx, Error, Function, IntoJs, Module, Object, Promise, Resu
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Resolves what modules import.
+/// Resolves the specifiers of imports.
 #[derive(Debug)]
 pub(crate) struct Names;
 
@@ -56,7 +56,7 @@ impl Loader for Modules {
         name: &str,
         _: Option<ImportAttributes<'js>>,
     ) -> Result<Module<'js, Declared>> {
-        // QuickJS calls it through C, which must not be unwound.
+        // QuickJS calls this through C, which must not be unwound.
         guarded(ctx, || load(ctx, &self.0, name))
     }
 }
@@ -82,13 +82,13 @@ pub(crate) fn is_built_in(name: &str) -> bool {
     name == "k6" || name.starts_with("k6/")
 }
 
-/// Refuses to load something: that ends the loading of the script, with this sentence.
+/// Refuses to load a module, which ends the loading of the script with this message.
 pub(crate) fn refuse(ctx: &Ctx<'_>, sentence: &str) -> Error {
     Vu::of(ctx).refuse_to_load(sentence);
     k6_error(ctx, sentence)
 }
 
-/// The object of a module that is built in: one for each user.
+/// Returns the object of a built-in module, one for each user.
 pub(crate) fn built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
     let cache: Object<'js> = vu.hidden(ctx)?.get("modules")?;
@@ -96,7 +96,7 @@ pub(crate) fn built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
         return Ok(known);
     }
     let object = match vu.shared() {
-        // A script may change its own.
+        // A script may change its own object.
         Some(_) => copy(&built_in_realm(
             ctx,
             &vu.common(ctx)?.get("modules")?,
@@ -108,7 +108,7 @@ pub(crate) fn built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
     Ok(object)
 }
 
-/// The object that the users' own ones are copies of, where users share a runtime.
+/// Returns the object of which users of a shared runtime have copies.
 fn built_in_realm<'js>(ctx: &Ctx<'js>, cache: &Object<'js>, name: &str) -> Result<Object<'js>> {
     if let Some(known) = cache.get::<_, Option<Object<'js>>>(name)? {
         return Ok(known);
@@ -125,7 +125,7 @@ fn made_built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
     }
 }
 
-/// Another object with the same members.
+/// Returns another object with the same members.
 pub(crate) fn copy<'js>(object: &Object<'js>) -> Result<Object<'js>> {
     let copy = Object::new(object.ctx().clone())?;
     for entry in object.props::<Atom<'js>, Value<'js>>() {
@@ -135,7 +135,7 @@ pub(crate) fn copy<'js>(object: &Object<'js>) -> Result<Object<'js>> {
     Ok(copy)
 }
 
-/// A module whose exports are the members of an object.
+/// Creates a module whose exports are the members of an object.
 fn synthetic<'js>(
     ctx: &Ctx<'js>,
     store: &Store,
@@ -150,7 +150,7 @@ fn synthetic<'js>(
     Ok(module)
 }
 
-/// The code of a module that exports these members of `import.meta.exports`.
+/// Returns the code of a module that exports these members of `import.meta.exports`.
 fn exporting(keys: &[String]) -> String {
     let mut code = String::from("const all = import.meta.exports;\n");
     let has = |name: &str| keys.iter().any(|key| key == name);
@@ -190,13 +190,13 @@ pub(crate) fn declare<'js>(
         ..WriteOptions::default()
     };
     if let Ok(bytecode) = module.write(options) {
-        // Where two users compile it at once, one of both stays.
+        // If two users compile it at the same time, one of both results is kept.
         let _ = unit.bytecode.set(bytecode);
     }
     describe(ctx, name, unit, module)
 }
 
-/// Gives a module its `import.meta`, if it looks at it: all users pay for what is there.
+/// Adds `import.meta` to a module whose code uses it, because every user needs memory for it.
 fn describe<'js>(
     ctx: &Ctx<'js>,
     name: &str,
@@ -211,7 +211,7 @@ fn describe<'js>(
     Ok(module)
 }
 
-/// What a specifier means in the module of this name; it is the argument at `index`.
+/// Resolves the argument at `index`, a specifier in the module `base`, to a URL.
 pub(crate) fn resolved<'js>(call: &Call<'js>, base: &str, index: usize) -> Result<Value<'js>> {
     let specifier = call.text(&call.arg(index))?;
     match resolve(base, &specifier) {
@@ -223,11 +223,11 @@ pub(crate) fn resolved<'js>(call: &Call<'js>, base: &str, index: usize) -> Resul
 
 #[expect(unsafe_code, reason = "bytecode can't be checked")]
 fn compiled<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Module<'js, Declared>> {
-    // SAFETY: this very library wrote it, in this process.
+    // SAFETY: the bytecode was written by the same library, in this process.
     unsafe { Module::load(ctx.clone(), bytecode) }
 }
 
-/// Runs a file of CommonJS, if this user has not yet; what it exports.
+/// Runs a file of CommonJS unless this user has already run it, and returns its exports.
 pub(crate) fn common_js<'js>(ctx: &Ctx<'js>, name: &str, unit: &Unit) -> Result<Object<'js>> {
     let cache: Object<'js> = Vu::of(ctx).hidden(ctx)?.get("commonJs")?;
     let module = match cache.get::<_, Option<Object<'js>>>(name)? {
@@ -255,7 +255,7 @@ fn run_common_js<'js>(
     let module = Object::new(ctx.clone())?;
     let exports = Object::new(ctx.clone())?;
     module.set("exports", exports.clone())?;
-    // Files that require each other get what there is of the other one so far.
+    // Files that require each other get the exports that exist so far.
     cache.set(name, module.clone())?;
     let run = wrapped(ctx, name, unit)?;
     let require = requiring(ctx, name.to_owned())?;
@@ -264,7 +264,8 @@ fn run_common_js<'js>(
     Ok(module)
 }
 
-/// What the main module exports, if it is CommonJS and has run: not what others import of it.
+/// Returns the exports of the main module, if it is CommonJS. They are its own object, not the
+/// namespace that an import of it has.
 pub(crate) fn main_of_common_js<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Option<Object<'js>>> {
     let store = Arc::clone(&Vu::of(ctx).program.store);
     match store.unit(name) {
@@ -273,7 +274,7 @@ pub(crate) fn main_of_common_js<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Optio
     }
 }
 
-/// A file of CommonJS as a function, compiled once for a runtime.
+/// Returns a file of CommonJS as a function, compiled once for a runtime.
 fn wrapped<'js>(ctx: &Ctx<'js>, name: &str, unit: &Unit) -> Result<Function<'js>> {
     let cache: Object<'js> = Vu::of(ctx).common(ctx)?.get("wrappers")?;
     if let Some(known) = cache.get::<_, Option<Function<'js>>>(name)? {
@@ -281,24 +282,24 @@ fn wrapped<'js>(ctx: &Ctx<'js>, name: &str, unit: &Unit) -> Result<Function<'js>
     }
     let mut options = EvalOptions::default();
     options.filename = Some(name.to_owned());
-    // On one line, so that the lines of the file stay as they are.
+    // The head is on the first line, so that the lines of the file keep their numbers.
     let code = format!("(function (module, exports, require) {{{}\n}})", unit.code);
     let run: Function<'js> = ctx.eval_with_options(code, options)?;
     cache.set(name, run.clone())?;
     Ok(run)
 }
 
-/// How many calls may stand between a native function and the module that runs.
+/// The maximum number of calls between a native function and the module that runs.
 const MOST_BETWEEN: isize = 64;
 
-/// The innermost module that runs: files of CommonJS stand within it.
+/// Returns the innermost module that runs. Files of CommonJS may run inside of it.
 fn running_module(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
     let name = |level| ctx.script_or_module_name(level)?.to_string().ok();
     let is_module = |name: &String| store.code(name).is_some_and(|unit| !unit.is_common_js);
     (0..=MOST_BETWEEN).filter_map(name).find(is_module)
 }
 
-/// What `require()` of a specifier gives in the module of this name.
+/// Implements `require()` of a specifier in the module `base`.
 pub(crate) fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
     let name = match resolve(base, specifier) {
         Ok(Resolved::BuiltIn(name)) => return built_in(ctx, &name).map(Object::into_value),

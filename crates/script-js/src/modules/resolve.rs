@@ -1,21 +1,21 @@
-//! From what a script writes behind `import` to the module that is meant.
+//! Resolution of module specifiers.
 //!
-//! Modules are named by URLs, and the built-in ones by their own names. A file has to be named
-//! exactly: no ending is guessed, and no package is looked for.
+//! Modules are named by URLs, and built-in ones by their own names. A file has to be named exactly:
+//! no extension is added, and no package is searched for.
 
 use url::Url;
 
-/// What a specifier asks for.
+/// The meaning of a specifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Resolved {
-    /// A module that is built in, or that might be: its name begins as theirs do.
+    /// A built-in module, or an unknown one whose name begins like theirs.
     BuiltIn(String),
     /// A file or a page.
     Url(Url),
 }
 
 impl Resolved {
-    /// The module's name.
+    /// Returns the module's name.
     pub(crate) fn into_name(self) -> String {
         match self {
             Resolved::BuiltIn(name) => name,
@@ -24,10 +24,10 @@ impl Resolved {
     }
 }
 
-/// The module that `specifier` means in the module of this name.
+/// Resolves `specifier` in the module `base`.
 ///
 /// # Errors
-/// What is said of a specifier that means nothing.
+/// The message for a specifier without a meaning.
 pub(crate) fn resolve(base: &str, specifier: &str) -> Result<Resolved, String> {
     if specifier == "k6" || specifier.starts_with("k6/") {
         return Ok(Resolved::BuiltIn(specifier.to_owned()));
@@ -56,18 +56,18 @@ pub(crate) fn resolve(base: &str, specifier: &str) -> Result<Resolved, String> {
     Ok(Resolved::Url(url))
 }
 
-/// What is said of a specifier that means nothing.
+/// Returns the error for a specifier without a meaning.
 pub(crate) fn unknown(specifier: &str) -> String {
     format!("The moduleSpecifier \"{specifier}\" couldn't be recognised as something k6 supports.")
 }
 
-/// The URL of what `open()` is asked for, from the directory of the module of this name.
+/// Returns the URL of a file for `open()`, relative to the directory of the module `base`.
 pub(crate) fn resolve_file(base: &str, path: &str) -> Option<Url> {
     match Url::parse(path) {
         Ok(url) if matches!(url.scheme(), "file" | "https") => Some(url),
         _ => {
             let base = Url::parse(base).ok()?;
-            // A name that has a `?` or `#` is one all the same.
+            // A file name may contain `?` or `#`.
             let escaped = path.replace('%', "%25").replace('?', "%3F");
             base.join(&escaped.replace('#', "%23")).ok()
         }

@@ -1,8 +1,8 @@
-//! The files of a script, read once for all users: modules, and what `open()` reads.
+//! The files of a script, read once for all users: modules, and files for `open()`.
 //!
-//! The first initialisation of a script finds all of them. From then on nothing new is read, so
-//! that a run does not depend on what happens to the disk meanwhile, and a user costs no reading
-//! and no parsing.
+//! The first initialisation of a script finds all of them. After it no new file is read, so that a
+//! run does not depend on later changes of the disk, and a further user needs no reading and no
+//! parsing.
 
 use super::factory::{Factory, factory};
 use super::lines::{Lines, map_of, read_map};
@@ -13,47 +13,47 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use url::Url;
 
-/// Where a script's files come from: the disk, the web, an archive.
+/// The source of a script's files: the disk, the web, an archive.
 pub trait Sources: Send + Sync {
-    /// The bytes of the file at a URL of the scheme `file` or `https`.
+    /// Returns the bytes of the file at a URL of the scheme `file` or `https`.
     ///
     /// # Errors
-    /// Why they can't be had, in a sentence.
+    /// The reason why it can't be read, in a sentence.
     fn read(&self, url: &Url) -> Result<Vec<u8>, String>;
 }
 
 /// A module, ready to be compiled.
 #[derive(Debug)]
 pub(crate) struct Unit {
-    /// JavaScript.
+    /// The code, as JavaScript.
     pub(crate) code: String,
-    /// Whether it is CommonJS.
+    /// True for CommonJS.
     pub(crate) is_common_js: bool,
-    /// Where its lines come from, if its types were stripped.
+    /// The origins of its lines, if its types were stripped or it has a source map.
     pub(crate) lines: Option<Lines>,
     /// The compiled module, once one user has compiled it.
     pub(crate) bytecode: OnceLock<Vec<u8>>,
-    /// The module as a function, once users that share a runtime have asked for it.
+    /// The module as a function, once users of a shared runtime have requested it.
     factory: OnceLock<Factory>,
 }
 
 impl Unit {
-    /// The module as a function.
+    /// Returns the module as a function.
     pub(crate) fn factory(&self) -> &Factory {
         self.factory.get_or_init(|| factory(&self.code))
     }
 }
 
-/// All that was read.
+/// All files that were read.
 pub(crate) struct Store {
     sources: Box<dyn Sources>,
     log: Arc<dyn Log>,
     units: Mutex<HashMap<String, Arc<Unit>>>,
-    /// The modules as they were written.
+    /// The modules' original texts.
     sources_of_units: Mutex<BTreeMap<String, Vec<u8>>>,
     files: Mutex<BTreeMap<String, Arc<[u8]>>>,
     is_frozen: AtomicBool,
-    /// How modules are written behind the `import` that asked for them first.
+    /// The specifiers of modules in their first `import`.
     specifiers: Mutex<HashMap<String, String>>,
 }
 
@@ -70,7 +70,7 @@ impl Store {
         }
     }
 
-    /// From here on nothing new is read.
+    /// Ends reading: from now on no new file is read.
     pub(crate) fn freeze(&self) {
         self.is_frozen.store(true, Ordering::Release);
     }
@@ -79,10 +79,10 @@ impl Store {
         self.is_frozen.load(Ordering::Acquire)
     }
 
-    /// The module of this name.
+    /// Returns the module of this name.
     ///
     /// # Errors
-    /// If it can't be read, or is no JavaScript.
+    /// If it can't be read, or is not JavaScript.
     pub(crate) fn unit(&self, name: &str) -> Result<Arc<Unit>, String> {
         if let Some(unit) = locked(&self.units).get(name) {
             return Ok(Arc::clone(unit));
@@ -107,7 +107,7 @@ impl Store {
         ))
     }
 
-    /// The source map that a file names; if it can't be read, that is logged.
+    /// Reads the source map that a file names. If it can't be read, that is logged.
     fn map_at(&self, place: &str, of: &Url) -> Option<Lines> {
         let read = |map: &Url| {
             self.read(map)
@@ -124,26 +124,26 @@ impl Store {
         map.inspect_err(logged).ok()
     }
 
-    /// The module of this name, if it was read.
+    /// Returns the module of this name, if it was read.
     pub(crate) fn code(&self, name: &str) -> Option<Arc<Unit>> {
         locked(&self.units).get(name).cloned()
     }
 
-    /// A script asks for the module of this name by this specifier.
+    /// Notes the specifier by which a script imports the module of this name.
     pub(crate) fn asked_for(&self, name: &str, specifier: &str) {
         let mut specifiers = locked(&self.specifiers);
         let known = specifiers.entry(name.to_owned());
         known.or_insert_with(|| specifier.to_owned());
     }
 
-    /// What is said of a module that can't be read.
+    /// Returns the error for a module that can't be read.
     fn not_found(&self, url: &Url, problem: String) -> String {
         let specifier = locked(&self.specifiers).get(url.as_str()).cloned();
         let specifier = specifier.unwrap_or_else(|| url.path().to_owned());
         missing(url, problem, &specifier)
     }
 
-    /// The module of this name, whose code is made here if nobody has asked for it yet.
+    /// Returns the module of this name. If it is new, `code` generates its text.
     pub(crate) fn made(&self, name: &str, code: impl FnOnce() -> String) -> Arc<Unit> {
         if let Some(unit) = locked(&self.units).get(name) {
             return Arc::clone(unit);
@@ -164,10 +164,10 @@ impl Store {
         Arc::clone(kept.or_insert_with(|| Arc::new(unit)))
     }
 
-    /// The bytes of a file that a script opens.
+    /// Returns the bytes of a file that a script opens.
     ///
     /// # Errors
-    /// If it can't be read, or was not opened when the script was initialised first.
+    /// If it can't be read, or was not opened in the script's first initialisation.
     pub(crate) fn open(&self, url: &Url) -> Result<Arc<[u8]>, String> {
         if let Some(file) = locked(&self.files).get(url.as_str()) {
             return Ok(Arc::clone(file));
@@ -188,8 +188,8 @@ impl Store {
         self.sources.read(url)
     }
 
-    /// The file, line and column that a place of a module's code comes from; as it is, where that
-    /// is the same. Lines and columns count from 1.
+    /// Returns the origin of a position in a module's code: file, line and column. Without a table,
+    /// that is the same position. Lines and columns count from 1.
     pub(crate) fn written(&self, name: &str, (line, column): (u32, u32)) -> (String, u32, u32) {
         let unit = locked(&self.units).get(name).cloned();
         let lines = unit.as_ref().and_then(|unit| unit.lines.as_ref());
@@ -202,7 +202,7 @@ impl Store {
         (file, written.line, written.column)
     }
 
-    /// All that was read, by its URL: modules as they were written, and files that were opened.
+    /// Returns all files by their URLs: original texts of modules, and files that were opened.
     pub(crate) fn all(&self) -> BTreeMap<Url, Vec<u8>> {
         let files = locked(&self.files);
         let files = files
@@ -219,7 +219,7 @@ impl Store {
     }
 }
 
-/// What is said of a file that can't be read, which somebody has named so.
+/// Returns the error for a file that can't be read, with the specifier that named it.
 fn missing(url: &Url, problem: String, specifier: &str) -> String {
     if url.scheme() != "file" {
         return problem;
@@ -234,7 +234,7 @@ fn missing(url: &Url, problem: String, specifier: &str) -> String {
     )
 }
 
-/// What it guards is whole whoever panicked meanwhile: entries are only added.
+/// Locks a map. It is consistent even if a thread panicked: entries are only added.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
-//! From the text of a file to JavaScript that QuickJS compiles: types are stripped, and CommonJS
-//! is told from modules.
+//! From the text of a file to JavaScript that QuickJS compiles: types are stripped, and CommonJS is
+//! distinguished from modules.
 //!
-//! A file of plain JavaScript stays as it is, to the letter, so that its lines are those of its
-//! errors. A file with types is printed anew, with a table from its new lines to the old ones.
+//! A file of plain JavaScript is left unchanged, so that its lines are those of its errors. A file
+//! with types is generated anew, with a table from the new lines to the original ones.
 
 use super::depth::deep_enough;
 use super::lines::Lines;
@@ -17,28 +17,28 @@ use std::path::{Path, PathBuf};
 /// A file, ready to be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Translated {
-    /// JavaScript.
+    /// The code, as JavaScript.
     pub(crate) code: String,
-    /// Whether it is CommonJS: it has no module syntax.
+    /// True for CommonJS: a file without module syntax.
     pub(crate) is_common_js: bool,
-    /// Where its lines come from, if it was printed anew.
+    /// The origins of its lines, if the code was generated anew.
     pub(crate) lines: Option<Lines>,
 }
 
-/// A file that is neither JavaScript nor, where that may be, TypeScript: the first complaint, with
-/// its place.
+/// The error for a file that is neither JavaScript nor, where that is allowed, TypeScript: the
+/// first problem with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: Line {line}:{column} {message}{}", more(*.others))]
 pub(crate) struct SyntaxProblem {
     /// The file.
     pub(crate) name: String,
-    /// What is wrong.
+    /// The message.
     pub(crate) message: String,
     /// The line, from 1.
     pub(crate) line: u32,
     /// The column, from 1.
     pub(crate) column: u32,
-    /// How many others there are.
+    /// The number of further problems.
     pub(crate) others: usize,
 }
 
@@ -49,7 +49,8 @@ fn more(others: usize) -> String {
     }
 }
 
-/// Makes JavaScript of a file. One whose name says so, or that has no name, may have types.
+/// Translates a file to JavaScript. It may have types if its name ends in `.ts`, or if it is
+/// standard input.
 pub(crate) fn translate(name: &str, text: &str) -> Result<Translated, SyntaxProblem> {
     let text = blank_shebang(text);
     let translated = deep_enough(&text, || match as_javascript(name, &text) {
@@ -80,7 +81,7 @@ fn may_have_types(name: &str) -> bool {
     path.ends_with(".ts") || path.ends_with("/-")
 }
 
-/// A first line for the shell becomes a comment, which has as many characters.
+/// Turns a first line for the shell into a comment of the same length.
 fn blank_shebang(text: &str) -> String {
     match text.strip_prefix("#!") {
         Some(rest) => format!("//{rest}"),
@@ -88,7 +89,7 @@ fn blank_shebang(text: &str) -> String {
     }
 }
 
-/// Whether JavaScript is CommonJS.
+/// True if the text is CommonJS, false if it is a module.
 fn as_javascript(name: &str, text: &str) -> Result<bool, SyntaxProblem> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, text, SourceType::mjs()).parse();
@@ -96,7 +97,7 @@ fn as_javascript(name: &str, text: &str) -> Result<bool, SyntaxProblem> {
     if is_module {
         return refuse(name, text, &parsed).map(|()| false);
     }
-    // Without module syntax only an `await` at the top tells a module.
+    // Without module syntax only a top-level `await` makes a file a module.
     let as_common_js = Parser::new(&allocator, text, SourceType::cjs()).parse();
     if as_common_js.diagnostics.is_empty() {
         return Ok(true);
@@ -120,7 +121,7 @@ fn refuse(name: &str, text: &str, parsed: &ParserReturn<'_>) -> Result<(), Synta
     })
 }
 
-/// The line and column of an offset, both from 1.
+/// Returns the line and column of an offset, both from 1.
 fn place(text: &str, offset: usize) -> (u32, u32) {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = before.iter().filter(|byte| **byte == b'\n').count();
@@ -146,7 +147,7 @@ fn without_types(name: &str, text: &str) -> Result<Translated, SyntaxProblem> {
         })
         .build(&parsed.program);
     let lines = printed.map.map(|map| Lines::of(&map, false));
-    // A module all of whose imports were types has no syntax of one left.
+    // A module whose imports were all types has no module syntax left.
     let is_common_js = !is_module && as_javascript(name, &printed.code)?;
     Ok(Translated {
         code: printed.code,

@@ -1,13 +1,14 @@
-//! The jobs of a runtime that several users share: what promises lead to, kept for each of them.
+//! The jobs of a runtime that several users share: continuations of promises, kept apart for each
+//! user.
 //!
 //! QuickJS has one list of jobs for a runtime. A user that waits in the middle of its script may
-//! have some that must run when it has returned, and not when another one has. So a user takes its
-//! jobs out of the list when it leaves its stack, and puts them back when it goes on.
+//! have jobs that must run when that script has returned, and not when another one has. So a user
+//! takes its jobs out of the list when it leaves its stack, and puts them back when it continues.
 //!
-//! There is no function for that. The list is a ring whose head is a field of the runtime, and the
-//! place of that field is found by watching: of a runtime made for that, the one ring that has as
-//! many members as there are jobs, however many those are. Where there is none, or more than one,
-//! users can't share a runtime, and don't.
+//! QuickJS has no function for that. The list is a ring whose head is a field of the runtime. The
+//! offset of that field is found by experiment, in a runtime created for it: the one ring whose
+//! number of members always equals the number of jobs. If there is no such ring, or more than one,
+//! users don't share a runtime.
 
 use rquickjs::allocator::{Allocator, RustAllocator};
 use rquickjs::{Context, Ctx, Runtime};
@@ -24,18 +25,18 @@ struct Link {
     next: NonNull<Link>,
 }
 
-/// The list of jobs of a runtime, which has to outlive it.
+/// The list of jobs of a runtime, which has to outlive this value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobList {
     head: NonNull<Link>,
 }
 
-/// Jobs that are in no list: the first and the last.
+/// Jobs that are in no list: the first and the last of a chain.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs(Option<(NonNull<Link>, NonNull<Link>)>);
 
 impl JobList {
-    /// That of the runtime of this context; `None` if it can't be found.
+    /// Returns the list of this context's runtime; `None` if it can't be found.
     pub(crate) fn of(context: &Context) -> Option<Self> {
         static PLACE: OnceLock<Option<usize>> = OnceLock::new();
         let place = (*PLACE.get_or_init(find))?;
@@ -65,14 +66,14 @@ impl JobList {
     }
 }
 
-/// A field of a runtime, so many bytes from its beginning.
+/// Returns the field of a runtime at this offset in bytes.
 #[expect(unsafe_code, reason = "the library has no name for the field")]
 fn field(runtime: NonNull<u8>, place: usize) -> NonNull<Link> {
-    // SAFETY: the place is inside of the runtime, as `find` saw.
+    // SAFETY: the offset is inside of the runtime, as `find` ensured.
     unsafe { runtime.add(place) }.cast()
 }
 
-/// The neighbours of a member of a ring: the next, and the one before.
+/// Returns the neighbours of a member of a ring: the next one, and the previous one.
 #[expect(unsafe_code, reason = "a ring is made of pointers")]
 fn ends(link: NonNull<Link>) -> (NonNull<Link>, NonNull<Link>) {
     // SAFETY: members of a ring are alive: QuickJS takes them out before it frees them.
@@ -90,7 +91,7 @@ fn join(mut before: NonNull<Link>, mut next: NonNull<Link>) {
     }
 }
 
-/// Finds the list in a runtime made for that: its place.
+/// Finds the offset of the list, in a runtime created for that.
 fn find() -> Option<usize> {
     let size = Rc::new(Cell::new(0));
     let runtime = Runtime::new_with_alloc(Measuring(RustAllocator, Rc::clone(&size))).ok()?;
@@ -111,7 +112,7 @@ fn find() -> Option<usize> {
     }
 }
 
-/// What is done with the jobs of the runtime that is watched.
+/// A step of the experiment: one job more, or one less.
 enum Step {
     More,
     Less,
@@ -120,7 +121,7 @@ enum Step {
 use Step::{Less, More};
 
 impl Step {
-    /// Takes it; how many jobs there are then.
+    /// Makes the step, and returns the number of jobs after it.
     fn take(self, ctx: &Ctx<'_>, jobs: usize) -> Option<usize> {
         match self {
             More => {
@@ -134,7 +135,8 @@ impl Step {
     }
 }
 
-/// The heads of all empty rings in a piece of memory: two words that point to the first of them.
+/// Returns the offsets of the heads of all empty rings in a block of memory: two words that both
+/// point to the first of them.
 fn empty_rings(memory: NonNull<u8>, bytes: usize) -> Vec<usize> {
     let last = bytes.saturating_sub(size_of::<Link>());
     let places = (0..=last).step_by(size_of::<usize>());
@@ -151,7 +153,8 @@ fn words(memory: NonNull<u8>, place: usize) -> [usize; 2] {
     unsafe { memory.add(place).cast::<[usize; 2]>().read() }
 }
 
-/// The members of a ring, if they are few and each of them knows its neighbours.
+/// Returns the number of a ring's members; `None` if there are 8 or more, or the links are
+/// inconsistent.
 fn members(head: NonNull<Link>) -> Option<usize> {
     let mut at = head;
     for number in 0..8 {
@@ -167,7 +170,7 @@ fn members(head: NonNull<Link>) -> Option<usize> {
     None
 }
 
-/// Remembers the size of what is allocated first: that of the runtime.
+/// An allocator that remembers the size of the first allocation, which is the runtime's.
 struct Measuring(RustAllocator, Rc<Cell<usize>>);
 
 impl Measuring {
@@ -179,7 +182,7 @@ impl Measuring {
 }
 
 #[expect(unsafe_code, reason = "the trait is unsafe to implement")]
-// SAFETY: it is the other allocator.
+// SAFETY: all calls are passed to another allocator.
 unsafe impl Allocator for Measuring {
     fn alloc(&mut self, size: usize) -> *mut u8 {
         self.first(usize::MAX);
@@ -192,17 +195,17 @@ unsafe impl Allocator for Measuring {
     }
 
     unsafe fn dealloc(&mut self, ptr: *mut u8) {
-        // SAFETY: as our caller says.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { self.0.dealloc(ptr) }
     }
 
     unsafe fn realloc(&mut self, ptr: *mut u8, new_size: usize) -> *mut u8 {
-        // SAFETY: as our caller says.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { self.0.realloc(ptr, new_size) }
     }
 
     unsafe fn usable_size(ptr: *mut u8) -> usize {
-        // SAFETY: as our caller says.
+        // SAFETY: the caller's guarantee is passed on.
         unsafe { RustAllocator::usable_size(ptr) }
     }
 }

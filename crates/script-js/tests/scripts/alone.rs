@@ -1,10 +1,10 @@
-//! A process for one test: what it measures is that of the whole process.
+//! A process of its own for one test, which measures the whole process.
 
 use std::any::type_name_of_val;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Is set in the process of one test.
+/// The environment variable that is set in the process of one test.
 const ALONE: &str = "LOADLINE_TEST_ALONE";
 
 /// Runs the body of this test in a process where no other test runs, one such process at a time.

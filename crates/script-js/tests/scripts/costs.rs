@@ -1,10 +1,10 @@
-//! What users cost, in memory and CPU time.
+//! The costs of users, in memory and CPU time.
 
 use crate::alone::alone;
 use crate::ran::{Amount, run, shared};
 use std::time::Duration;
 
-/// The bytes of this process that are in memory.
+/// Returns the bytes of this process that are in memory.
 pub(crate) fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/statm").expect("a Linux kernel");
     let pages = status
@@ -14,16 +14,16 @@ pub(crate) fn resident() -> u64 {
     pages.expect("a number") * 4096
 }
 
-/// The bytes that are allocated. What is in memory is more, and varies: the allocator may keep what
-/// the users of a run had until the next one, or give it back.
+/// Returns the bytes that are allocated. More bytes are in memory, and their number varies: the
+/// allocator may keep the memory of a run's users until the next run, or return it to the system.
 #[expect(unsafe_code, reason = "nothing else knows")]
 pub(crate) fn allocated() -> u64 {
-    // SAFETY: it only counts.
+    // SAFETY: the call only counts.
     let counts = unsafe { libc::mallinfo2() };
     (counts.uordblks + counts.hblkhd) as u64
 }
 
-/// The most bytes of this process that were in memory.
+/// Returns the maximum of this process's bytes in memory.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("a Linux kernel");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -31,7 +31,7 @@ fn peak() -> u64 {
     kilobytes.expect("a number") * 1_024
 }
 
-/// The CPU time that this process has used.
+/// Returns the CPU time that this process has used.
 fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("a Linux kernel");
     let behind_name = stat.rsplit(") ").next().expect("a name");
@@ -40,7 +40,7 @@ fn cpu() -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-/// The bytes that a user of k6 1.8.1 needs for a request and a wait, as the kernel counts them.
+/// The bytes that a user of k6 1.8.1 needs for a request and a wait, by the kernel's count.
 const OF_K6: u64 = 230_000;
 
 #[test]
@@ -66,7 +66,7 @@ fn a_user_that_shares_a_runtime_needs_an_eighth_of_one_of_k6() {
     );
 }
 
-/// The bytes that each user of many needs, between 100 and 1 100 of them.
+/// Returns the bytes that each further user needs, between 100 and 1 100 users.
 fn bytes_of_a_user() -> u64 {
     let script = "import http from 'k6/http'; import { check, sleep } from 'k6';
         export default function () {

@@ -1,4 +1,4 @@
-//! Scripts that do what they should not: they end their own iteration at most.
+//! Scripts that misbehave: each ends its own iteration at most.
 
 use crate::alone::alone;
 use crate::ran::{Amount, in_both_modes, load, run, run_program, with_memory};
@@ -12,7 +12,7 @@ fn once(body: &str) -> crate::ran::Ran {
 
 const NOTHING: [&str; 0] = [];
 
-/// What was logged, but for timers that were stopped.
+/// Returns the log without the lines about stopped timers.
 fn beside_timers(ran: &crate::ran::Ran) -> Vec<&String> {
     let is_timer =
         |line: &&String| line.ends_with("was stopped because the VU iteration was interrupted");
@@ -137,7 +137,7 @@ fn a_loop_leaves_others_their_turns() {
 #[test]
 fn iterations_of_many_users_are_cut_off_in_their_waits() {
     in_both_modes(|| {
-        // Each user begins one, which lasts longer than the run.
+        // Each user begins one iteration, which lasts longer than the run.
         let ran = run(
             "import { sleep } from 'k6';
          export default async function () {
@@ -368,14 +368,15 @@ fn ten_thousand_iterations_that_are_cut_off_leave_nothing() {
     );
 }
 
-/// How much memory may stay behind an hour of iterations: the allocator keeps some.
+/// The bytes that may remain in memory after an hour of iterations, because the allocator keeps
+/// some.
 const KEPT_BYTES: u64 = 24 << 20;
 
 #[test]
 #[ignore = "it takes half a minute; make soak runs it"]
 fn an_hour_of_iterations_leaves_nothing() {
     alone(an_hour_of_iterations_leaves_nothing, || {
-        // What ten users do in an hour at one iteration a second, ten times over.
+        // Ten times the iterations of ten users in an hour, at one per second.
         let script = "import { sleep, check, group } from 'k6';
             import { Trend } from 'k6/metrics';
             const own = new Trend('own');

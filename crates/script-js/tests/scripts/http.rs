@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// A server that answers by path, until the process ends; its URL.
+/// Starts a server that responds by path until the process ends, and returns its URL.
 fn server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
@@ -71,7 +71,7 @@ fn serve(stream: TcpStream) -> Option<()> {
     }
 }
 
-/// Runs the body of a default function; `URL/` in it is the server's.
+/// Runs the body of a default function, with the server's URL in place of `URL/`.
 fn ran(body: &str) -> Ran {
     let text = format!(
         "import http from 'k6/http'; import {{ check }} from 'k6';
@@ -301,7 +301,8 @@ fn a_batch_of_many_goes_out_a_few_at_a_time_and_each_is_answered() {
     });
 }
 
-/// What stays behind of a run: the bytes in memory after it, beyond those after a shorter one.
+/// Returns the bytes that are in memory after a run of `many` iterations, beyond those after one of
+/// `few`.
 fn left_by(script: &str, few: u64, many: u64) -> u64 {
     let script = script.replace("URL/", &format!("{}/", server()));
     let after = |iterations| {

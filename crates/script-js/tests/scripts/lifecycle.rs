@@ -1,4 +1,4 @@
-//! How scripts are loaded and run.
+//! The loading and the parts of a script's run.
 
 use crate::ran::{Amount, in_both_modes, load, run, run_program, run_shared_stage, run_stage};
 use loadline_script_js::{Abort, Failure, Stage, StageKind, Summary};
@@ -230,7 +230,7 @@ fn a_script_may_end_its_run() {
         };
         let expected = "test aborted: enough at default (file:///s/main.js:4:";
         assert!(said.starts_with(expected), "{said}");
-        // Users that come too late begin nothing.
+        // Users that start too late begin no iteration.
         assert_eq!(ran.complete, 0);
         assert!((1..=3).contains(&ran.interrupted), "{}", ran.interrupted);
         assert!(ran.log.is_empty(), "{:?}", ran.log);

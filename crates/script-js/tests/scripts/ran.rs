@@ -1,4 +1,4 @@
-//! A script that has run: what it logged, what it counted, how it ended.
+//! A script that has run: its log, its counts, its end.
 
 use loadline_engine::{Detail, Event, Run};
 use loadline_k6_metrics::{RecorderSetup, Totals};
@@ -16,13 +16,13 @@ use std::time::Duration;
 use url::Url;
 
 thread_local! {
-    /// What the users of the runs of this thread have for themselves.
+    /// The mode of the users in the runs of this thread.
     static VU_MODE: Cell<VuMode> = const { Cell::new(VuMode::Isolated) };
-    /// What their runtimes may use, in bytes.
+    /// The memory limit of their runtimes in bytes.
     static MEMORY: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Does something with runtimes that may use so much memory.
+/// Calls `run` with this memory limit for runtimes.
 pub(crate) fn with_memory<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
     MEMORY.set(Some(bytes));
     let result = run();
@@ -30,7 +30,7 @@ pub(crate) fn with_memory<T>(bytes: usize, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Does something with users that share a runtime, too.
+/// Runs a test in both modes: with a runtime for each user, and with a shared one.
 #[expect(clippy::print_stderr, reason = "a test that fails says in which mode")]
 pub(crate) fn in_both_modes(test: impl Fn()) {
     for mode in [VuMode::Isolated, VuMode::Shared] {
@@ -41,7 +41,7 @@ pub(crate) fn in_both_modes(test: impl Fn()) {
     VU_MODE.set(VuMode::Isolated);
 }
 
-/// Does something with users that share a runtime.
+/// Calls `run` with users that share a runtime.
 pub(crate) fn shared<T>(run: impl FnOnce() -> T) -> T {
     VU_MODE.set(VuMode::Shared);
     let result = run();
@@ -61,7 +61,7 @@ impl Sources for Files {
     }
 }
 
-/// Keeps what is logged; panics if that is what it is told.
+/// Keeps the messages that are logged; panics on the message `panic!`.
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
@@ -79,7 +79,7 @@ impl Lines {
     }
 }
 
-/// How often it is looked whether the script wants its run to end.
+/// The interval at which the test checks if the script has requested the end of its run.
 const TICK: Duration = Duration::from_millis(10);
 
 /// A run that has ended.
@@ -110,7 +110,7 @@ pub(crate) fn load(files: &[(&str, &str)]) -> (Result<Arc<Program>, Failure>, Li
     (loaded, log)
 }
 
-/// How much is run.
+/// The amount of users and iterations to run.
 #[derive(Clone, Copy)]
 pub(crate) struct Amount {
     pub(crate) users: u32,
@@ -173,7 +173,7 @@ pub(crate) fn run_stage(
     run_shared_stage(program, log, amount, &Arc::new(stage), setup_data)
 }
 
-/// Runs a stage that the test looks at, too.
+/// Runs a stage to which the test keeps access.
 pub(crate) fn run_shared_stage(
     program: &Arc<Program>,
     log: &Lines,
@@ -183,7 +183,7 @@ pub(crate) fn run_shared_stage(
 ) -> Ran {
     let (abort, aborted) = channel();
     let recording = RecorderSetup {
-        // They would take too much room.
+        // The samples would be kept until the run has ended.
         keeps_samples: amount.iterations <= 1_000,
         ..RecorderSetup::default()
     };

@@ -1,4 +1,4 @@
-//! Users that share a runtime: what each has for itself all the same.
+//! Users that share a runtime: the state that each has of its own nevertheless.
 
 use crate::ran::{Amount, Ran, load, run, run_program, shared};
 use std::time::Duration;
@@ -11,14 +11,14 @@ fn amount(users: u32, iterations: u64) -> Amount {
     }
 }
 
-/// Runs a script whose log says what is wrong.
+/// Runs a script that logs its failures.
 fn of(users: u32, iterations: u64, script: &str) -> Ran {
     let ran = shared(|| run(script, amount(users, iterations)));
     assert_eq!((ran.complete, &ran.failure), (iterations, &None));
     ran
 }
 
-/// Runs files that log what is wrong.
+/// Runs files that log their failures.
 fn of_files(users: u32, iterations: u64, files: &[(&str, &str)]) -> Ran {
     let (program, log) = load(files);
     let program = program.expect("a script that loads");
@@ -243,7 +243,7 @@ fn a_seed_is_that_of_its_user() {
 
 #[test]
 fn users_that_end_leave_the_others_alone() {
-    // Each is cut off somewhere else, with jobs that nobody runs any more.
+    // Each is cancelled at another place, with jobs that no user runs any more.
     let within = Amount {
         users: 60,
         iterations: u64::MAX,

@@ -1,12 +1,12 @@
-//! Changes of a text that leave its lines where they are.
+//! Edits of a text that preserve its line numbers.
 
 use oxc::span::Span;
 use std::ops::Range;
 
-/// What is to be changed in a text.
+/// The edits of a text.
 pub(super) struct Edits<'t> {
     text: &'t str,
-    /// What stands in place of parts of it.
+    /// Parts of the text, each with its replacement.
     replaced: Vec<(Range<usize>, String)>,
 }
 
@@ -33,12 +33,12 @@ impl<'t> Edits<'t> {
         }
     }
 
-    /// Puts something in place of a part.
+    /// Replaces a part.
     pub(super) fn replace(&mut self, part: impl Into<Part>, by: String) {
         self.replaced.push((part.into().0, by));
     }
 
-    /// Puts an empty statement in place of a statement.
+    /// Replaces a statement by an empty one with as many line breaks.
     pub(super) fn blank(&mut self, statement: impl Into<Part>) {
         let part = statement.into();
         let breaks = self.text[part.0.clone()].chars().filter(|c| *c == '\n');
@@ -46,7 +46,7 @@ impl<'t> Edits<'t> {
         self.replace(part, blank);
     }
 
-    /// The changed text.
+    /// Returns the edited text.
     pub(super) fn applied(mut self) -> String {
         self.replaced.sort_by_key(|(part, _)| part.start);
         let mut out = String::with_capacity(self.text.len() + 64);

@@ -1,4 +1,4 @@
-//! What a module exports, as getters.
+//! The exports of a module, as getters.
 
 use super::edits::Edits;
 use super::imports::{Imports, list};
@@ -10,20 +10,20 @@ use oxc::ast::ast::{
 use oxc::span::GetSpan;
 use std::fmt::Write;
 
-/// What a module exports.
+/// The exports of a module.
 #[derive(Debug, Default)]
 pub(super) struct Exports {
     all: Vec<Export>,
-    /// Modules all of whose exports are exported too.
+    /// Modules whose exports are all exported again (`export *`).
     stars: Vec<String>,
 }
 
-/// Something that is exported.
+/// An export: its name, and the expression of its value.
 #[derive(Debug)]
 struct Export {
     name: String,
     value: String,
-    /// Whether it never changes once the module has run.
+    /// True if the value never changes once the module has run.
     is_fixed: bool,
 }
 
@@ -36,7 +36,7 @@ impl Exports {
         });
     }
 
-    /// Tells the link of them.
+    /// Returns the code that passes the exports to the link.
     pub(super) fn head(&self, link: &str) -> String {
         let mut head = String::new();
         let getters: Vec<String> = self
@@ -54,7 +54,7 @@ impl Exports {
         head
     }
 
-    /// The names of those that never change.
+    /// Returns the list of the exports that never change, as code.
     pub(super) fn fixed(&self) -> String {
         let fixed = self.all.iter().filter(|export| export.is_fixed);
         list(fixed.map(|export| export.name.as_str()))
@@ -62,7 +62,7 @@ impl Exports {
 }
 
 impl<'a> Module<'a> {
-    /// Blanks what says that something is exported.
+    /// Blanks the syntax of exports, and returns the exports.
     pub(super) fn exports(
         &self,
         program: &Program<'a>,
@@ -131,7 +131,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// `export { local as name }`.
+    /// Handles `export { local as name }`.
     fn named(&self, export: &ExportSpecifier<'a>, imports: &Imports, exports: &mut Exports) {
         let local = export.local.name();
         let name = export.exported.name();

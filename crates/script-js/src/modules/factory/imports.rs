@@ -1,4 +1,4 @@
-//! What a module imports, as expressions of its link.
+//! The imports of a module, as expressions of its link.
 
 use super::edits::Edits;
 use super::{Module, declarations, member, quoted};
@@ -11,18 +11,18 @@ use oxc::span::GetSpan;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// What a module imports.
+/// The imports of a module.
 #[derive(Debug, Default)]
 pub(super) struct Imports {
-    /// What it asks for, each once, in the order of its text.
+    /// The specifiers, each once, in the order of the text.
     pub(super) requests: Vec<String>,
-    /// Names that stay, and what they are: members of modules that are built in never change.
+    /// Names with a fixed value, and its expression: members of built-in modules never change.
     constants: Vec<(String, String)>,
-    /// Names that are looked up in a module each time, and how.
+    /// Names that are looked up in a module on each use, with their expressions.
     pub(super) looked_up: HashMap<String, String>,
 }
 
-/// Whether a module is one of k6's own.
+/// True if a module is one of k6's own.
 fn is_built_in(specifier: &str) -> bool {
     specifier == "k6" || specifier.starts_with("k6/")
 }
@@ -34,7 +34,7 @@ impl Imports {
         }
     }
 
-    /// The member of a requested module that has this name.
+    /// Returns the expression for a member of a requested module.
     pub(super) fn expression(&self, link: &str, specifier: &str, name: &str) -> String {
         let module = self.namespace(link, specifier);
         match is_built_in(specifier) && name == "default" {
@@ -43,13 +43,13 @@ impl Imports {
         }
     }
 
-    /// All of a requested module.
+    /// Returns the expression for the namespace of a requested module.
     pub(super) fn namespace(&self, link: &str, specifier: &str) -> String {
         let index = self.requests.iter().position(|known| known == specifier);
         format!("{link}{}", index.unwrap_or_default())
     }
 
-    /// Declares the modules.
+    /// Returns the declarations of the modules.
     pub(super) fn modules(&self, link: &str) -> String {
         let mut head = String::new();
         for index in 0..self.requests.len() {
@@ -59,7 +59,7 @@ impl Imports {
         head
     }
 
-    /// Declares the names that stay.
+    /// Returns the declarations of the names with fixed values.
     pub(super) fn constants(&self) -> String {
         let constants = self.constants.iter();
         constants
@@ -69,7 +69,7 @@ impl Imports {
 }
 
 impl<'a> Module<'a> {
-    /// Blanks the imports, and rewrites what uses them.
+    /// Blanks the imports, and rewrites the uses of imported names.
     pub(super) fn imports(&self, program: &Program<'a>, edits: &mut Edits<'_>) -> Imports {
         let mut imports = Imports::default();
         for declaration in declarations(program) {
@@ -117,7 +117,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// Puts a lookup in place of each use of a name.
+    /// Replaces each use of a name by a lookup.
     fn look_up(&self, local: &BindingIdentifier<'a>, value: &str, edits: &mut Edits<'_>) {
         let Some(symbol) = local.symbol_id.get() else {
             return;
@@ -131,8 +131,8 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// How a name is used: a call must not have the module as its `this`, and where it begins a
-    /// statement, its bracket must not go on with the line before.
+    /// Returns the code for the use of a name. A call must not get the module as its `this`, and at
+    /// the beginning of a statement, the bracket must not continue the previous line.
     fn use_of(
         &self,
         reference: &Reference,
@@ -164,7 +164,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// A list of texts, as JavaScript writes it.
+/// Returns a list of texts as code of JavaScript.
 pub(super) fn list<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.map(quoted).collect();
     format!("[{}]", names.join(","))
