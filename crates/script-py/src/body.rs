@@ -1,10 +1,10 @@
-//! Bodies without their content coding.
+//! Decoding of bodies from their content coding.
 
 use crate::fetched::Failure;
 use loadline_client::{ContentCoding, DecodeError, Decoder, LONGEST_DECODED};
 use loadline_record::ErrorKind;
 
-/// Takes the codings off a body, the last one first. What is not known stays as it is.
+/// Decodes a body from its content codings, the last one first. Unknown codings are skipped.
 pub(crate) fn decoded(mut body: Vec<u8>, codings: Option<&[u8]>) -> Result<Vec<u8>, Failure> {
     let Some(codings) = codings.filter(|_| !body.is_empty()) else {
         return Ok(body);

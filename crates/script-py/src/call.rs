@@ -1,4 +1,5 @@
-//! A call of a client's: which of its arguments are taken here, and what they make of the request.
+//! A call of a client's method: the arguments that are handled here, and their effect on the
+//! request.
 
 use crate::flavour::Flavour;
 use crate::style::Style;
@@ -9,10 +10,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyString, PyTuple};
 use std::sync::Arc;
 
-/// The methods with a function of their own, by their numbers in the table of what is known.
+/// The methods with a function of their own; the index is their number in a style's table of calls.
 pub(crate) const METHODS: [&str; 7] = ["GET", "OPTIONS", "HEAD", "DELETE", "POST", "PUT", "PATCH"];
 
-/// The arguments of a call, but for method and URL.
+/// The arguments of a call, except method and URL.
 #[derive(Default)]
 pub(crate) struct Given<'py> {
     pub(crate) name: Option<Bound<'py, PyAny>>,
@@ -25,35 +26,35 @@ pub(crate) struct Given<'py> {
     pub(crate) timeout: Option<Bound<'py, PyAny>>,
     pub(crate) allow_redirects: Option<Bound<'py, PyAny>>,
     pub(crate) auth: Option<Bound<'py, PyAny>>,
-    /// What nobody here knows.
+    /// Further arguments, which are left to Python.
     pub(crate) rest: Option<Bound<'py, PyDict>>,
 }
 
-/// What a call adds to the plain request of its path.
+/// The additions of a call to the plain request of its path.
 pub(crate) enum Added {
-    /// Nothing.
+    /// No additions.
     Nothing,
     /// Fields of its own, or a body.
     This(Arc<Fields>, Option<Vec<u8>>),
-    /// What Python has to look at.
+    /// Additions that Python has to evaluate.
     Unknown,
 }
 
-/// How long a call waits.
+/// The timeout of a call.
 pub(crate) enum Patience {
-    /// As its client does.
+    /// The client's timeout.
     Usual,
-    /// So many seconds.
+    /// This number of seconds.
     Seconds(f64),
-    /// What Python has to look at.
+    /// A value that Python has to evaluate.
     Unknown,
 }
 
 impl<'py> Given<'py> {
-    /// What was given by its place, and by its name. None stands for nothing.
+    /// Collects positional and named arguments. A named argument of None counts as not given.
     ///
     /// # Errors
-    /// If a name is no text.
+    /// If a name is not a text.
     pub(crate) fn of<const COUNT: usize>(
         placed: [(&str, Option<Bound<'py, PyAny>>); COUNT],
         named: Option<Bound<'py, PyDict>>,
@@ -74,7 +75,7 @@ impl<'py> Given<'py> {
         Ok(given)
     }
 
-    /// What is given by this name; `None` if nobody here knows it.
+    /// Returns the field for the argument of this name; `None` if it is left to Python.
     fn place_of(&mut self, name: &str) -> Option<&mut Option<Bound<'py, PyAny>>> {
         Some(match name {
             "name" => &mut self.name,
@@ -95,14 +96,14 @@ impl<'py> Given<'py> {
         self.rest.get_or_insert_with(|| PyDict::new(py))
     }
 
-    /// Whether it is made of what is taken here alone.
+    /// True if all given arguments are handled here.
     pub(crate) fn is_known(&self) -> bool {
         let is_none = |value: &Option<Bound<'py, PyAny>>| value.is_none();
         let has_rest = self.rest.as_ref().is_some_and(|rest| !rest.is_empty());
         is_none(&self.params) && is_none(&self.auth) && !has_rest
     }
 
-    /// All that was given, by name.
+    /// Returns all given arguments, by name.
     pub(crate) fn all(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = self.rest.unwrap_or_else(|| PyDict::new(py));
         for (name, value) in [
@@ -124,10 +125,10 @@ impl<'py> Given<'py> {
         Ok(all)
     }
 
-    /// Takes what was given by its place behind the name.
+    /// Takes the positional arguments after `name`.
     ///
     /// # Errors
-    /// If something was given twice, or too much.
+    /// If an argument was given twice, or if there are too many.
     pub(crate) fn place(&mut self, flavour: Flavour, places: &Bound<'py, PyTuple>) -> PyResult<()> {
         let names: &[&str] = match flavour {
             Flavour::Requests => &["catch_response", "context"],
@@ -164,7 +165,7 @@ impl<'py> Given<'py> {
             "headers" => &mut self.headers,
             "allow_redirects" => &mut self.allow_redirects,
             "auth" => &mut self.auth,
-            // A stream that is not asked for is what everybody has.
+            // `stream` without effect is the default.
             _ if !value.is_truthy()? => return Ok(()),
             other => {
                 return self.rest(value.py()).set_item(other, value);
@@ -182,7 +183,7 @@ impl<'py> Given<'py> {
         is_truthy(self.catch_response.as_ref())
     }
 
-    /// Whether redirects are followed, if it says so.
+    /// Returns true if redirects are followed; `None` if the call has no such argument.
     pub(crate) fn follows(&self) -> PyResult<Option<bool>> {
         self.allow_redirects
             .as_ref()
@@ -190,7 +191,7 @@ impl<'py> Given<'py> {
             .transpose()
     }
 
-    /// Lets it follow redirects where it does not say.
+    /// Makes the call follow redirects unless its argument is given.
     pub(crate) fn follow_unless_told(&mut self, py: Python<'py>) {
         self.allow_redirects
             .get_or_insert_with(|| PyBool::new(py, true).to_owned().into_any());
@@ -206,7 +207,7 @@ impl<'py> Given<'py> {
         }
     }
 
-    /// What it adds to the plain request of a style.
+    /// Returns the additions to the plain request of a style.
     pub(crate) fn added(&self, style: &Style) -> PyResult<Added> {
         if self.data.is_none() && self.json.is_none() && self.headers.is_none() {
             return Ok(Added::Nothing);
@@ -224,7 +225,7 @@ impl<'py> Given<'py> {
         })
     }
 
-    /// Its body, and the fields that speak of it.
+    /// Returns the body, and adds the fields that describe it.
     fn body(&self, flavour: Flavour, fields: &mut Fields) -> PyResult<Body> {
         if let Some(data) = &self.data
             && data.is_truthy()?
@@ -261,7 +262,7 @@ enum Body {
     Unknown,
 }
 
-/// Whether something was given that counts as true.
+/// Returns true if a value was given that counts as true.
 pub(crate) fn is_truthy(value: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
     value.map_or(Ok(false), Bound::is_truthy)
 }
@@ -272,8 +273,8 @@ fn add_missing(fields: &mut Fields, name: &str, value: &str) {
     }
 }
 
-/// Puts fields over those that are there; whether all of them are texts in a dictionary. None takes
-/// a field away.
+/// Sets fields in place of those with the same names; None removes a field. Returns false if a name
+/// or value is not a text, or `headers` is not a dictionary.
 fn add_headers(fields: &mut Fields, headers: &Bound<'_, PyAny>) -> bool {
     let Ok(headers) = headers.cast_exact::<PyDict>() else {
         return false;
@@ -294,7 +295,7 @@ fn add_headers(fields: &mut Fields, headers: &Bound<'_, PyAny>) -> bool {
     true
 }
 
-/// An object as JSON, as the client of this flavour writes it.
+/// Returns an object as JSON, as the client of this flavour encodes it.
 fn dumped(json: &Bound<'_, PyAny>, flavour: Flavour) -> PyResult<Vec<u8>> {
     static DUMPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = json.py();

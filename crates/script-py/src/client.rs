@@ -1,4 +1,4 @@
-//! `Client`: what a user asks, by a method of its own for each verb.
+//! `Client`: sends a user's requests, with a method of its own for each verb.
 
 use crate::call::Given;
 use crate::connections::Connections;
@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use std::sync::Arc;
 use url::Url;
 
-/// What a user sends its requests with.
+/// Sends the requests of a user.
 #[pyclass(frozen, subclass, extends = Connections, module = "loadline._native")]
 pub(crate) struct Client;
 
@@ -39,7 +39,7 @@ impl Client {
         connections.set_up(&base_url, stats, flavour, class)
     }
 
-    /// Asks for something: GET.
+    /// Sends a GET request.
     #[pyo3(
         signature = (url, **named),
         text_signature = "($self, url, *, data=None, json=None, name=None, \
@@ -54,7 +54,7 @@ impl Client {
         call(slf, "GET", url, [], named)
     }
 
-    /// Asks what can be done: OPTIONS.
+    /// Sends an OPTIONS request.
     #[pyo3(
         signature = (url, **named),
         text_signature = "($self, url, *, data=None, json=None, name=None, \
@@ -69,7 +69,7 @@ impl Client {
         call(slf, "OPTIONS", url, [], named)
     }
 
-    /// Asks for the head: HEAD.
+    /// Sends a HEAD request.
     #[pyo3(
         signature = (url, **named),
         text_signature = "($self, url, *, data=None, json=None, name=None, \
@@ -84,7 +84,7 @@ impl Client {
         call(slf, "HEAD", url, [], named)
     }
 
-    /// Deletes something: DELETE.
+    /// Sends a DELETE request.
     #[pyo3(
         signature = (url, **named),
         text_signature = "($self, url, *, data=None, json=None, name=None, \
@@ -99,7 +99,7 @@ impl Client {
         call(slf, "DELETE", url, [], named)
     }
 
-    /// Sends something: POST.
+    /// Sends a POST request.
     #[pyo3(
         signature = (url, data=None, json=None, **named),
         text_signature = "($self, url, data=None, json=None, *, name=None, \
@@ -116,7 +116,7 @@ impl Client {
         call(slf, "POST", url, [("data", data), ("json", json)], named)
     }
 
-    /// Stores something: PUT.
+    /// Sends a PUT request.
     #[pyo3(
         signature = (url, data=None, **named),
         text_signature = "($self, url, data=None, *, json=None, name=None, \
@@ -132,7 +132,7 @@ impl Client {
         call(slf, "PUT", url, [("data", data)], named)
     }
 
-    /// Changes something: PATCH.
+    /// Sends a PATCH request.
     #[pyo3(
         signature = (url, data=None, **named),
         text_signature = "($self, url, data=None, *, json=None, name=None, \
@@ -148,8 +148,8 @@ impl Client {
         call(slf, "PATCH", url, [("data", data)], named)
     }
 
-    /// Sends a request of any method. What is given by its place behind the name stands where the
-    /// client of this flavour has it.
+    /// Sends a request of any method. Further positional arguments after `name` have the order that
+    /// they have in the client of this flavour.
     #[pyo3(
         signature = (method, url, name=None, *places, **named),
         text_signature = "($self, method, url, name=None, *places, catch_response=None, \
@@ -172,7 +172,8 @@ impl Client {
         match method.cast::<PyString>() {
             Ok(known) => {
                 let known = known.to_str()?;
-                // Only the method `head` stays where it is, not a `request` of this name.
+                // The method `head` does not follow redirects by default; a `request` of this name
+                // does.
                 if known.eq_ignore_ascii_case("HEAD") {
                     given.follow_unless_told(slf.py());
                 }
@@ -185,8 +186,8 @@ impl Client {
         }
     }
 
-    /// Sends a request that is composed already: no field is added but `Host`, `Content-Length` and
-    /// the cookies of the jar, where they are missing.
+    /// Sends a request that is composed already. Only `Host`, `Content-Length` and the cookies of
+    /// the jar are added, where they are missing.
     #[pyo3(signature = (method, url, headers, body=None, *, name, catch_response=false,
         context=None, allow_redirects=true, timeout=None, max_redirects=None, decode=true,
         insecure=None))]

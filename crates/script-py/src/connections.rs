@@ -1,4 +1,4 @@
-//! `Connections`: what a user has to send with, its connections and cookies, and what is set of it.
+//! `Connections`: the connections, cookies and settings of a user.
 
 use crate::cookies::{CookieRow, row};
 use crate::engine::{Engine, Session, engine, existing};
@@ -15,24 +15,24 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many redirects are followed, as in requests and in FastHttpUser.
+/// The maximum number of redirects, as in requests and in FastHttpUser.
 const MOST_REDIRECTS: u32 = 30;
 
-/// Clients that were freed by other threads than the engine's, by engine and number.
+/// Sessions of clients that were freed by other threads than the engine's, by engine and number.
 static ABANDONED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
-/// A user's connections and cookies.
+/// The connections and cookies of a user.
 #[pyclass(frozen, subclass, module = "loadline._native")]
 pub(crate) struct Connections {
     settings: Mutex<Settings>,
     is_plain: AtomicBool,
     insecure: AtomicBool,
-    /// Its session: the engine's serial in the upper half, its number in the lower one; 0 if it has
-    /// none.
+    /// The session: the engine's serial number in the upper half, the session's in the lower one; 0
+    /// if there is no session.
     session: AtomicU64,
 }
 
-/// What is set of a client.
+/// The settings of a client.
 struct Settings {
     style: Arc<Style>,
     stats: Option<Py<Stats>>,
@@ -63,8 +63,8 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// Sets what its maker says: where paths lead, what counts its requests, as which of Locust's
-    /// clients it behaves, and the class of its responses.
+    /// Sets the parameters of the constructor: the base of paths, the statistics that count
+    /// requests, the client of Locust to imitate, and the class of responses.
     pub(crate) fn set_up(
         &self,
         base_url: &str,
@@ -86,7 +86,7 @@ impl Connections {
         Ok(())
     }
 
-    /// As which of Locust's clients it behaves.
+    /// Returns the client of Locust that it imitates.
     pub(crate) fn flavour(&self) -> Flavour {
         self.settings().style.flavour
     }
@@ -95,17 +95,17 @@ impl Connections {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a plain call says all of a request.
+    /// True if a plain call has all information of a request.
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain.load(Ordering::Relaxed)
     }
 
-    /// Whether its connections usually take any certificate.
+    /// True if certificates are not verified by default.
     pub(crate) fn takes_any_certificate(&self) -> bool {
         self.insecure.load(Ordering::Relaxed)
     }
 
-    /// What is set at present.
+    /// Returns the current settings.
     pub(crate) fn current(&self, py: Python<'_>) -> Current {
         let settings = self.settings();
         Current {
@@ -120,7 +120,7 @@ impl Connections {
         }
     }
 
-    /// The class of its responses; the plain one if `None`.
+    /// Returns the class of responses; `None` for the plain one.
     pub(crate) fn response_class(&self, py: Python<'_>) -> Option<Py<PyType>> {
         let settings = self.settings();
         settings
@@ -134,7 +134,7 @@ impl Connections {
         settings.style = restyled(&settings.style);
     }
 
-    /// Its session with this engine, opened if there is none.
+    /// Returns the session with this engine, opened if there is none.
     pub(crate) fn session(&self, engine: &Engine) -> Rc<Session> {
         let key = self.session.load(Ordering::Relaxed);
         let session = match (key >> 32) as u32 == engine.serial {
@@ -150,7 +150,7 @@ impl Connections {
         })
     }
 
-    /// Its session, if it has one.
+    /// Returns the session, if there is one.
     fn existing_session(&self) -> Option<Rc<Session>> {
         let key = self.session.load(Ordering::Relaxed);
         let engine = existing()?;
@@ -175,7 +175,7 @@ fn lock_abandoned() -> MutexGuard<'static, Vec<u64>> {
     ABANDONED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Closes the connections of clients that were freed elsewhere.
+/// Closes the sessions of clients that other threads freed.
 fn close_abandoned(engine: &Engine) {
     let abandoned = std::mem::take(&mut *lock_abandoned());
     let ours = abandoned
@@ -196,20 +196,20 @@ impl Connections {
         self.restyle(|style| Style::of(&style.base, style.flavour, headers));
     }
 
-    /// Closes its connections. The next request opens new ones.
+    /// Closes the connections. The next request opens new ones.
     fn close(&self) {
         self.give_up_session();
     }
 
-    /// Its cookies: name, value, domain, path, whether they go over TLS only, when they run out,
-    /// whether scripts of pages may not see them, and whether they go to that host only.
+    /// Returns the cookies: name, value, domain, path, true if TLS is required, expiry, true if
+    /// hidden from scripts of pages, and true if sent to that host only.
     fn cookies(&self) -> Vec<CookieRow> {
         let session = self.existing_session();
         let jar = session
             .as_ref()
             .and_then(|session| session.existing_cookies());
         let mut cookies = jar.map_or_else(Vec::new, |jar| jar.cookies());
-        // As they stand in the header.
+        // The order of the field `Cookie`.
         cookies.sort_by(|a, b| {
             let longer = b.path.len().cmp(&a.path.len());
             longer.then_with(|| a.name.cmp(&b.name))
@@ -217,7 +217,7 @@ impl Connections {
         cookies.into_iter().map(row).collect()
     }
 
-    /// Puts a cookie into its jar; one without a domain goes to every host.
+    /// Puts a cookie into the jar. One without a domain is sent to every host.
     #[pyo3(signature = (name, value, domain="", path="/", secure=false, expires=None,
         http_only=false, host_only=false))]
     #[allow(clippy::too_many_arguments)]
@@ -248,7 +248,7 @@ impl Connections {
         Ok(())
     }
 
-    /// Takes cookies out of its jar: all, those of a domain, of a path in it, or of a name there.
+    /// Removes cookies from the jar: all, those of a domain, of a path in it, or of a name there.
     #[pyo3(signature = (domain=None, path=None, name=None))]
     fn clear_cookies(&self, domain: Option<&str>, path: Option<&str>, name: Option<&str>) {
         let is = |wanted: Option<&str>, known: &str| wanted.is_none_or(|wanted| wanted == known);
@@ -289,7 +289,7 @@ impl Connections {
         drop(before);
     }
 
-    /// Whether a plain call says all of a request: otherwise Python composes it.
+    /// True if a plain call has all information of a request; otherwise Python composes it.
     #[getter]
     fn _is_plain(&self) -> bool {
         self.is_plain.load(Ordering::Relaxed)
@@ -300,7 +300,7 @@ impl Connections {
         self.is_plain.store(is_plain, Ordering::Relaxed);
     }
 
-    /// Whether its next connections take any certificate.
+    /// True if new connections do not verify certificates.
     #[getter]
     fn insecure(&self) -> bool {
         self.insecure.load(Ordering::Relaxed)
@@ -341,8 +341,8 @@ impl Connections {
         self.settings().max_redirects = most;
     }
 
-    /// Its user paces itself from here on: an iteration begins at this instant, and the next ones
-    /// so many seconds apart. Instants are seconds of `time.perf_counter()`.
+    /// Begins the pacing of the user: its next iteration begins at this instant, and later ones
+    /// follow at this interval in seconds. Instants are seconds of `time.perf_counter()`.
     fn _pace(&self, py: Python<'_>, from: f64, every: f64) -> PyResult<()> {
         let session = self.session(&*engine(py)?);
         session
@@ -351,21 +351,21 @@ impl Connections {
         Ok(())
     }
 
-    /// Its user does not pace itself any more.
+    /// Ends the pacing of the user.
     fn _end_pace(&self) {
         if let Some(session) = self.existing_session() {
             session.requester.end_pace();
         }
     }
 
-    /// An iteration of its user ended at this instant.
+    /// Notes the end of an iteration of the user at this instant.
     fn _iteration_ended(&self, now: f64) {
         if let Some(session) = self.existing_session() {
             session.requester.iteration_ended(nanoseconds(now));
         }
     }
 
-    /// Its user begins the next iteration.
+    /// Notes the beginning of the user's next iteration.
     fn _iteration_begins(&self) {
         if let Some(session) = self.existing_session() {
             session.requester.iteration_begins(monotonic_ns());

@@ -1,9 +1,9 @@
-//! A cookie as Python's side reads it.
+//! Cookies in the form for Python.
 
 use loadline_client::ShownCookie;
 
-/// Name, value, domain, path, whether it goes over TLS only, when it runs out, whether scripts of
-/// pages may not see it, and whether it goes to that host only.
+/// Name, value, domain, path, true if TLS is required, expiry in seconds since 1970, true if hidden
+/// from scripts of pages, and true if sent to that host only.
 pub(crate) type CookieRow = (
     String,
     String,
@@ -15,7 +15,7 @@ pub(crate) type CookieRow = (
     bool,
 );
 
-/// The row of a cookie.
+/// Returns the row of a cookie.
 pub(crate) fn row(cookie: ShownCookie) -> CookieRow {
     (
         cookie.name,

@@ -1,4 +1,4 @@
-//! The engine of this process: a worker on gevent's thread, made when it is first used.
+//! The engine of this process: a worker on gevent's thread, created when it is first used.
 
 use crate::guest::{Hosting, take_requester};
 use crate::hub::Hub;
@@ -21,67 +21,68 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use url::Url;
 
-/// How many rounds of responses and new requests a turn goes on for before other greenlets of the
-/// hub have theirs.
+/// The maximum rounds of responses and new requests in a turn, before other greenlets of the hub
+/// have theirs.
 const MOST_ROUNDS: usize = 8;
-/// A time that does not come.
+/// A duration that never elapses.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 thread_local! {
     static ENGINE: RefCell<Option<Rc<Engine>>> = const { RefCell::new(None) };
 }
 
-/// How many engines this process has had; a child counts on.
+/// The number of engines that this process has had; a child process continues the count.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-/// The engine.
+/// The engine of a process.
 pub(crate) struct Engine {
-    /// Which one of the process it is.
+    /// The engine's number in its process.
     pub(crate) serial: u32,
     worker: RefCell<DrivenWorker>,
     landlord: Requester<Kernel>,
     pub(crate) hub: Hub,
     waiting: Rc<Waiting>,
     sessions: RefCell<Slab<Rc<Session>>>,
-    /// Whether a turn is under way.
+    /// True while a turn runs.
     is_turning: Cell<bool>,
-    /// Whether the hub was told that a turn is due.
+    /// True if a turn was requested from the hub.
     is_due: Cell<bool>,
-    /// Whether something was begun that the worker has not looked at.
+    /// True if there is new work for the worker.
     has_begun: Cell<bool>,
-    /// Whether requests are counted by name: somebody records the run.
+    /// True if requests are counted by name, because the run is recorded.
     is_recorded: Cell<bool>,
-    /// What nobody waits for any more and is to stay in flight, once the end of a recorded run has
-    /// come.
+    /// Requests without a waiting greenlet that have to stay in flight; `None` until a recorded run
+    /// begins to end.
     unfinished: RefCell<Option<Vec<Task>>>,
     /// The series of requests, by method and name.
     series: RefCell<HashMap<String, SeriesId>>,
     _heartbeat: Heartbeat,
 }
 
-/// What a client has of the engine: connections and cookies of its own.
+/// A client's part of the engine: connections and cookies of its own.
 pub(crate) struct Session {
     pub(crate) requester: Requester<Kernel>,
-    /// Its cookies. Most clients never get one, so there is no jar before the first.
+    /// The cookies. Most clients never get one, so the jar is created for the first.
     jar: RefCell<Option<Box<CookieJar>>>,
-    /// Whether its connections take any certificate.
+    /// True if certificates are not verified.
     is_insecure: Cell<bool>,
 }
 
 impl Session {
-    /// Its cookies, in a jar that is made if there is none.
+    /// Returns the jar of cookies, created if there is none.
     pub(crate) fn cookies(&self) -> RefMut<'_, CookieJar> {
         let jar = self.jar.borrow_mut();
         RefMut::map(jar, |jar| &mut **jar.get_or_insert_default())
     }
 
-    /// Its cookies, if there may be any.
+    /// Returns the jar of cookies, if there is one.
     pub(crate) fn existing_cookies(&self) -> Option<RefMut<'_, CookieJar>> {
         let jar = self.jar.borrow_mut();
         RefMut::filter_map(jar, |jar| jar.as_deref_mut()).ok()
     }
 
-    /// Has its connections take any certificate, or not. None that was made otherwise serves again.
+    /// Turns certificate verification off or on for new connections. If that is a change, open idle
+    /// connections are closed, so that they are not used again.
     pub(crate) fn trust_anyone(&self, trusts: bool) {
         if self.is_insecure.replace(trusts) != trusts {
             self.requester.trust_anyone(trusts);
@@ -90,16 +91,16 @@ impl Session {
     }
 }
 
-/// The engine of this thread, made if there is none yet.
+/// Returns the engine of this thread, created if there is none.
 ///
 /// # Errors
-/// On a thread that is not the program's first one, or where it can't be made.
+/// On a thread that is not the program's first one, or if it can't be created.
 pub(crate) fn engine(py: Python<'_>) -> PyResult<Rc<Engine>> {
     if let Some(engine) = existing() {
         return Ok(engine);
     }
     ensure_main_thread()?;
-    // Nobody listens to the run: what it would tell is thrown away.
+    // The run has no receiver: its events are discarded.
     let engine = Engine::make(py, Shape::Closed, |plan, ready, begin_ns| {
         Ok(Run::elsewhere(plan, ready, begin_ns).1)
     })?;
@@ -123,12 +124,12 @@ fn settle(engine: Engine) -> Rc<Engine> {
     engine
 }
 
-/// Begins a new engine, whose run has a load of this shape and is listened to: by what `listen`
-/// begins, given the plan, what is known of its connections and when its load begins. Clients open
-/// new connections.
+/// Begins a new engine for a run with a load of this shape. `listen` creates the inlet that
+/// receives its events, given the plan, the state of its endpoints, and the beginning of its load.
+/// Clients open new connections.
 ///
 /// # Errors
-/// If somebody waits for something of the engine that there is.
+/// If a greenlet waits for a result of the existing engine.
 pub(crate) fn begin_recorded(
     py: Python<'_>,
     shape: Shape,
@@ -150,7 +151,7 @@ pub(crate) fn begin_recorded(
     Ok(())
 }
 
-/// The engine of this thread, if there is one.
+/// Returns the engine of this thread, if there is one.
 pub(crate) fn existing() -> Option<Rc<Engine>> {
     ENGINE
         .try_with(|engine| engine.borrow().clone())
@@ -158,8 +159,8 @@ pub(crate) fn existing() -> Option<Rc<Engine>> {
         .flatten()
 }
 
-/// Has child processes forget the engine that they inherit: it shares descriptors with its parent's
-/// and would take away what is not its own.
+/// Makes child processes forget the engine that they inherit: it shares descriptors with the
+/// parent's and would remove watches that belong to the parent.
 pub(crate) fn forget_in_children(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let forget = wrap_pyfunction!(forget, module)?;
     let arguments = pyo3::types::PyDict::new(module.py());
@@ -177,18 +178,18 @@ fn forget(py: Python<'_>) -> PyResult<()> {
         return Ok(());
     };
     let stopped = engine.hub.stop(py);
-    // Its end would be the end of the parent's connections.
+    // Dropping it would close the parent's connections.
     mem::forget(engine);
     stopped
 }
 
-/// Since when the requests in flight are so, in nanoseconds of `CLOCK_MONOTONIC`.
+/// Returns the times since which requests are in flight, in nanoseconds of `CLOCK_MONOTONIC`.
 #[pyfunction]
 pub(crate) fn in_flight_since_ns() -> Vec<u64> {
     existing().map_or(Vec::new(), |engine| engine.in_flight_since_ns())
 }
 
-/// What the hub calls whenever the engine may have something to do.
+/// Runs a turn of the engine. The hub calls this whenever the engine may have work.
 #[pyfunction]
 fn turn(py: Python<'_>) -> PyResult<()> {
     match existing() {
@@ -198,7 +199,7 @@ fn turn(py: Python<'_>) -> PyResult<()> {
 }
 
 impl Engine {
-    /// A new engine, which tells the run of this inlet.
+    /// Creates an engine that reports its events to the inlet that `listen` returns.
     fn make(
         py: Python<'_>,
         shape: Shape,
@@ -239,7 +240,7 @@ impl Engine {
         })
     }
 
-    /// The series that counts requests of this name, where anybody records them.
+    /// Returns the series that counts requests of this name, if the run is recorded.
     pub(crate) fn series(&self, method: &str, name: &str) -> SeriesId {
         if !self.is_recorded.get() {
             return SeriesId::default();
@@ -248,33 +249,33 @@ impl Engine {
         if let Some(known) = self.series.borrow().get(&name) {
             return *known;
         }
-        // What can't be a name is counted with what had no series left.
+        // A text that can't be a name is counted together with names beyond the limit of series.
         let series = self.landlord.series(&name).unwrap_or_default();
         self.series.borrow_mut().insert(name, series);
         series
     }
 
-    /// Whether somebody records the run.
+    /// True if the run is recorded.
     pub(crate) fn is_recorded(&self) -> bool {
         self.is_recorded.get()
     }
 
-    /// The recorded run is about to end: a request whose user ends stays in flight.
+    /// Begins the end of a recorded run: from now on a request stays in flight when its user ends.
     pub(crate) fn keep_unfinished(&self) {
         self.unfinished.borrow_mut().get_or_insert_default();
     }
 
-    /// Nobody records any more.
+    /// Ends the recording.
     pub(crate) fn stop_recording(&self) {
         self.is_recorded.set(false);
     }
 
-    /// The record is whole: what stayed in flight is given up.
+    /// Cancels the requests that stayed in flight, because the record is complete.
     pub(crate) fn give_up_unfinished(&self) {
         drop(self.unfinished.take());
     }
 
-    /// A session for a client, and its number.
+    /// Opens a session for a client, and returns it with its number.
     pub(crate) fn open_session(&self) -> (u32, Rc<Session>) {
         let session = Rc::new(Session {
             requester: self.landlord.another_user(),
@@ -285,28 +286,28 @@ impl Engine {
         (number as u32, session)
     }
 
-    /// The session of this number.
+    /// Returns the session of this number.
     pub(crate) fn session(&self, number: u32) -> Option<Rc<Session>> {
         self.sessions.borrow().get(number as usize).cloned()
     }
 
-    /// The number of the endpoint that a URL is of.
+    /// Returns the number of a URL's endpoint.
     pub(crate) fn endpoint_of(&self, url: &Url) -> usize {
         self.landlord.endpoint_of(url)
     }
 
-    /// A client is gone: its connections are closed.
+    /// Closes a session with its connections.
     pub(crate) fn close_session(&self, number: u32) {
         let closed = self.sessions.borrow_mut().try_remove(number as usize);
         drop(closed);
     }
 
-    /// Its clock and timers.
+    /// Returns the engine's clock and timers.
     pub(crate) fn host(&self) -> &Kernel {
         self.landlord.host()
     }
 
-    /// As [`begin_wait`](Self::begin_wait), for the response to a request.
+    /// Begins a wait for the response to a request, as [`begin_wait`](Self::begin_wait).
     pub(crate) fn begin_request<F: Future<Output = ()> + 'static>(
         &self,
         py: Python<'_>,
@@ -315,12 +316,12 @@ impl Engine {
         self.begin_wait(py, Some(monotonic_ns()), work)
     }
 
-    /// Since when the requests in flight are so, on `CLOCK_MONOTONIC`.
+    /// Returns the times since which requests are in flight, on `CLOCK_MONOTONIC`.
     pub(crate) fn in_flight_since_ns(&self) -> Vec<u64> {
         self.waiting.in_flight_since_ns()
     }
 
-    /// Begins what this greenlet waits for: what comes of it is to arrive under the ticket, for
+    /// Begins the work for which this greenlet will wait. Its result arrives under the ticket, for
     /// [`wait`](Self::wait) and [`arrival`](Self::arrival).
     pub(crate) fn begin_wait<F: Future<Output = ()> + 'static>(
         &self,
@@ -339,11 +340,11 @@ impl Engine {
         begun.map(|()| ticket)
     }
 
-    /// Waits until what this ticket stands for has come, whoever else may switch here, or until
-    /// something is thrown into the greenlet, which is returned. Either is for
-    /// [`arrival`](Self::arrival).
-    // Its frame, and those of who calls it, are copied for each greenlet that waits: so they are
-    // small, and nothing that needs room is done in them.
+    /// Waits until the result of this ticket has arrived, whichever greenlet switches here
+    /// meanwhile, or until an exception is thrown into the greenlet, which is returned. Call
+    /// [`arrival`](Self::arrival) after it in both cases.
+    // The frames of this function and of its callers are copied for each greenlet that waits: so
+    // they are small, and work that needs stack is done in other functions.
     pub(crate) fn wait(&self, py: Python<'_>, ticket: Ticket) -> Option<Box<PyErr>> {
         loop {
             let thrown = self.hub.switch(py);
@@ -353,10 +354,10 @@ impl Engine {
         }
     }
 
-    /// What was waited for with this ticket.
+    /// Returns the result of the wait with this ticket.
     ///
     /// # Errors
-    /// What was thrown into the greenlet meanwhile: what it waited for is given up then.
+    /// The exception that was thrown into the greenlet meanwhile; the work is cancelled then.
     pub(crate) fn arrival(
         &self,
         py: Python<'_>,
@@ -371,13 +372,13 @@ impl Engine {
         if let Some(unfinished) = self.unfinished.borrow_mut().as_mut() {
             unfinished.extend(task);
         }
-        // The loop drops what was given up when it next looks at it.
+        // The event loop drops cancelled work in its next turn.
         self.turn_soon(py)?;
         let lost = || PyRuntimeError::new_err("a wait ended without an end");
         Err(thrown.map_or_else(lost, |thrown| *thrown))
     }
 
-    /// Has the worker look at what was begun: in the turn that is under way, or in one of its own.
+    /// Schedules the new work of the worker: in the current turn, or in another one.
     fn turn_soon(&self, py: Python<'_>) -> PyResult<()> {
         self.has_begun.set(true);
         if self.is_turning.get() || self.is_due.replace(true) {
@@ -386,8 +387,8 @@ impl Engine {
         self.hub.call_soon(py)
     }
 
-    /// Takes what the kernel has, switches to the greenlets whose responses are whole, sends what
-    /// they ask for next, and so on until nothing is left or others are to have their turn.
+    /// Receives from the kernel, switches to the greenlets whose responses are complete, sends
+    /// their next requests, and so on until no work is left or others have to get their turn.
     fn turn(&self, py: Python<'_>) -> PyResult<()> {
         self.is_due.set(false);
         if self.is_turning.replace(true) {
@@ -421,7 +422,7 @@ impl Engine {
     }
 }
 
-/// The load of a process: users without requests of their own, for ever.
+/// Returns the plan of a process's load: users without requests of their own, without an end.
 pub(crate) fn plan_of(users: u32, shape: Shape) -> Plan {
     let mut plan = Plan {
         load: Load {
@@ -433,13 +434,13 @@ pub(crate) fn plan_of(users: u32, shape: Shape) -> Plan {
         ..Plan::default()
     };
     plan.connection.ahead = false;
-    // Each request says how long it may take.
+    // Each request has its own timeout.
     plan.connection.timeout = FOREVER;
     plan.connection.connect_timeout = FOREVER;
     plan
 }
 
-/// The authorities that Python's clients trust, where they are known.
+/// Returns the file of certificate authorities that Python's clients trust, if it is known.
 fn authorities(py: Python<'_>) -> Option<std::path::PathBuf> {
     let certifi = py.import("certifi").ok()?;
     let path: String = certifi.call_method0("where").ok()?.extract().ok()?;

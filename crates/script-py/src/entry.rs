@@ -1,4 +1,4 @@
-//! The figures of one name, as Locust keeps them.
+//! Statistics of one name, as Locust keeps them.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -7,19 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// A key of the response times: a whole number where Locust's own rounding made it.
+/// A key of the response times: a whole number if Locust's own rounding produced it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Bucket {
     /// Milliseconds.
     Whole(i64),
-    /// The bits of a number that a function of the user's made.
+    /// The bits of a number that a user's function returned.
     Real(u64),
 }
 
 impl Bucket {
-    /// Locust's rounding: to the millisecond below 100 ms, to ten of them below a second, to a
-    /// hundred below ten seconds, to a second from there on; what lies in the middle goes to the
-    /// even neighbour, as in Python.
+    /// Rounds a time in milliseconds as Locust does: to 1 ms below 100 ms, to 10 ms below 1 s, to
+    /// 100 ms below 10 s, and to 1 s from there on. Ties are rounded to even, as in Python.
     pub(crate) fn of(ms: f64) -> Bucket {
         let step = match ms {
             ms if ms < 100.0 => 1.0,
@@ -30,7 +29,7 @@ impl Bucket {
         Bucket::Whole((round_to_even(ms, step) * step) as i64)
     }
 
-    /// What a function of the user's made of a time.
+    /// Returns the bucket for a value that a user's function returned.
     pub(crate) fn given(value: &Bound<'_, PyAny>) -> PyResult<Bucket> {
         match value.extract::<i64>() {
             Ok(whole) => Ok(Bucket::Whole(whole)),
@@ -39,8 +38,9 @@ impl Bucket {
     }
 }
 
-/// How many steps a number is, rounded. Exact: what is left of a number behind its last whole step
-/// is a number itself, unlike a tenth of it.
+/// Returns a number divided by `step`, rounded to a whole number, ties to even. The comparison with
+/// half a step is exact, because the remainder after whole steps is a floating-point number; a
+/// quotient such as a tenth is not.
 fn round_to_even(number: f64, step: f64) -> f64 {
     let mut whole = (number / step).floor();
     let mut left = number - whole * step;
@@ -56,7 +56,7 @@ fn round_to_even(number: f64, step: f64) -> f64 {
     whole
 }
 
-/// Counts by key, in the order in which the keys came.
+/// Counts by key, in the order of first occurrence.
 #[derive(Clone, Debug)]
 struct Counts<K> {
     pairs: Vec<(K, u64)>,
@@ -93,7 +93,7 @@ impl<K: Copy + Eq + std::hash::Hash> Counts<K> {
     }
 }
 
-/// What is counted under one name.
+/// The statistics of one name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     requests: u64,
@@ -157,20 +157,20 @@ impl Figures {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the time in seconds since 1970.
 pub(crate) fn epoch() -> f64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// The figures of a name, wherever they are held.
+/// The statistics of a name, shared by all that refer to them.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) method: String,
     pub(crate) name: String,
-    /// The edition of the store that it was made in.
+    /// The edition of the store that it was created in.
     pub(crate) edition: u64,
-    /// Whether it is a row of its store's: something was counted in it, or asked for it.
+    /// True if it is a row of its store: a request was counted in it, or it was read.
     is_listed: AtomicBool,
     figures: Mutex<Figures>,
 }
@@ -186,12 +186,12 @@ impl Tally {
         }
     }
 
-    /// Whether it is a row.
+    /// True if it is a row.
     pub(crate) fn is_listed(&self) -> bool {
         self.is_listed.load(Ordering::Relaxed)
     }
 
-    /// Makes it a row, which begins now. Returns whether it was none before.
+    /// Makes it a row, which begins now. Returns true if it was not a row before.
     pub(crate) fn list(&self) -> bool {
         let is_new = !self.is_listed.swap(true, Ordering::Relaxed);
         if is_new {
@@ -200,7 +200,7 @@ impl Tally {
         is_new
     }
 
-    /// The same figures, which nobody counts on.
+    /// Returns a copy that no longer changes.
     fn copy(&self) -> Tally {
         Tally {
             method: self.method.clone(),
@@ -223,13 +223,13 @@ impl Tally {
         *self.lock() = Figures::new();
     }
 
-    // Nothing of Python's is called while it is locked: that could come back here.
+    // No Python code is called while it is locked: that code could call back here.
     fn lock(&self) -> MutexGuard<'_, Figures> {
         self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The figures of one name and method.
+/// The statistics of one name and method.
 #[pyclass(frozen, module = "loadline._native")]
 pub(crate) struct Entry(pub(crate) Arc<Tally>);
 
@@ -381,7 +381,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Counts a request in this row alone; `bucket` rounds its time, Locust's own rounding if None.
+    /// Counts a request in this row only. `bucket` rounds its time; None: Locust's own rounding.
     #[pyo3(signature = (response_time_ms, length, bucket=None))]
     fn log(
         &self,
@@ -398,24 +398,24 @@ impl Entry {
         Ok(())
     }
 
-    /// Counts a failure in this row alone.
+    /// Counts a failure in this row only.
     fn log_error(&self) {
         self.0.log_failure(epoch());
     }
 
-    /// The same figures as they are now.
+    /// Returns a copy of the current statistics.
     fn copy(&self) -> Entry {
         Entry(Arc::new(self.0.copy()))
     }
 
-    /// Adds what another process counted: a dictionary of the fields of this class.
+    /// Adds the counts of another process: a dictionary of the fields of this class.
     fn add(&self, report: &Bound<'_, PyDict>) -> PyResult<()> {
         let report = read(report)?;
         self.0.lock().add(&report);
         Ok(())
     }
 
-    /// Forgets what was counted.
+    /// Resets all counts.
     fn reset(&self) {
         self.0.reset();
     }
@@ -426,7 +426,7 @@ impl Entry {
     }
 }
 
-/// The figures in a dictionary, read before anything is locked.
+/// Reads statistics from a dictionary, before anything is locked.
 fn read(report: &Bound<'_, PyDict>) -> PyResult<Figures> {
     let field = |name: &str| report.as_any().get_item(name);
     let counts = |name: &str| PyResult::Ok(field(name)?.cast_into::<PyDict>()?);
@@ -446,7 +446,7 @@ fn read(report: &Bound<'_, PyDict>) -> PyResult<Figures> {
     })
 }
 
-/// Counts of response times in a dictionary.
+/// Reads counts of response times from a dictionary.
 fn times_in(pairs: &Bound<'_, PyDict>) -> PyResult<Counts<Bucket>> {
     let mut counts = Counts::default();
     for (key, count) in pairs.iter() {
@@ -455,7 +455,7 @@ fn times_in(pairs: &Bound<'_, PyDict>) -> PyResult<Counts<Bucket>> {
     Ok(counts)
 }
 
-/// Counts of seconds in a dictionary, whose keys may be the texts that JSON has.
+/// Reads counts of seconds from a dictionary, whose keys may be texts, as JSON has them.
 fn seconds_in(pairs: &Bound<'_, PyDict>) -> PyResult<Counts<i64>> {
     let mut counts = Counts::default();
     for (key, count) in pairs.iter() {

@@ -1,4 +1,4 @@
-//! What a request failed of, as Python sees it.
+//! Failures of requests as exceptions of Python.
 
 use crate::fetched::Failure;
 use pyo3::exceptions::PyException;
@@ -13,7 +13,7 @@ pyo3::create_exception!(
      the `expected` bytes of its body."
 );
 
-/// The exception that stands for a failure.
+/// Returns the exception for a failure.
 pub(crate) fn native_error<'py>(py: Python<'py>, failure: &Failure) -> PyResult<Bound<'py, PyAny>> {
     let error = py.get_type::<NativeError>().call1((&failure.text,))?;
     error.setattr("kind", failure.kind)?;

@@ -1,4 +1,4 @@
-//! A request with its redirects, from what is asked to what came of it. Knows nothing of Python.
+//! A request with its redirects, from its parameters to its outcome. Nothing here accesses Python.
 
 use crate::body::decoded;
 use crate::engine::{Engine, Session};
@@ -16,33 +16,33 @@ use url::Url;
 
 const NS_PER_SECOND: f64 = 1e9;
 
-/// What is asked.
+/// The parameters of a request.
 pub(crate) struct Order {
     pub(crate) engine: Weak<Engine>,
     pub(crate) session: Rc<Session>,
     pub(crate) template: Arc<Template>,
     pub(crate) flavour: Flavour,
     pub(crate) series: SeriesId,
-    /// How long each exchange may take.
+    /// The timeout of each exchange.
     pub(crate) timeout_ns: u64,
-    /// How many redirects are followed; none if `None`, and the redirect is the response then.
+    /// The maximum number of redirects to follow; with `None` a redirect is the response.
     pub(crate) redirects: Option<u32>,
-    /// Whether content codings are taken off.
+    /// True if the body is decoded from its content codings.
     pub(crate) decodes: bool,
 }
 
-/// What follows on a hop.
+/// The step after an exchange.
 enum Next {
-    /// Nothing.
+    /// No further request.
     Nothing,
-    /// A request to somewhere else.
+    /// A request to another place.
     Redirected(Template),
-    /// Nothing, as the redirect leads nowhere.
+    /// A failure: the exchange failed, or its redirect can't be followed.
     Lost(Failure),
 }
 
 impl Order {
-    /// Sends it, and what follows on its response.
+    /// Sends the request, and follows its redirects.
     pub(crate) async fn fetch(&mut self) -> Fetched {
         let started_ns = monotonic_ns();
         let mut history: Vec<Fetched> = Vec::new();
@@ -111,7 +111,7 @@ impl Order {
         }
     }
 
-    /// A failure with the time that it was given, if there was a limit.
+    /// Adds the timeout to a failure, if there was one and it was exceeded.
     fn limited(&self, failure: Failure) -> Failure {
         let has_limit = failure.kind.ends_with("timeout") && self.timeout_ns < u64::MAX;
         let limit = has_limit.then(|| self.timeout_ns as f64 / NS_PER_SECOND);
@@ -196,7 +196,7 @@ impl Order {
 }
 
 impl Fetched {
-    /// There is no response after all.
+    /// Discards the response, because of this failure.
     fn fail(&mut self, failure: Failure) {
         self.status = 0;
         self.body = Vec::new();
@@ -204,8 +204,8 @@ impl Fetched {
     }
 }
 
-/// Whether a redirect leads to the same host by TLS, both at their usual ports: requests lets
-/// credentials go there.
+/// True if a redirect leads from HTTP to HTTPS on the same host, both at their default ports:
+/// requests keeps credentials for those.
 fn only_secured(from: &Url, to: &Url) -> bool {
     let is = |url: &Url, scheme, port| {
         url.scheme() == scheme && url.port_or_known_default() == Some(port)

@@ -1,60 +1,60 @@
-//! What came of a request.
+//! The outcome of a request.
 
 use crate::template::Template;
 use loadline_reactor::monotonic_ns;
 use std::sync::Arc;
 
-/// What came of a request with all its redirects.
+/// The outcome of a request with all its redirects.
 #[derive(Debug)]
 pub(crate) struct Fetched {
     /// The last request.
     pub(crate) sent: Arc<Template>,
     /// The status; 0 if there is no response.
     pub(crate) status: u16,
-    /// The head as it came, without the coding's fields taken out.
+    /// The head as it was received, with the fields of the content coding.
     pub(crate) head: Vec<u8>,
-    /// The body without its content coding.
+    /// The body, decoded from its content coding.
     pub(crate) body: Vec<u8>,
-    /// Redirects that led here, the first first.
+    /// The redirects before it, the first one first.
     pub(crate) history: Vec<Fetched>,
-    /// Why there is no response.
+    /// The reason why there is no response.
     pub(crate) failure: Option<Failure>,
-    /// When the request was made, on `CLOCK_MONOTONIC`.
+    /// The start of the call, on `CLOCK_MONOTONIC`.
     pub(crate) started_ns: u64,
-    /// From the first request's start to the last response's end.
+    /// The time from the first request's start to the last response's end.
     pub(crate) response_ns: u64,
-    /// From this request's start to the first byte of its response.
+    /// The time from this request's start to the first byte of its response.
     pub(crate) first_byte_ns: u64,
 }
 
-/// Why a request failed.
+/// The failure of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// Its kind, by a name of the engine's.
+    /// The kind of error: the engine's name, or one of this crate.
     pub(crate) kind: &'static str,
-    /// The system's number.
+    /// The error number of the system.
     pub(crate) os_error: Option<i32>,
-    /// The engine's words.
+    /// The engine's message.
     pub(crate) text: String,
-    /// What was not to be exceeded: seconds, or a count of redirects.
+    /// The limit that was exceeded: seconds, or a number of redirects.
     pub(crate) limit: Option<f64>,
-    /// How much of the response had come.
+    /// The received part of the response.
     pub(crate) seen: Seen,
 }
 
-/// How much of a response had come when it failed.
+/// The part of a response that was received before it failed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// All bytes.
     pub(crate) bytes: u64,
-    /// Those of the body.
+    /// The bytes of the body.
     pub(crate) body: usize,
-    /// How many of these the head announced.
+    /// The length of the body that the head announced.
     pub(crate) announced: Option<usize>,
 }
 
 impl Failure {
-    /// A failure that is no exchange's.
+    /// Creates a failure that is not one of an exchange.
     pub(crate) fn of(kind: &'static str, text: String) -> Self {
         Failure {
             kind,
@@ -67,7 +67,7 @@ impl Failure {
 }
 
 impl Fetched {
-    /// What is left of a request that was given up from outside.
+    /// Creates the outcome of a request that was cancelled from outside.
     pub(crate) fn interrupted(sent: Arc<Template>, started_ns: u64, text: String) -> Self {
         let passed_ns = monotonic_ns().saturating_sub(started_ns);
         Fetched {
@@ -83,7 +83,7 @@ impl Fetched {
         }
     }
 
-    /// The reason in the status line.
+    /// Returns the reason phrase of the status line.
     pub(crate) fn reason(&self) -> String {
         let line = self.head.split(|byte| *byte == b'\n').next();
         let mut parts = line.unwrap_or_default().splitn(3, |byte| *byte == b' ');
@@ -91,7 +91,7 @@ impl Fetched {
         text(reason.trim_ascii())
     }
 
-    /// The fields of the head, in the order they came.
+    /// Returns the fields of the head, in the order in which they were received.
     pub(crate) fn headers(&self) -> Vec<(String, String)> {
         let mut fields: Vec<(String, String)> = Vec::new();
         for line in self.head.split(|byte| *byte == b'\n').skip(1) {
@@ -110,7 +110,7 @@ impl Fetched {
         fields
     }
 
-    /// The first value of a field.
+    /// Returns the first value of a field.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let fields = self.headers().into_iter();
         let mut of_name = fields.filter(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -118,7 +118,7 @@ impl Fetched {
     }
 }
 
-/// Bytes of a head as Python reads them: each stands for the character of its number.
+/// Decodes bytes of a head as Latin-1, as Python does: each byte is the character of its number.
 fn text(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }

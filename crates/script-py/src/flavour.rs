@@ -1,10 +1,10 @@
-//! Whose client it is that a client stands for: what is a success there, and where redirects lead.
+//! The HTTP client of Locust that a client imitates: its statuses of success, its redirects.
 
 use loadline_engine::Resend;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The client that a client stands for.
+/// The HTTP client to imitate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Flavour {
     /// `requests.Session`, of an HttpUser.
@@ -24,7 +24,7 @@ impl Flavour {
         }
     }
 
-    /// Whether a response of this status is no failure.
+    /// True if a response of this status is a success.
     pub(crate) fn is_success(self, status: u16) -> bool {
         match self {
             Flavour::Requests => (1..400).contains(&status),
@@ -32,12 +32,12 @@ impl Flavour {
         }
     }
 
-    /// Whether a request of this method follows redirects where it does not say.
+    /// True if a request of this method follows redirects by default.
     pub(crate) fn follows(self, method: &str) -> bool {
         self == Flavour::Fast || method != "HEAD"
     }
 
-    /// The method that follows on a redirect of this status.
+    /// Returns the method of the request that follows a redirect of this status.
     pub(crate) fn next_method(self, status: u16, method: &str) -> &str {
         let becomes_get = match (self, status) {
             (_, 302 | 303) | (Flavour::Fast, 301) => method != "HEAD",
@@ -47,8 +47,9 @@ impl Flavour {
         if becomes_get { "GET" } else { method }
     }
 
-    /// When a request of this method is sent once more. `HttpUser`'s urllib3 sends nothing twice;
-    /// geventhttpclient sends what is idempotent again when its connection ends without a response.
+    /// Returns the rule for sending a request of this method again. `HttpUser`'s urllib3 sends
+    /// nothing twice; geventhttpclient repeats idempotent requests if the connection ends without a
+    /// response.
     pub(crate) fn resend(self, method: &str) -> Resend {
         let is_idempotent = matches!(
             method,
@@ -60,7 +61,7 @@ impl Flavour {
         }
     }
 
-    /// Whether a request goes out with an empty body rather than without one.
+    /// True if a request is sent with an empty body rather than without one.
     pub(crate) fn has_empty_body(self, method: &str) -> bool {
         match self {
             Flavour::Requests => !matches!(method, "GET" | "HEAD"),
@@ -68,7 +69,7 @@ impl Flavour {
         }
     }
 
-    /// The type of a body that was given as text or bytes, where no header says it.
+    /// Returns the content type of a body given as text or bytes, where no header has it.
     pub(crate) fn content_type(self, is_text: bool) -> Option<&'static str> {
         match (self, is_text) {
             (Flavour::Requests, _) => None,

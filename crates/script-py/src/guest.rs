@@ -1,4 +1,4 @@
-//! The user of the load who does nothing but let others in: each client is a guest of its.
+//! The single user of the load, which only provides the requester from which clients get theirs.
 
 use loadline_engine::{Behaviour, Iteration, Requester, Scenario};
 use loadline_reactor::Kernel;
@@ -6,22 +6,22 @@ use std::cell::RefCell;
 use std::future::pending;
 use std::rc::Rc;
 
-/// Where the user leaves what it sends with.
+/// The place where the user leaves its requester.
 pub(crate) type Door = Rc<RefCell<Option<Requester<Kernel>>>>;
 
 thread_local! {
-    /// A scenario is made by the engine, of something that can go to other threads; this one is
-    /// made on the thread that asks for it.
+    /// The engine creates a scenario from a value that may be sent to other threads; this one is
+    /// created on the thread that requests it.
     static DOOR: Door = Door::default();
 }
 
-/// The load of a process of Python's: one user who waits for its end.
+/// The load of a Python process: one user that waits for the end.
 pub(crate) struct Hosting;
 
-/// Its user.
+/// The user of that load.
 pub(crate) struct Landlord;
 
-/// What the user that was begun on this thread sends with, once it has begun.
+/// Takes the requester of the user that was begun on this thread, once it has begun.
 pub(crate) fn take_requester() -> Option<Requester<Kernel>> {
     DOOR.with(|door| door.borrow_mut().take())
 }

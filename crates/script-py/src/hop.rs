@@ -1,64 +1,65 @@
-//! What is seen of one exchange.
+//! The observation of one exchange.
 
 use crate::fetched::{Failure, Seen};
 use loadline_engine::Observer;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::Sink;
 
-/// A timeout that came before anything was sent.
+/// The kind of a timeout before anything was sent.
 const CONNECT_TIMEOUT: &str = "connect_timeout";
-/// The most room that is made for a body before it comes.
+/// The maximum capacity that is reserved for a body in advance.
 const MOST_AHEAD: usize = 1 << 20;
 
-/// Sees one exchange. There is one for each request in flight, so it is small.
+/// Collects the data of one exchange. There is one for each request in flight, so it is small.
 #[derive(Debug, Default)]
 pub(crate) struct Hop {
     pub(crate) status: u16,
     pub(crate) head: Vec<u8>,
     pub(crate) body: Vec<u8>,
-    /// How it ended, once it has.
+    /// The end of the exchange, once it has ended.
     pub(crate) end: Option<End>,
-    /// What the head says of the body's length.
+    /// The length of the body that the head announces.
     announced: Option<usize>,
-    /// What most exchanges have nothing of.
+    /// Data that most exchanges don't have.
     rare: Option<Box<Rare>>,
 }
 
-/// How an exchange ended: what is made use of here.
+/// The data of an exchange's end that is needed here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) start_ns: u64,
     pub(crate) first_byte_ns: u64,
     pub(crate) end_ns: u64,
     bytes_in: u64,
-    /// Whether a byte of the request went out.
+    /// True if a byte of the request was sent.
     was_sent: bool,
     outcome: Outcome,
 }
 
-/// What most exchanges have nothing of.
+/// Data that most exchanges don't have.
 #[derive(Debug, Default)]
 struct Rare {
-    /// The values of `Location`, `Content-Encoding` and `Set-Cookie`.
+    /// The value of `Location`; below, those of `Content-Encoding`, joined by commas, and of
+    /// `Set-Cookie`.
     location: Option<Vec<u8>>,
     codings: Option<Vec<u8>>,
     set_cookies: Vec<Vec<u8>>,
-    /// Why it failed, and the system's number.
+    /// The reason of a failure, and the system's error number.
     reason: Option<(String, Option<i32>)>,
 }
 
 impl Hop {
-    /// The value of `Location`.
+    /// Returns the value of `Location`.
     pub(crate) fn location(&self) -> Option<&[u8]> {
         self.rare.as_ref()?.location.as_deref()
     }
 
-    /// The values of `Content-Encoding`.
+    /// Returns the values of `Content-Encoding`, joined by commas.
     pub(crate) fn codings(&self) -> Option<&[u8]> {
         self.rare.as_ref()?.codings.as_deref()
     }
 
-    /// The values of `Set-Cookie`.
+    /// Returns the values of `Set-Cookie`.
     pub(crate) fn set_cookies(&self) -> &[Vec<u8>] {
         self.rare.as_ref().map_or(&[], |rare| &rare.set_cookies)
     }
@@ -67,7 +68,7 @@ impl Hop {
         self.rare.get_or_insert_default()
     }
 
-    /// Why there is no response.
+    /// Returns the failure, if there is no response.
     pub(crate) fn failure(&mut self) -> Option<Failure> {
         let Some(end) = self.end else {
             let text = "the request was not sent".to_owned();
@@ -109,7 +110,7 @@ impl Sink for Hop {
 
     fn header(&mut self, name: &[u8], value: &[u8]) {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
-        // Most fields are told apart by their length.
+        // Most fields are distinguished by their length.
         match name.len() {
             8 if is("Location") => self.rare().location = Some(value.to_vec()),
             10 if is("Set-Cookie") => self.rare().set_cookies.push(value.to_vec()),

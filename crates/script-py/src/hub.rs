@@ -6,25 +6,26 @@ use pyo3::prelude::*;
 use std::cell::Cell;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// What is used of gevent.
+/// The parts of gevent that are used.
 pub(crate) struct Hub {
     hub: Py<PyAny>,
-    /// Greenlet's own switch to the hub: waits until somebody switches back. gevent's looks first
-    /// whether whoever calls it is the hub, which [`Hub::waiter`] does once.
+    /// Greenlet's own switch to the hub, which returns when another greenlet switches back.
+    /// gevent's first checks that the caller is not the hub, which [`Hub::waiter`] does once.
     switch: Py<PyAny>,
     /// `greenlet.getcurrent`.
     current: Py<PyAny>,
     run_callback: Py<PyAny>,
-    /// Watches the engine's descriptor.
+    /// The watcher of the engine's descriptor.
     watcher: Py<PyAny>,
-    /// Whether the watcher keeps the hub's loop from ending.
+    /// True if the watcher keeps the hub's loop from ending.
     holds: Cell<bool>,
-    /// What the hub calls.
+    /// The callback of the hub.
     turn: Py<PyAny>,
 }
 
 impl Hub {
-    /// The hub of this thread, which calls `turn` whenever the descriptor is readable.
+    /// Creates a watch of the descriptor by this thread's hub, which calls `turn` whenever it is
+    /// readable.
     pub(crate) fn watch(
         py: Python<'_>,
         descriptor: BorrowedFd<'_>,
@@ -49,7 +50,10 @@ impl Hub {
         })
     }
 
-    /// The greenlet that runs; not the hub itself, which must not wait.
+    /// Returns the current greenlet, if it may wait.
+    ///
+    /// # Errors
+    /// If it is the hub itself, which must not wait.
     pub(crate) fn waiter(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let current = self.current.call0(py)?;
         if current.is(&self.hub) {
@@ -60,18 +64,18 @@ impl Hub {
         Ok(current)
     }
 
-    /// Lets others run until somebody switches back; returns what was thrown in then. Boxed, as
-    /// those that wait keep its place.
+    /// Lets others run until another greenlet switches back. Returns the exception that was thrown
+    /// into this one then. It is boxed, because waiting greenlets keep the space for it.
     pub(crate) fn switch(&self, py: Python<'_>) -> Option<Box<PyErr>> {
         self.switch.call0(py).err().map(Box::new)
     }
 
-    /// Has the hub call `turn` soon.
+    /// Schedules a call of `turn` by the hub.
     pub(crate) fn call_soon(&self, py: Python<'_>) -> PyResult<()> {
         self.run_callback.call1(py, (&self.turn,)).map(drop)
     }
 
-    /// Whether the loop is kept from ending: as long as somebody waits.
+    /// Keeps the loop from ending while `holds` is true: as long as a greenlet waits.
     pub(crate) fn hold(&self, py: Python<'_>, holds: bool) -> PyResult<()> {
         match self.holds.replace(holds) == holds {
             true => Ok(()),
@@ -79,7 +83,7 @@ impl Hub {
         }
     }
 
-    /// Switches to a greenlet. What it dies of is told as gevent does.
+    /// Switches to a greenlet. An exception that ends the greenlet is reported as gevent does.
     pub(crate) fn switch_to(&self, py: Python<'_>, greenlet: &Py<PyAny>) {
         if let Err(error) = greenlet.call_method0(py, intern!(py, "switch")) {
             self.tell(py, greenlet, error);
@@ -99,12 +103,12 @@ impl Hub {
         }
     }
 
-    /// Watches no more.
+    /// Stops the watch.
     pub(crate) fn stop(&self, py: Python<'_>) -> PyResult<()> {
         self.watcher.call_method0(py, "stop").map(drop)
     }
 
-    /// The loop.
+    /// Returns the loop.
     pub(crate) fn own_loop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.hub.bind(py).getattr("loop")
     }

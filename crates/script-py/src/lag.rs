@@ -1,12 +1,11 @@
-//! The hub's lag: whether code of a user's keeps gevent's loop from its work, for how long, and
-//! where.
+//! The hub's lag: the time that user code blocks gevent's loop, and the line of that code.
 //!
-//! The hub beats by a timer of its own. A thread looks whether the beat comes: if it stays away for
-//! a tenth of a second, the line that the hub's thread is at is the one to blame.
+//! The hub beats by a timer of its own, and a thread watches the beats. If there is no beat for a
+//! tenth of a second, the current line of the hub's thread is the cause.
 //!
 //! The thread attaches to Python to read that line. CPython before 3.14 ends a thread that waits to
-//! be attached while the interpreter ends, by unwinding its stack, which aborts the process once it
-//! meets a frame of Rust's. So the thread is ended and joined before that, by `atexit`.
+//! be attached while the interpreter ends, by unwinding its stack, which aborts the process at the
+//! first frame of Rust. So the thread is ended and joined before that, by `atexit`.
 
 use crate::hub::Hub;
 use loadline_reactor::monotonic_ns;
@@ -18,45 +17,45 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How often the hub beats, and the thread looks.
+/// The interval of the hub's beats, and of the thread's checks.
 const BEAT: Duration = Duration::from_millis(25);
-/// A beat that stays away for longer than this is told.
+/// The time without a beat after which a lag is reported.
 const PATIENCE_NS: u64 = 100_000_000;
 const NS_PER_MS: f64 = 1e6;
 
-/// When the hub beat last, on `CLOCK_MONOTONIC`.
+/// The time of the last beat, on `CLOCK_MONOTONIC`.
 static LAST_BEAT_NS: AtomicU64 = AtomicU64::new(0);
 static WATCH: Mutex<Watch> = Mutex::new(Watch::NotYet);
 static LAG: Mutex<Lag> = Mutex::new(Lag::NONE);
 
-/// How late the hub was.
+/// The measured lag of the hub.
 #[derive(Clone)]
 struct Lag {
     times: u64,
     total_ns: u64,
     most_ns: u64,
-    /// Where it was for longest.
+    /// The place of the longest lag.
     worst: Option<String>,
-    /// Where it was last.
+    /// The place of the last lag.
     last: Option<String>,
-    /// Where it is now, and since which beat.
+    /// The place of the current lag, with the time of the beat before it.
     place: Option<(u64, String)>,
 }
 
-/// The thread that looks.
+/// The watching thread.
 enum Watch {
-    /// There is none yet.
+    /// Not started yet.
     NotYet,
-    /// It looks until it is told that it is over.
+    /// Running until `is_over` is set.
     Looking {
         is_over: Arc<AtomicBool>,
         thread: JoinHandle<()>,
     },
-    /// The interpreter ends, so there will be none.
+    /// Not to be started, because the interpreter ends.
     Over,
 }
 
-/// The hub's timer.
+/// The timer of the hub's beats.
 pub(crate) struct Heartbeat {
     _timer: Py<PyAny>,
 }
@@ -66,7 +65,7 @@ fn lag() -> MutexGuard<'static, Lag> {
 }
 
 impl Heartbeat {
-    /// Has a hub beat.
+    /// Starts the beats of a hub.
     pub(crate) fn begin(py: Python<'_>, hub: &Hub) -> PyResult<Heartbeat> {
         let beat_s = BEAT.as_secs_f64();
         let timer = hub.own_loop(py)?.call_method1("timer", (beat_s, beat_s))?;
@@ -119,7 +118,7 @@ fn watching() -> MutexGuard<'static, Watch> {
     WATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins the thread that looks, in this process.
+/// Starts the watching thread in this process.
 fn watch(py: Python<'_>) -> PyResult<()> {
     if !matches!(*watching(), Watch::NotYet) {
         return Ok(());
@@ -142,20 +141,20 @@ fn watch(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Ends the thread that looks, before the interpreter ends. It may be waiting to be attached, so
-/// this thread is not meanwhile.
+/// Ends the watching thread, before the interpreter ends. This thread is detached meanwhile,
+/// because the other one may be waiting to be attached.
 #[pyfunction]
 fn end_watch(py: Python<'_>) {
     let ended = mem::replace(&mut *watching(), Watch::Over);
     if let Watch::Looking { is_over, thread } = ended {
         is_over.store(true, Ordering::Relaxed);
         thread.thread().unpark();
-        // It has nothing to tell, even if it panicked.
+        // Its result has no information, even if it panicked.
         let _ = py.detach(|| thread.join());
     }
 }
 
-/// In a child process nobody looks yet: its parent's thread is not there.
+/// Resets the state in a child process, where the parent's thread does not exist.
 pub(crate) fn forget() {
     mem::forget(mem::replace(&mut *watching(), Watch::NotYet));
 }
@@ -178,8 +177,8 @@ fn look(ident: u64) {
     }
 }
 
-/// The line of a user's that a thread is at: the innermost one outside of Python's own files, or
-/// the innermost of all.
+/// Returns the current line of a thread: the innermost one outside of Python's own files and
+/// installed packages, or the innermost of all.
 fn place(py: Python<'_>, ident: u64) -> PyResult<String> {
     let sys = py.import("sys")?;
     let frames = sys.call_method0("_current_frames")?;
@@ -213,8 +212,8 @@ fn described(frame: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("{file}:{line} in {name}: {}", source.trim()))
 }
 
-/// How often and how long the hub was kept from its work for a tenth of a second or more, where it
-/// was longest, and where it was last; `forget` begins to count anew.
+/// Returns how often and how long the hub was blocked for a tenth of a second or more, and the
+/// places of the longest and of the last time; `forget` resets the counts.
 #[pyfunction]
 #[pyo3(signature = (forget=false))]
 pub(crate) fn hub_lag(py: Python<'_>, forget: bool) -> PyResult<Bound<'_, PyDict>> {

@@ -2,18 +2,18 @@
 //!
 //! Locust's users are greenlets on one thread, whose loop is gevent's hub. The engine runs on the
 //! same thread, inside that loop: a worker that is driven by turns
-//! ([`DrivenWorker`](loadline_engine::DrivenWorker)), behind one descriptor that the hub watches.
-//! A request is a task of the worker's loop. The greenlet that asked for it sleeps meanwhile, and
-//! is switched to from within the turn in which the response became whole. Nothing crosses a
-//! thread, and no object of Python's is made for a request but its response.
+//! ([`DrivenWorker`](loadline_engine::DrivenWorker)), behind one descriptor that the hub watches. A
+//! request is a task of the worker's loop. The greenlet that sent it sleeps meanwhile, and is
+//! switched to from within the turn in which the response became complete. No data crosses a
+//! thread, and the response is the only Python object that is created for a request.
 //!
-//! # Rules that hold everywhere here
+//! # Rules for all modules
 //!
-//! - *Nothing is borrowed over a switch.* Whoever waits leaves its place on the stack, and the next
-//!   greenlet runs through the same code: classes are frozen, and their cells are closed again
-//!   before anything of Python's is called.
-//! - *Each wait has a place of its own* (`waiting`), numbered anew each time. What comes for a
-//!   wait that is over is thrown away.
+//! - *Nothing is borrowed over a switch.* A waiting greenlet leaves its frames on the stack, and
+//!   the next greenlet runs through the same code: classes are frozen, and borrows of their cells
+//!   end before any Python code is called.
+//! - *Each wait has a place of its own* (`waiting`) with a new number. A result for a wait that is
+//!   over is discarded.
 //! - *No thread attaches to Python while the interpreter ends*: one that may is joined before
 //!   (`lag`).
 //! - *The engine belongs to a thread and a process* (`engine`). Calls from other threads are

@@ -1,13 +1,13 @@
-//! The saved runs of the processes of one test, as one.
+//! Merges the saved runs of a test's processes.
 
 use loadline_record::{Ended, RunFile};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// Writes one saved run of what the processes of a test recorded, each in a file of its own. Of a
-/// process that was lost it is as much as it had written; a file that is not there, or holds
-/// nothing, is left out. The run ended as planned, by an interrupt, or as `failure` says.
+/// Writes one saved run from those of a test's processes, each in a file of its own. From a lost
+/// process it has the part that was written; a missing or empty file is left out. The run ended as
+/// planned, by an interrupt, or with the message `failure`.
 #[pyfunction]
 #[pyo3(signature = (parts, into, interrupted=false, failure=None))]
 pub(crate) fn merge_runs(

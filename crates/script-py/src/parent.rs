@@ -1,11 +1,11 @@
-//! What ties a child process to its parent.
+//! The end of a child process together with its parent.
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
-/// Has this process killed as soon as its parent ends, however busy it is. Returns whether the
-/// process of this id is its parent still.
+/// Makes the kernel kill this process as soon as its parent ends, however busy it is. Returns true
+/// if the process with this id is still its parent.
 ///
 /// # Errors
 /// If the kernel refuses.

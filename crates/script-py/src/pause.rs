@@ -1,4 +1,4 @@
-//! Pauses by the engine's own timers, which are on time to a few microseconds and cost a fraction
+//! Pauses by the engine's own timers, which are accurate to a few microseconds and cost a fraction
 //! of the hub's.
 
 use crate::engine::{Engine, engine};
@@ -10,19 +10,19 @@ use std::rc::Rc;
 
 const NS_PER_SECOND: f64 = 1e9;
 
-/// Waits for so many seconds; other greenlets run meanwhile.
+/// Waits for this number of seconds; other greenlets run meanwhile.
 #[pyfunction]
 pub(crate) fn sleep(py: Python<'_>, seconds: &Bound<'_, PyAny>) -> PyResult<()> {
     begin_sleep(py, seconds)?.finish(py)
 }
 
-/// A pause that was begun.
+/// A pause that has begun.
 struct Pause {
     engine: Rc<Engine>,
     ticket: Ticket,
 }
 
-// Apart from the wait for its end: a greenlet that waits keeps a copy of its stack.
+// Separate from the wait for its end: a greenlet that waits keeps a copy of its stack.
 #[inline(never)]
 fn begin_sleep(py: Python<'_>, seconds: &Bound<'_, PyAny>) -> PyResult<Pause> {
     let seconds: f64 = seconds.extract()?;
@@ -31,7 +31,7 @@ fn begin_sleep(py: Python<'_>, seconds: &Bound<'_, PyAny>) -> PyResult<Pause> {
             "a pause is a number of seconds, not NaN",
         ));
     }
-    // What is not above 0 is over at once, behind everybody else.
+    // A pause of 0 or less ends at once, after all other greenlets that are ready.
     begin(py, engine(py)?, (seconds.max(0.0) * NS_PER_SECOND) as u64)
 }
 
@@ -57,7 +57,7 @@ impl Pause {
     }
 }
 
-/// Has this greenlet wait for so long.
+/// Makes this greenlet wait for this time.
 pub(crate) fn pause(py: Python<'_>, engine: &Rc<Engine>, pause_ns: u64) -> PyResult<()> {
     begin(py, Rc::clone(engine), pause_ns)?.finish(py)
 }

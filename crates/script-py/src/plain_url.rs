@@ -1,12 +1,12 @@
-//! Which URLs go out as they are written.
+//! URLs that are sent as they are written.
 //!
-//! Locust's clients rewrite what is unusual in a URL before they send it. What is usual needs no
-//! rewriting, and is nearly all there is; the rest is left to Python.
+//! Locust's clients rewrite unusual parts of a URL before they send it. Usual URLs need no
+//! rewriting, and are nearly all; the others are left to Python.
 
 use url::Url;
 
-/// The URL of a request, if it goes out as it is written: `base` with `path` behind it, or `path`
-/// alone where that is a whole URL.
+/// Returns the URL of a request, if it is sent as it is written: `base` followed by `path`, or
+/// `path` alone if that is a whole URL.
 pub(crate) fn plain_url(base: &str, path: &str) -> Option<Url> {
     if !is_plain(path) {
         return None;
@@ -15,7 +15,7 @@ pub(crate) fn plain_url(base: &str, path: &str) -> Option<Url> {
         true => Url::parse(path).ok()?,
         false => Url::parse(&[base, path].concat()).ok()?,
     };
-    // Browsers would find a host behind any number of slashes.
+    // Browsers would find a host after any number of slashes.
     let has_host = |text: &str| !text.contains(":///");
     if !has_host(path) || !has_host(base) {
         return None;
@@ -25,7 +25,7 @@ pub(crate) fn plain_url(base: &str, path: &str) -> Option<Url> {
     (is_http && !has_user && url.host_str().is_some()).then_some(url)
 }
 
-/// Whether a path is a whole URL, as Locust tells.
+/// True if a path is a whole URL, by Locust's rule.
 pub(crate) fn is_absolute(path: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| {
         let start = path.get(..scheme.len());
@@ -47,8 +47,8 @@ fn is_usual(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?@!$&'()*+,;=".contains(&byte)
 }
 
-/// Whether this follows on the percent sign of an escape in its one usual form: of a character that
-/// needs it, in capital letters.
+/// True if this follows the percent sign of an escape in its canonical form: of a character that
+/// needs escaping, in capital letters.
 fn is_escape(rest: &[u8]) -> bool {
     let [high, low, ..] = rest else {
         return false;

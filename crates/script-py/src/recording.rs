@@ -1,8 +1,8 @@
-//! `Recording`: Loadline's own record of a run, in a saved run beside Locust's statistics.
+//! `Recording`: Loadline's own record of a run, in a saved run in addition to Locust's statistics.
 //!
-//! The engine records what it sends in any case. Here a thread takes that second by second and
-//! appends it to a file, which `loadline report` reads, judges and shows. What is in flight when a
-//! recording ends stays there, as in every run.
+//! The engine records its exchanges in any case. A thread here takes the records second by second
+//! and appends them to a file, which `loadline report` reads, judges and shows. Requests in flight
+//! at the end of a recording stay in flight, as in every run.
 
 use crate::engine::{Engine, begin_recorded, existing, plan_of};
 use crate::pause::pause;
@@ -21,13 +21,14 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use url::Url;
 
-/// How long the thread waits for news of the run.
+/// The time for which the thread waits for an event of the run.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How often the end looks whether the thread is through, and how often it does so at most.
+/// The interval at which the end of a run checks if the thread has ended, and the maximum number of
+/// checks.
 const LOOK_NS: u64 = 10_000_000;
 const MOST_LOOKS: u32 = 1_000;
 
-/// What came of the file.
+/// The result of writing the file.
 type Written = Result<(), String>;
 
 /// A record of the run in a file.
@@ -41,15 +42,16 @@ pub(crate) struct Recording {
 struct Running {
     handle: Handle,
     ended: Receiver<Written>,
-    /// By what the run ends, told to the thread before it does; nobody is told twice.
+    /// The channel by which the thread receives the reason of the run's end, before it ends; empty
+    /// once used.
     end: Option<Sender<Ended>>,
 }
 
 #[pymethods]
 impl Recording {
-    /// A record of a run against `host`, by so many users, which lasts so many seconds if that is
-    /// known, and of whom some may pace themselves. It is judged by these checks; the users are
-    /// those of a script.
+    /// Creates the record of a run against `host` with this number of users, which lasts `duration`
+    /// seconds if that is known. `paced` is true if users may pace themselves. The run is judged by
+    /// these checks; the users follow a script.
     #[new]
     #[pyo3(signature = (
         path, host, users, duration=None, paced=false, checks=Vec::new(), script=None
@@ -86,7 +88,7 @@ impl Recording {
             crc32: None,
             names_urls: false,
         });
-        // Without one, whoever began it ends it.
+        // Without a duration, the caller ends the run.
         let seconds = duration.filter(|seconds| *seconds > 0.0);
         plan.duration = seconds.map(Duration::from_secs_f64);
         Ok(Recording {
@@ -96,7 +98,7 @@ impl Recording {
         })
     }
 
-    /// Begins: from here on everything that clients send is recorded. Connections that are open are
+    /// Begins the recording: from now on all requests of clients are recorded. Open connections are
     /// closed.
     fn begin(&self, py: Python<'_>) -> PyResult<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,14 +128,15 @@ impl Recording {
         Ok(())
     }
 
-    /// The users begin to end: a request that one of them was waiting for stays in flight.
+    /// Begins the end of the users: from now on a request stays in flight when its user ends.
     fn wind_down(&self) {
         if let Some(engine) = existing() {
             engine.keep_unfinished();
         }
     }
 
-    /// Records nothing that begins from here on: the run ends, as planned or by an interrupt.
+    /// Ends the run, as planned or by an interrupt: requests that begin after this are not
+    /// recorded.
     #[pyo3(signature = (interrupted=false))]
     fn close(&self, interrupted: bool) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,12 +152,12 @@ impl Recording {
             true => Ended::Interrupted,
             false => Ended::Duration,
         };
-        // A thread that is gone has told why.
+        // If the thread has ended, it has reported the reason.
         let _ = end.send(by);
         running.handle.abort();
     }
 
-    /// Ends, if it is not closed, and waits until the file is whole.
+    /// Closes the recording, if it is not closed, and waits until the file is complete.
     #[pyo3(signature = (interrupted=false))]
     fn end(&self, py: Python<'_>, interrupted: bool) -> PyResult<()> {
         self.close(interrupted);
@@ -172,7 +175,7 @@ impl Recording {
 }
 
 impl Recording {
-    /// What came of the file. The engine takes its turns meanwhile.
+    /// Returns the result of writing the file. The engine takes its turns meanwhile.
     fn written(
         &self,
         py: Python<'_>,
@@ -192,7 +195,7 @@ impl Recording {
     }
 }
 
-/// Says what is wrong with the text of a check, if it is none.
+/// Raises `ValueError` if the text is not a valid check.
 #[pyfunction]
 pub(crate) fn ensure_check(text: &str) -> PyResult<()> {
     check(text).map(drop)
@@ -218,15 +221,16 @@ fn unwritable(path: &std::path::Path, error: &std::io::Error) -> PyErr {
 struct Output {
     path: PathBuf,
     file: File,
-    /// The run as it is told.
+    /// The plan to write into the file.
     plan: Plan,
-    /// By what it ends.
+    /// The receiver of the reason of the run's end.
     by: Receiver<Ended>,
 }
 
 impl Output {
-    /// Begins a thread that writes what a run tells, to the end; returns where its worker tells it,
-    /// what stops it, and where the thread says what came of it.
+    /// Starts a thread that writes the events of a run until its end. Returns the inlet for the
+    /// events of the worker, the handle that stops the run, and the receiver of the thread's
+    /// result.
     fn write(
         self,
         plan: Plan,
@@ -238,7 +242,7 @@ impl Output {
         let writing = thread::Builder::new().name("recording".to_owned());
         writing.spawn(move || {
             let (run, inlet) = Run::elsewhere(&plan, ready, begin_ns);
-            // Whoever waits for these may be gone.
+            // The receivers may be gone.
             let _ = hand_out.send((inlet, run.handle()));
             let _ = tell.send(self.write_all(run));
         })?;

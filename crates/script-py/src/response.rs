@@ -1,4 +1,4 @@
-//! `Response`: what came of a request, for Python, and how it was counted.
+//! `Response`: the outcome of a request, for Python, and its count in the statistics.
 
 use crate::client::Client;
 use crate::entry::{Tally, epoch};
@@ -19,11 +19,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 const NS_PER_MS: f64 = 1e6;
 const NS_PER_SECOND: f64 = 1e9;
 
-/// What is called for each request that is counted, where somebody listens.
+/// The function that is called for each counted request, if there is a listener.
 static HOOK: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
 static HAS_HOOK: AtomicBool = AtomicBool::new(false);
 
-/// Has `hook(response, exception)` called for each request that is counted; None: nothing.
+/// Sets the function `hook(response, exception)`, which is called for each counted request; None
+/// for no function.
 #[pyfunction]
 #[pyo3(signature = (hook))]
 pub(crate) fn on_request(hook: Option<Py<PyAny>>) {
@@ -34,7 +35,7 @@ pub(crate) fn on_request(hook: Option<Py<PyAny>>) {
     drop(before);
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[pyclass(frozen, subclass, module = "loadline._native")]
 pub(crate) struct Response {
     made: OnceLock<Made>,
@@ -43,10 +44,10 @@ pub(crate) struct Response {
     is_reported: AtomicBool,
 }
 
-/// What a response is made of.
+/// The data of a response.
 pub(crate) struct Made {
     pub(crate) fetched: Box<Fetched>,
-    /// What was thrown into the request, if that ended it.
+    /// The exception that was thrown into the request, if that ended it.
     pub(crate) cause: Option<Py<PyAny>>,
     pub(crate) client: Py<Client>,
     pub(crate) method: Py<PyString>,
@@ -54,18 +55,18 @@ pub(crate) struct Made {
     pub(crate) context: Option<Py<PyAny>>,
     pub(crate) is_caught: bool,
     pub(crate) flavour: Flavour,
-    /// Where it is counted, if it is.
+    /// The place where the request is counted, if it is.
     pub(crate) counted_as: Option<CountedAs>,
 }
 
-/// Where a request is counted.
+/// The store and the row in which a request is counted.
 pub(crate) struct CountedAs {
     pub(crate) stats: Py<Stats>,
     pub(crate) tally: Arc<Tally>,
 }
 
 impl Made {
-    /// Whether it is no failure, by its status.
+    /// True if the status is a success.
     fn is_success(&self) -> bool {
         self.fetched.failure.is_none() && self.flavour.is_success(self.fetched.status)
     }
@@ -76,7 +77,7 @@ impl Made {
 }
 
 impl Response {
-    /// A response of this class.
+    /// Creates a response of this class.
     pub(crate) fn make<'py>(
         py: Python<'py>,
         class: Option<&Py<PyType>>,
@@ -183,7 +184,7 @@ fn count_request(py: Python<'_>, made: &Made, counted_as: &CountedAs) -> PyResul
         .count(py, &counted_as.tally, ms, length)
 }
 
-/// Tells whoever listens to requests.
+/// Calls the listener to requests.
 fn tell(response: &Bound<'_, Response>, failure: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     if !HAS_HOOK.load(Ordering::Relaxed) {
         return Ok(());
@@ -208,7 +209,7 @@ impl Response {
     }
 
     /// Counts a response whose count was left to the user, once. None: by its status; True: as a
-    /// success; anything else: as a failure for that reason.
+    /// success; any other value: as a failure for that reason.
     #[pyo3(signature = (outcome=None))]
     fn _report(slf: &Bound<'_, Self>, outcome: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let made = slf.get().made()?;
@@ -260,20 +261,20 @@ impl Response {
         Ok(self.fetched()?.header(name))
     }
 
-    /// From the last request's start to the first byte of its response.
+    /// The time from the last request's start to the first byte of its response, in milliseconds.
     #[getter]
     fn elapsed_ms(&self) -> PyResult<f64> {
         Ok(self.fetched()?.first_byte_ns as f64 / NS_PER_MS)
     }
 
-    /// The responses that led here.
+    /// The responses that redirected here.
     #[getter]
     fn history(&self, py: Python<'_>) -> Py<PyList> {
         let none = || PyList::empty(py).unbind();
         self.history.get_or_init(py, none).clone_ref(py)
     }
 
-    /// Why there is no response; None if there is one.
+    /// The reason why there is no response; None if there is one.
     #[getter]
     fn native_error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let made = self.made()?;
@@ -334,14 +335,14 @@ impl Response {
         Ok(self.made()?.is_caught)
     }
 
-    /// When the request was made, in seconds since 1970.
+    /// The start of the call, in seconds since 1970.
     #[getter]
     fn _started(&self) -> PyResult<f64> {
         let since_ns = monotonic_ns().saturating_sub(self.fetched()?.started_ns);
         Ok(epoch() - since_ns as f64 / NS_PER_SECOND)
     }
 
-    /// When the request was made, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// The start of the call, in nanoseconds of `CLOCK_MONOTONIC`.
     #[getter]
     fn started_ns(&self) -> PyResult<u64> {
         Ok(self.fetched()?.started_ns)
@@ -352,7 +353,7 @@ impl Response {
         Ok(self.made()?.response_ms())
     }
 
-    /// Bytes of the body, without its content coding.
+    /// The length of the body in bytes, without its content coding.
     #[getter]
     fn length(&self) -> PyResult<usize> {
         Ok(self.fetched()?.body.len())

@@ -1,4 +1,4 @@
-//! A call of a client's on its way: what goes out for it, and what is made of what came.
+//! The execution of a client's call: its request, and its response from the outcome.
 
 use crate::call::{Added, Given, METHODS, Patience};
 use crate::client::Client;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 const NS_PER_SECOND: f64 = 1e9;
 
-/// What is taken of the settings for one request.
+/// The settings for one request.
 pub(crate) struct Current {
     pub(crate) style: Arc<Style>,
     pub(crate) stats: Option<Py<Stats>>,
@@ -43,14 +43,14 @@ pub(crate) struct Sending<'py> {
     pub(crate) redirects: Option<u32>,
     pub(crate) timeout: Option<f64>,
     pub(crate) decodes: bool,
-    /// Whether any certificate is taken; as its client does if `None`.
+    /// True if certificates are not verified; with `None` as the client is set.
     pub(crate) insecure: Option<bool>,
 }
 
-/// Carries out a call: here if it is plain, in Python if it is not. `placed` is what was given by
-/// its place, behind the URL.
-// A greenlet that waits keeps a copy of its stack, from here on: there are thousands of them. So
-// nothing that needs room is done in these frames, but in functions that have returned before.
+/// Executes a call: here if it is plain, otherwise in Python. `placed` has the positional arguments
+/// after the URL.
+// A greenlet that waits keeps a copy of its stack from here on, and there are thousands of them. So
+// work that needs stack is done in functions that have returned before, not in these frames.
 pub(crate) fn call<'py, const COUNT: usize>(
     slf: &Bound<'py, Client>,
     method: &str,
@@ -72,7 +72,7 @@ fn begin_call<'py, const COUNT: usize>(
     begin_given(slf, method, url, Given::of(placed, named)?)
 }
 
-/// Carries out a call with these arguments.
+/// Executes a call with these arguments.
 pub(crate) fn call_given<'py>(
     slf: &Bound<'py, Client>,
     method: &str,
@@ -82,11 +82,11 @@ pub(crate) fn call_given<'py>(
     begin_given(slf, method, url, given)?.finish(slf)
 }
 
-/// A call that was begun.
+/// A call that has begun.
 enum Call<'py> {
-    /// Its request is on its way.
+    /// The request is sent.
     Sent(Box<Begun<'py>>),
-    /// It is for Python to compose: method, URL and what was given.
+    /// Python has to compose the request; method, URL and arguments.
     Composed(Bound<'py, PyTuple>),
 }
 
@@ -113,7 +113,7 @@ fn begin_given<'py>(
     Ok(Call::Composed(arguments))
 }
 
-/// What goes out for a call; `None` if Python has to look at it.
+/// Returns the request of a call; `None` if Python has to compose it.
 fn plain<'py>(
     slf: &Bound<'py, Client>,
     method: &str,
@@ -161,7 +161,7 @@ fn plain<'py>(
     Ok(Some((engine, sending)))
 }
 
-/// The request of a path with what a call adds to it; `None` if Python has to look at it.
+/// Returns the request of a path with the additions of a call; `None` if Python has to compose it.
 fn with_added(
     engine: &Engine,
     style: &Style,
@@ -176,16 +176,16 @@ fn with_added(
             let body = body.or_else(|| plain.body.clone());
             let url = plain.url.clone();
             let written = Template::write(engine, &plain.method, url, fields, body);
-            // Python says it in the words of its client.
+            // Python reports the error with the message of its client.
             Ok(written.ok().map(Arc::new))
         }
     }
 }
 
-/// A store of statistics, and the place in it that counts a call.
+/// A store of statistics, and the tally in it that counts a call.
 type Counter = (Py<Stats>, Found);
 
-/// The name that a call is counted under, and where.
+/// Returns the name of a call in the statistics, and the tally that counts it.
 fn counted_as<'py>(
     py: Python<'py>,
     current: &Current,
@@ -215,7 +215,7 @@ fn counted_as<'py>(
 }
 
 impl Current {
-    /// The name that the client gives to all its requests at present.
+    /// Returns the name that the client currently gives to all its requests.
     fn own_name<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
         match self.request_name.as_ref().map(|name| name.bind(py)) {
             Some(name) if name.is_truthy()? => name.str().map(Some),
@@ -224,7 +224,7 @@ impl Current {
     }
 }
 
-/// Sends a request, waits for what comes of it, and counts that.
+/// Sends a request, waits for its outcome, and counts it.
 pub(crate) fn send<'py>(
     slf: &Bound<'py, Client>,
     engine: Rc<Engine>,
@@ -234,7 +234,7 @@ pub(crate) fn send<'py>(
     finish(slf, begun)
 }
 
-/// A request on its way.
+/// A request that was sent.
 struct Begun<'py> {
     engine: Rc<Engine>,
     session: Rc<Session>,
@@ -245,8 +245,8 @@ struct Begun<'py> {
 }
 
 /// Sends a request.
-// Apart from the wait for its response: a greenlet that waits keeps a copy of its stack, and the
-// request, as it is put together here, would be in it several times.
+// Separate from the wait for its response: a greenlet that waits keeps a copy of its stack, which
+// would contain the request several times, as it is composed here.
 #[inline(never)]
 fn begin<'py>(
     slf: &Bound<'py, Client>,
@@ -287,13 +287,13 @@ fn begin<'py>(
     }))
 }
 
-/// Waits for what comes of a request, and counts that.
+/// Waits for the outcome of a request, and counts it.
 fn finish<'py>(slf: &Bound<'py, Client>, begun: Box<Begun<'py>>) -> PyResult<Bound<'py, PyAny>> {
     let thrown = begun.engine.wait(slf.py(), begun.ticket);
     respond(slf, begun, thrown)
 }
 
-/// Makes a response of what came of a request, and counts it.
+/// Creates a response from the outcome of a request, and counts it.
 #[inline(never)]
 #[expect(
     clippy::boxed_local,
@@ -346,7 +346,8 @@ fn respond<'py>(
     Ok(response.into_any())
 }
 
-/// Tells a user's starts how long it waited: for what came, or until it gave up.
+/// Reports the time that a user waited to its requester, which computes the starts: until the
+/// response, or until the user gave up.
 fn tell_of_wait(session: &Session, begun_ns: u64, arrival: Option<&Arrival>, series: SeriesId) {
     let resumed_ns = monotonic_ns();
     let ended_ns = match arrival {
@@ -361,7 +362,7 @@ fn tell_of_wait(session: &Session, begun_ns: u64, arrival: Option<&Arrival>, ser
     });
 }
 
-/// Whether this is gevent's timeout, which a FastHttpUser takes for a failure of its request.
+/// True for gevent's timeout, which a FastHttpUser treats as a failure of its request.
 fn is_timeout(py: Python<'_>, thrown: &PyErr) -> PyResult<bool> {
     let timeout = py.import("gevent")?.getattr("Timeout")?;
     Ok(thrown.matches(py, timeout)?)

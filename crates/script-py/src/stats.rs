@@ -6,15 +6,16 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How often a store was made or cleared in this process: what was looked up before is stale.
+/// The number of times that a store was created or cleared in this process: earlier lookups are
+/// stale.
 static EDITIONS: AtomicU64 = AtomicU64::new(0);
 
 /// Tallies by name, for each method.
 #[derive(Default)]
 struct Table {
     by_method: HashMap<String, HashMap<String, Arc<Tally>>>,
-    /// The rows: those in which something was counted, or that were asked for. A request that was
-    /// sent has a tally, and makes no row of it before it is counted.
+    /// The rows: tallies with a count, or that were read. The tally of a request exists when it is
+    /// sent, and becomes a row when the request is counted.
     rows: Vec<Arc<Tally>>,
 }
 
@@ -37,7 +38,7 @@ impl Table {
     }
 }
 
-/// The store of a run.
+/// The store of a run's statistics.
 #[pyclass(frozen, module = "loadline._native")]
 pub(crate) struct Stats {
     table: Mutex<Table>,
@@ -48,7 +49,7 @@ pub(crate) struct Stats {
     on_failure: Mutex<Option<Py<PyAny>>>,
 }
 
-/// A tally that was looked up in a store: good as long as the store's edition is the same.
+/// A tally that was looked up in a store; valid as long as the store has the same edition.
 #[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) edition: u64,
@@ -68,19 +69,20 @@ fn next_edition() -> u64 {
 }
 
 impl Stats {
-    /// Which edition of all stores' it is.
+    /// Returns the store's edition, which is unique in this process.
     pub(crate) fn edition(&self) -> u64 {
         self.edition.load(Ordering::Relaxed)
     }
 
-    /// The tally of this name.
+    /// Returns the tally of this name.
     pub(crate) fn find(&self, method: &str, name: &str) -> Found {
         let edition = self.edition();
         let tally = lock(&self.table).tally(method, name, edition);
         Found { edition, tally }
     }
 
-    /// The row that a tally stands for: itself, or of its name, if the store was cleared since.
+    /// Returns the row of a tally: itself, or another one of its name if the store was cleared
+    /// since.
     fn row(&self, tally: &Arc<Tally>) -> Arc<Tally> {
         let edition = self.edition();
         let is_current = tally.edition == edition;
@@ -132,7 +134,7 @@ impl Stats {
         lock(&self.total).log_failure(at);
     }
 
-    /// Tells whoever listens of a failure that was counted.
+    /// Calls the listener to failures for one that was counted.
     pub(crate) fn tell_failure(
         &self,
         py: Python<'_>,
@@ -183,24 +185,25 @@ impl Stats {
         self.count_failure(&self.find(method, name).tally);
     }
 
-    /// The figures of a name and method, made if they are missing.
+    /// Returns the statistics of a name and method, created if they are missing.
     fn entry(&self, method: &str, name: &str) -> Entry {
         Entry(self.row(&self.find(method, name).tally))
     }
 
-    /// The figures of all requests together.
+    /// Returns the statistics of all requests together.
     fn total(&self) -> Entry {
         Entry(Arc::clone(&lock(&self.total)))
     }
 
-    /// The figures of each name, in the order in which they came, behind the `first` of them.
+    /// Returns the statistics of each name, in the order of first occurrence, without the `first`
+    /// ones.
     #[pyo3(signature = (first=0))]
     fn entries(&self, first: usize) -> Vec<Entry> {
         let rows = lock(&self.table).rows.get(first..).map(<[_]>::to_vec);
         rows.unwrap_or_default().into_iter().map(Entry).collect()
     }
 
-    /// Sets all figures to nothing.
+    /// Resets all counts.
     fn reset(&self) {
         lock(&self.total).reset();
         let tallies = lock(&self.table).rows.clone();
@@ -214,7 +217,7 @@ impl Stats {
         self.edition.store(next_edition(), Ordering::Relaxed);
     }
 
-    /// What rounds response times; Locust's own rounding if None.
+    /// The function that rounds response times; None for Locust's own rounding.
     #[getter]
     fn bucket(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         lock(&self.bucket).as_ref().map(|own| own.clone_ref(py))
@@ -227,7 +230,7 @@ impl Stats {
         drop(before);
     }
 
-    /// What is called with method, name and exception after a failure was counted.
+    /// The function that is called with method, name and exception after a failure was counted.
     #[getter]
     fn on_failure(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         lock(&self.on_failure).as_ref().map(|own| own.clone_ref(py))

@@ -1,4 +1,4 @@
-//! What plain calls of many clients have in common, and what was written for them.
+//! Settings that the plain calls of many clients have in common, and the requests encoded for them.
 
 use crate::engine::Engine;
 use crate::flavour::Flavour;
@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use url::Position;
 
-/// How many paths of a style are known by heart, and how many strings are known again by where they
-/// lie: of one that users share, and of one that a user has to itself, as with a token of its own.
+/// The maximum number of paths that a style keeps, and of strings that it recognises by their
+/// address: of a style that users share, and of one that a single user has, such as with a token of
+/// its own.
 const MOST_SHARED: usize = 2_000;
 const MOST_OWN: usize = 4;
 
-/// All styles that are in use. Users of one class have one.
+/// All styles in use. Users of one class share one.
 static STYLES: Mutex<Option<HashMap<Key, Weak<Style>>>> = Mutex::new(None);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +28,7 @@ struct Key {
     fields: Arc<Fields>,
 }
 
-/// How plain calls go out.
+/// The settings of plain calls.
 pub(crate) struct Style {
     pub(crate) base: String,
     pub(crate) flavour: Flavour,
@@ -35,19 +36,20 @@ pub(crate) struct Style {
     known: Mutex<Known>,
 }
 
-/// A plain call as it was made before.
+/// A plain call that was made before.
 pub(crate) struct PlainCall {
     pub(crate) template: Arc<Template>,
-    /// The name under which it is counted where nobody gives it another.
+    /// The name under which it is counted if the call has no name of its own.
     pub(crate) name: Py<PyString>,
     found: Mutex<Option<Found>>,
-    /// Where its path lay when it was last found by its text.
+    /// The address of its path when it was last found by its text.
     last_place: AtomicUsize,
 }
 
 #[derive(Default)]
 struct Known {
-    /// By method and by where the path lies, which is held so that nothing else can lie there.
+    /// Calls by method and by the address of the path. The path is held so that no other can have
+    /// its address.
     by_place: HashMap<(usize, usize), (Py<PyString>, Arc<PlainCall>)>,
     by_text: HashMap<(usize, String), Arc<PlainCall>>,
 }
@@ -57,7 +59,7 @@ fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Style {
-    /// The style of these parts, shared with all that have the same.
+    /// Returns the style with these settings, shared by all that have the same.
     pub(crate) fn of(base: &str, flavour: Flavour, fields: Fields) -> Arc<Style> {
         let key = Key {
             base: base.to_owned(),
@@ -82,7 +84,7 @@ impl Style {
         style
     }
 
-    /// What goes out for a path without anything else; `None` if Python has to look at it.
+    /// Returns the plain call of a path; `None` if Python has to compose the request.
     pub(crate) fn find(
         self: &Arc<Self>,
         engine: &Engine,
@@ -104,7 +106,7 @@ impl Style {
             && is_current(&same)
         {
             let same = Arc::clone(same);
-            // A text that was put together for this call lies elsewhere the next time.
+            // A text that was built for this call has another address the next time.
             if same.last_place.swap(place.1, Ordering::Relaxed) == place.1 {
                 known.remember(place, path, &same, most);
             }
@@ -118,7 +120,8 @@ impl Style {
         Some(made)
     }
 
-    /// How much it remembers. A call that is under way holds it as well as its client does.
+    /// Returns the maximum number of calls to keep. A call in progress holds a reference to the
+    /// style, as its client does.
     fn most_known(self: &Arc<Self>) -> usize {
         match Arc::strong_count(self) {
             0..=2 => MOST_OWN,
@@ -162,7 +165,7 @@ impl Known {
 }
 
 impl PlainCall {
-    /// Where it is counted in a store.
+    /// Returns the tally that counts the call in a store.
     pub(crate) fn find_in(&self, stats: &Stats, name: &str) -> Found {
         let mut found = lock(&self.found);
         if let Some(found) = &*found

@@ -1,33 +1,33 @@
-//! Requests in the bytes that go out.
+//! Encoded requests.
 
 use crate::engine::Engine;
 use loadline_wire::{Expect, InvalidRequest, RequestHead, Version, write_request};
 use std::sync::Arc;
 use url::{Position, Url};
 
-/// Fields in the order they are written.
+/// Fields in the order in which they are written.
 pub(crate) type Fields = Vec<(String, String)>;
 
-/// A request that was written once, and goes out any number of times.
+/// A request that is encoded once, and sent any number of times.
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) method: String,
     pub(crate) url: Url,
     pub(crate) fields: Arc<Fields>,
     pub(crate) body: Option<Vec<u8>>,
-    /// What goes out, without cookies.
+    /// The bytes to send, without cookies.
     pub(crate) bytes: Vec<u8>,
-    /// Where it goes, by a number of this engine's.
+    /// The number of the endpoint in the engine.
     pub(crate) endpoint: usize,
-    /// The engine that knows the endpoint.
+    /// The engine that has the endpoint.
     pub(crate) engine: u32,
 }
 
 impl Template {
-    /// Writes a request.
+    /// Encodes a request.
     ///
     /// # Errors
-    /// If it would be read as something else than was meant.
+    /// If a server would read it differently than intended.
     pub(crate) fn write(
         engine: &Engine,
         method: &str,
@@ -46,7 +46,7 @@ impl Template {
         })
     }
 
-    /// Its bytes with these cookies; `None` if it says itself which ones it has.
+    /// Returns the bytes with these cookies; `None` if the request sets its own.
     pub(crate) fn with_cookies(&self, cookies: &str) -> Option<Vec<u8>> {
         if has_field(&self.fields, "Cookie") {
             return None;
@@ -55,13 +55,13 @@ impl Template {
         write(method, &self.url, &self.fields, Some(cookies), body).ok()
     }
 
-    /// What kind of response it gets.
+    /// Returns the kind of response that follows the request.
     pub(crate) fn expect(&self) -> Expect {
         Expect::for_method(&self.method)
     }
 }
 
-/// Whether a field of this name is among these.
+/// True if there is a field of this name.
 pub(crate) fn has_field(fields: &Fields, name: &str) -> bool {
     let mut names = fields.iter().map(|(name, _)| name);
     names.any(|known| known.eq_ignore_ascii_case(name))

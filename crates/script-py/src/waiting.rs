@@ -1,7 +1,7 @@
-//! Greenlets that wait for something of the engine's.
+//! Greenlets that wait for a result of the engine.
 //!
-//! A wait has a place of its own and a number that no other has: a greenlet that is killed leaves
-//! its place at once, and what comes for it later finds nobody.
+//! A wait has a place of its own and a unique number: a greenlet that is killed leaves its place at
+//! once, and a later result for it is discarded.
 
 use crate::fetched::Fetched;
 use loadline_reactor::Task;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 
-/// What a wait is for.
+/// The result of a wait.
 pub(crate) enum Arrival {
     /// The response to a request, or its failure.
     Fetched(Box<Fetched>),
@@ -17,7 +17,7 @@ pub(crate) enum Arrival {
     Over,
 }
 
-/// A wait: its place, and its number.
+/// The identity of a wait: its place, and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket {
     place: usize,
@@ -27,25 +27,24 @@ pub(crate) struct Ticket {
 struct Waiter {
     number: u64,
     greenlet: Py<PyAny>,
-    /// Since when it waits for a response, if it does.
+    /// The time since which it waits for a response, if it does.
     since_ns: Option<u64>,
-    /// Dropping it gives up what is waited for.
+    /// The task of the work. Dropping it cancels the work.
     task: Option<Task>,
     arrival: Option<Arrival>,
 }
 
-/// All that wait.
+/// All waits.
 #[derive(Default)]
 pub(crate) struct Waiting {
     waiters: RefCell<Slab<Waiter>>,
-    /// What has come and was not delivered yet.
+    /// Waits whose results have arrived and were not delivered yet.
     arrived: RefCell<Vec<Ticket>>,
     last_number: Cell<u64>,
 }
 
 impl Waiting {
-    /// A place for a greenlet that is about to wait: for a response since this instant, or for
-    /// something else.
+    /// Adds a wait for a greenlet: for a response since this instant, or for another result.
     pub(crate) fn enter(&self, greenlet: Py<PyAny>, since_ns: Option<u64>) -> Ticket {
         let number = self.last_number.get() + 1;
         self.last_number.set(number);
@@ -60,12 +59,12 @@ impl Waiting {
         Ticket { place, number }
     }
 
-    /// What the greenlet waits for.
+    /// Keeps the task for which the greenlet waits.
     pub(crate) fn keep(&self, ticket: Ticket, task: Task) {
         self.with(ticket, |waiter| waiter.task = Some(task));
     }
 
-    /// What was waited for has come.
+    /// Stores the result of a wait.
     pub(crate) fn arrive(&self, ticket: Ticket, arrival: Arrival) {
         if self
             .with(ticket, |waiter| waiter.arrival = Some(arrival))
@@ -75,19 +74,19 @@ impl Waiting {
         }
     }
 
-    /// What has come, if it has; the place is free then.
+    /// Takes the result of a wait, if it has arrived, and frees its place.
     pub(crate) fn take(&self, ticket: Ticket) -> Option<Arrival> {
         let arrival = self.with(ticket, |waiter| waiter.arrival.take())??;
         drop(self.leave(ticket));
         Some(arrival)
     }
 
-    /// Whether what this ticket stands for has come.
+    /// True if the result of this wait has arrived.
     pub(crate) fn has_arrival(&self, ticket: Ticket) -> bool {
         self.with(ticket, |waiter| waiter.arrival.is_some()) == Some(true)
     }
 
-    /// The greenlet does not wait any more. Who drops what it waited for gives it up.
+    /// Ends a wait, and returns its task. Dropping the task cancels the work.
     pub(crate) fn leave(&self, ticket: Ticket) -> Option<Task> {
         let mut waiters = self.waiters.borrow_mut();
         let is_ours = |waiter: &Waiter| waiter.number == ticket.number;
@@ -95,32 +94,32 @@ impl Waiting {
             return None;
         }
         let left = waiters.remove(ticket.place);
-        // What is dropped with it may run code of Python's.
+        // Values that are dropped with it may run Python code.
         drop(waiters);
         left.task
     }
 
-    /// Tickets of what has come since the last call, the first first.
+    /// Takes the waits whose results have arrived since the last call, the first one first.
     pub(crate) fn take_arrived(&self, into: &mut Vec<Ticket>) {
         into.append(&mut self.arrived.borrow_mut());
     }
 
-    /// Whether something has come that was not delivered.
+    /// True if there are results that were not delivered.
     pub(crate) fn has_arrived(&self) -> bool {
         !self.arrived.borrow().is_empty()
     }
 
-    /// The greenlet that waits with this ticket.
+    /// Returns the greenlet of this wait.
     pub(crate) fn greenlet(&self, py: Python<'_>, ticket: Ticket) -> Option<Py<PyAny>> {
         self.with(ticket, |waiter| waiter.greenlet.clone_ref(py))
     }
 
-    /// Whether nobody waits.
+    /// True if there are no waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiters.borrow().is_empty()
     }
 
-    /// Since when those wait who wait for a response that has not come.
+    /// Returns the start times of the waits for a response that has not arrived.
     pub(crate) fn in_flight_since_ns(&self) -> Vec<u64> {
         let waiters = self.waiters.borrow();
         let unanswered = waiters
