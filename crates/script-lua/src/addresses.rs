@@ -1,26 +1,26 @@
-//! Names to addresses, and whether an address answers: `wrk.lookup` and `wrk.connect`.
+//! Resolution of names, and trial connections to addresses: `wrk.lookup` and `wrk.connect`.
 
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Where the system keeps the names of ports: a name, `port/protocol`, other names, a comment.
+/// The system's file with the names of ports: a name, `port/protocol`, other names, a comment.
 const SERVICES: &str = "/etc/services";
 
-/// A name that has no address, or a service that has no port.
+/// The error for a name that has no address, or a service that has no port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no address is known for {host}:{service} ({reason}); correct the name or the service.")]
 pub struct LookupError {
-    /// The name asked for.
+    /// The name to resolve.
     pub host: String,
-    /// The port or the name of one.
+    /// The port or its name.
     pub service: String,
-    /// What the resolver said.
+    /// The message of the resolver.
     pub reason: String,
 }
 
-/// All addresses of a host, at the port or the named service. Blocks on the system's resolver.
+/// Returns all addresses of a host, with the port of the service. Blocks on the system's resolver.
 pub(crate) fn look_up(host: &str, service: &str) -> Result<Vec<SocketAddr>, LookupError> {
     let unknown = |reason: String| LookupError {
         host: host.to_owned(),

@@ -1,26 +1,26 @@
-//! A response on its way to the script: gathered as it comes, then handed over.
+//! A response for the script: collected as it is received, then passed on.
 
 use mlua::{Lua, LuaString, Table};
 
-/// What is kept of the room for a body until the next one comes.
+/// The capacity of the body's buffer that is kept for the next response.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A response as far as it came.
+/// The part of a response that was received so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: Head,
     pub(crate) body: Vec<u8>,
-    /// Whether its body is longer than what is gathered.
+    /// True if the body is longer than the limit for collected bodies.
     pub(crate) is_too_long: bool,
 }
 
-/// The fields of a response, the trailers among them.
+/// The fields of a response, including trailers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Names and values, one after the other.
     bytes: Vec<u8>,
-    /// Where each name and each value ends.
+    /// The ends of each name and each value in `bytes`.
     ends: Vec<(usize, usize)>,
 }
 
@@ -37,7 +37,8 @@ impl Head {
         self.ends.clear();
     }
 
-    /// Names, in the case they came in, and values; of several with one name, the last.
+    /// Returns a table from names, in the case as received, to values; of several with one name,
+    /// the last.
     fn to_table(&self, lua: &Lua) -> mlua::Result<Table> {
         let table = lua.create_table_with_capacity(0, self.ends.len())?;
         let mut begin = 0;
@@ -59,8 +60,8 @@ impl Answer {
         self.is_too_long = false;
     }
 
-    /// The arguments of the prelude's `respond`: the headers only if they are not those of the
-    /// answer before.
+    /// Returns the arguments for the prelude's `respond`. The headers are left out unless they are
+    /// `fresh`: different from those of the previous response.
     pub(crate) fn to_lua(
         &self,
         lua: &Lua,

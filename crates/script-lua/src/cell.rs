@@ -1,4 +1,4 @@
-//! What others may touch of a thread's state: its globals, its address, its end.
+//! The parts of a thread's state that other threads may access: its globals, its address, its stop.
 
 use crate::transfer::{TransferError, transfer};
 use mlua::{Lua, Table, Value, WeakLua};
@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the userdata `thread` stands for.
+/// The Rust side of the userdata `thread`.
 pub(crate) struct ThreadCell {
-    /// Not held: the state holds the cell.
+    /// A weak reference, because the state holds the cell.
     lua: WeakLua,
     address: Mutex<Option<SocketAddr>>,
-    /// Whether that is the script's choice, and not only what it found there.
+    /// True if the script chose the address, as opposed to the one that it found there.
     is_chosen: AtomicBool,
     stopped: AtomicBool,
 }
@@ -30,7 +30,7 @@ impl ThreadCell {
         *self.address.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the script sends the thread's connections, if it chose.
+    /// Returns the address for the thread's connections, if the script chose one.
     pub(crate) fn chosen_address(&self) -> Option<SocketAddr> {
         let is_chosen = self.is_chosen.load(Ordering::Relaxed);
         self.address().filter(|_| is_chosen)
@@ -40,12 +40,12 @@ impl ThreadCell {
         *self.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
     }
 
-    /// Whether the script asked for the thread's end since this was asked last.
+    /// Returns true if the script requested the thread's stop since the last call.
     pub(crate) fn take_stop(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) && self.stopped.swap(false, Ordering::Relaxed)
     }
 
-    /// A global of the thread, as a value of the state that asks.
+    /// Returns a global of the thread, copied into the state that reads it.
     fn global(&self, name: &Value, asker: &Lua) -> Result<Value, TransferError> {
         let Some(lua) = self.lua.try_upgrade() else {
             return Ok(Value::Nil);
@@ -62,8 +62,9 @@ impl ThreadCell {
         Ok(lua.globals().raw_set(name, value)?)
     }
 
-    /// The functions behind a userdata `thread` in a state, which need not be the thread's own.
-    /// What can't be transferred comes back as a text, for the prelude to raise.
+    /// Creates the functions of a userdata `thread` in a state, which need not be the thread's own.
+    /// The error for a value that can't be transferred is returned as a text, which the prelude
+    /// raises.
     pub(crate) fn functions(self: &Arc<Self>, lua: &Lua) -> mlua::Result<Table> {
         let functions = lua.create_table()?;
         let cell = Arc::clone(self);

@@ -1,13 +1,13 @@
-//! What `debug.getinfo` tells: where a function stands and which line runs. It only looks, so it is
-//! offered where the rest of `debug` is not.
+//! `debug.getinfo`: the place of a function and the current line. It only reads, so it is offered
+//! although the rest of `debug` is not.
 
 use mlua::{Function, Lua, LuaString, Table, Value};
 
-/// The letters of what can be asked for.
+/// The valid letters of `what`.
 const KNOWN: &[u8] = b"SlnufL";
 
-/// What is known of a function, or of a level of the stack, of which 0 is the call of this; nil
-/// where there is no such level, and false where a letter of `what` is unknown.
+/// Returns information about a function, or about a level of the stack, where 0 is the call of this
+/// function. Returns nil if there is no such level, and false if a letter of `what` is unknown.
 pub(crate) fn info(lua: &Lua, (subject, what): (Value, LuaString)) -> mlua::Result<Value> {
     let what = what.as_bytes().to_vec();
     if what.iter().any(|letter| !KNOWN.contains(letter)) {
@@ -41,7 +41,7 @@ fn level(subject: &Value) -> Option<usize> {
         Value::Integer(level) => *level as f64,
         other => other.as_number()?,
     };
-    // Beyond what a stack can hold there is nothing, nor below it.
+    // There is no level below 0, or beyond the size of a stack.
     (0.0..1e6).contains(&level).then_some(level as usize)
 }
 
@@ -70,7 +70,7 @@ fn of_function(lua: &Lua, function: &Function, what: &[u8]) -> mlua::Result<Tabl
     Ok(table)
 }
 
-/// A line as Lua tells it: -1 where there is none.
+/// Returns a line as Lua does: -1 if there is no line.
 fn line(line: Option<usize>) -> i64 {
     line.map_or(-1, |line| line as i64)
 }

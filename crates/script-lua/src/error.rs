@@ -1,4 +1,4 @@
-//! Why a script can't be run, or did not run to its end.
+//! The reasons why a script can't be run, or did not run to its end.
 
 use crate::addresses::LookupError;
 use crate::request::RequestProblem;
@@ -6,21 +6,21 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// By these words a refusal of ours is known among what scripts throw: who catches one may throw it
-/// again with words of its own around it.
+/// The text by which one of Loadline's refusals is recognised among the errors of scripts: a script
+/// that catches one may raise it again with other text around it.
 pub(crate) const REFUSAL: &str = "is not supported by Loadline";
 
-/// A script can't be run.
+/// The error of a script that can't be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No address of the URL's host answers.
+    /// No address of the URL's host accepts connections.
     #[error("nothing answers at {host}:{service} ({reason}); start the server or correct the URL.")]
     Connect {
         /// The URL's host.
         host: String,
-        /// Its port, or its scheme.
+        /// The URL's port, or its scheme.
         service: String,
-        /// What the last try came to.
+        /// The result of the last attempt.
         reason: String,
     },
     /// A name has no address.
@@ -29,15 +29,15 @@ pub enum Error {
     /// The file can't be read.
     #[error("the script {} can't be read: {error}.", path.display())]
     Read {
-        /// Its path.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// The first request is malformed.
     #[error("the script's request is malformed: {0}.")]
     Request(#[from] RequestProblem),
-    /// The script threw.
+    /// The script raised an error.
     #[error(transparent)]
     Script(#[from] ScriptError),
     /// The URL has no scheme or no host.
@@ -45,25 +45,25 @@ pub enum Error {
     Url(String),
 }
 
-/// A script threw, or did what it may not.
+/// An error that a script raised, or a use of a function that is not supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
-    /// The file that Lua names, or else the script.
+    /// The file that Lua names; the script if there is none.
     pub file: PathBuf,
     /// The line, from 1, if Lua names one.
     pub line: Option<u32>,
-    /// What Lua says, without the place and the stack.
+    /// Lua's message, without the place and the stack.
     pub message: String,
-    /// What the script was at.
+    /// The part of the script that ran.
     pub during: During,
-    /// What Lua says as a whole, the place before it: `script.lua:3: attempt to …`.
+    /// Lua's whole message, with the place before it: `script.lua:3: attempt to …`.
     pub lua_message: String,
 }
 
-/// What a script was at when it threw.
+/// The part of a script that ran when an error was raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum During {
-    /// Its file was run.
+    /// The file itself.
     Load,
     /// `wrk.resolve`.
     Resolve,
@@ -116,12 +116,12 @@ impl From<ScriptError> for loadline_script::ScriptError {
 }
 
 impl ScriptError {
-    /// Whether the script asks for what Loadline does not offer.
+    /// True if the script uses a function that Loadline does not support.
     pub fn is_refusal(&self) -> bool {
         self.message.contains(REFUSAL)
     }
 
-    /// An error of the script that Lua did not tell.
+    /// Creates an error of the script that does not come from Lua.
     pub(crate) fn new(script: &Path, during: During, message: impl Into<String>) -> Self {
         let message = message.into();
         ScriptError {
@@ -133,7 +133,7 @@ impl ScriptError {
         }
     }
 
-    /// What Lua told.
+    /// Converts an error of Lua.
     pub(crate) fn of_lua(script: &Path, during: During, error: &mlua::Error) -> Self {
         let text = text_of(error);
         let Some((file, line, message)) = place_of(&text) else {
@@ -150,13 +150,13 @@ impl ScriptError {
 }
 
 impl Error {
-    /// Whether the script asks for what Loadline does not offer, although the tool whose words it
-    /// speaks would.
+    /// True if the script uses a function that Loadline does not support, although the original
+    /// tool would.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Error::Script(error) if error.is_refusal())
     }
 
-    /// What a call into the script came to.
+    /// Converts the error of a call into the script.
     pub(crate) fn of_lua(script: &Path, during: During, error: &mlua::Error) -> Self {
         match lookup_of(error) {
             Some(lookup) => Error::Lookup(lookup.clone()),
@@ -165,12 +165,12 @@ impl Error {
     }
 }
 
-/// The failed lookup that an error comes from.
+/// Returns the failed lookup that caused an error.
 fn lookup_of(error: &mlua::Error) -> Option<&LookupError> {
     error.chain().find_map(|cause| cause.downcast_ref())
 }
 
-/// The message alone, without the stack behind it.
+/// Returns the message alone, without the stack after it.
 fn text_of(error: &mlua::Error) -> String {
     let text = match error {
         mlua::Error::CallbackError { cause, .. } => return text_of(cause),
@@ -182,7 +182,7 @@ fn text_of(error: &mlua::Error) -> String {
     text[..end].to_owned()
 }
 
-/// File, line and the rest of a message that begins with its place: `file:line: rest`.
+/// Splits a message that begins with its place, `file:line: rest`, into file, line and rest.
 fn place_of(text: &str) -> Option<(&str, u32, &str)> {
     text.match_indices(':').find_map(|(colon, _)| {
         let (line, rest) = text[colon + 1..].split_once(": ")?;
@@ -190,7 +190,7 @@ fn place_of(text: &str) -> Option<(&str, u32, &str)> {
     })
 }
 
-/// Lua cuts the beginning of long names off.
+/// Restores the path of the script where Lua cut off the beginning of a long name.
 fn whole_path(file: &str, script: &Path) -> PathBuf {
     let is_script = |tail: &str| script.to_string_lossy().ends_with(tail);
     match file.strip_prefix("...") {

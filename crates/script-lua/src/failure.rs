@@ -1,11 +1,11 @@
-//! The first error that a script threw while the run lasted, and what is done with it.
+//! The first error that a script raised during the run, and the action that it causes.
 
 use crate::error::ScriptError;
 use loadline_script::OnError;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Shared by all workers of a script; touched only when something goes wrong.
+/// The first error, shared by all workers of a script; accessed only after an error.
 #[derive(Debug, Default)]
 pub(crate) struct Failure(Mutex<Told>);
 
@@ -16,14 +16,14 @@ struct Told {
 }
 
 impl Failure {
-    /// Keeps an error if it is the first, and acts on it.
+    /// Keeps an error if it is the first, and calls the action.
     pub(crate) fn tell(&self, error: ScriptError) {
         let mut told = self.lock();
         told.error.get_or_insert(error);
         told.act();
     }
 
-    /// Acts so on the first error, even one that was told before.
+    /// Sets the action on the first error, and calls it at once if there was one already.
     pub(crate) fn on_error(&self, act: OnError) {
         let mut told = self.lock();
         told.act = Some(act);

@@ -1,4 +1,4 @@
-//! Lua among the languages of scripts.
+//! Lua as one of the languages of scripts.
 
 use crate::error::Error;
 use crate::options::Options;
@@ -10,7 +10,7 @@ use loadline_record::Summary;
 use loadline_script::{Language, LoadError, OnError, Prints, ScriptError};
 use std::path::Path;
 
-/// Lua, in wrk's words.
+/// Lua, with the interface of wrk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lua;
 
@@ -44,7 +44,7 @@ impl Language for Lua {
     }
 }
 
-/// What a script is given of a plan's request.
+/// Returns the options of a script for a plan's request.
 fn options(plan: &Plan, request: &Request) -> Options {
     let connection = &plan.connection;
     Options {
@@ -92,13 +92,13 @@ impl loadline_script::Script for Script {
     fn conclude(&self, summary: &Summary) -> Result<(), ScriptError> {
         match self.done(&Figures::of(summary)) {
             Err(Error::Script(error)) => Err(error.into()),
-            // Nothing else is done there that could fail.
+            // `done` has no other kind of failure.
             Ok(()) | Err(_) => Ok(()),
         }
     }
 }
 
-/// The headers that the script's table begins with. The script looks for `Host` in this case only.
+/// Returns the initial headers of the script's table. The script expects `Host` in this case only.
 fn headers(request: &Request, keepalive: bool) -> Vec<(String, String)> {
     let name = |header: &Header| match header.is("host") {
         true => "Host".to_owned(),

@@ -1,4 +1,4 @@
-//! Lua scripts in wrk's and wrk2's words as a behaviour.
+//! Lua scripts with the interface of wrk and wrk2 as a behaviour.
 //!
 //! A script defines `setup(thread)`, `init(args)`, `request()`, `response(status, headers, body)`,
 //! `delay()` and `done(summary, latency, requests)`, all of them optional, and shapes its requests
@@ -8,30 +8,31 @@
 //! ```text
 //! let script = Script::load(path, &Options { threads, args, ..Options::new(url_as_typed) })?;
 //! let mut run = Run::start_scenario(plan, Detail::default(), script.scenarios())?;
-//! script.on_error(Arc::new(|error| …));    // ends the run when the script throws
+//! script.on_error(Arc::new(|error| …));    // ends the run when the script raises an error
 //! …                                        // the run's events, to its end
-//! if let Some(error) = script.failure() {} // what it threw
+//! if let Some(error) = script.failure() {} // the error
 //! script.flush();                          // its prints so far, before the report
 //! …                                        // the report
 //! script.done(&Figures { duration_us, requests, bytes, errors, latency, rates })?;
 //! ```
 //!
-//! - [`Options`] say whose words ([`Flavour`]), the URL as typed, method, headers and body that
-//!   `wrk` begins with, the other arguments, the number of workers (the plan's `threads`), where
-//!   prints go, and whether a file that can't be loaded is an error or, as in wrk, a complaint
-//!   ([`Broken`], [`Script::complaints`]).
-//! - [`Script::load`] runs everything that comes before the first request of the load: the file in
-//!   every state, `wrk.resolve`, `setup`, `init`, and `request` once, whose text gives
-//!   [`Script::depth`]. Its [`Error`] tells a script that threw (file, line, message, and Lua's
-//!   own text) from a name without address, a host that does not answer and a text that is no
-//!   request, so that each can be told in the words of a dialect.
-//! - The plan must have the threads of the options, and one request, whose URL says where to. What
-//!   is sent is the script's alone: `plan.connection.pipeline` and the request's own method,
-//!   headers and body are not looked at.
-//! - [`Script::is_static`]: nothing is called while the run lasts, and it runs as fast as a plain
+//! - [`Options`] have the interface ([`Flavour`]), the URL as typed, the method, headers and body
+//!   with which `wrk` begins, the other arguments, the number of workers (the plan's `threads`),
+//!   the output for prints, and the treatment of a file that can't be loaded: an error or, as in
+//!   wrk, a warning ([`Broken`], [`Script::complaints`]).
+//! - [`Script::load`] runs everything before the first request of the load: the file in every
+//!   state, `wrk.resolve`, `setup`, `init`, and `request` once, whose text determines
+//!   [`Script::depth`]. Its [`Error`] distinguishes a script that raised an error (file, line,
+//!   message, and Lua's own text) from a name without address, a host that does not accept
+//!   connections, and a text that is not a request, so that a dialect can print its own message for
+//!   each.
+//! - The plan must have the threads of the options, and one request, whose URL has the target. The
+//!   script alone decides what is sent: `plan.connection.pipeline` and the request's own method,
+//!   headers and body have no effect.
+//! - [`Script::is_static`]: no function is called during the run, and it is as fast as a plain
 //!   request.
-//! - [`Figures::of`] makes the figures of a summary; who has others fills in the fields.
-//!   [`Samples::counted`] takes whole microseconds, or whole responses a second.
+//! - [`Figures::of`] makes the figures of a summary; for others, fill in the fields.
+//!   [`Samples::counted`] takes whole microseconds, or whole responses per second.
 
 mod addresses;
 mod answer;

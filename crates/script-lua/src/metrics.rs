@@ -1,4 +1,4 @@
-//! The metrics that a script counts by itself, by the table `loadline`.
+//! The metrics that a script records, by the table `loadline`.
 
 use loadline_metrics::{CustomRecorder, Key, MetricKind, MetricUnit};
 use loadline_record::SharedMetrics;
@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What takes at most so many metrics.
+/// Creates a recorder for at most `most` metrics.
 pub(crate) fn recorder(most: u32) -> SharedMetrics {
     Arc::new(Mutex::new(CustomRecorder::new(most)))
 }
 
-/// What the prelude defines metrics by: takes kind, name, unit and tags, and returns a function
-/// that adds a value, or nil and what is wrong.
+/// Creates the function by which the prelude defines a metric. It takes kind, name, unit and tags,
+/// and returns a function that adds a value, or nil and the error.
 pub(crate) fn define(
     lua: &Lua,
     metrics: &SharedMetrics,
@@ -75,7 +75,7 @@ fn defined(
     defined.map_err(|other| format!("`{name}` is a {} already", other.0.name()))
 }
 
-/// Nanoseconds since 1970.
+/// Returns the time in nanoseconds since 1970.
 fn epoch_ns() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     u64::try_from(now.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)

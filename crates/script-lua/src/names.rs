@@ -1,4 +1,4 @@
-//! The names that a script gives its requests, by `wrk.name`.
+//! The names that a script gives to its requests, by `wrk.name`.
 
 use loadline_engine::Requester;
 use loadline_metrics::{Key, SeriesId};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const TOO_LATE: &str = "wrk.name is set for the first time while the load runs, so that earlier \
                         requests have none; set it in init() as well";
 
-/// Whether a script names its requests: in any of its states, before the load begins.
+/// Records whether a script names its requests: in any of its states, before the load begins.
 #[derive(Debug, Default)]
 pub(crate) struct Naming {
     is_used: AtomicBool,
@@ -19,23 +19,23 @@ pub(crate) struct Naming {
 }
 
 impl Naming {
-    /// Whether a request was named.
+    /// True if a request was named.
     pub(crate) fn is_used(&self) -> bool {
         self.is_used.load(Ordering::Relaxed)
     }
 
-    /// The load begins: from here on it is known whether there are names.
+    /// Notes the beginning of the load: from now on it is settled whether requests have names.
     pub(crate) fn begin(&self) {
         self.has_begun.store(true, Ordering::Relaxed);
     }
 }
 
-/// What the next requests of one state are called.
+/// The name of the next requests of one state.
 #[derive(Debug)]
 pub(crate) struct RequestName {
     naming: Arc<Naming>,
     name: Mutex<Option<Box<str>>>,
-    /// How often it was set to another one.
+    /// The number of times that the name changed.
     changes: AtomicU64,
 }
 
@@ -48,8 +48,8 @@ impl RequestName {
         }
     }
 
-    /// Calls the next requests so; without a name as those of a plan are called. Returns what is
-    /// wrong with it, if something is.
+    /// Sets the name of the next requests; with `None` they are named as those of a plan. Returns
+    /// the reason if the name is invalid or too late.
     pub(crate) fn set(&self, name: Option<&str>) -> Option<String> {
         if self.naming.has_begun.load(Ordering::Relaxed) && !self.naming.is_used() {
             return Some(TOO_LATE.to_owned());
@@ -84,13 +84,13 @@ impl RequestName {
 #[derive(Debug, Default)]
 pub(crate) struct NamedSeries {
     ids: RefCell<HashMap<Box<str>, SeriesId>>,
-    /// After how many changes of the name it was looked up, and what it was then.
+    /// The number of changes of the name at the last lookup, and its result.
     last: Cell<(u64, SeriesId)>,
 }
 
 impl NamedSeries {
-    /// The series of the requests that are called so. A name is looked up once, as long as it does
-    /// not change.
+    /// Returns the series of requests with this name. The lookup is repeated only after a change of
+    /// the name.
     pub(crate) fn of<H: Host>(&self, name: &RequestName, requester: &Requester<H>) -> SeriesId {
         let (changes, id) = self.last.get();
         if changes == name.changes() {
@@ -108,7 +108,7 @@ impl NamedSeries {
         if let Some(id) = self.ids.borrow().get(name) {
             return *id;
         }
-        // A name that can't be one was refused when it was set.
+        // Invalid names were refused when they were set.
         let id = requester.series(name).unwrap_or(SeriesId::OVERFLOW);
         if id != SeriesId::OVERFLOW {
             self.ids.borrow_mut().insert(name.into(), id);

@@ -1,7 +1,7 @@
-//! What a script wants sent: a text of one request or several, cut into its parts.
+//! The text of one or several requests that a script wants to send, split into its parts.
 //!
-//! The first text is checked as wrk checks it, with the same words for what is wrong and the place
-//! as line and column; later ones are only cut. Methods are not: any token will do, where wrk knows
+//! The first text is checked as wrk checks it, with wrk's messages and the place as line and
+//! column; later ones are only split. Methods are not checked: any token is accepted, where wrk has
 //! a list.
 //!
 //! The grammar is that of RFC 9112, sections 3 and 6; lines may end with LF alone.
@@ -12,36 +12,36 @@ use loadline_wire::{Expect, ResponseParser};
 use memchr::memchr;
 use std::fmt;
 
-/// Why a text is no request, and where: wrk's own words.
+/// The reason why a text is not a request, and its place, with wrk's own messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at {line}:{column}")]
 pub struct RequestProblem {
-    /// What is wrong.
+    /// The kind of error.
     pub what: Flaw,
     /// The line, from 1.
     pub line: u32,
-    /// The place in it, from 1.
+    /// The column, from 1.
     pub column: u32,
 }
 
-/// What is wrong with a request.
+/// A kind of error in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// The first word is no method.
+    /// The first word is not a method.
     Method,
-    /// The second word is no target.
+    /// The second word is not a target.
     Target,
-    /// The third word does not begin as a version does.
+    /// The third word does not begin like a version.
     Constant,
-    /// Nor does it go on as one.
+    /// The third word begins like a version, but does not continue like one.
     Strict,
-    /// The third word is no version of HTTP/1.
+    /// The third word is not a version of HTTP/1.
     Version,
-    /// A field's line has a byte that may not be there.
+    /// The line of a field has an invalid byte.
     Header,
-    /// A length is no number.
+    /// A length is not a number.
     Length,
-    /// A length is told twice, or beside chunks.
+    /// A length is given twice, or in addition to chunks.
     UnexpectedLength,
     /// The text ends before the request does.
     Incomplete,
@@ -63,7 +63,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// The methods that wrk knows.
+/// The methods in wrk's list.
 const METHODS: [&[u8]; 33] = [
     b"ACL",
     b"BIND",
@@ -100,17 +100,17 @@ const METHODS: [&[u8]; 33] = [
     b"UNSUBSCRIBE",
 ];
 
-/// Where something is wrong: a byte of the text.
+/// An error and its place: the index of a byte of the text.
 type Broken = (Flaw, usize);
 
-/// Checks a text and cuts it into its requests, at least one.
+/// Checks a text and splits it into its requests, at least one.
 pub(crate) fn check(text: &[u8], parts: &mut Vec<Part>) -> Result<(), RequestProblem> {
     let checked = each_request(text, parts, check_head);
     checked.map_err(|(what, at)| problem(text, what, at))
 }
 
-/// Cuts a text into its requests. What is left of one that isn't whole goes out as a part of its
-/// own: it is the script's will, and the server's to answer.
+/// Splits a text into its requests. An incomplete one at the end is sent as a part of its own,
+/// because the script decides what to send, and the server how to respond.
 pub(crate) fn cut(text: &[u8], parts: &mut Vec<Part>) {
     if each_request(text, parts, |_, _| Ok(())).is_err() {
         let begin = parts.last().map_or(0, |part| part.end);
@@ -132,7 +132,7 @@ fn each_request(
     let mut begin = after_line_ends(text, 0);
     while begin < text.len() || parts.is_empty() {
         let Some((head_end, may_have_body)) = head_end(text, begin) else {
-            // What there is of it may be wrong before it ends.
+            // The incomplete head may have an earlier error.
             check(&text[begin..], begin)?;
             return Err((Flaw::Incomplete, text.len()));
         };
@@ -156,7 +156,8 @@ fn each_request(
     Ok(())
 }
 
-/// Empty lines between requests belong to the one before; they are allowed (RFC 9112, section 2.2).
+/// Returns the position after empty lines. Empty lines between requests are allowed, and belong to
+/// the previous one (RFC 9112, section 2.2).
 fn after_line_ends(text: &[u8], from: usize) -> usize {
     let ends = text[from..]
         .iter()
@@ -164,8 +165,8 @@ fn after_line_ends(text: &[u8], from: usize) -> usize {
     from + ends.count()
 }
 
-/// Where the head that begins here ends, behind its empty line, and whether one of its fields may
-/// tell the length of a body.
+/// Returns the end of the head that begins here, after its empty line, and true if one of its
+/// fields may have the length of a body.
 fn head_end(text: &[u8], begin: usize) -> Option<(usize, bool)> {
     let (mut line, mut may_have_body) = (begin, false);
     while let Some(length) = memchr(b'\n', &text[line..]) {
@@ -179,20 +180,20 @@ fn head_end(text: &[u8], begin: usize) -> Option<(usize, bool)> {
     None
 }
 
-/// Whether a field with this first letter may be `Content-Length` or `Transfer-Encoding`: most
-/// fields of a request are neither, and a script's requests are cut one by one while it runs.
+/// True if a field with this first letter may be `Content-Length` or `Transfer-Encoding`: most
+/// fields of a request are neither, and a script's requests are split one by one during the run.
 fn may_tell_length(first: &u8) -> bool {
     matches!(first, b'c' | b'C' | b't' | b'T')
 }
 
-/// The first word, as far as it is one.
+/// Returns the first word, if it is UTF-8.
 fn method(head: &[u8]) -> &str {
     let end = memchr(b' ', head).unwrap_or(head.len());
     std::str::from_utf8(&head[..end]).unwrap_or_default()
 }
 
-/// Lines with their place, without their ends, up to the empty one. Of a head that breaks off the
-/// last line may have no end.
+/// Returns the lines with their positions, without their ends, up to the empty one. The last line
+/// of an incomplete head may have no end.
 fn lines(head: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -206,7 +207,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// How long the body is that belongs to a head and stands at the beginning of `rest`.
+/// Returns the length of the body that belongs to a head and begins at the beginning of `rest`.
 fn body_len(head: &[u8], begin: usize, rest: &[u8]) -> Result<usize, Broken> {
     let mut length = 0;
     for (at, line) in lines(head).skip(1) {
@@ -228,8 +229,8 @@ fn body_len(head: &[u8], begin: usize, rest: &[u8]) -> Result<usize, Broken> {
     Ok(length)
 }
 
-/// How long the chunks at the beginning of `rest` are, if they are whole. Requests frame them as
-/// answers do.
+/// Returns the length of the chunks at the beginning of `rest`, if they are complete. Requests and
+/// responses have the same framing.
 #[cold]
 fn chunked_len(rest: &[u8]) -> Option<usize> {
     let mut parser = ResponseParser::new();
@@ -248,7 +249,7 @@ fn check_head(head: &[u8], begin: usize) -> Result<(), Broken> {
         };
         let breaks_off = at + line.len() == head.len();
         match checked {
-            // What is missing at the end may be what is wrong there.
+            // An error at the end of an incomplete line may only be a missing part.
             Err((flaw, place)) if !breaks_off || place < line.len() => {
                 return Err((flaw, begin + at + place));
             }
@@ -269,7 +270,7 @@ fn check_head(head: &[u8], begin: usize) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Where the value of a field begins, if it has this name.
+/// Returns the beginning of a field's value, if the field has this name.
 fn value_of(line: &[u8], name: &[u8]) -> Option<usize> {
     let (own, rest) = line.split_at_checked(name.len())?;
     let value = rest
@@ -304,14 +305,15 @@ fn check_request_line(line: &[u8]) -> Result<(), Broken> {
     version.map_err(|(flaw, place)| (flaw, target_end + 1 + place))
 }
 
-/// How far a word that ends the text is the beginning of a method that wrk knows.
+/// Returns the length of the longest beginning that a word at the end of the text has in common
+/// with a method of wrk's list.
 fn known_len(word: &[u8]) -> usize {
     let common = |method: &&[u8]| method.iter().zip(word).take_while(|(a, b)| a == b).count();
     METHODS.iter().map(common).max().unwrap_or(0)
 }
 
-/// Where a target stops being one: it is a path, an asterisk, or has a scheme and a host. That of
-/// CONNECT is a host alone (RFC 9112, section 3.2).
+/// Returns the position of an error in a target. A target is a path, an asterisk, or has a scheme
+/// and a host. That of CONNECT is a host alone (RFC 9112, section 3.2).
 fn target_flaw(method: &[u8], target: &[u8]) -> Option<usize> {
     if target.is_empty() {
         return Some(0);
@@ -348,7 +350,7 @@ fn check_version(version: &[u8]) -> Result<(), Broken> {
     }
 }
 
-/// A line behind another may go on with that one's value (RFC 9112, section 5.2).
+/// Checks the line of a field. A line after another may continue its value (RFC 9112, section 5.2).
 fn check_field(line: &[u8], may_go_on: bool) -> Result<(), Broken> {
     if !(may_go_on && matches!(line[0], b' ' | b'\t')) {
         let name = token_len(line);
@@ -360,13 +362,13 @@ fn check_field(line: &[u8], may_go_on: bool) -> Result<(), Broken> {
     bad.map_or(Ok(()), |at| Err((Flaw::Header, at)))
 }
 
-/// How many bytes at the beginning make a token (RFC 9110, section 5.6.2).
+/// Returns the length of the token at the beginning (RFC 9110, section 5.6.2).
 fn token_len(text: &[u8]) -> usize {
     let is_token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(*byte);
     text.iter().take_while(is_token).count()
 }
 
-/// A place as line and column.
+/// Converts a position to line and column.
 fn problem(text: &[u8], what: Flaw, at: usize) -> RequestProblem {
     let before = &text[..at.min(text.len())];
     let line_begin = before

@@ -1,14 +1,15 @@
-//! What `done` is told: the figures of a run, and samples in the arithmetic of wrk and of wrk2.
+//! The arguments of `done`: the figures of a run, and samples with the arithmetic of wrk and of
+//! wrk2.
 
 use crate::Flavour;
 use loadline_record::{SocketErrors, Summary};
 
-/// The figures of a run that `done` is told.
+/// The figures of a run, for `done`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// How long it took, in microseconds.
+    /// The duration in microseconds.
     pub duration_us: u64,
-    /// Whole responses, whatever their status.
+    /// Complete responses, whatever their status.
     pub requests: u64,
     /// Bytes received.
     pub bytes: u64,
@@ -16,15 +17,15 @@ pub struct Figures {
     pub errors: SocketErrors,
     /// Responses with a status above 399.
     pub bad_statuses: u64,
-    /// Times in microseconds.
+    /// Response times in microseconds.
     pub latency: Samples,
-    /// Answers a second of each worker, interval by interval.
+    /// Responses per second of each worker, interval by interval.
     pub rates: Samples,
 }
 
 impl Figures {
-    /// The figures of a summary: the response times, and for each interval the rate of responses
-    /// divided by the workers, as a whole number for each of them.
+    /// Returns the figures of a summary: the response times, and for each interval the rate of
+    /// responses divided by the number of workers, as a whole number, once for each worker.
     pub fn of(summary: &Summary) -> Self {
         let latency = summary.total.times.response.steps();
         Figures {
@@ -59,15 +60,15 @@ fn rates(summary: &Summary) -> Samples {
     }))
 }
 
-/// Whole numbers, each as often as it was seen.
+/// Whole numbers with their counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
-    /// Distinct values in rising order, with how many samples there are up to and with each.
+    /// Distinct values in rising order, each with the number of samples up to and including it.
     up_to: Vec<(u64, u64)>,
 }
 
 impl Samples {
-    /// Samples as pairs of a value and how often it was seen, in any order.
+    /// Creates samples from pairs of a value and its count, in any order.
     pub fn counted(pairs: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut pairs: Vec<(u64, u64)> =
             pairs.into_iter().filter(|(_, count)| *count > 0).collect();
@@ -85,18 +86,18 @@ impl Samples {
         Samples { up_to: pairs }
     }
 
-    /// How many samples there are.
+    /// Returns the number of samples.
     pub fn count(&self) -> u64 {
         self.up_to.last().map_or(0, |(_, up_to)| *up_to)
     }
 
-    /// How many distinct values there are.
+    /// Returns the number of distinct values.
     pub fn distinct_count(&self) -> usize {
         self.up_to.len()
     }
 
-    /// The distinct value at a place, from 1, and how often it was seen; `(0, distinct count)`
-    /// outside, as in wrk.
+    /// Returns the distinct value at a place, from 1, and its count; `(0, distinct count)` outside,
+    /// as in wrk.
     pub fn distinct(&self, place: usize) -> (u64, u64) {
         let index = place.checked_sub(1);
         match index.and_then(|index| self.pairs().nth(index)) {
@@ -105,28 +106,28 @@ impl Samples {
         }
     }
 
-    /// The sample at a place in rising order, from 1; the nearest one outside, 0 if there is none.
+    /// Returns the sample at a place in rising order, from 1; the nearest one outside, 0 if there
+    /// are no samples.
     pub fn sample(&self, place: u64) -> u64 {
         let at = self.up_to.partition_point(|(_, up_to)| *up_to < place);
         let last = self.up_to.len().saturating_sub(1);
         self.up_to.get(at.min(last)).map_or(0, |(value, _)| *value)
     }
 
-    /// The least value; where there is none the greatest number of 64 bits, as in wrk.
+    /// Returns the minimum; without samples the largest number of 64 bits, as in wrk.
     pub fn min(&self) -> u64 {
         self.up_to.first().map_or(u64::MAX, |(value, _)| *value)
     }
 
-    /// The greatest value; 0 if there is none.
+    /// Returns the maximum; 0 without samples.
     pub fn max(&self) -> u64 {
         self.up_to.last().map_or(0, |(value, _)| *value)
     }
 
-    /// The value below or at which this percentage of the samples lies; 0 if there is none.
+    /// Returns the value at this percentage of the samples; 0 without samples.
     ///
-    /// The ranks are wrk's and wrk2's (HdrHistogram's): `round(n · p / 100 + 0.5)` and
-    /// `⌊n · p / 100 + 0.5⌋`, but for being held between 1 and n: wrk's goes past the end at 100
-    /// and gives 0 there.
+    /// The ranks are those of wrk, `round(n · p / 100 + 0.5)`, and wrk2 (HdrHistogram), `⌊n · p /
+    /// 100 + 0.5⌋`, but limited to 1 … n: wrk's exceeds the end at 100, and the result there is 0.
     pub fn percentile(&self, flavour: Flavour, percent: f64) -> u64 {
         if flavour == Flavour::Wrk && percent < 0.0 {
             return 0;
@@ -139,7 +140,7 @@ impl Samples {
         self.sample((rank as u64).clamp(1, self.count().max(1)))
     }
 
-    /// The mean. Without samples 0 in wrk, not a number in wrk2.
+    /// Returns the mean; without samples 0 in wrk, not a number in wrk2.
     pub fn mean(&self, flavour: Flavour) -> f64 {
         match (self.count(), flavour) {
             (0, Flavour::Wrk) => 0.0,
@@ -147,8 +148,8 @@ impl Samples {
         }
     }
 
-    /// The standard deviation: of the samples (divided by n − 1) in wrk, where it is 0 for fewer
-    /// than two, of the whole (divided by n) in wrk2.
+    /// Returns the standard deviation: in wrk that of the sample (divided by n − 1; 0 for fewer
+    /// than two samples), in wrk2 that of the population (divided by n).
     pub fn stdev(&self, flavour: Flavour) -> f64 {
         let mean = self.mean(flavour);
         let squares = self.sum_of(|value| (value - mean) * (value - mean));
@@ -166,7 +167,7 @@ impl Samples {
             .sum()
     }
 
-    /// Distinct values in rising order, with how often each was seen.
+    /// Returns the distinct values in rising order, with their counts.
     fn pairs(&self) -> impl Iterator<Item = (u64, u64)> {
         let before = std::iter::once(0).chain(self.up_to.iter().map(|(_, up_to)| *up_to));
         self.up_to

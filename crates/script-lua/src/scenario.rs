@@ -1,7 +1,7 @@
-//! What the users of a script do: ask it for a request, send that, show it the responses.
+//! The users of a script: they call it for a request, send the request, and pass on the responses.
 //!
 //! A script without `request`, `response` and `delay` is called for its text once in each thread,
-//! and then its users send the same bytes over and over, as those of a plain request do.
+//! and then its users send the same bytes repeatedly, as those of a plain request do.
 
 use crate::answer::{Answer, Head};
 use crate::error::{During, ScriptError};
@@ -23,54 +23,54 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 const NS_PER_MS: f64 = 1e6;
-/// The longest body that is gathered for `response`.
+/// The maximum length of a body that is collected for `response`.
 const MOST_BODY_BYTES: usize = 64 << 20;
 const TOO_LONG: &str =
     "the body is longer than the 64 MiB that are gathered for a script's response()";
 
-/// Which functions of a script are called during the run.
+/// The functions of a script that are called during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Callbacks {
     pub(crate) request: bool,
     pub(crate) response: bool,
     pub(crate) delay: bool,
-    /// How many requests the first text had.
+    /// The number of requests in the first text.
     pub(crate) depth: u32,
 }
 
-/// What a worker needs of a script: its threads, and which of them is the worker's own.
+/// The parts of a script that a worker needs.
 pub(crate) struct ThreadContext {
     pub(crate) threads: Arc<Vec<Thread>>,
-    /// Which of the threads is its own.
+    /// The index of the worker's own thread.
     pub(crate) index: usize,
     pub(crate) failure: Arc<Failure>,
     pub(crate) callbacks: Callbacks,
-    /// Whether its requests have names.
+    /// True if requests have names.
     pub(crate) names_requests: bool,
 }
 
-/// The scenario of one worker: users that do what the script says.
+/// The scenario of one worker, whose users run the script.
 pub struct Scripted {
     worker: Rc<Worker>,
 }
 
-/// What the users of one worker share.
+/// State that the users of one worker share.
 pub(crate) struct Worker {
     context: ThreadContext,
     request: Function,
     respond: Function,
     delay: Function,
-    /// The text of a script that has no `request`; empty if `wrk.request` threw.
+    /// The text of a script without `request`; empty if `wrk.request` raised an error.
     fixed: Text,
-    /// The head of the response that the script was shown last.
+    /// The head of the response that was last passed to the script.
     last_head: RefCell<Head>,
-    /// The series of the names that the script gave its requests.
+    /// The series for the names that the script gave to its requests.
     series: NamedSeries,
-    /// The script threw.
+    /// True if the script raised an error.
     failed: Cell<bool>,
 }
 
-/// What goes out at once.
+/// A text of requests that are sent together.
 #[derive(Clone, Debug, Default)]
 struct Text {
     bytes: Vec<u8>,
@@ -78,8 +78,8 @@ struct Text {
 }
 
 impl Text {
-    /// Takes over what a script wants sent; false if that is nothing. Most scripts send the like of
-    /// the last one, and many the same.
+    /// Takes the text that a script returned; false if it is empty. The text is split again only if
+    /// it differs from the last one, because many scripts repeat their text.
     fn take(&mut self, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return false;
@@ -92,14 +92,14 @@ impl Text {
         true
     }
 
-    /// Counts its requests in this series.
+    /// Sets the series that counts the requests.
     fn count_in(&mut self, series: SeriesId) {
         if self.parts.first().is_some_and(|part| part.series != series) {
             self.parts.iter_mut().for_each(|part| part.series = series);
         }
     }
 
-    /// At most so many requests.
+    /// Returns the first requests of the text, at most `most`.
     fn batch(&self, most: usize) -> Batch<'_> {
         let parts = &self.parts[..most.clamp(1, self.parts.len())];
         let end = parts.last().map_or(0, |part| part.end);
@@ -176,7 +176,7 @@ impl ThreadContext {
 }
 
 impl Worker {
-    /// Asks once for the text that all users send.
+    /// Calls the script once for the text that all users send.
     fn fix(&mut self) {
         if !self.context.callbacks.request {
             let mut fixed = Text::default();
@@ -185,8 +185,8 @@ impl Worker {
         }
     }
 
-    /// Asks for the next text and keeps it in `text`; false if the script throws or has none: nil,
-    /// a boolean or an empty text, with which it lets a connection rest.
+    /// Calls the script for the next text and stores it in `text`; false if the script raises an
+    /// error or returns no text: nil, a boolean or an empty text, which lets a connection rest.
     fn ask(&self, text: &mut Text) -> bool {
         let state = &self.context.thread().state;
         let wanted = match self.call(&self.request, During::Request, ()) {
@@ -204,7 +204,7 @@ impl Worker {
         wanted.is_some_and(|wanted| text.take(&wanted.as_bytes()))
     }
 
-    /// Calls the script; what it throws ends the run.
+    /// Calls a function of the script. An error that it raises ends the run.
     fn call<R: FromLuaMulti>(
         &self,
         function: &Function,
@@ -222,19 +222,19 @@ impl Worker {
         self.context.failure.tell(error);
     }
 
-    /// Whether the script threw, or asked for its thread's end.
+    /// True if the script raised an error, or requested its thread's stop.
     fn is_over(&self) -> bool {
         self.failed.get() || self.context.thread().cell.take_stop()
     }
 
-    /// How long the script wants to wait, in nanoseconds: whole milliseconds, as in wrk.
+    /// Returns the wait that the script requests, in nanoseconds: whole milliseconds, as in wrk.
     fn delay_ns(&self) -> u64 {
         let delay = self.call(&self.delay, During::Delay, ());
-        // What is below zero or no number at all becomes zero.
+        // A negative number, or a value that is not a number, becomes zero.
         (delay.unwrap_or(0f64).trunc() * NS_PER_MS) as u64
     }
 
-    /// Shows the script a response.
+    /// Passes a response to the script.
     fn show(&self, answer: &Answer) {
         let mut last = self.last_head.borrow_mut();
         let fresh = *last != answer.head;
@@ -282,7 +282,7 @@ impl<H: Host> Behaviour<H> for ScriptUser {
     }
 
     async fn iterate(&mut self, iteration: Iteration<'_, H>) {
-        // A text goes out whole, unless the run is to end after fewer requests.
+        // A text is sent whole, unless the run ends after fewer requests.
         let starts = iteration.starts_left();
         let is_cut = starts < self.worker.context.callbacks.depth as usize;
         loop {
@@ -321,7 +321,7 @@ impl ScriptUser {
         }
     }
 
-    /// Makes up what is sent next; false if there is nothing.
+    /// Determines the next text; false if there is none.
     fn compose<H: Host>(&mut self, requester: &Requester<H>) -> bool {
         let worker = &*self.worker;
         if worker.failed.get() {
@@ -329,7 +329,7 @@ impl ScriptUser {
         }
         let has_text = match worker.context.callbacks.request {
             true => worker.ask(&mut self.text),
-            // Empty if `wrk.request` had nothing.
+            // Empty if `wrk.request` returned no text.
             false => !worker.fixed.parts.is_empty(),
         };
         if has_text && worker.context.names_requests {
@@ -338,7 +338,7 @@ impl ScriptUser {
         has_text
     }
 
-    /// Counts what is sent next by its name.
+    /// Sets the series of the next requests by their name.
     fn name<H: Host>(&mut self, requester: &Requester<H>) {
         let worker = &*self.worker;
         if self.text.parts.is_empty() {
@@ -368,7 +368,7 @@ impl ScriptUser {
     }
 }
 
-/// Gathers a response and shows it to the script.
+/// Collects a response and passes it to the script.
 struct Reader<'a> {
     worker: &'a Worker,
     answer: &'a mut Answer,

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A script that is ready to run: loaded once for itself and once for each thread, set up,
-/// initialised and its first request checked.
+/// initialised, and with a checked first request.
 pub struct Script {
     flavour: Flavour,
     main: State,
@@ -38,7 +38,7 @@ impl Script {
     /// `wrk.resolve` in the main state, then for each thread the file, `setup` in the main state
     /// and `init`; `request` once, in the first thread's state.
     ///
-    /// Blocks: names are resolved, addresses tried, and the script may do what it likes.
+    /// Blocks: names are resolved, addresses tried, and the script may block, too.
     ///
     /// # Errors
     /// If the file can't be loaded (unless that is tolerated), if the script raises an error, if no
@@ -81,27 +81,27 @@ impl Script {
         })
     }
 
-    /// What [`Broken::Tolerated`] let pass: an error for each state, in order.
+    /// Returns the errors that [`Broken::Tolerated`] ignored: one for each state, in order.
     pub fn complaints(&self) -> &[Error] {
         &self.complaints
     }
 
-    /// How many requests the first text had: the depth of the pipeline.
+    /// Returns the number of requests in the first text: the depth of the pipeline.
     pub fn depth(&self) -> u32 {
         self.callbacks.depth
     }
 
-    /// Whether no function of the script is called during the run.
+    /// True if no function of the script is called during the run.
     pub fn is_static(&self) -> bool {
         !self.callbacks.request && !self.callbacks.response && !self.callbacks.delay
     }
 
-    /// Whether it names its requests, by `wrk.name`.
+    /// True if the script names its requests, by `wrk.name`.
     pub fn names_requests(&self) -> bool {
         self.naming.is_used()
     }
 
-    /// What makes the scenario of each worker, for
+    /// Returns the function that creates the scenario of each worker, for
     /// [`Run::start_scenario`](loadline_engine::Run::start_scenario).
     pub fn scenarios(&self) -> impl Fn(u32) -> Scripted + Send + Sync + use<> + 'static {
         let (threads, failure) = (Arc::clone(&self.threads), Arc::clone(&self.failure));
@@ -117,19 +117,18 @@ impl Script {
         }
     }
 
-    /// Calls this with the first error that the script throws while the run lasts; at once if it
-    /// has thrown already.
+    /// Sets the function to call with the first error that the script raises during the run. It is
+    /// called at once if there was an error already.
     pub fn on_error(&self, act: OnError) {
         self.failure.on_error(act);
     }
 
-    /// What the script threw while the run lasted, if it did.
+    /// Returns the first error that the script raised during the run, if there was one.
     pub fn failure(&self) -> Option<ScriptError> {
         self.failure.error()
     }
 
-    /// Brings what the script printed so far to its reader; to be called before something else is
-    /// printed there.
+    /// Flushes the script's prints so far; to be called before other output to the same place.
     pub fn flush(&self) {
         self.main.flush();
     }
@@ -137,7 +136,7 @@ impl Script {
     /// Calls `done`, if the script has one, in the main state.
     ///
     /// # Errors
-    /// If the script throws.
+    /// If the script raises an error.
     pub fn done(&self, figures: &Figures) -> Result<(), Error> {
         let done = self.main.done(figures, self.flavour);
         self.main.flush();
@@ -163,16 +162,16 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// A state in which the file has run.
+    /// Creates a state in which the file has run.
     fn state(&mut self) -> Result<State, Error> {
         let state = State::new(self.path, self.options, &self.url, &self.naming)?;
         match (state.run_file(), self.options.broken) {
             (Ok(()), _) => {}
-            // wrk gives up where a name has no address, wherever it was asked for.
+            // wrk exits if a name has no address, wherever the lookup was made.
             (Err(error @ Error::Lookup(_)), _) | (Err(error), Broken::Refused) => {
                 return Err(error);
             }
-            // The original would have run all of it: what is left would be another load.
+            // The original would have run the whole script: a part of it would be another load.
             (Err(error), _) if error.is_refusal() => return Err(error),
             (Err(error), Broken::Tolerated) => self.complaints.push(error),
         }
@@ -190,13 +189,13 @@ impl Loader<'_> {
     }
 }
 
-/// What is to be called in all threads, as the first one says, and how many requests there are in
-/// its first text.
+/// Returns the functions that are called in all threads, as defined in the first one, and the
+/// number of requests in its first text.
 fn callbacks_of(thread: &Thread, flavour: Flavour) -> Result<Callbacks, Error> {
     let state = &thread.state;
     let made: Value = state.call("request", During::Request, ())?;
     let mut parts = Vec::new();
-    // What is no text is no request, as in wrk.
+    // A result that is not a text is not a request, as in wrk.
     let text = made.as_string().map(|text| text.as_bytes().to_vec());
     request::check(&text.unwrap_or_default(), &mut parts)?;
     Ok(Callbacks {

@@ -1,6 +1,7 @@
-//! A state of Lua with the table `wrk` in it: the main one, or a thread's.
+//! A Lua state with the table `wrk`: the main one, or a thread's.
 //!
-//! The prelude (`prelude.lua`) is Lua; what it can't do is handed to it here.
+//! The prelude (`prelude.lua`) is written in Lua; functions that Lua can't provide are passed to it
+//! from here.
 
 use crate::addresses::{look_up, try_connect};
 use crate::cell::ThreadCell;
@@ -26,20 +27,20 @@ const PRELUDE: &str = include_str!("prelude.lua");
 const LIBRARIES: &str = include_str!("libraries.lua");
 const CJSON: &str = include_str!("cjson.lua");
 
-/// The most that `socket.sleep` sleeps.
+/// The longest sleep of `socket.sleep`.
 const LONGEST_SLEEP_S: f64 = 1e9;
 
 /// A state in which the prelude has run.
 pub(crate) struct State {
     pub(crate) lua: Lua,
-    /// The functions of the prelude by which the script is called.
+    /// The functions of the prelude that call the script.
     entries: Table,
     path: PathBuf,
-    /// What `wrk.connect` came to when it failed last.
+    /// The reason of the last failed `wrk.connect`.
     refusal: Arc<Mutex<Option<String>>>,
-    /// What the next requests are called.
+    /// The name of the next requests.
     pub(crate) name: Arc<RequestName>,
-    /// What the script counts by itself.
+    /// The metrics that the script records.
     pub(crate) metrics: SharedMetrics,
 }
 
@@ -102,19 +103,20 @@ impl State {
         called.map_err(|error| self.error(during, &error))
     }
 
-    /// A function of the prelude.
+    /// Returns a function of the prelude.
     pub(crate) fn entry(&self, name: &str) -> mlua::Result<Function> {
         self.entries.raw_get(name)
     }
 
-    /// Whether the script has a global function of this name.
+    /// True if the script has a global function of this name.
     pub(crate) fn has_function(&self, name: &str) -> bool {
-        // A lookup in a table doesn't fail; where it did, the call itself would tell.
+        // A lookup in a table doesn't fail; if it did, the call of the function itself would report
+        // it.
         self.call("is_function", During::Load, name)
             .unwrap_or(false)
     }
 
-    /// Hands the userdata of a thread to an entry.
+    /// Calls an entry with the userdata of a thread.
     pub(crate) fn call_with_thread(
         &self,
         entry: &str,
@@ -126,7 +128,7 @@ impl State {
         self.call(entry, during, functions)
     }
 
-    /// Calls `init` with the URL and what stood behind it.
+    /// Calls `init` with the URL and the arguments after it.
     pub(crate) fn init(&self, options: &Options) -> Result<(), Error> {
         let arguments = || {
             let table = self
@@ -139,7 +141,7 @@ impl State {
         self.call("init", During::Init, arguments)
     }
 
-    /// Calls `wrk.resolve`, which has to leave an address that answers.
+    /// Calls `wrk.resolve`, which has to keep an address that accepts connections.
     pub(crate) fn resolve(&self, url: &UrlText) -> Result<(), Error> {
         let (host, service) = (url.host.as_str(), url.service());
         let answering: u64 = self.call("resolve", During::Resolve, (host, service))?;
@@ -173,9 +175,9 @@ impl State {
         self.call("done", During::Done, arguments)
     }
 
-    /// Brings what the script printed so far to its reader: Lua has a buffer of its own.
+    /// Flushes the script's prints so far, because Lua has a buffer of its own.
     pub(crate) fn flush(&self) {
-        // A reader that has gone has seen enough.
+        // If the reader has gone, the output is not needed.
         let _ = self.call::<()>("flush", During::Done, ());
     }
 
@@ -183,18 +185,18 @@ impl State {
         Error::of_lua(&self.path, during, error)
     }
 
-    /// What a call by way of [`entry`](Self::entry) came to.
+    /// Converts the error of a call by way of [`entry`](Self::entry).
     pub(crate) fn error_of(&self, during: During, error: &mlua::Error) -> ScriptError {
         ScriptError::of_lua(&self.path, during, error)
     }
 
-    /// An error of the script that Lua did not tell.
+    /// Creates an error of the script that does not come from Lua.
     pub(crate) fn script_error(&self, during: During, message: &str) -> ScriptError {
         ScriptError::new(&self.path, during, message)
     }
 }
 
-/// What `wrk.name` is set by: returns what is wrong with the name, or nil.
+/// Creates the function that sets `wrk.name`. It returns the reason if the name is invalid, or nil.
 fn set_name(lua: &Lua, name: &Arc<RequestName>) -> mlua::Result<Function> {
     let name = Arc::clone(name);
     lua.create_function(move |_, text: Option<LuaString>| {
@@ -208,7 +210,7 @@ fn set_name(lua: &Lua, name: &Arc<RequestName>) -> mlua::Result<Function> {
     })
 }
 
-/// The source without the text of a first line that is for the shell. The line stays.
+/// Returns the source without the text of a first line for the shell. The line break stays.
 fn without_first_comment(source: &[u8]) -> &[u8] {
     if !source.starts_with(b"#") {
         return source;
@@ -217,7 +219,7 @@ fn without_first_comment(source: &[u8]) -> &[u8] {
     &source[end.unwrap_or(source.len())..]
 }
 
-/// What the prelude is given.
+/// Creates the table of values and functions for the prelude.
 fn host(
     lua: &Lua,
     options: &Options,
@@ -253,7 +255,7 @@ fn add_functions(
     refusal: &Arc<Mutex<Option<String>>>,
 ) -> mlua::Result<()> {
     let lookup = |_: &Lua, (name, service): (LuaString, LuaString)| {
-        // What is no UTF-8 is no name of a host either, and is told as it can be shown.
+        // A text that is not UTF-8 is not a host name either; the error shows its readable part.
         let (name, service) = (name.to_string_lossy(), service.to_string_lossy());
         let found = look_up(&name, &service).map_err(mlua::Error::external)?;
         Ok(found.iter().map(ToString::to_string).collect::<Vec<_>>())
@@ -276,7 +278,7 @@ fn add_functions(
     add_library_functions(lua, host)
 }
 
-/// What the libraries can't do in Lua.
+/// Adds functions that the libraries can't provide in Lua.
 fn add_library_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
     host.set("refusal", REFUSAL)?;
     let traceback = |lua: &Lua, level: f64| lua.traceback(None, level as usize);
@@ -289,7 +291,7 @@ fn add_library_functions(lua: &Lua, host: &Table) -> mlua::Result<()> {
         lua.create_function(|_, ()| Ok(epoch_us() / 1e6))?,
     )?;
     let sleep = |_: &Lua, seconds: f64| {
-        // Of a NaN `max` leaves 0.
+        // For NaN `max` returns 0.
         let seconds = seconds.max(0.0);
         thread::sleep(Duration::from_secs_f64(seconds.min(LONGEST_SLEEP_S)));
         Ok(())
@@ -302,7 +304,8 @@ fn address(text: &str) -> io::Result<SocketAddr> {
     parsed.map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "this is no address"))
 }
 
-/// Microseconds since 1970: a whole number that a double holds exactly until the year 2255.
+/// Returns the time in microseconds since 1970, which a double represents exactly until the year
+/// 2255.
 fn epoch_us() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default().as_micros() as f64
@@ -325,7 +328,7 @@ fn summary_table(lua: &Lua, figures: &Figures) -> mlua::Result<Table> {
     Ok(summary)
 }
 
-/// What stands behind the userdata `latency` and `requests` of `done`.
+/// Creates the table for the userdata `latency` and `requests` of `done`.
 fn samples_table(lua: &Lua, samples: &Samples, flavour: Flavour) -> mlua::Result<Table> {
     let samples = Arc::new(samples.clone());
     let table = lua.create_table_from([

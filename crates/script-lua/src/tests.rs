@@ -1,4 +1,4 @@
-//! Scripts and what they see: each function of the API with its arguments and results.
+//! Scripts and their view: each function of the API with its arguments and results.
 
 mod calls;
 mod done;
@@ -10,7 +10,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A script in a file of its own, and a listener at the URL that it is run against.
+/// A script in a file of its own, and a listener at the URL for its run.
 pub(crate) struct Bench {
     folder: TempDir,
     pub(crate) listener: TcpListener,
@@ -37,7 +37,8 @@ impl Bench {
         self.listener.local_addr().unwrap().to_string()
     }
 
-    /// A file that the script appends to by the function `log`, which this is put before.
+    /// Returns the file to which the script's function `log` appends. That function is inserted
+    /// before the script.
     fn log(&self) -> PathBuf {
         self.folder.path().join("log")
     }
@@ -54,20 +55,20 @@ impl Bench {
         Script::load(&self.path(), &self.options)
     }
 
-    /// Loads a script and returns what it logged.
+    /// Loads a script and returns the lines that it logged.
     pub(crate) fn logged(&self, source: &str) -> Vec<String> {
         let script = self.load(source);
         script.unwrap_or_else(|error| panic!("{error}"));
         self.lines()
     }
 
-    /// What was logged.
+    /// Returns the lines that were logged.
     pub(crate) fn lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.log()).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// What a script that can't be loaded is told.
+    /// Returns the error of a script that can't be loaded.
     pub(crate) fn refused(&self, source: &str) -> String {
         let error = self.load(source).expect_err("an error");
         let folder = format!("{}/", self.folder.path().display());

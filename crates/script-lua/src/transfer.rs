@@ -1,23 +1,23 @@
 //! Copies values from one state to another: `thread:get` and `thread:set`.
 //!
-//! Tables are copied whole, with the tables in them; one that stands in several places, itself
-//! among them, stands there in the copy as well. Functions, userdata and coroutines belong to the
-//! state that made them.
+//! Tables are copied deeply. A table that occurs in several places, even in itself, occurs there in
+//! the copy as well. Functions, userdata and coroutines belong to the state that created them.
 
 use mlua::{Lua, Table, Value};
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-/// Tables may be nested so deep: further down is a mistake, or a list that would take the stack.
+/// The maximum depth of nested tables: a deeper one is a mistake, or a list that would exhaust the
+/// stack.
 const DEEPEST: usize = 1000;
 
-/// Why a value stays where it is.
+/// The reason why a value can't be transferred.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TransferError {
-    /// It belongs to its state.
+    /// The value belongs to its state.
     #[error("cannot transfer '{0}' to thread")]
     Kind(&'static str),
-    /// Its tables are too deep.
+    /// The tables are nested too deep.
     #[error("cannot transfer tables that are nested more than {DEEPEST} deep")]
     Depth,
     /// A state has no memory left.
@@ -36,7 +36,7 @@ pub(crate) fn transfer(value: &Value, to: &Lua) -> Result<Value, TransferError> 
 
 struct Transfer<'a> {
     to: &'a Lua,
-    /// The copies of tables, by the address of the original.
+    /// The copies of tables, by the addresses of the originals.
     copied: HashMap<*const c_void, Table>,
 }
 

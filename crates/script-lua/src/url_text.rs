@@ -1,22 +1,23 @@
-//! The parts of a URL as a script sees them: texts, cut where wrk cuts them.
+//! The parts of a URL for a script: texts, split as wrk splits them.
 //!
-//! Nothing is decoded, completed or normalised: the port is that which was typed, the path has the
-//! query. The fragment is left out, as it is no part of what is asked for (RFC 9110, section 7.1).
+//! The parts are not decoded, completed or normalised: the port is the typed one, the path includes
+//! the query. The fragment is left out, because it is not part of the request (RFC 9110, section
+//! 7.1).
 
 /// The parts of a URL as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UrlText {
     pub(crate) scheme: String,
-    /// Without the brackets of an IPv6 address.
+    /// The host, without the brackets of an IPv6 address.
     pub(crate) host: String,
-    /// As typed.
+    /// The port as typed.
     pub(crate) port: Option<String>,
     /// Path and query; at least `/`.
     pub(crate) path: String,
 }
 
 impl UrlText {
-    /// Cuts a URL; `None` if it has no scheme or no host.
+    /// Splits a URL; `None` if it has no scheme or no host.
     pub(crate) fn parse(url: &str) -> Option<UrlText> {
         let (scheme, rest) = url.split_once("://")?;
         let rest = rest.split('#').next()?;
@@ -37,7 +38,7 @@ impl UrlText {
         })
     }
 
-    /// What the port is looked up by: itself, or the scheme.
+    /// Returns the service for the lookup of the port: the port itself, or the scheme.
     pub(crate) fn service(&self) -> &str {
         self.port.as_deref().unwrap_or(&self.scheme)
     }

@@ -1,4 +1,4 @@
-//! What is a request, where it ends, and what is said of what is none.
+//! Requests, their ends, and the errors of texts that are not requests.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The order of calls and their number, the first request, and what goes wrong before the run.
+//! The order and number of calls, the first request, and failures before the run.
 
 use super::Bench;
 use crate::{Broken, Error, Flavour};

@@ -1,4 +1,4 @@
-//! What `done` is told, in wrk's words and in wrk2's.
+//! The arguments of `done`, for wrk and for wrk2.
 
 use super::Bench;
 use crate::{Error, Figures, Flavour, Samples};
