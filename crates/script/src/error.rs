@@ -4,28 +4,28 @@ use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 
-/// A script can't be loaded: its language says why.
+/// The error for a script that can't be loaded, with the reason of its language.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct LoadError(Box<dyn Error + Send + Sync>);
 
 impl LoadError {
-    /// An error of a language.
+    /// Wraps the error of a language.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         LoadError(error.into())
     }
 }
 
-/// A script raised an error, or did what it may not.
+/// The error for a script that raised one, or that used a function it may not use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// The file that raised it.
     pub file: PathBuf,
     /// The line, from 1, if it is known.
     pub line: Option<u32>,
-    /// What the script was at, as in `in request()`.
+    /// The part of the script that ran, as in `in request()`.
     pub during: String,
-    /// What the error says.
+    /// The message.
     pub message: String,
 }
 

@@ -1,22 +1,22 @@
-//! What a script of any language is to those that run it.
+//! The interface of scripts, whatever their language.
 //!
-//! A [`Language`] loads scripts. A [`Script`] is one that is loaded: it sets itself up, begins the
-//! load of a plan, ends the run when it raises an error, and concludes behind the report. Who runs
-//! a script knows no more of it, and which languages there are is known in one place alone.
+//! A [`Language`] loads scripts. A [`Script`] is a loaded one: it sets itself up, begins the load
+//! of a plan, ends the run when it raises an error, and concludes after the report. A caller needs
+//! to know nothing else of a script, and the list of languages is in one place only.
 //!
 //! # The order of calls
 //!
-//! 1. [`Language::load`] runs everything that comes before the run: the file itself, and what it
-//!    calls to initialise its workers.
+//! 1. [`Language::load`] runs everything before the run: the file itself, and its functions that
+//!    initialise workers.
 //! 2. [`Script::setup`] runs once, before connections are made.
-//! 3. [`Script::start`] begins the load; in a plan of several scenarios [`Script::launch`]
-//!    makes its users one of them. What users do is a [`Scenario`](loadline_engine::Scenario)
-//!    of the engine, made once for each worker on its own thread. It sends through a
+//! 3. [`Script::start`] begins the load; in a plan of several scenarios [`Script::launch`] makes
+//!    its users one of them. The behaviour of users is a [`Scenario`](loadline_engine::Scenario) of
+//!    the engine, created once for each worker on its own thread. It sends through a
 //!    [`Requester`](loadline_engine::Requester).
-//! 4. While the load lasts, an error of the script ends the run through [`Script::on_error`];
-//!    [`Script::failure`] says which it was.
-//! 5. [`Script::teardown`] runs once, when the load has ended, whatever ended it.
-//! 6. [`Script::conclude`] runs behind the report, if no error was raised before.
+//! 4. During the load, an error of the script ends the run through [`Script::on_error`];
+//!    [`Script::failure`] returns it.
+//! 5. [`Script::teardown`] runs once, when the load has ended, for whatever reason.
+//! 6. [`Script::conclude`] runs after the report, if no error was raised before.
 
 mod error;
 
@@ -28,37 +28,37 @@ use loadline_record::Summary;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where a script's prints go.
+/// The output for a script's prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Prints {
-    /// To stdout.
+    /// Standard output.
     #[default]
     Stdout,
-    /// To stderr, whatever the script says: stdout has a report that a program reads.
+    /// Standard error, whatever the script uses: standard output has a report for a program.
     Stderr,
 }
 
-/// What is done with the first error that a script raises while its load lasts: it ends the run.
+/// The action on the first error that a script raises during its load: it ends the run.
 pub type OnError = Arc<dyn Fn(ScriptError) + Send + Sync>;
 
 /// A language that scripts are written in.
 pub trait Language {
-    /// Its name in messages.
+    /// Returns the name of the language for messages.
     fn name(&self) -> &'static str;
 
-    /// Whether a file of this name is one of its scripts.
+    /// True if a file of this name is a script in this language.
     fn knows(&self, path: &Path) -> bool;
 
-    /// Loads the script of a plan: all of it that comes before the run.
+    /// Loads the script of a plan, and runs the part of it that comes before the run.
     ///
     /// # Errors
     /// If the script can't be loaded, or raises an error.
     fn load(&self, plan: &Plan, prints: Prints) -> Result<Box<dyn Script>, LoadError>;
 }
 
-/// A script that is loaded.
+/// A loaded script.
 pub trait Script {
-    /// Does what is to be done once before the load.
+    /// Runs the part of the script that comes once before the load.
     ///
     /// # Errors
     /// If the script raises an error.
@@ -74,25 +74,25 @@ pub trait Script {
         Run::launch(plan, detail, &[self.launch()])
     }
 
-    /// Whether its users name their requests, beside what the plan says of names.
+    /// True if the users name their requests, in addition to the names of the plan.
     fn names_requests(&self) -> bool {
         false
     }
 
-    /// What begins its users on each worker.
+    /// Returns the launch of the script's users on each worker.
     fn launch(&self) -> Launch;
 
-    /// Calls this with the first error that the script raises while the load lasts, from the thread
-    /// that raised it; at once if it was raised already.
+    /// Sets the function to call with the first error that the script raises during the load, from
+    /// the thread that raised it. It is called at once if there was an error already.
     fn on_error(&self, act: OnError);
 
-    /// The error that it raised while the load lasted, if it did: the first.
+    /// Returns the first error that the script raised during the load, if there was one.
     fn failure(&self) -> Option<ScriptError>;
 
-    /// Brings what it printed so far to its reader, before something else is printed there.
+    /// Flushes the script's prints so far; to be called before other output to the same place.
     fn flush(&self) {}
 
-    /// Does what is to be done once when the load has ended.
+    /// Runs the part of the script that comes once after the load.
     ///
     /// # Errors
     /// If the script raises an error.
@@ -100,14 +100,15 @@ pub trait Script {
         Ok(())
     }
 
-    /// Is told the result, behind the report.
+    /// Passes the result to the script, after the report.
     ///
     /// # Errors
     /// If the script raises an error.
     fn conclude(&self, summary: &Summary) -> Result<(), ScriptError>;
 }
 
-/// The language of a script: the first that knows a file of its name, or else the first of all.
+/// Returns the language of a script: the first that recognises the file by its name, or else the
+/// first of all.
 pub fn language_of<'a>(path: &Path, languages: &[&'a dyn Language]) -> Option<&'a dyn Language> {
     let knowing = languages.iter().find(|language| language.knows(path));
     knowing.or(languages.first()).copied()
