@@ -1,4 +1,4 @@
-//! k6's command lines: words to a command, its options and its flags.
+//! k6's command lines: from words to a command, its options and its flags.
 
 mod flags;
 mod words;
@@ -11,22 +11,22 @@ use std::collections::BTreeMap;
 
 pub use flags::help;
 
-/// A command line that was read.
+/// A parsed command line.
 #[derive(Clone, Debug, Default)]
 pub struct Invocation {
-    /// What is asked for.
+    /// The command.
     pub command: Command,
-    /// What is named behind the command: a script, say.
+    /// The arguments after the command, such as a script.
     pub arguments: Vec<String>,
-    /// The options that it sets.
+    /// The options that the command line sets.
     pub options: Tier,
-    /// Its other flags by their long names, with the values that were given, in order.
+    /// Other flags by their long names, with the given values in order.
     pub flags: BTreeMap<&'static str, Vec<String>>,
-    /// What has to be told: flags that are deprecated.
+    /// Messages to print: warnings about deprecated flags.
     pub warnings: Vec<String>,
 }
 
-/// What k6 is asked to do.
+/// A command of k6.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Command {
     /// Runs a script.
@@ -41,23 +41,23 @@ pub enum Command {
     Version,
     /// Pauses a test.
     Pause,
-    /// Lets a paused test go on.
+    /// Resumes a paused test.
     Resume,
-    /// Prints how a test stands.
+    /// Prints the state of a test.
     Status,
     /// Prints the metrics of a test.
     Stats,
     /// Changes the numbers of users of a test.
     Scale,
-    /// Prints what there is.
+    /// Prints the list of commands.
     #[default]
     Help,
-    /// What Loadline does not do.
+    /// A command that Loadline does not support.
     Absent(String),
 }
 
-/// Switches whose variables are checked, and their fields in k6; none of those that are no options
-/// there.
+/// Switches whose variables are checked, with the names of their fields in k6; empty for those that
+/// are not options there.
 const SWITCHES: [(&str, &str); 6] = [
     ("include-system-env-vars", ""),
     ("linger", "Linger"),
@@ -72,11 +72,11 @@ fn truth(text: &str) -> Option<bool> {
     value.as_bool()
 }
 
-/// What a flag's value is, to k6.
+/// The error message for the value of a flag, in k6's wording.
 pub(crate) type Refusal = String;
 
 impl Invocation {
-    /// The last value of a flag; that of its variable if it was not given.
+    /// Returns the last value of a flag; if it was not given, the value of its variable.
     pub fn flag(&self, name: &str, environment: &BTreeMap<String, String>) -> Option<String> {
         let given = self.flags.get(name).and_then(|values| values.last());
         let variable = format!("K6_{}", name.to_uppercase().replace('-', "_"));
@@ -84,16 +84,16 @@ impl Invocation {
         given.or(set).cloned()
     }
 
-    /// Whether a switch is on.
+    /// True if a switch is on.
     pub fn is_on(&self, name: &str, environment: &BTreeMap<String, String>) -> bool {
         let value = self.flag(name, environment);
         value.is_some_and(|value| truth(&value) == Some(true))
     }
 
-    /// Looks whether variables that stand for switches are `true` or `false`.
+    /// Checks that the variables of switches are `true` or `false`.
     ///
     /// # Errors
-    /// If one is neither, in k6's words.
+    /// If a variable is neither, with k6's message.
     pub fn check_switches(
         &self,
         environment: &BTreeMap<String, String>,
@@ -118,16 +118,16 @@ impl Invocation {
         Ok(())
     }
 
-    /// All values of a flag.
+    /// Returns all values of a flag.
     pub fn all(&self, name: &str) -> &[String] {
         self.flags.get(name).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Reads the words behind the name of the program.
+/// Parses the words after the name of the program.
 ///
 /// # Errors
-/// If they are no command line of k6, in its words.
+/// If they are not a command line of k6, with its message.
 pub fn parse(words: &[String]) -> Result<Invocation, OptionsError> {
     let read = words::read(words).map_err(OptionsError::refused)?;
     let problem = arity(&read);
@@ -137,7 +137,7 @@ pub fn parse(words: &[String]) -> Result<Invocation, OptionsError> {
     }
 }
 
-/// What is wrong with the number of arguments.
+/// Returns the error for a wrong number of arguments.
 fn arity(read: &Invocation) -> Option<String> {
     let given = read.arguments.len();
     if read.flags.contains_key("help") {

@@ -1,4 +1,4 @@
-//! Tiers laid over each other, and what they make of the load.
+//! Tiers merged to one set of options, and the scenarios that result from it.
 
 use crate::error::OptionsError;
 use crate::keys::KEYS;
@@ -14,23 +14,23 @@ use std::fmt::Write;
 /// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Consolidated {
-    /// What is said, by key, before scenarios were made of it.
+    /// The merged options by key, as they were given.
     tier: Tier,
-    /// What is said of the load, as scenarios by name.
+    /// The scenarios by name, as JSON, including one derived from other options.
     raw: Map<String, Value>,
-    /// What is said beside the load.
+    /// The options that do not define the load.
     pub settings: Settings,
-    /// Its scenarios, ordered by when they begin and by name.
+    /// The scenarios, ordered by start time and name.
     pub scenarios: Vec<Scenario>,
-    /// What has to be told of them.
+    /// Warnings to print.
     pub warnings: Vec<String>,
 }
 
-/// What one place says, and how that is called.
+/// The name of a source of options, and its options.
 pub type Named<'a> = (&'a str, Tier);
 
-/// Lays tiers over each other, the lowest first, and makes scenarios of what they say. `exports`
-/// tells whether the script has a function of a name.
+/// Merges tiers, the lowest first, and makes scenarios of the result. `exports` returns true if the
+/// script has a function of a name.
 ///
 /// # Errors
 /// If options contradict each other, or a scenario can't be run.
@@ -81,7 +81,7 @@ pub fn consolidate(
     })
 }
 
-/// The scenarios that options make: those they say, or one of them named `default`.
+/// Returns the scenarios that follow from the options: given ones, or one that is named `default`.
 fn derived(tier: &Tier, warnings: &mut Vec<String>) -> Result<Map<String, Value>, OptionsError> {
     let stages = tier.get("stages").and_then(Value::as_array);
     let scenarios = tier.get("scenarios").and_then(Value::as_object);
@@ -150,7 +150,7 @@ fn derived(tier: &Tier, warnings: &mut Vec<String>) -> Result<Map<String, Value>
     Ok(alone("per-vu-iterations", &[]))
 }
 
-/// One scenario of this executor, named `default`.
+/// Creates one scenario with this executor, named `default`.
 fn alone(executor: &str, fields: &[(&str, Option<&Value>)]) -> Map<String, Value> {
     let mut scenario = Map::from_iter([("executor".to_owned(), json!(executor))]);
     for (name, value) in fields {
@@ -161,8 +161,8 @@ fn alone(executor: &str, fields: &[(&str, Option<&Value>)]) -> Map<String, Value
     Map::from_iter([("default".to_owned(), Value::Object(scenario))])
 }
 
-/// All problems of all scenarios in one refusal, then functions that there are not, and a time in
-/// which no `setup()` could run.
+/// Reports all problems of all scenarios in one error, then missing functions, and a timeout that
+/// allows no `setup()`.
 fn refuse_problems(
     tier: &Tier,
     raw: &Map<String, Value>,
@@ -175,7 +175,7 @@ fn refuse_problems(
         };
         let found = problems(name, &Raw(fields));
         if !found.is_empty() {
-            // Writing to a text can't fail.
+            // Writing to a string can't fail.
             let _ = write!(
                 lines,
                 "\n\t- scenario {name} has configuration errors: {}",
@@ -205,7 +205,7 @@ fn refuse_problems(
     }
 }
 
-/// Lists that are said to scripts where nothing else says them.
+/// Default lists that are shown to scripts.
 const DEFAULTS: [(&str, &[&str]); 2] = [
     ("summaryTrendStats", &TREND_STATS),
     ("systemTags", &SYSTEM_TAGS),
@@ -216,7 +216,8 @@ fn texts(all: &[&str]) -> Vec<Value> {
 }
 
 impl Consolidated {
-    /// The options as `inspect` prints them: each key in k6's order, what is not said as `null`.
+    /// Returns the options as `inspect` prints them: each key in k6's order, with `null` for
+    /// options that are not set.
     pub fn printed(&self) -> Vec<(&'static str, Value)> {
         let keys = KEYS.iter().filter(|key| key.is_in_script);
         let values = keys.filter_map(|key| match key.name {
@@ -228,8 +229,8 @@ impl Consolidated {
         values.collect()
     }
 
-    /// The same without the scenarios that follow from other options; or, for those that ask what a
-    /// test requires, with what the summary and the tags are by default.
+    /// Returns the options without scenarios that were derived from other options. With
+    /// `has_requirements`, it includes them, and the default lists for the summary and the tags.
     pub fn inspected(&self, has_requirements: bool) -> Vec<(&'static str, Value)> {
         let mut fields = self.printed();
         for (name, value) in &mut fields {
@@ -249,8 +250,8 @@ impl Consolidated {
         fields
     }
 
-    /// The options as scripts see them: what says the load is in its scenarios alone, and what the
-    /// summary and the tags are by default is said.
+    /// Returns the options for scripts: the load is in scenarios only, and the default lists for
+    /// the summary and the tags are included.
     pub fn of_script(&self) -> Value {
         let mut fields = Map::new();
         for (name, value) in self.printed() {
@@ -272,12 +273,12 @@ impl Consolidated {
         Value::Object(fields)
     }
 
-    /// The value of an option; `null` if it is not said.
+    /// Returns the value of an option; `null` if it is not set.
     fn value(&self, name: &str) -> Value {
         self.tier.get(name).cloned().unwrap_or_default()
     }
 
-    /// The options of names of hosts, each of them.
+    /// Returns the options of name resolution, with all their fields.
     fn dns_json(&self) -> Value {
         let said = self.value("dns");
         let fields = ["ttl", "select", "policy"].map(|field| {
@@ -287,7 +288,7 @@ impl Consolidated {
         Value::Object(fields.into_iter().collect())
     }
 
-    /// The scenarios with all their fields; JSON's objects have no order here.
+    /// Returns the scenarios with all their fields; objects of JSON are unordered here.
     fn scenarios_json(&self) -> Value {
         let whole = |(name, value): (&String, &Value)| {
             let executor = value["executor"].as_str().unwrap_or_default();
@@ -302,7 +303,7 @@ impl Consolidated {
         Value::Object(self.raw.iter().map(whole).collect())
     }
 
-    /// The fields of a scenario in k6's order.
+    /// Returns the names of a scenario's fields in k6's order.
     pub fn fields_of(executor: &str) -> Vec<&'static str> {
         fields_of(executor).collect()
     }

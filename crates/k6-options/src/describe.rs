@@ -1,23 +1,23 @@
-//! What a run needs, and how its scenarios are described above it.
+//! The requirements of a run, and the descriptions of its scenarios that are printed before it.
 
 use crate::scenario::{Executor, Scenario, Stage};
 use crate::segment::Segment;
 use crate::time::GoDuration;
 use std::time::Duration;
 
-/// What a run needs.
+/// The requirements of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// Virtual users at the same time, at most.
+    /// The maximum number of concurrent virtual users.
     pub max_vus: u32,
-    /// Virtual users that are ready when it begins.
+    /// The number of virtual users that are ready at the beginning.
     pub ready_vus: u32,
-    /// How long it lasts at most, graceful stops included, endless scenarios and those without a
-    /// user aside.
+    /// The maximum duration, including graceful stops; endless scenarios and those without users
+    /// are not counted.
     pub length: Duration,
 }
 
-/// What these scenarios need together.
+/// Returns the requirements of these scenarios together.
 pub fn needs(scenarios: &[Scenario]) -> Needs {
     let with_users = scenarios.iter().filter(|one| one.executor.max_vus() > 0);
     let ends = with_users.map(Scenario::end);
@@ -28,8 +28,8 @@ pub fn needs(scenarios: &[Scenario]) -> Needs {
     }
 }
 
-/// The most that scenarios need at the same time. A scenario's need changes where a stage ends, so
-/// these are the instants that are looked at.
+/// Returns the maximum that scenarios need at the same time. The need of a scenario changes at the
+/// ends of its stages, so it is computed at these instants.
 fn peak(scenarios: &[Scenario], of: fn(&Executor) -> u32) -> u32 {
     let instants = scenarios.iter().flat_map(Scenario::corners);
     let need = |at: Duration| -> u32 {
@@ -40,10 +40,10 @@ fn peak(scenarios: &[Scenario], of: fn(&Executor) -> u32) -> u32 {
 }
 
 impl Scenario {
-    /// When its last iteration has ended, if it has an end.
+    /// Returns the time at which the last iteration has ended, if the scenario has an end.
     pub fn end(&self) -> Option<Duration> {
         let grace = match &self.executor {
-            // Who goes with the last stage goes before its end.
+            // Users that leave in the last stage do so before its end.
             Executor::RampingVus {
                 stages,
                 graceful_ramp_down,
@@ -56,7 +56,7 @@ impl Scenario {
         Some(self.start_time + self.executor.length()? + grace)
     }
 
-    /// Where its need may be highest.
+    /// Returns the instants at which its need may be highest.
     fn corners(&self) -> Vec<Duration> {
         let mut corners = vec![self.start_time];
         if let Executor::RampingVus { stages, .. } = &self.executor {
@@ -90,7 +90,7 @@ impl Scenario {
         }
     }
 
-    /// The share of it that a segment runs; nothing if that is nothing.
+    /// Returns the part of the scenario that a segment runs; `None` if that part is empty.
     pub(crate) fn share(mut self, segment: Segment) -> Option<Scenario> {
         self.arrivals = self.executor.arrivals().map(|all| segment.share(all));
         let arrivals = self.arrivals;
@@ -117,8 +117,8 @@ impl Scenario {
                 pre_allocated_vus,
                 max_vus,
             } => {
-                // The same count in a longer unit of time. Segments together have all arrivals, so
-                // that one may have more than its time alone would give it.
+                // The same count in a longer unit of time. All segments together must have all
+                // arrivals, so one may need more than its unit of time gives it.
                 *time_unit = time_unit.div_f64(segment.size());
                 if let Some(arrivals) = arrivals.filter(|arrivals| *arrivals > 0) {
                     let unit = duration.mul_f64(*rate as f64 / arrivals as f64);
@@ -133,7 +133,7 @@ impl Scenario {
                 max_vus,
                 ..
             } => {
-                // The same count in a longer unit of time: nothing is lost by rounding.
+                // The same count in a longer unit of time, so that nothing is lost by rounding.
                 *time_unit = time_unit.div_f64(segment.size());
                 users(pre_allocated_vus);
                 users(max_vus);
@@ -148,7 +148,7 @@ impl Scenario {
     }
 }
 
-/// The most users within a span of a ramp.
+/// Returns the maximum number of users within a span of a ramp.
 fn most_of(start: u32, stages: &[Stage], from: Duration, to: Duration) -> u32 {
     let (mut at, mut level) = (Duration::ZERO, f64::from(start));
     let mut most: f64 = if from.is_zero() { level } else { 0.0 };
@@ -171,7 +171,7 @@ fn most_of(start: u32, stages: &[Stage], from: Duration, to: Duration) -> u32 {
     most.ceil() as u32
 }
 
-/// How a scenario is described above a run.
+/// Returns the description of a scenario, in k6's wording.
 pub fn describe(scenario: &Scenario) -> String {
     let mut details = Vec::new();
     let base = match &scenario.executor {
@@ -311,7 +311,7 @@ mod tests {
         "g": {"executor": "externally-controlled", "vus": 1, "maxVUs": 2, "duration": "1s"},
         "h": {"executor": "externally-controlled", "vus": 1, "maxVUs": 1, "duration": "0s"}}}"#;
 
-    // What k6 1.8.1 prints of these options.
+    // The output of k6 1.8.1 for these options.
     #[test]
     fn scenarios_are_described_in_k6s_words_and_order() {
         let described: Vec<String> = scenarios(ALL)
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(described, expected);
     }
 
-    // What k6 1.8.1 says to `inspect --execution-requirements`.
+    // The output of k6 1.8.1 for `inspect --execution-requirements`.
     #[test]
     fn a_scenario_without_users_needs_no_time() {
         let length = |vus: &str| {
@@ -393,7 +393,7 @@ mod tests {
             for segment in segments {
                 let share = whole.clone().share(segment).expect("some");
                 let arrivals = share.arrivals.expect("a share");
-                // What its own rate gives is as much, or cut off there.
+                // The segment's own rate gives as many arrivals, or more, which are cut off.
                 assert!(
                     share.executor.arrivals() >= Some(arrivals),
                     "{json} {segment:?}"

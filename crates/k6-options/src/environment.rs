@@ -7,10 +7,10 @@ use crate::tier::Tier;
 use crate::values;
 use std::collections::BTreeMap;
 
-/// The options that these variables say.
+/// Returns the options that are set by these variables.
 ///
 /// # Errors
-/// If a value is none that its option takes.
+/// If a value is not valid for its option.
 pub fn from_environment(variables: &BTreeMap<String, String>) -> Result<Tier, OptionsError> {
     let mut tier = Tier::default();
     for key in KEYS.iter().filter(|key| !key.variable.is_empty()) {

@@ -1,24 +1,24 @@
-//! Why options can't be used.
+//! The error for invalid options.
 
-/// Why options can't be used: a sentence, and the exit code of a command that ends with it.
+/// The error for invalid options: a message, and the exit code of a command that ends with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct OptionsError {
-    /// What is wrong, in k6's words.
+    /// The message, in k6's wording.
     pub text: String,
     /// The exit code.
     pub code: u8,
-    /// What has to be told before.
+    /// Warnings to print before the message.
     pub warnings: Vec<String>,
 }
 
-/// The exit code where options are wrong.
+/// The exit code for invalid options.
 const INVALID_CONFIG: u8 = 104;
-/// The exit code of every other refusal.
+/// The exit code for all other errors.
 const REFUSED: u8 = 255;
 
 impl OptionsError {
-    /// Options that are wrong.
+    /// Creates the error for invalid options.
     pub(crate) fn invalid(text: impl Into<String>) -> Self {
         OptionsError {
             text: text.into(),
@@ -27,7 +27,7 @@ impl OptionsError {
         }
     }
 
-    /// A command line that is wrong.
+    /// Creates the error for an invalid command line.
     pub(crate) fn refused(text: impl Into<String>) -> Self {
         OptionsError {
             text: text.into(),

@@ -1,6 +1,6 @@
-//! The options there are: their keys in k6's order, what they take, and their variables.
+//! The list of options: their keys in k6's order, their kinds, and their variables.
 
-/// What an option takes.
+/// The kind of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `true` or `false`.
@@ -11,9 +11,9 @@ pub(crate) enum Kind {
     Duration,
     /// A text.
     Text,
-    /// Texts; in a variable with commas between them.
+    /// Texts; in a variable separated by commas.
     Texts,
-    /// Texts by name; in a variable as JSON, or `name:value` with commas between them.
+    /// Texts by name; in a variable as JSON, or as `name:value` separated by commas.
     Tags,
     /// Stages of users.
     Stages,
@@ -23,11 +23,11 @@ pub(crate) enum Kind {
     Segment,
     /// Shares of the execution.
     Segments,
-    /// How names are resolved.
+    /// The options of name resolution.
     Dns,
-    /// One version of TLS, or the first and last.
+    /// One version of TLS, or the first and the last.
     TlsVersions,
-    /// Certificates of the client.
+    /// Client certificates.
     TlsAuth,
     /// Thresholds by metric.
     Thresholds,
@@ -35,25 +35,25 @@ pub(crate) enum Kind {
     Hosts,
     /// Statistics of trends.
     TrendStats,
-    /// Names of tags that k6 sets.
+    /// Names of system tags.
     SystemTags,
     /// Addresses that users connect from.
     LocalIps,
-    /// Anything.
+    /// Any value.
     Any,
 }
 
 /// An option.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
-    /// In JSON.
+    /// The key in JSON.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// Its variable without `K6_`; empty if it has none.
+    /// The variable without `K6_`; empty if there is no variable.
     pub(crate) variable: &'static str,
-    /// Its field in k6, which refusals name.
+    /// The name of the field in k6, for error messages.
     pub(crate) field: &'static str,
-    /// Whether a script can set it, and it is printed.
+    /// True if a script can set the option, and it is printed.
     pub(crate) is_in_script: bool,
 }
 
@@ -77,7 +77,7 @@ const fn hidden(name: &'static str, kind: Kind, variable: &'static str) -> Key {
     }
 }
 
-/// All options, in the order they are printed.
+/// All options, in the order in which they are printed.
 pub(crate) const KEYS: &[Key] = &[
     key("paused", Kind::Bool, "PAUSED", "Paused"),
     key("vus", Kind::Int, "VUS", "VUs"),
@@ -196,7 +196,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
 ];
 
-/// The option with this key.
+/// Returns the option with this key.
 pub(crate) fn of(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }

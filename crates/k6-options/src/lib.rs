@@ -1,11 +1,11 @@
 //! k6's options: from scripts, environment, files and the command line to one set.
 //!
-//! An option comes from several places, of which one outranks the other: each is a [`Tier`], a
-//! JSON object whose values are checked and in one form. [`consolidate`] lays them over each other
-//! and makes [scenarios](Scenario) of what they say of the load. Nothing is read here: files and
-//! variables are given as texts.
+//! An option comes from several sources with different precedence: each is a [`Tier`], a JSON
+//! object whose values are checked and in canonical form. [`consolidate`] merges them and makes
+//! [scenarios](Scenario) of those that define the load. This crate reads no files and no variables:
+//! they are passed to it as texts.
 //!
-//! The words of refusals are those of k6 1.8.1.
+//! Error messages have the wording of k6 1.8.1.
 
 pub mod cli;
 mod consolidate;

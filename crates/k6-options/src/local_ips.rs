@@ -1,13 +1,13 @@
-//! The addresses that users connect from, as `--local-ips` lists them: single ones, ranges and
-//! networks with commas between them.
+//! The local addresses of users, as `--local-ips` lists them: single ones, ranges and networks,
+//! separated by commas.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The addresses that users connect from. It may be very many, so that only their bounds are kept.
+/// The local addresses of users. There may be very many, so only the bounds of blocks are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalIps(Vec<Block>);
 
-/// Addresses that follow each other.
+/// A range of consecutive addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
     is_v6: bool,
@@ -16,10 +16,10 @@ struct Block {
 }
 
 impl LocalIps {
-    /// Reads a list; `None` if it is empty.
+    /// Parses a list; `None` if it is empty.
     ///
     /// # Errors
-    /// What is wrong with it, in k6's words.
+    /// The problem, with k6's message.
     pub(crate) fn parse(text: &str) -> Result<Option<LocalIps>, String> {
         if text.is_empty() {
             return Ok(None);
@@ -28,8 +28,8 @@ impl LocalIps {
         Ok(Some(LocalIps(blocks.collect::<Result<_, _>>()?)))
     }
 
-    /// The address of this user, who are numbered from 1: behind the last address the first one
-    /// comes again. What runs outside of the load, as number 0, has the first one.
+    /// Returns the address of the user with this number, from 1: after the last address the first
+    /// one is used again. Number 0, which is not a user of the load, has the first address.
     pub fn of_user(&self, number: u32) -> Option<IpAddr> {
         let counts = self.0.iter().map(Block::count);
         let all = counts.fold(0, u128::saturating_add);
@@ -75,7 +75,8 @@ impl Block {
         })
     }
 
-    /// A network without the addresses of IPv4 that are nobody's in it.
+    /// Parses a network, without its first and last address if it is one of IPv4 with more than
+    /// two.
     fn network(text: &str) -> Option<Block> {
         let (address, bits) = text.split_once('/')?;
         let (address, bits) = (address.parse::<IpAddr>().ok()?, bits.parse::<u32>().ok()?);
@@ -83,7 +84,7 @@ impl Block {
         let free = width
             .checked_sub(bits)
             .map(|free| u128::MAX.checked_shl(free));
-        // All bits of IPv6 are more than can be shifted by.
+        // A shift by all bits of IPv6 would overflow.
         let outside = free?.unwrap_or(0);
         let first = number(address) & outside;
         let all = if width == 128 {

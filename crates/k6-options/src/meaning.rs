@@ -1,10 +1,9 @@
-//! What values of the right kind mean, and that they mean something: patterns of names, ranges of
-//! addresses, suites of ciphers.
+//! Checks of values of the right kind: patterns of names, ranges of addresses, cipher suites.
 
 use crate::time::GoDuration;
 use serde_json::Value;
 
-/// The cipher suites that Go knows, by the names of IANA.
+/// The cipher suites of Go, by their names in IANA's registry.
 const CIPHER_SUITES: [&str; 25] = [
     "TLS_AES_128_GCM_SHA256",
     "TLS_AES_256_GCM_SHA384",
@@ -33,13 +32,13 @@ const CIPHER_SUITES: [&str; 25] = [
     "TLS_RSA_WITH_RC4_128_SHA",
 ];
 
-/// Names of suites from before, which Go still takes.
+/// Old names of suites that Go still accepts.
 const OLD_SUITES: [&str; 2] = [
     "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
     "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
 ];
 
-/// What is wrong with the value of an option, in k6's words.
+/// Checks the value of an option, and returns k6's message for an invalid one.
 pub(crate) fn check(key: &str, value: &Value) -> Result<(), String> {
     match key {
         "blacklistIPs" => each(value, |text| match is_range(text) {
@@ -69,14 +68,15 @@ fn each(value: &Value, check: impl Fn(&str) -> Result<(), String>) -> Result<(),
     texts.filter_map(Value::as_str).try_for_each(check)
 }
 
-/// Whether this is a name of letters, digits, dots and dashes, perhaps behind a star.
+/// True for a name of letters, digits, dots, dashes and underscores, with an optional star before
+/// it.
 pub(crate) fn is_pattern(text: &str) -> bool {
     let name = text.strip_prefix('*').unwrap_or(text);
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '-' | '_');
     name.chars().all(is_plain)
 }
 
-/// Whether this is an address with the length of a prefix.
+/// True for an address with the length of a prefix.
 pub(crate) fn is_range(text: &str) -> bool {
     let Some((address, length)) = text.split_once('/') else {
         return false;
@@ -105,7 +105,7 @@ fn hosts(value: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// How long thresholds wait before they end a run.
+/// Checks the delays of thresholds that end a run.
 fn delays(value: &Value) -> Result<(), String> {
     let of_metrics = value.as_object().into_iter().flatten();
     let thresholds = of_metrics.flat_map(|(_, list)| list.as_array().into_iter().flatten());

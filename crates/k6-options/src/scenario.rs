@@ -1,4 +1,4 @@
-//! Scenarios: which function is run how often, by how many users, and when.
+//! Scenarios: a function to run, the number of iterations or their rate, the users, and the time.
 
 pub(crate) mod checks;
 pub(crate) mod raw;
@@ -9,9 +9,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long iterations may go on behind the end of a scenario, and of a user's part in it.
+/// The default time for iterations to finish after the end of a scenario, or of a user's part in
+/// it.
 pub(crate) const GRACE: GoDuration = GoDuration::seconds(30);
-/// How long scenarios of a number of iterations last at most.
+/// The default maximum duration of scenarios with a number of iterations.
 pub(crate) const MAX_DURATION: GoDuration = GoDuration::seconds(600);
 
 /// A scenario that can be run.
@@ -19,107 +20,107 @@ pub(crate) const MAX_DURATION: GoDuration = GoDuration::seconds(600);
 pub struct Scenario {
     /// Its name.
     pub name: String,
-    /// How its iterations are started.
+    /// The way in which iterations are started.
     pub executor: Executor,
-    /// When it begins.
+    /// The start, from the beginning of the test.
     pub start_time: Duration,
-    /// How long iterations may go on behind its end.
+    /// The time for iterations to finish after the end of the scenario.
     pub graceful_stop: Duration,
-    /// Variables of the environment, beside those of the run.
+    /// Variables of the environment, in addition to those of the run.
     pub env: BTreeMap<String, String>,
     /// The exported function.
     pub exec: String,
-    /// Tags of its samples.
+    /// Tags of the scenario's samples.
     pub tags: BTreeMap<String, String>,
-    /// How many iterations arrive at most, where a segment of the test runs a share of them.
+    /// The number of arrivals, where a segment of the test runs a part of them.
     pub arrivals: Option<u64>,
 }
 
-/// How a scenario starts its iterations.
+/// The way in which a scenario starts its iterations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Executor {
-    /// So many, which the users take from one count.
+    /// A number of iterations that all users share.
     SharedIterations {
         /// Users.
         vus: u32,
-        /// Iterations of all of them.
+        /// Iterations of all users together.
         iterations: u64,
-        /// When no more begin.
+        /// The time after which no more begin.
         max_duration: Duration,
     },
-    /// So many by each user.
+    /// A number of iterations for each user.
     PerVuIterations {
         /// Users.
         vus: u32,
-        /// Iterations of each.
+        /// Iterations of each user.
         iterations: u64,
-        /// When no more begin.
+        /// The time after which no more begin.
         max_duration: Duration,
     },
-    /// One behind the other.
+    /// One iteration after another by a constant number of users.
     ConstantVus {
         /// Users.
         vus: u32,
-        /// How long.
+        /// The duration.
         duration: Duration,
     },
-    /// One behind the other, by a number of users that changes.
+    /// One iteration after another by a changing number of users.
     RampingVus {
         /// Users at the beginning.
         start_vus: u32,
-        /// Where the number goes.
+        /// The changes of the number of users.
         stages: Vec<Stage>,
-        /// How long a user that is taken away may finish its iteration.
+        /// The time for a user that is removed to finish its iteration.
         graceful_ramp_down: Duration,
     },
-    /// At a rate, whether or not others have ended.
+    /// Arrivals at a rate, whether or not other iterations have ended.
     ConstantArrivalRate {
         /// Iterations in each unit of time.
         rate: u64,
         /// The unit of time.
         time_unit: Duration,
-        /// How long.
+        /// The duration.
         duration: Duration,
-        /// Users that are ready.
+        /// Users that are ready at the beginning.
         pre_allocated_vus: u32,
-        /// Users that there may be.
+        /// The maximum number of users.
         max_vus: u32,
     },
-    /// At a rate that changes.
+    /// Arrivals at a changing rate.
     RampingArrivalRate {
         /// Iterations in each unit of time at the beginning.
         start_rate: u64,
         /// The unit of time.
         time_unit: Duration,
-        /// Where the rate goes.
+        /// The changes of the rate.
         stages: Vec<Stage>,
-        /// Users that are ready.
+        /// Users that are ready at the beginning.
         pre_allocated_vus: u32,
-        /// Users that there may be.
+        /// The maximum number of users.
         max_vus: u32,
     },
-    /// As the REST API says.
+    /// A number of users that is set through the REST API.
     ExternallyControlled {
         /// Users at the beginning.
         vus: u32,
-        /// Users that there may be.
+        /// The maximum number of users.
         max_vus: u32,
-        /// How long; endless if `None`.
+        /// The duration; endless if `None`.
         duration: Option<Duration>,
     },
 }
 
-/// A linear change of users or of a rate.
+/// A linear change of the number of users or of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// How long it takes.
+    /// The duration.
     pub duration: Duration,
-    /// What there is at its end.
+    /// The number or rate at the end.
     pub target: u64,
 }
 
 impl Executor {
-    /// Its name in scripts.
+    /// Returns the name of the executor in scripts.
     pub fn name(&self) -> &'static str {
         match self {
             Executor::SharedIterations { .. } => "shared-iterations",
@@ -132,7 +133,7 @@ impl Executor {
         }
     }
 
-    /// How long it begins iterations at most; `None` if there is no end.
+    /// Returns the maximum time in which iterations begin; `None` if there is no end.
     pub fn length(&self) -> Option<Duration> {
         let sum = |stages: &[Stage]| stages.iter().map(|stage| stage.duration).sum();
         match self {
@@ -147,10 +148,10 @@ impl Executor {
         }
     }
 
-    /// How many iterations arrive in all, if they arrive at a rate.
+    /// Returns the total number of iterations that arrive, if they arrive at a rate.
     pub(crate) fn arrivals(&self) -> Option<u64> {
         let ns = |time: &Duration| time.as_nanos();
-        // Twice as many units of time: the middle of two whole rates may be none.
+        // Twice as many units of time: the mean of two whole rates may not be whole.
         let (twice, unit) = match self {
             Executor::ConstantArrivalRate {
                 rate,
@@ -176,8 +177,8 @@ impl Executor {
         u64::try_from(twice.div_ceil((2 * ns(unit)).max(1))).ok()
     }
 
-    /// What changes over its time, so long after its begin: the number of users, or of arrivals a
-    /// second.
+    /// Returns the value that changes over time, at this time after the beginning: the number of
+    /// users, or of arrivals per second.
     pub fn level(&self, elapsed: Duration) -> f64 {
         match self {
             Executor::RampingVus {
@@ -196,7 +197,7 @@ impl Executor {
         }
     }
 
-    /// The most arrivals a second; 0 for users that begin by themselves.
+    /// Returns the maximum of arrivals per second; 0 for executors without arrivals.
     pub fn most_rate(&self) -> f64 {
         let (rate, unit) = match self {
             Executor::ConstantArrivalRate {
@@ -216,7 +217,7 @@ impl Executor {
         rate as f64 / unit.as_secs_f64()
     }
 
-    /// Users that are ready before it begins.
+    /// Returns the number of users that are ready before the scenario begins.
     pub fn ready_vus(&self) -> u32 {
         match self {
             Executor::ConstantArrivalRate {
@@ -229,7 +230,7 @@ impl Executor {
         }
     }
 
-    /// Users that it has at most.
+    /// Returns the maximum number of users.
     pub fn max_vus(&self) -> u32 {
         match self {
             Executor::SharedIterations { vus, .. }
@@ -248,7 +249,7 @@ impl Executor {
     }
 }
 
-/// Where stages have led so long after their begin.
+/// Returns the value of a sequence of stages at this time after its beginning.
 fn along(start: f64, stages: &[Stage], elapsed: Duration) -> f64 {
     let (mut level, mut left) = (start, elapsed);
     for stage in stages {
@@ -264,7 +265,7 @@ fn along(start: f64, stages: &[Stage], elapsed: Duration) -> f64 {
 }
 
 impl Scenario {
-    /// A scenario as it was written, which is known to be right.
+    /// Creates a scenario from its checked fields.
     pub(crate) fn of(name: &str, raw: &Raw<'_>) -> Scenario {
         let executor = executor(raw);
         let is_controlled = matches!(executor, Executor::ExternallyControlled { .. });

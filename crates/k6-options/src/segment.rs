@@ -1,8 +1,8 @@
-//! Execution segments: the share of a test that one instance runs.
+//! Execution segments: the part of a test that one instance runs.
 
 use std::fmt;
 
-/// A share of the execution: from one fraction to another, each of 0 to 1.
+/// A part of the execution: from one fraction to another, each between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     from: Fraction,
@@ -17,7 +17,7 @@ struct Fraction {
 }
 
 impl Default for Segment {
-    /// All of it.
+    /// Returns the whole execution.
     fn default() -> Self {
         Segment {
             from: Fraction { over: 0, under: 1 },
@@ -27,10 +27,10 @@ impl Default for Segment {
 }
 
 impl Segment {
-    /// Reads `1/3`, `0:1/3`, `20%:50%` or `0.2:0.5`; one number is where the share ends.
+    /// Parses `1/3`, `0:1/3`, `20%:50%` or `0.2:0.5`; a single number is the end of the segment.
     ///
     /// # Errors
-    /// If it is no share, in k6's words.
+    /// If it is not a segment, with k6's message.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (from, to) = text.split_once(':').unwrap_or(("0", text));
         let (from, to) = (Fraction::parse(from)?, Fraction::parse(to)?);
@@ -48,10 +48,10 @@ impl Segment {
         Ok(Segment { from, to })
     }
 
-    /// Reads the borders of several segments, `0,1/3,2/3,1`.
+    /// Parses the borders of several segments, `0,1/3,2/3,1`.
     ///
     /// # Errors
-    /// If they don't ascend, or one is no fraction.
+    /// If they don't ascend, or one is not a fraction.
     pub fn parse_sequence(text: &str) -> Result<Vec<Segment>, String> {
         let borders: Vec<&str> = text.split(',').collect();
         if borders.len() < 2 {
@@ -66,17 +66,18 @@ impl Segment {
             .collect()
     }
 
-    /// Its share of so many: all segments of a sequence together have all of them.
+    /// Returns the segment's share of this count: all segments of a sequence together have the
+    /// whole count.
     pub fn share(&self, count: u64) -> u64 {
         self.to.of(count) - self.from.of(count)
     }
 
-    /// Whether it is all.
+    /// True if it is the whole execution.
     pub fn is_whole(&self) -> bool {
         *self == Segment::default()
     }
 
-    /// Its size, from 0 to 1.
+    /// Returns the size, from 0 to 1.
     pub fn size(&self) -> f64 {
         self.to.value() - self.from.value()
     }

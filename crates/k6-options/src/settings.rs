@@ -1,4 +1,4 @@
-//! What options say beside the load.
+//! The options that do not define the load.
 
 use crate::error::OptionsError;
 use crate::local_ips::LocalIps;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The tags that k6 sets unless it is told otherwise.
+/// The default system tags.
 pub(crate) const SYSTEM_TAGS: [&str; 14] = [
     "check",
     "error",
@@ -27,85 +27,85 @@ pub(crate) const SYSTEM_TAGS: [&str; 14] = [
     "url",
 ];
 
-/// The statistics of trends that are shown.
+/// The default statistics of trends.
 pub(crate) const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 
-/// How long `setup()` and `teardown()` may take.
+/// The default timeout of `setup()` and `teardown()`.
 const LIFECYCLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What options say beside the load, with k6's defaults.
+/// The options that do not define the load, with k6's defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Whether the run begins paused.
+    /// True if the run begins paused.
     pub is_paused: bool,
-    /// The share of the execution that is run.
+    /// The part of the execution to run.
     pub segment: Segment,
-    /// Whether `setup()` is called.
+    /// True if `setup()` is called.
     pub has_setup: bool,
-    /// Whether `teardown()` is called.
+    /// True if `teardown()` is called.
     pub has_teardown: bool,
-    /// How long `setup()` may take.
+    /// The timeout of `setup()`.
     pub setup_timeout: Duration,
-    /// How long `teardown()` may take.
+    /// The timeout of `teardown()`.
     pub teardown_timeout: Duration,
-    /// Requests per second at most.
+    /// The maximum number of requests per second.
     pub rps: Option<u64>,
-    /// How names are resolved.
+    /// The options of name resolution.
     pub dns: Dns,
-    /// How many redirects are followed, if it is said.
+    /// The maximum number of redirects to follow, if it is set.
     pub max_redirects: Option<u32>,
-    /// The field `User-Agent`, if it is said.
+    /// The field `User-Agent`, if it is set.
     pub user_agent: Option<String>,
-    /// Requests of a batch at a time, in all and to a host.
+    /// The maximum number of concurrent requests of a batch: in total, and to one host.
     pub batch: (usize, usize),
-    /// What is shown of requests: `headers` or `full`.
+    /// The debug output of requests: `headers` or `full`.
     pub http_debug: Option<String>,
-    /// Whether any certificate is believed.
+    /// True if certificates are not verified.
     pub is_insecure: bool,
-    /// Cipher suites, by the names of IANA.
+    /// Cipher suites, by their names in IANA's registry.
     pub tls_cipher_suites: Vec<String>,
-    /// The first and last version of TLS; empty for none.
+    /// The first and the last version of TLS; empty if not set.
     pub tls_versions: (String, String),
-    /// Certificates of the client.
+    /// Client certificates.
     pub tls_auth: Vec<TlsAuth>,
-    /// Whether failed requests throw.
+    /// True if failed requests throw.
     pub throws: bool,
     /// Thresholds by metric, as JSON.
     pub thresholds: BTreeMap<String, Vec<Value>>,
-    /// Ranges of addresses that are not asked.
+    /// Ranges of addresses to which no requests are sent.
     pub blocked_addresses: Vec<String>,
-    /// Names that are not asked.
+    /// Names of hosts to which no requests are sent.
     pub blocked_hosts: Vec<String>,
     /// Addresses by host.
     pub hosts: BTreeMap<String, String>,
-    /// Whether connections close after each request.
+    /// True if connections are closed after each request.
     pub has_no_reuse: bool,
-    /// Whether connections close after each iteration.
+    /// True if connections are closed after each iteration.
     pub has_no_reuse_by_users: bool,
-    /// What iterations last at least.
+    /// The minimum duration of an iteration.
     pub min_iteration: Duration,
-    /// The statistics of trends that are shown.
+    /// The statistics of trends to print.
     pub trend_stats: Vec<String>,
-    /// The unit of times: `s`, `ms` or `us`; chosen for each if there is none.
+    /// The unit of times: `s`, `ms` or `us`; chosen for each time if `None`.
     pub time_unit: Option<String>,
-    /// The tags that are set.
+    /// The system tags to set.
     pub system_tags: Vec<String>,
     /// Tags of all samples.
     pub tags: BTreeMap<String, String>,
-    /// Whether cookies stay from one iteration to the next.
+    /// True if cookies are kept from one iteration to the next.
     pub keeps_cookies: bool,
-    /// Whether bodies are dropped.
+    /// True if bodies are discarded.
     pub discards_bodies: bool,
-    /// The file that the console prints to.
+    /// The output file of the console.
     pub console_output: Option<String>,
-    /// Addresses that users connect from.
+    /// The local addresses of users.
     pub local_ips: Option<LocalIps>,
 }
 
-/// How names are resolved.
+/// The options of name resolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dns {
-    /// How long addresses are kept; for ever if `None`.
+    /// The time for which addresses are kept; forever if `None`.
     pub ttl: Option<Duration>,
     /// `first`, `random` or `roundRobin`.
     pub select: String,
@@ -113,16 +113,16 @@ pub struct Dns {
     pub policy: String,
 }
 
-/// A certificate of the client.
+/// A client certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsAuth {
     /// The certificate, as PEM.
     pub cert: String,
     /// Its key, as PEM.
     pub key: String,
-    /// What the key is encrypted with.
+    /// The password of the key, if it is encrypted.
     pub password: Option<String>,
-    /// The hosts that it is shown to; all if empty.
+    /// The hosts for which it is used; all if empty.
     pub domains: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
-//! The names of fields as Go reads them from JSON: upper and lower case are the same.
+//! The names of fields as Go reads them from JSON: case is ignored.
 
 use serde_json::{Map, Value};
 
-/// The field of this name: as it is written, or else in any case.
+/// Returns the field of this name: in its exact case, or else in any case.
 pub(crate) fn field<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     fields.get(name).or_else(|| {
         let mut others = fields.iter();
@@ -11,7 +11,7 @@ pub(crate) fn field<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'
     })
 }
 
-/// The same fields, of which those that are known have their own names.
+/// Returns the fields with known names in their canonical case.
 pub(crate) fn spelled<'k>(
     fields: &Map<String, Value>,
     known: impl Iterator<Item = &'k str> + Clone,
@@ -20,7 +20,7 @@ pub(crate) fn spelled<'k>(
     for (name, value) in fields {
         let own = known.clone().find(|one| one.eq_ignore_ascii_case(name));
         let own = own.unwrap_or(name);
-        // One that is written as it should be comes before others.
+        // A field in canonical case has precedence over others.
         if own == name || !fields.contains_key(own) {
             spelled.insert(own.to_owned(), value.clone());
         }

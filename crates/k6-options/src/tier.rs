@@ -1,4 +1,4 @@
-//! A tier: what one place says of options.
+//! A tier: the options of one source.
 
 use crate::error::OptionsError;
 use crate::keys;
@@ -7,23 +7,23 @@ use crate::spelling::spelled;
 use crate::values;
 use serde_json::{Map, Value};
 
-/// What one place says of options: their values by key, checked and in one form. Those that are
-/// not said are missing.
+/// The options of one source: values by key, checked and in canonical form. Options that are not
+/// set are missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tier {
     pub(crate) values: Map<String, Value>,
-    /// Keys that are no options.
+    /// Keys that are not options.
     pub unknown: Vec<String>,
 }
 
-/// The options that say what the load is: they come from one tier together.
+/// The options that define the load: all of them are taken from the same tier.
 pub(crate) const EXECUTION: [&str; 4] = ["duration", "iterations", "stages", "scenarios"];
 
 impl Tier {
-    /// Options as JSON: those of a script, of an archive or of a configuration file.
+    /// Parses options in JSON: of a script, of an archive or of a configuration file.
     ///
     /// # Errors
-    /// If a value is none that its option takes.
+    /// If a value is not valid for its option.
     pub fn from_json(text: &str) -> Result<Tier, OptionsError> {
         let value: Value = serde_json::from_str(text)
             .map_err(|problem| OptionsError::invalid(problem.to_string()))?;
@@ -51,22 +51,22 @@ impl Tier {
         Ok(tier)
     }
 
-    /// Sets an option to a value in its one form.
+    /// Sets an option to a value in canonical form.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.values.insert(name.to_owned(), value);
     }
 
-    /// The value of an option, if it is said.
+    /// Returns the value of an option, if it is set.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
     }
 
-    /// Whether it says what the load is.
+    /// True if options are set that define the load.
     pub(crate) fn says_execution(&self) -> bool {
         EXECUTION.iter().any(|name| self.values.contains_key(*name))
     }
 
-    /// Lays another tier over this one.
+    /// Merges a tier with higher precedence into this one.
     pub(crate) fn overlay(&mut self, higher: Tier) {
         if higher.says_execution() {
             EXECUTION
@@ -75,7 +75,7 @@ impl Tier {
         }
         for (name, value) in higher.values {
             match (self.values.get_mut(&name), value) {
-                // Fields of these are options of their own.
+                // The fields of this option are merged one by one.
                 (Some(Value::Object(known)), Value::Object(new)) if name == "dns" => {
                     known.extend(new.into_iter().filter(|(_, value)| !value.is_null()));
                 }

@@ -10,16 +10,16 @@ const NS_PER_S: i64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GoDuration(pub i64);
 
-/// A text that is no duration.
+/// The error for a text that is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDuration {
-    /// Nothing of it is one.
+    /// The text is no duration at all.
     #[error("time: invalid duration {0:?}")]
     Invalid(String),
-    /// It has a number without a unit.
+    /// A number has no unit.
     #[error("time: missing unit in duration {0:?}")]
     NoUnit(String),
-    /// It has a unit that there is not.
+    /// A unit is unknown.
     #[error("time: unknown unit {unit:?} in duration {text:?}")]
     UnknownUnit {
         /// The unit.
@@ -30,30 +30,30 @@ pub enum InvalidDuration {
 }
 
 impl GoDuration {
-    /// So many seconds.
+    /// Creates a duration of this number of seconds.
     pub const fn seconds(seconds: i64) -> Self {
         GoDuration(seconds * NS_PER_S)
     }
 
-    /// So many milliseconds.
+    /// Creates a duration of this number of milliseconds.
     pub fn milliseconds(milliseconds: f64) -> Self {
         GoDuration((milliseconds * NS_PER_MS as f64) as i64)
     }
 
-    /// This duration; the longest there is, if it is longer.
+    /// Converts a duration; a longer one becomes the maximum.
     pub fn of(duration: Duration) -> Self {
         GoDuration(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
     }
 
-    /// The duration; zero if it is negative.
+    /// Converts to a duration; a negative one becomes zero.
     pub fn duration(self) -> Duration {
         Duration::from_nanos(self.0.max(0) as u64)
     }
 
-    /// Reads a duration that has a unit, unless it is 0.
+    /// Parses a duration that has a unit, unless it is 0.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is not a duration.
     pub fn parse_with_unit(text: &str) -> Result<Self, InvalidDuration> {
         match text.parse::<f64>() {
             Ok(number) if number != 0.0 => Err(InvalidDuration::NoUnit(text.to_owned())),
@@ -61,10 +61,10 @@ impl GoDuration {
         }
     }
 
-    /// Reads a duration; a number without unit is one of milliseconds.
+    /// Parses a duration; a number without a unit is in milliseconds.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is not a duration.
     pub fn parse(text: &str) -> Result<Self, InvalidDuration> {
         if let Ok(milliseconds) = text.parse::<f64>()
             && milliseconds.is_finite()
@@ -91,7 +91,8 @@ impl GoDuration {
     }
 }
 
-/// The first number and unit of a text as nanoseconds, and what is behind them.
+/// Parses the first number and unit of a text, and returns the nanoseconds and the rest of the
+/// text.
 fn part_of<'a>(rest: &'a str, whole: &str) -> Result<(f64, &'a str), InvalidDuration> {
     let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, behind) = rest.split_at(digits.unwrap_or(rest.len()));
@@ -120,7 +121,7 @@ fn part_of<'a>(rest: &'a str, whole: &str) -> Result<(f64, &'a str), InvalidDura
 }
 
 impl fmt::Display for GoDuration {
-    /// As Go's `Duration.String`: `0s`, `1.5s`, `300ms`, `1h0m5s`.
+    /// Formats as Go's `Duration.String`: `0s`, `1.5s`, `300ms`, `1h0m5s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 < 0 {
             f.write_str("-")?;
@@ -145,7 +146,7 @@ impl fmt::Display for GoDuration {
     }
 }
 
-/// A quotient of whole numbers, without zeros at its end.
+/// A quotient of whole numbers, printed without trailing zeros.
 struct Decimal(u64, u64);
 
 impl fmt::Display for Decimal {

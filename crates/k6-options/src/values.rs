@@ -1,4 +1,4 @@
-//! The values of options: from what scripts say and from texts to one form.
+//! The values of options: from values of scripts and from texts to a canonical form.
 
 use crate::error::OptionsError;
 use crate::keys::{Key, Kind};
@@ -9,10 +9,10 @@ use crate::spelling::{field, spelled};
 use crate::time::GoDuration;
 use serde_json::{Map, Number, Value, json};
 
-/// What is wrong with a value.
+/// The message for an invalid value.
 pub(crate) type Problem = String;
 
-/// A value as a script says it, in one form.
+/// Converts a value of a script to canonical form.
 pub(crate) fn from_script(key: &Key, value: &Value) -> Result<Value, OptionsError> {
     let named = |problem| OptionsError::invalid(problem);
     let mismatch = |kind: &str| {
@@ -52,7 +52,7 @@ pub(crate) fn from_script(key: &Key, value: &Value) -> Result<Value, OptionsErro
     }
 }
 
-/// A value that is of another kind than its option, which may be missing.
+/// Returns the error for a value of another kind than its option, which is nullable in k6.
 fn no_null(value: &Value, kind: &str) -> OptionsError {
     let found = match value {
         Value::Number(_) => "float64".to_owned(),
@@ -63,14 +63,14 @@ fn no_null(value: &Value, kind: &str) -> OptionsError {
     ))
 }
 
-/// The first of the bounds that is no version of TLS.
+/// Returns the first of the bounds that is not a version of TLS.
 fn unknown_version(value: &Value) -> Option<&str> {
     let bounds = value.as_object()?.values().filter_map(Value::as_str);
     let mut unknown = bounds.filter(|bound| tls_versions(&json!(bound)).is_none());
     unknown.next()
 }
 
-/// A value as a text of a variable or of the command line, in one form.
+/// Converts a text of a variable or of the command line to canonical form.
 pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, Problem> {
     match kind {
         Kind::Bool => truth(text).ok_or_else(|| format!("invalid input:{text}")),
@@ -93,7 +93,7 @@ pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, Problem> {
     }
 }
 
-/// The value itself, or the first in it that is of another shape than those around it may be.
+/// Returns the first field of an object that is not an array, or else the value itself.
 fn wrong_part(value: &Value) -> &Value {
     let parts = value
         .as_object()
@@ -105,7 +105,7 @@ fn wrong_part(value: &Value) -> &Value {
         .unwrap_or(value)
 }
 
-/// What Go calls a value of JSON.
+/// Returns Go's name for a kind of JSON value.
 fn shape(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -134,7 +134,7 @@ fn truth(text: &str) -> Option<Value> {
     }
 }
 
-/// `Ok(None)` if it is no number at all, or none that is whole.
+/// Converts a whole number; `Ok(None)` if the value is not a number, or not a whole one.
 pub(crate) fn whole(value: &Value) -> Result<Option<Value>, Problem> {
     match value {
         Value::Number(number) => Ok(whole_number(number).map(Value::from)),
@@ -143,7 +143,7 @@ pub(crate) fn whole(value: &Value) -> Result<Option<Value>, Problem> {
     }
 }
 
-/// JavaScript writes whole numbers in either form.
+/// Returns a whole number in either form, because JavaScript writes both.
 fn whole_number(number: &Number) -> Option<i64> {
     let float = number.as_f64().filter(|float| float.fract() == 0.0);
     number.as_i64().or(float.map(|float| float as i64))
@@ -195,7 +195,7 @@ fn split(text: &str) -> Value {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// A threshold is a text, or an object with one.
+/// Converts thresholds: each is a text, or an object with one.
 fn thresholds(value: &Value) -> Option<Value> {
     let mut of_metrics = value.as_object()?.values();
     let is_one = |one: &Value| one.is_string() || one.is_object();
@@ -207,18 +207,18 @@ fn thresholds(value: &Value) -> Option<Value> {
     Some(value)
 }
 
-/// The fields of a threshold, and of a client's certificate.
+/// The fields of a threshold, and below, of a client certificate.
 const THRESHOLD: [&str; 3] = ["threshold", "abortOnFail", "delayAbortEval"];
 const TLS_AUTH: [&str; 4] = ["cert", "key", "password", "domains"];
 
-/// Gives the fields of an object their own names.
+/// Renames the fields of an object to their canonical names.
 fn spell(value: &mut Value, known: &[&str]) {
     if let Value::Object(fields) = value {
         *fields = spelled(fields, known.iter().copied());
     }
 }
 
-/// Certificates of the client.
+/// Converts client certificates.
 fn tls_auth(value: &Value) -> Option<Value> {
     let mut value = list(value)?;
     let all = value.as_array_mut()?;
@@ -226,7 +226,8 @@ fn tls_auth(value: &Value) -> Option<Value> {
     Some(value)
 }
 
-/// Stages, from objects with `duration` and `target`; those without a duration are left out.
+/// Converts stages, from objects with `duration` and `target`; those without a duration are left
+/// out.
 pub(crate) fn stages(value: &Value) -> Result<Value, Problem> {
     let list = value.as_array().ok_or("stages should be an array")?;
     let mut stages = Vec::new();
@@ -248,7 +249,7 @@ pub(crate) fn stages(value: &Value) -> Result<Value, Problem> {
     Ok(Value::Array(stages))
 }
 
-/// Stages, each as `10s:5`.
+/// Converts stages, each as `10s:5`.
 pub(crate) fn stages_of<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Value, Problem> {
     let mut stages = Vec::new();
     for text in texts.filter(|text| !text.is_empty()) {
@@ -297,7 +298,7 @@ fn tls_versions(value: &Value) -> Option<Value> {
         Value::String(version) if known(version) => Some(json!({ "min": version, "max": version })),
         Value::Object(range) => {
             let mut range = spelled(range, ["min", "max"].into_iter());
-            // What a script does not know, such as `http.SSL_3_0`, is not said.
+            // An undefined bound, such as `http.SSL_3_0`, is not set.
             range.retain(|_, bound| !bound.is_null());
             let all = range.values().all(|one| one.as_str().is_some_and(known));
             all.then(|| Value::Object(range))
@@ -309,7 +310,7 @@ fn tls_versions(value: &Value) -> Option<Value> {
 const DNS_SELECTS: [&str; 3] = ["first", "random", "roundRobin"];
 const DNS_POLICIES: [&str; 5] = ["preferIPv4", "preferIPv6", "onlyIPv4", "onlyIPv6", "any"];
 
-/// How names are resolved, as a script says it.
+/// Converts the options of name resolution as a script has them.
 fn dns(value: &Value) -> Result<Value, OptionsError> {
     let fields = value.as_object();
     let fields = fields.ok_or_else(|| OptionsError::invalid("dns should be an object"))?;
@@ -341,7 +342,7 @@ fn checked_dns(
     Ok(json!({ "ttl": ttl, "select": select, "policy": policy }))
 }
 
-/// How names are resolved, as `ttl=5m,select=random`.
+/// Parses the options of name resolution, as `ttl=5m,select=random`.
 fn dns_of(text: &str) -> Result<Value, Problem> {
     let mut fields = Map::new();
     for pair in text.split(',').filter(|pair| !pair.is_empty()) {

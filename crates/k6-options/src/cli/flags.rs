@@ -1,4 +1,4 @@
-//! The flags there are, and what each sets.
+//! The list of flags, with the option that each sets.
 
 use crate::keys::Kind;
 
@@ -13,36 +13,36 @@ pub(crate) struct Flag {
     pub(crate) meaning: &'static str,
 }
 
-/// What a flag takes.
+/// The values that a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// Nothing, or `=true` and `=false`.
+    /// No value, or `=true` and `=false`.
     Nothing,
-    /// A value, in the help under this name.
+    /// A value, with this name in the help.
     Value(&'static str),
-    /// A value behind `=`, or else this one.
+    /// A value after `=`, or else this one.
     Perhaps(&'static str),
 }
 
-/// What a flag sets.
+/// The effect of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sets {
-    /// An option.
+    /// Sets an option.
     Option(&'static str, Kind),
-    /// What is no option of a script.
+    /// Keeps its own value, which is not an option of a script.
     Itself,
 }
 
-/// Which commands have a flag.
+/// The commands that have a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// Those that load a script: its options.
+    /// Commands that load a script: the flag is one of its options.
     Scripts,
-    /// `run` alone.
+    /// Only `run`.
     Run,
-    /// All of them.
+    /// All commands.
     All,
-    /// This one.
+    /// Only this command.
     One(&'static str),
 }
 
@@ -497,7 +497,7 @@ pub(crate) const FLAGS: &[Flag] = &[
 ];
 
 impl Flag {
-    /// Whether a command of this name has it.
+    /// True if a command of this name has the flag.
     pub(crate) fn is_of(&self, command: &str) -> bool {
         let loads = matches!(command, "run" | "inspect" | "archive" | "cloud");
         match self.of {
@@ -508,7 +508,7 @@ impl Flag {
         }
     }
 
-    /// How refusals name it.
+    /// Returns the name of the flag in error messages.
     pub(crate) fn named(&self) -> String {
         match self.short {
             Some(short) => format!("-{short}, --{}", self.long),
@@ -517,7 +517,7 @@ impl Flag {
     }
 }
 
-/// The help of a command: what it does, and its flags.
+/// Returns the help of a command: its usage and its flags.
 pub fn help(command: &str) -> String {
     let mut text = format!("Usage:\n  loadline k6 {command} [flags]{}\n\nFlags:\n", {
         match command {

@@ -1,4 +1,4 @@
-//! Command lines, and what k6 1.8.1 says of those that are wrong.
+//! Command lines, and the messages of k6 1.8.1 for wrong ones.
 
 use super::*;
 use serde_json::json;

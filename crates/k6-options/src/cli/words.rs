@@ -1,4 +1,4 @@
-//! Words of a command line, in the way of Go's pflag: `-u 3`, `-u3`, `--vus=3`, `--`.
+//! Words of a command line, parsed as Go's pflag does: `-u 3`, `-u3`, `--vus=3`, `--`.
 
 use super::flags::{FLAGS, Flag, Sets, Takes};
 use super::{Command, Invocation, Refusal};
@@ -8,7 +8,7 @@ use crate::time::GoDuration;
 use crate::values;
 use serde_json::{Map, Value, json};
 
-/// Reads a command line.
+/// Parses a command line.
 pub(crate) fn read(words: &[String]) -> Result<Invocation, Refusal> {
     let mut reader = Reader {
         read: Invocation::default(),
@@ -88,7 +88,7 @@ impl Reader {
         self.set(flag, value)
     }
 
-    /// Short flags in one word: the first that takes a value takes the rest.
+    /// Parses short flags in one word: the first one with a value takes the rest as its value.
     fn short(&mut self, word: &str, words: &mut Words<'_>) -> Result<(), Refusal> {
         for (index, letter) in word.char_indices() {
             let flag = self.find(|flag| flag.short == Some(letter));
@@ -111,7 +111,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The flag of the command; before that is known, of any.
+    /// Returns the flag of the command; before the command is known, that of any command.
     fn find(&self, is: impl Fn(&Flag) -> bool) -> Option<&'static Flag> {
         let command = self.command();
         let mut known = FLAGS.iter().filter(|flag| is(flag));
@@ -206,7 +206,7 @@ impl Reader {
     }
 }
 
-/// What the command line refuses that a script may say.
+/// Refuses values that a script may set, but the command line may not.
 fn check(key: &str, value: &Value) -> Result<(), Refusal> {
     let texts = || {
         value

@@ -1,4 +1,4 @@
-//! Options of scripts, and what k6 1.8.1 says of those that are wrong.
+//! Options of scripts, and the messages of k6 1.8.1 for wrong ones.
 
 use super::*;
 use crate::from_environment;

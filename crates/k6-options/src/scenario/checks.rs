@@ -1,13 +1,13 @@
-//! What is wrong with a scenario, in k6's words.
+//! Problems of a scenario, in k6's wording.
 
 use super::raw::{Raw, time_of};
 use crate::time::GoDuration;
 use serde_json::Value;
 
-/// The shortest that a scenario may last.
+/// The minimum duration of a scenario.
 const LEAST: GoDuration = GoDuration::seconds(1);
 
-/// All that is wrong with a scenario.
+/// Returns all problems of a scenario.
 pub(crate) fn problems(name: &str, raw: &Raw<'_>) -> Vec<String> {
     let mut found = Problems::default();
     found.common(name, raw);

@@ -1,4 +1,4 @@
-//! Scenarios as they are written: their fields, checked and in one form.
+//! Scenarios as they are written: their fields, checked and in canonical form.
 
 use crate::error::OptionsError;
 use crate::keys::Kind;
@@ -8,7 +8,7 @@ use crate::values;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Fields that every scenario may have, in the order they are printed.
+/// Fields of every scenario, in the order in which they are printed.
 const COMMON: &[(&str, Kind)] = &[
     ("startTime", Kind::Duration),
     ("gracefulStop", Kind::Duration),
@@ -17,7 +17,7 @@ const COMMON: &[(&str, Kind)] = &[
     ("tags", Kind::Tags),
 ];
 
-/// The executors, with their own fields in the order they are printed.
+/// The executors, with their own fields in the order in which they are printed.
 const EXECUTORS: &[(&str, &[(&str, Kind)])] = &[
     (
         "shared-iterations",
@@ -77,7 +77,7 @@ const EXECUTORS: &[(&str, &[(&str, Kind)])] = &[
     ),
 ];
 
-/// Scenarios by name, as a script says them.
+/// Checks scenarios by name, as a script has them, and returns their canonical form.
 pub(crate) fn scenarios(value: &Value) -> Result<Value, OptionsError> {
     let fields = value
         .as_object()
@@ -167,7 +167,7 @@ fn mismatch(key: &str, value: &Value, kind: &str) -> OptionsError {
     ))
 }
 
-/// All fields that a scenario of this executor has, in the order they are printed.
+/// Returns all fields of scenarios with this executor, in the order in which they are printed.
 pub(crate) fn fields_of(executor: &str) -> impl Iterator<Item = &'static str> {
     let own = EXECUTORS.iter().find(|(known, _)| *known == executor);
     let own = own.map_or(&[][..], |(_, own)| *own);
@@ -196,7 +196,7 @@ impl<'a> Raw<'a> {
         self.get(name).and_then(Value::as_i64)
     }
 
-    /// A time, if it is said.
+    /// Returns a time, if it is given.
     pub(crate) fn said_time(&self, name: &str) -> Option<GoDuration> {
         self.get(name).and_then(time_of)
     }
@@ -215,7 +215,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A time that has been checked.
+/// Converts a time that has been checked.
 pub(crate) fn time_of(value: &Value) -> Option<GoDuration> {
     value.as_str().and_then(|text| GoDuration::parse(text).ok())
 }
