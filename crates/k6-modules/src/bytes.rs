@@ -1,11 +1,11 @@
-//! Bytes that scripts hand over: texts, buffers, and views of them.
+//! Bytes from scripts: texts, buffers, and views of them.
 
 use crate::error::go_error;
 use crate::text::{lossy, text_of};
 use rquickjs::function::Opt;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result, Type, Value};
 
-/// A copy of the bytes of an `ArrayBuffer`, or of a view of one; `None` of anything else.
+/// Copies the bytes of an `ArrayBuffer`, or of a view of one; `None` for anything else.
 pub fn bytes_of_buffer(value: &Value<'_>) -> Option<Vec<u8>> {
     let object = value.as_object()?;
     if let Some(buffer) = ArrayBuffer::from_object(object.clone()) {
@@ -29,7 +29,7 @@ fn copy(buffer: &ArrayBuffer<'_>) -> Option<Vec<u8>> {
     unsafe { buffer.as_bytes() }.map(<[u8]>::to_vec)
 }
 
-/// The bytes of a text or a buffer; throws for anything else.
+/// Returns the bytes of a text or a buffer; throws for anything else.
 pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>> {
     if let Some(text) = value.as_string() {
         return Ok(lossy(text)?.into_bytes());
@@ -46,13 +46,13 @@ pub(crate) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<u8>> {
     }
 }
 
-/// The bytes of an argument that may be missing: that is `undefined`.
+/// Returns the bytes of an optional argument; a missing one is `undefined`.
 pub(crate) fn given<'js>(ctx: &Ctx<'js>, value: Opt<Value<'js>>) -> Result<Vec<u8>> {
     let value = value.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
     of(ctx, &value)
 }
 
-/// k6 names the types of values as its own language does.
+/// Returns Go's name for the type of a value, as k6 prints it.
 pub fn type_in_go(value: &Value<'_>) -> &'static str {
     match value.type_of() {
         Type::Undefined | Type::Null => "<nil>",
@@ -65,24 +65,24 @@ pub fn type_in_go(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// A new `ArrayBuffer` with these bytes.
+/// Creates an `ArrayBuffer` with these bytes.
 ///
 /// # Errors
 /// If there is no memory for it.
 pub fn buffer<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>) -> Result<Value<'js>> {
-    // A realm has the class only when somebody has asked for it.
+    // A realm has the class only after it was accessed.
     ctx.globals().get::<_, Value<'js>>("ArrayBuffer")?;
     ArrayBuffer::new(ctx.clone(), bytes).map(ArrayBuffer::into_value)
 }
 
-/// A text for scripts: bytes that are no UTF-8 become replacement characters.
+/// Creates a text for scripts; bytes that are not UTF-8 become replacement characters.
 pub(crate) fn text<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
     let text = String::from_utf8_lossy(bytes);
     rquickjs::String::from_str(ctx.clone(), &text).map(rquickjs::String::into_value)
 }
 
-/// An optional argument as the text that a script would make of it; `None` if it is missing,
-/// `undefined` or `null`.
+/// Converts an optional argument to a text as JavaScript does; `None` if it is missing, `undefined`
+/// or `null`.
 pub(crate) fn word<'js>(value: Option<Value<'js>>) -> Result<Option<String>> {
     match value {
         Some(value) if !value.is_undefined() && !value.is_null() => text_of(&value).map(Some),

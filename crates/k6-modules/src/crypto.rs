@@ -11,7 +11,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use rquickjs::function::{Opt, Rest};
 use rquickjs::{Coerced, Ctx, Object, Result, Value};
 
-/// The module `k6/crypto`.
+/// Creates the module `k6/crypto`.
 pub fn crypto<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     natives.set("digest", function(ctx, digest)?)?;
@@ -23,7 +23,7 @@ pub fn crypto<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     source::run(ctx, include_str!("js/crypto.js"), natives)?.get()
 }
 
-/// The hash of the parts, one after another.
+/// Returns the hash of the parts, one after another.
 fn digest<'js>(
     ctx: Ctx<'js>,
     name: Value<'js>,
@@ -58,7 +58,7 @@ fn joined<'js>(ctx: &Ctx<'js>, parts: Rest<Value<'js>>) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// Throws for a name of no algorithm.
+/// Throws for the name of an unknown algorithm.
 fn check<'js>(ctx: Ctx<'js>, name: Value<'js>) -> Result<()> {
     algorithm(&ctx, name).map(|_| ())
 }
@@ -71,7 +71,7 @@ fn algorithm<'js>(ctx: &Ctx<'js>, name: Value<'js>) -> Result<String> {
     }
 }
 
-/// The bytes of some data as they are now.
+/// Copies the current bytes of some data.
 fn copy<'js>(ctx: Ctx<'js>, data: Value<'js>) -> Result<Value<'js>> {
     let bytes = bytes::of(&ctx, &data)?;
     bytes::buffer(&ctx, bytes)
@@ -103,7 +103,7 @@ fn random_bytes<'js>(ctx: Ctx<'js>, size: Opt<Coerced<f64>>) -> Result<Value<'js
     bytes::buffer(&ctx, bytes)
 }
 
-/// Random bytes of the operating system.
+/// Returns random bytes of the operating system.
 pub(crate) fn random(ctx: &Ctx<'_>, size: usize) -> Result<Vec<u8>> {
     let mut bytes = vec![0; size];
     match getrandom::fill(&mut bytes) {

@@ -1,10 +1,10 @@
-//! Records of CSV (RFC 4180), read as k6 reads them: strict about quotes, and each record has as
-//! many fields as the first one.
+//! Records of CSV (RFC 4180), parsed as k6 does: strict about quotes, and each record has as many
+//! fields as the first one.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The records of some bytes, one after the other. Empty lines are none.
+/// Parses records one after another. Empty lines are not records.
 #[derive(Debug)]
 pub(crate) struct Records {
     content: Arc<[u8]>,
@@ -12,11 +12,11 @@ pub(crate) struct Records {
     delimiter: u8,
     /// The number of the line that was read last, from 1.
     line: u64,
-    /// How many fields the first record has.
+    /// The number of fields of the first record.
     fields: Option<usize>,
 }
 
-/// A record that is none.
+/// The error for an invalid record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CsvError {
     /// The line in which it begins.
@@ -53,18 +53,18 @@ impl fmt::Display for CsvError {
     }
 }
 
-/// What is left of a line, without its end.
+/// The rest of a line, without its end.
 #[derive(Clone, Copy)]
 struct Rest {
     from: usize,
     to: usize,
-    /// Where the line begins.
+    /// The beginning of the line.
     start: usize,
     has_end: bool,
 }
 
 impl Rest {
-    /// The column of its first byte.
+    /// Returns the column of the first byte.
     fn column(self) -> usize {
         self.from - self.start + 1
     }
@@ -78,7 +78,7 @@ impl Rest {
 }
 
 impl Records {
-    /// The records from this byte on.
+    /// Creates a parser that begins at this byte.
     pub(crate) fn new(content: Arc<[u8]>, from: usize, delimiter: u8) -> Self {
         Records {
             content,
@@ -89,10 +89,10 @@ impl Records {
         }
     }
 
-    /// The next record; `None` at the end.
+    /// Returns the next record; `None` at the end.
     ///
     /// # Errors
-    /// If its quotes, or the number of its fields, are wrong.
+    /// If the quotes, or the number of fields, are wrong.
     pub(crate) fn record(&mut self) -> Result<Option<Vec<String>>, CsvError> {
         if matches!(self.delimiter, b'"' | b'\r' | b'\n') {
             return Err(self.error(self.line, 0, Problem::Delimiter));
@@ -130,7 +130,7 @@ impl Records {
         Ok(fields)
     }
 
-    /// A field without quotes, and what is behind its delimiter.
+    /// Parses a field without quotes, and returns it with the rest after its delimiter.
     fn plain(&self, line: Rest, start_line: u64) -> Result<(String, Option<Rest>), CsvError> {
         let bytes = &self.content[line.from..line.to];
         let end = bytes.iter().position(|byte| *byte == self.delimiter);
@@ -142,7 +142,7 @@ impl Records {
         Ok((text(field), end.map(|end| line.behind(end + 1))))
     }
 
-    /// A field whose first quote is read, and what is behind its delimiter.
+    /// Parses a field after its first quote, and returns it with the rest after its delimiter.
     fn quoted(
         &mut self,
         mut line: Rest,
@@ -174,7 +174,7 @@ impl Records {
         }
     }
 
-    /// The line below this one, in which a field goes on.
+    /// Returns the next line, in which a field continues.
     fn line_below(&mut self, line: Rest, start_line: u64) -> Result<Rest, CsvError> {
         let end = line.behind(line.to - line.from + usize::from(line.has_end));
         self.next_line()
@@ -218,7 +218,7 @@ fn text(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// All records, or what is wrong with one.
+    /// Returns all records, or the error of the first invalid one.
     fn read(text: &str) -> Result<Vec<Vec<String>>, String> {
         let mut records = Records::new(text.as_bytes().into(), 0, b',');
         let mut all = Vec::new();

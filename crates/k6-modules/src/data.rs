@@ -1,7 +1,7 @@
 //! `k6/data`: arrays that all virtual users share.
 //!
-//! The elements are kept once, as JSON text; each access parses a new object, so that no virtual
-//! user sees what another one does to it.
+//! The elements are stored once, as JSON text; each access parses a new object, so that changes of
+//! one virtual user are not visible to others.
 
 use crate::error::go_error;
 use crate::native::function;
@@ -11,11 +11,11 @@ use rquickjs::{Ctx, Function, Object, Result, Value};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The shared arrays of a process, by name. A clone is the same store.
+/// The shared arrays of a process, by name. A clone refers to the same store.
 #[derive(Clone, Default)]
 pub struct SharedArrays(Arc<Mutex<HashMap<String, Elements>>>);
 
-/// How many elements an array may have.
+/// The maximum number of elements in an array.
 const MOST_ELEMENTS: f64 = 33_554_432.0;
 
 /// Elements as JSON texts.
@@ -27,14 +27,14 @@ impl SharedArrays {
         arrays.get(name).cloned()
     }
 
-    /// Keeps an array, unless one of this name is there: then that one is the array.
+    /// Stores an array, unless there is one of this name. Returns the stored one.
     pub(crate) fn keep(&self, name: String, elements: Elements) -> Elements {
         let mut arrays = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         arrays.entry(name).or_insert(elements).clone()
     }
 }
 
-/// The module `k6/data`. `may_declare` throws where no array may be declared.
+/// Creates the module `k6/data`. `may_declare` throws where arrays must not be declared.
 pub fn data<'js>(
     ctx: &Ctx<'js>,
     arrays: &SharedArrays,
@@ -54,14 +54,14 @@ pub fn data<'js>(
     source::run(ctx, include_str!("js/data.js"), natives)?.get()
 }
 
-/// Runs a builder; throws if it returns no array.
+/// Calls a builder; throws if it returns no array.
 fn built<'js>(ctx: &Ctx<'js>, build: &Function<'js>) -> Result<Elements> {
     let value: Value<'js> = build.call(())?;
     let Some(array) = value.as_array() else {
         let message = "only arrays can be made into SharedArray";
         return Err(go_error(ctx, message));
     };
-    // The library's own length is one of 31 bits.
+    // The library's own length has 31 bits only.
     if array.as_object().get::<_, f64>("length")? > MOST_ELEMENTS {
         return Err(go_error(ctx, "the array of a SharedArray is too long"));
     }
@@ -75,7 +75,7 @@ fn built<'js>(ctx: &Ctx<'js>, build: &Function<'js>) -> Result<Elements> {
         .collect()
 }
 
-/// `{ length, at(index) }` of an array's elements.
+/// Creates `{ length, at(index) }` for the elements of an array.
 pub(crate) fn access<'js>(ctx: &Ctx<'js>, elements: Elements) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     object.set("length", elements.len())?;

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, NO_P
 use rquickjs::function::Opt;
 use rquickjs::{Ctx, Object, Result, Value};
 
-/// The module `k6/encoding`.
+/// Creates the module `k6/encoding`.
 pub fn encoding<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     module.set("b64encode", function(ctx, b64encode)?)?;
@@ -17,7 +17,7 @@ pub fn encoding<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// The Base64 of some bytes, in the standard alphabet.
+/// Returns the Base64 of bytes, in the standard alphabet.
 pub fn base64(bytes: &[u8]) -> String {
     named(None).encode(bytes)
 }
@@ -48,7 +48,7 @@ fn b64decode<'js>(
     }
 }
 
-/// The encoding of a name; the standard one for any other.
+/// Returns the encoding of this name; the standard one for any other name.
 fn named(name: Option<&str>) -> GeneralPurpose {
     let padding = if is_padded(name) { PAD } else { NO_PAD };
     GeneralPurpose::new(letters(name), loose_bits(padding))
@@ -69,7 +69,7 @@ fn loose_bits(padding: GeneralPurposeConfig) -> GeneralPurposeConfig {
     padding.with_decode_allow_trailing_bits(true)
 }
 
-/// Names the first byte that can't be decoded, as Go's library counts.
+/// Returns the error with the position of the first invalid byte, as Go's library counts it.
 fn illegal(input: &str, name: Option<&str>) -> String {
     let letters = letters(name).as_str();
     let at = match input.find(|c| !letters.contains(c)) {

@@ -1,7 +1,7 @@
-//! `GoError`: what k6's own functions throw.
+//! `GoError`: the class of errors that k6's own functions throw.
 //!
-//! There is one class in a realm: a global that scripts can't replace, so that it is found again
-//! without a place to keep it.
+//! A realm has one such class: a global that scripts can't replace, so that it is found again
+//! without another place to store it.
 
 use crate::source;
 use rquickjs::function::Constructor;
@@ -21,7 +21,7 @@ const CLASS: &str = "(() => {
     return GoError;
 })()";
 
-/// The class; it becomes a global when it is first asked for, and stays what it is.
+/// Returns the class. It becomes a constant global on the first access.
 pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
     let known: Option<Constructor<'js>> = ctx.globals().get("GoError")?;
     match known {
@@ -30,12 +30,12 @@ pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Constructor<'js>> {
     }
 }
 
-/// Makes the class, and the global that it stays.
+/// Creates the class and its constant global.
 pub(crate) fn define<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     source::evaluate(ctx, CLASS)
 }
 
-/// Throws a `GoError` with this message: return the error from the native function.
+/// Throws a `GoError` with this message. Return the error from the native function.
 pub fn go_error(ctx: &Ctx<'_>, message: impl AsRef<str>) -> Error {
     let made = class(ctx).and_then(|class| class.construct::<_, Value<'_>>((message.as_ref(),)));
     match made {

@@ -1,7 +1,7 @@
-//! `k6/experimental/fs` and `k6/experimental/csv`: files that the caller hands in.
+//! `k6/experimental/fs` and `k6/experimental/csv`: files that the caller provides.
 //!
-//! A file that a script has opened is an object with a position. What the modules know of it is in
-//! a map of the realm, so that scripts can't pass off anything else as a file.
+//! An open file is an object of the script with a position. The modules keep its data in a map of
+//! the realm, so that scripts can't pass another object as a file.
 
 use crate::bytes;
 use crate::data::{SharedArrays, access, data};
@@ -16,43 +16,43 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Where files come from.
+/// The source of files.
 pub trait Files {
-    /// Whether the script in this realm is being initialised: only then files are opened.
+    /// True while the script in this realm is being initialised: only then files can be opened.
     fn is_init(&self, ctx: &Ctx<'_>) -> bool;
 
-    /// A file that the script in this realm asks for.
+    /// Opens a file for the script in this realm.
     ///
     /// # Errors
-    /// Why it can't be had.
+    /// The reason why it can't be opened.
     fn open(&self, ctx: &Ctx<'_>, path: &str) -> std::result::Result<Opened, OpenError>;
 
-    /// The bytes of a file that was opened, by its path.
+    /// Returns the bytes of a file that was opened, by its path.
     fn opened(&self, ctx: &Ctx<'_>, path: &str) -> Option<Arc<[u8]>>;
 }
 
 /// A file that was opened.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// Its path, from the root on.
+    /// The path from the root.
     pub path: String,
-    /// Its bytes.
+    /// The bytes.
     pub bytes: Arc<[u8]>,
 }
 
-/// Why a file can't be opened.
+/// The reason why a file can't be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenError {
-    /// There is none of this path.
+    /// There is no file with this path.
     NotFound(String),
-    /// It is a folder.
+    /// The path is that of a folder.
     Folder(String),
-    /// Anything else, in a sentence.
+    /// Any other reason, as a sentence.
     Other(String),
 }
 
 impl OpenError {
-    /// The name of the error that scripts get; none for one of Go.
+    /// Returns the name of the error for scripts; `None` for a `GoError`.
     fn name(&self) -> Option<&'static str> {
         match self {
             OpenError::NotFound(_) => Some("NotFoundError"),
@@ -77,15 +77,15 @@ impl fmt::Display for OpenError {
     }
 }
 
-/// What the modules know of the files of this realm: a map from the object of each.
+/// Returns the map from file objects to their data in this realm.
 fn known<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     source::once(ctx, "files", || source::evaluate(ctx, "new WeakMap()"))
 }
 
-/// The module `k6/experimental/fs`.
+/// Creates the module `k6/experimental/fs`.
 ///
 /// # Errors
-/// What QuickJS throws.
+/// An exception of QuickJS.
 pub fn experimental_fs<'js>(ctx: &Ctx<'js>, files: Rc<dyn Files>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     natives.set("known", known(ctx)?)?;
@@ -108,7 +108,7 @@ fn is_init<'js>(ctx: &Ctx<'js>, files: &Rc<dyn Files>) -> Result<Function<'js>> 
     function(ctx, move |ctx: Ctx<'js>| files.is_init(&ctx))
 }
 
-/// `{ path, size, slice(from, length) }` of a file.
+/// Creates `{ path, size, slice(from, length) }` for a file.
 fn file<'js>(ctx: &Ctx<'js>, opened: Opened) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     object.set("path", opened.path)?;
@@ -122,10 +122,10 @@ fn file<'js>(ctx: &Ctx<'js>, opened: Opened) -> Result<Object<'js>> {
     Ok(object)
 }
 
-/// The module `k6/experimental/csv`; parsed files join the shared arrays.
+/// Creates the module `k6/experimental/csv`; parsed files join the shared arrays.
 ///
 /// # Errors
-/// What QuickJS throws.
+/// An exception of QuickJS.
 pub fn experimental_csv<'js>(
     ctx: &Ctx<'js>,
     files: Rc<dyn Files>,
@@ -165,8 +165,7 @@ fn table(ctx: &Ctx<'_>, files: &dyn Files, path: &str, at: usize, layout: Layout
     })
 }
 
-/// The rows of a table as JSON texts. An error comes as what is kept in place of them: scripts get
-/// it with the promise.
+/// Returns the rows of a table as JSON texts, or throws the error of the first invalid one.
 fn all(ctx: &Ctx<'_>, mut table: Table) -> Result<Arc<[Box<str>]>> {
     let mut rows = Vec::new();
     loop {
@@ -181,7 +180,8 @@ fn all(ctx: &Ctx<'_>, mut table: Table) -> Result<Arc<[Box<str>]>> {
     }
 }
 
-/// Gives a row at a time: `[row]`, nothing at the end, or `{ message, start_line, line, column }`.
+/// Creates a function that returns one row per call: `[row]`, `undefined` at the end, or `{
+/// message, start_line, line, column }` for an error.
 fn stepping<'js>(ctx: &Ctx<'js>, table: Table) -> Result<Function<'js>> {
     let table = RefCell::new(table);
     function(ctx, move |ctx: Ctx<'js>| match table.borrow_mut().row() {

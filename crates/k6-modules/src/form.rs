@@ -1,4 +1,4 @@
-//! Forms: their bodies, and what submitting one of a page sends.
+//! Forms: their bodies, and the requests that submit the forms of a page.
 
 use crate::error::go_error;
 use crate::text::{Text, text_of};
@@ -7,7 +7,8 @@ use rquickjs::{Ctx, FromJs, Function, Object, Result, Value};
 use url::Url;
 use url::form_urlencoded::Serializer;
 
-/// Fields as `application/x-www-form-urlencoded`: sorted by name, values of a name in their order.
+/// Encodes fields as `application/x-www-form-urlencoded`: sorted by name, values of a name in
+/// order.
 pub fn urlencoded(fields: &[(String, String)]) -> String {
     let mut sorted: Vec<_> = fields.iter().collect();
     sorted.sort_by(|one, other| one.0.cmp(&other.0));
@@ -16,20 +17,20 @@ pub fn urlencoded(fields: &[(String, String)]) -> String {
     body.finish()
 }
 
-/// The request that a form makes.
+/// The request that submits a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormSubmission {
-    /// `GET` or `POST`, in capitals.
+    /// The method, in capitals, such as `GET` or `POST`.
     pub method: String,
-    /// The form's action against the URL of its page; the page itself without one.
+    /// The form's action, resolved against the URL of its page; the page itself without one.
     pub url: String,
-    /// Its fields, in the order of the document; those that the script gave come last.
+    /// The fields, in the order of the document; those given by the script come last.
     pub fields: Vec<(String, String)>,
 }
 
-/// What submitting the form that `form_css` selects sends; `given` replaces fields of its names.
-/// `submit_css` selects the button whose name and value are sent too. Of fields with one name the
-/// last is sent.
+/// Returns the request that submits the form selected by `form_css`; `given` replaces fields with
+/// the same names. `submit_css` selects the button whose name and value are sent too. Of several
+/// fields with one name the last is sent.
 pub fn form_of<'js>(
     ctx: &Ctx<'js>,
     page: &Object<'js>,
@@ -58,7 +59,7 @@ pub fn form_of<'js>(
     })
 }
 
-/// The fields of a form that is sent as a query take the place of its action's query.
+/// Removes the query of an action, because the fields of a form sent as a query replace it.
 fn without_query(url: &str) -> String {
     match Url::parse(url) {
         Ok(mut parsed) => {
@@ -69,7 +70,7 @@ fn without_query(url: &str) -> String {
     }
 }
 
-/// Where the first link that `css` selects leads.
+/// Returns the URL of the first link that `css` selects.
 pub fn link_of<'js>(ctx: &Ctx<'js>, page: &Object<'js>, css: &str) -> Result<String> {
     let link = call(page, "find", css)?;
     if is_empty(&link)? {
@@ -95,7 +96,7 @@ fn is_empty(selection: &Object<'_>) -> Result<bool> {
     Ok(call_plain::<usize>(selection, "size")? == 0)
 }
 
-/// The fields of a form by name; a list has a pair for each of its values.
+/// Returns the fields of a form by name; a list has a pair for each of its values.
 fn own_fields(form: &Object<'_>) -> Result<Vec<(String, String)>> {
     let values: Object<'_> = call_plain(form, "serializeObject")?;
     let mut fields = Vec::new();

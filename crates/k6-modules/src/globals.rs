@@ -1,8 +1,8 @@
 //! Globals that scripts expect: those of the language, `GoError`, `crypto`, and those of browsers
 //! that k6 lacks.
 //!
-//! Each virtual user pays for what is there. So those that most scripts never touch, arrays of
-//! bytes and numbers among them, are made when a script first does.
+//! Each virtual user needs memory for each global. So those that most scripts never use, such as
+//! typed arrays, are created when a script first accesses them.
 
 use crate::native::function;
 use crate::text::Text;
@@ -31,7 +31,7 @@ const NAMES: [&str; 9] = [
     "performance",
 ];
 
-/// Arrays of bytes and numbers: QuickJS makes all of them at once.
+/// Buffers and typed arrays, which QuickJS creates all at once.
 const TYPED_ARRAYS: [&str; 16] = [
     "ArrayBuffer",
     "SharedArrayBuffer",
@@ -51,7 +51,7 @@ const TYPED_ARRAYS: [&str; 16] = [
     "Float64Array",
 ];
 
-/// All of the language but typed arrays.
+/// The parts of the language without typed arrays.
 type Usual = (
     intrinsic::Date,
     intrinsic::Eval,
@@ -65,41 +65,41 @@ type Usual = (
     intrinsic::Performance,
 );
 
-/// A realm without globals of k6's, and without typed arrays until [`install_globals`].
+/// Creates a realm without k6's globals, and without typed arrays until [`install_globals`].
 ///
 /// # Errors
 /// If there is no memory for it.
 #[expect(unsafe_code, reason = "the library has no name for these two")]
 pub fn realm(runtime: &Runtime) -> Result<Context> {
     let context = Context::custom::<Usual>(runtime)?;
-    // SAFETY: nobody else has the context yet.
+    // SAFETY: no other code has the context yet.
     match unsafe { qjs::JS_AddIntrinsicAToB(context.as_raw().as_ptr()) } {
         0 => Ok(context),
         _ => Err(rquickjs::Error::Allocation),
     }
 }
 
-/// What is thrown where a script needs what is not there; the text says so.
+/// Throws the error for a feature that is not supported; the text describes it.
 pub type Missing = fn(&Ctx<'_>, &str) -> Error;
 
-/// What a realm throws there.
+/// The function of a realm that throws such errors.
 struct OfRealm(Missing);
 
 #[expect(
     unsafe_code,
     reason = "a derived one would ask it of the function as well"
 )]
-// SAFETY: a function holds nothing of a realm.
+// SAFETY: a function holds no value of a realm.
 unsafe impl JsLifetime<'_> for OfRealm {
     type Changed<'to> = OfRealm;
 }
 
-/// Gives a realm the globals.
+/// Installs the globals of a realm.
 ///
 /// # Errors
 /// If there is no memory for them.
 pub fn install_globals(ctx: &Ctx<'_>, missing: Missing) -> Result<()> {
-    // One that is there already says the same.
+    // An existing value is the same function.
     let _ = ctx.store_userdata(OfRealm(missing));
     let natives = Object::new(ctx.clone())?;
     natives.set("load", function(ctx, load)?)?;
@@ -108,7 +108,7 @@ pub fn install_globals(ctx: &Ctx<'_>, missing: Missing) -> Result<()> {
     install.call((natives, NAMES.to_vec(), fixed))
 }
 
-/// The global of this name, which is there from now on.
+/// Returns the global of this name, and defines it permanently.
 fn load<'js>(ctx: Ctx<'js>, Text(name): Text) -> Result<Value<'js>> {
     if TYPED_ARRAYS.contains(&name.as_str()) {
         return typed_array(&ctx, &name);
@@ -125,7 +125,7 @@ fn load<'js>(ctx: Ctx<'js>, Text(name): Text) -> Result<Value<'js>> {
 fn typed_array<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
     // A script may keep the getter that leads here, and call it again.
     source::once(ctx, "typedArrays", || {
-        // QuickJS ends the process where one is there already; what can't be removed throws.
+        // QuickJS ends the process if one exists already; a global that can't be removed throws.
         let globals = ctx.globals();
         TYPED_ARRAYS
             .into_iter()
@@ -138,7 +138,7 @@ fn typed_array<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Value<'js>> {
 
 #[expect(unsafe_code, reason = "the library adds them to new contexts alone")]
 fn add_typed_arrays(ctx: &Ctx<'_>) {
-    // SAFETY: the context is alive, and has none of them.
+    // SAFETY: the context is alive, and has no typed arrays.
     unsafe { intrinsic::TypedArrays::add_intrinsic(ctx.as_raw()) };
 }
 
@@ -186,7 +186,7 @@ fn random_bytes<'js>(ctx: Ctx<'js>, size: usize) -> Result<Value<'js>> {
     bytes::buffer(&ctx, bytes)
 }
 
-/// The parts of a URL; `null` if it is none.
+/// Returns the parts of a URL; `null` if the text is not a URL.
 fn parse_url<'js>(
     ctx: Ctx<'js>,
     Text(href): Text,
@@ -217,7 +217,7 @@ fn parts<'js>(ctx: &Ctx<'js>, url: &Url) -> Result<Object<'js>> {
     Ok(object)
 }
 
-/// The parts of a URL of which one is set to another value; a bad value changes nothing.
+/// Returns the parts of a URL after setting one of them; an invalid value changes nothing.
 fn change_url(
     ctx: Ctx<'_>,
     Text(href): Text,

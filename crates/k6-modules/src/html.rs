@@ -1,8 +1,8 @@
 //! `k6/html`: documents, selections of their nodes, and elements.
 //!
-//! The document stays in Rust; a selection is a list of node numbers in JavaScript. Numbers follow
-//! the order of the document. The classes are made once in a realm, since a script may read one
-//! document for each response.
+//! The document is kept in Rust; a selection is a list of node numbers in JavaScript. Numbers
+//! follow the order of the document. The classes are created once in a realm, since a script may
+//! parse one document for each response.
 
 mod css;
 mod document;
@@ -17,7 +17,7 @@ use rquickjs::function::Opt;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 use std::rc::Rc;
 
-/// The sources of the classes. Each adds to one object what the later ones need.
+/// The sources of the classes. Each adds members to one object that later ones need.
 const SOURCES: [&str; 7] = [
     include_str!("js/html/walk.js"),
     include_str!("js/html/rules.js"),
@@ -28,7 +28,7 @@ const SOURCES: [&str; 7] = [
     include_str!("js/html/selection.js"),
 ];
 
-/// The module `k6/html`.
+/// Creates the module `k6/html`.
 pub fn html<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     let parse = |ctx: Ctx<'js>, text: Opt<Value<'js>>, url: Opt<Value<'js>>| {
@@ -40,7 +40,7 @@ pub fn html<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     Ok(module)
 }
 
-/// A selection of a document's root; `url` is where the document comes from.
+/// Returns a selection of a document's root; `url` is the URL of the document.
 pub fn selection_of<'js>(ctx: &Ctx<'js>, html: &str, url: Option<&str>) -> Result<Value<'js>> {
     let document = Document::parse(html).ok_or_else(|| {
         let sentence = format!("html: open stack of elements exceeds {DEEPEST} nodes");
@@ -53,7 +53,7 @@ pub fn selection_of<'js>(ctx: &Ctx<'js>, html: &str, url: Option<&str>) -> Resul
     select.call((natives,))
 }
 
-/// A function that makes the selection of a document's root from its native functions.
+/// Creates a function that returns the selection of a document's root, given its native functions.
 fn classes<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
     let library = Object::new(ctx.clone())?;
     for text in SOURCES {

@@ -1,16 +1,16 @@
-//! JSON of responses: whole, or what a path selects.
+//! JSON of responses: the whole document, or a part selected by a path.
 
 use crate::error::go_error;
 use rquickjs::{Ctx, Result, Value};
 use serde::de::IgnoredAny;
 
-/// How deep a document may be nested that a path selects from, and how many steps a path may have:
-/// each takes some of the stack.
+/// The maximum depth of a document to select from, and the maximum number of steps in a path: each
+/// needs stack.
 const MOST_NESTED: usize = 256;
 const MOST_STEPS: usize = 64;
 
-/// What a GJSON path selects; `undefined` if nothing, if the text is not JSON, or if the document
-/// or the path is nested deeper than anybody writes them.
+/// Returns the value that a GJSON path selects; `undefined` if there is none, if the text is not
+/// JSON, or if the document or the path is nested too deep.
 pub fn gjson_get<'js>(ctx: &Ctx<'js>, json: &[u8], path: &str) -> Result<Value<'js>> {
     let is_shallow = nesting(json) <= MOST_NESTED && steps(path) <= MOST_STEPS;
     let selected = match std::str::from_utf8(json) {
@@ -23,7 +23,7 @@ pub fn gjson_get<'js>(ctx: &Ctx<'js>, json: &[u8], path: &str) -> Result<Value<'
     }
 }
 
-/// How deep brackets are nested, those in texts left out.
+/// Returns the depth of nested brackets, without those in texts.
 fn nesting(json: &[u8]) -> usize {
     let (mut depth, mut most) = (0_usize, 0);
     let (mut is_text, mut is_escaped) = (false, false);
@@ -46,14 +46,14 @@ fn steps(path: &str) -> usize {
     path.bytes().filter(is_step).count()
 }
 
-/// A whole document; throws k6's sentence if it is not JSON.
+/// Parses a whole document; throws k6's message if it is not JSON.
 pub fn parse_json<'js>(ctx: &Ctx<'js>, json: &[u8]) -> Result<Value<'js>> {
     let parsed: Result<Value<'js>> = ctx.json_parse(json);
     parsed.map_err(|error| {
         let thrown = ctx.catch();
         match serde_json::from_slice::<IgnoredAny>(json) {
             Err(problem) => go_error(ctx, told(json, &problem)),
-            // It is JSON, but nested too deep, or too large.
+            // The text is JSON, but nested too deep, or too large.
             Ok(_) if error.is_exception() => ctx.throw(thrown),
             Ok(_) => error,
         }

@@ -1,9 +1,10 @@
 //! k6's modules that send nothing.
 //!
-//! Each module is a function that makes an object with the module's members; the script engine
-//! makes exports of them. Nothing here blocks and nothing knows of virtual users, so all of it can
-//! be tested in a plain runtime. What is simpler in JavaScript is JavaScript (`src/js`): it is
-//! evaluated when a script first touches it, since each virtual user pays for what is there.
+//! Each module is a function that creates an object with the module's members; the script engine
+//! makes exports of them. Nothing here blocks or depends on virtual users, so all of it can be
+//! tested in a plain runtime. Parts that are simpler in JavaScript are written in JavaScript
+//! (`src/js`). They are evaluated when a script first uses them, since each virtual user needs
+//! memory for them.
 
 mod bytes;
 mod crypto;

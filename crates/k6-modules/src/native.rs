@@ -1,8 +1,8 @@
 //! Native functions that scripts call.
 //!
 //! QuickJS calls them through C, which must not be unwound, and a script may catch every ordinary
-//! error. So each is wrapped: a panic ends what the script does, and the script sees neither it
-//! nor what follows. Their closures hold no values of JavaScript: QuickJS could not free those.
+//! error. So each function is wrapped: a panic ends the script's iteration, and the script can't
+//! catch it. The closures hold no values of JavaScript, because QuickJS could not free those.
 
 use rquickjs::function::{IntoJsFunc, ParamRequirement, Params};
 use rquickjs::{Ctx, Error, Exception, Function, Result, Value, qjs};
@@ -23,7 +23,7 @@ impl<'js, P, F: IntoJsFunc<'js, P>> IntoJsFunc<'js, P> for Guarded<F> {
     }
 }
 
-/// A function for scripts.
+/// Creates a function for scripts.
 pub(crate) fn function<'js, P, F>(ctx: &Ctx<'js>, run: F) -> Result<Function<'js>>
 where
     F: IntoJsFunc<'js, P> + 'js,
@@ -31,10 +31,10 @@ where
     Function::new(ctx.clone(), Guarded(run))
 }
 
-/// Runs what QuickJS has called: a panic becomes an error that the script can't catch.
+/// Runs a native function: a panic becomes an error that the script can't catch.
 ///
 /// # Errors
-/// What `run` gives, or that it panicked.
+/// The error of `run`, or the panic.
 pub fn guarded<T>(ctx: &Ctx<'_>, run: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
@@ -42,7 +42,7 @@ pub fn guarded<T>(ctx: &Ctx<'_>, run: impl FnOnce() -> Result<T>) -> Result<T> {
     }
 }
 
-/// Ends what the script does: it can't catch the error that is thrown. Return the error from the
+/// Ends the script's iteration by an error that the script can't catch. Return the error from the
 /// native function.
 #[expect(unsafe_code, reason = "the library has no safe name for it")]
 pub fn uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
@@ -55,7 +55,7 @@ pub fn uncatchable(ctx: &Ctx<'_>, message: &str) -> Error {
     ctx.throw(exception)
 }
 
-/// A native function panicked: that is a fault of ours.
+/// Returns the error for a panic of a native function, which is a fault of Loadline.
 fn panicked(ctx: &Ctx<'_>, panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -1,4 +1,4 @@
-//! `k6/secrets`: values from sources that the caller hands in.
+//! `k6/secrets`: values from sources that the caller provides.
 
 use crate::error::go_error;
 use crate::native::function;
@@ -7,18 +7,19 @@ use crate::text::Text;
 use rquickjs::{Ctx, Object, Result, Value};
 use std::rc::Rc;
 
-/// Where secrets come from.
+/// The source of secrets.
 pub trait Secrets {
-    /// A secret of a named source, or of the default one; the error is the script's sentence.
+    /// Returns a secret of a named source, or of the default one; the error is the message for the
+    /// script.
     fn value(&self, source: Option<&str>, name: &str) -> std::result::Result<String, String>;
 
-    /// A text that is kept, without the secrets that were given so far; `None` if it has none.
+    /// Returns a text without the secrets that were given so far; `None` if it has none of them.
     fn redacted(&self, _text: &str) -> Option<String> {
         None
     }
 }
 
-/// The module `k6/secrets`: the members of its default export.
+/// Creates the members of the default export of `k6/secrets`.
 pub fn secrets<'js>(ctx: &Ctx<'js>, secrets: Rc<dyn Secrets>) -> Result<Object<'js>> {
     let natives = Object::new(ctx.clone())?;
     let value = move |ctx: Ctx<'js>, source: Value<'js>, Text(name): Text| {

@@ -1,4 +1,4 @@
-//! JavaScript of our own, which scripts call as modules.
+//! Loadline's own JavaScript, which scripts call as modules.
 //!
 //! A source is one arrow function: it takes the native functions that it needs and returns the
 //! module's members. So it has no names in the script's global scope.
@@ -11,7 +11,7 @@ use std::ffi::CString;
 use std::ptr;
 use std::rc::Rc;
 
-/// The file name of all our own JavaScript. Stacks that users see leave its frames out.
+/// The file name of Loadline's own JavaScript. Stacks that users see leave its frames out.
 pub const INTERNAL: &str = "loadline:internal";
 
 /// Evaluates a source and calls it with its native functions.
@@ -24,13 +24,13 @@ pub(crate) fn run<'js>(
     make.call((natives,))
 }
 
-/// Evaluates a source of our own, so that users see none of its frames.
+/// Evaluates a source of Loadline, whose frames users don't see.
 ///
-/// Each thread compiles a source once: to read the compiled form costs a user a fraction of the
-/// time, and leaves no garbage of a parser in its memory.
+/// Each thread compiles a source once: loading the compiled form takes a fraction of the time for a
+/// user, and leaves no garbage of a parser in memory.
 ///
 /// # Errors
-/// What the source throws, or that its value is of another type.
+/// An exception of the source, or a value of another type.
 pub fn evaluate<'js, T: FromJs<'js>>(ctx: &Ctx<'js>, source: &'static str) -> Result<T> {
     let known = COMPILED.with_borrow(|compiled| compiled.get(&ptr::from_ref(source)).cloned());
     let bytecode = match known {
@@ -47,7 +47,7 @@ pub fn evaluate<'js, T: FromJs<'js>>(ctx: &Ctx<'js>, source: &'static str) -> Re
 }
 
 thread_local! {
-    /// The bytecode of sources, by where they lie: they are there as long as the program.
+    /// The bytecode of sources by their addresses, which are valid as long as the program runs.
     static COMPILED: RefCell<HashMap<*const str, Rc<[u8]>>> = RefCell::default();
 }
 
@@ -59,8 +59,8 @@ fn compile(ctx: &Ctx<'_>, source: &'static str) -> Result<Rc<[u8]>> {
         qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_STRICT | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
     let form = qjs::JS_WRITE_OBJ_BYTECODE | qjs::JS_WRITE_OBJ_STRIP_SOURCE;
     let raw = ctx.as_raw().as_ptr();
-    // SAFETY: the texts end with a zero and outlive the call; the function that it gives belongs
-    // to us, as does the buffer, whose bytes are copied before it is freed.
+    // SAFETY: the texts end with a zero and outlive the call; the returned function is owned here,
+    // as is the buffer, whose bytes are copied before it is freed.
     unsafe {
         let function = qjs::JS_Eval(
             raw,
@@ -87,8 +87,8 @@ fn compile(ctx: &Ctx<'_>, source: &'static str) -> Result<Rc<[u8]>> {
 #[expect(unsafe_code, reason = "bytecode can't be checked")]
 fn run_bytecode<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Value<'js>> {
     let raw = ctx.as_raw().as_ptr();
-    // SAFETY: this very library wrote the bytes, on this thread. Who evaluates a function owns it
-    // no longer.
+    // SAFETY: the same library wrote the bytes, on this thread. Evaluating a function takes its
+    // ownership.
     let value = unsafe {
         let flags = qjs::JS_READ_OBJ_BYTECODE as i32;
         let function = qjs::JS_ReadObject(raw, bytecode.as_ptr(), bytecode.len() as _, flags);
@@ -104,7 +104,8 @@ fn run_bytecode<'js>(ctx: &Ctx<'js>, bytecode: &[u8]) -> Result<Value<'js>> {
     }
 }
 
-/// What is made once in a realm. It is kept where scripts don't see it: with the class of errors.
+/// Returns a value that is created once in a realm. It is kept out of scripts' sight: on the class
+/// of errors, under a symbol of this name.
 pub(crate) fn once<'js>(
     ctx: &Ctx<'js>,
     name: &str,

@@ -1,27 +1,27 @@
-//! What of a file of CSV is read, and as what: the options of `k6/experimental/csv`.
+//! The rows of a CSV file: the options of `k6/experimental/csv` and their effect.
 
 use crate::csv::{CsvError, Records};
 use rquickjs::{Array, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Which records are read, and as what.
+/// The records to read, and the form of their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The byte between two fields.
     pub(crate) delimiter: u8,
-    /// Whether the first record is left out.
+    /// True if the first record is skipped.
     pub(crate) skips_first: bool,
-    /// The first record that is read, from 0.
+    /// The first record to read, from 0.
     pub(crate) from: i64,
-    /// The last one; 0 for all.
+    /// The last record to read; 0 for all.
     pub(crate) to: i64,
-    /// Whether rows are objects, with the names of the first record.
+    /// True if rows are objects, with the names of the first record.
     pub(crate) as_objects: bool,
 }
 
 impl Layout {
-    /// As the module's JavaScript hands it over: its fields in their order.
+    /// Reads the layout from the list that the module's JavaScript passes: its fields in order.
     pub(crate) fn of(fields: &Array<'_>) -> Result<Layout> {
         Ok(Layout {
             delimiter: fields.get(0)?,
@@ -32,7 +32,7 @@ impl Layout {
         })
     }
 
-    /// What is wrong with it.
+    /// Returns the message for an invalid layout.
     fn problem(&self) -> Option<String> {
         let header = "the 'header' option cannot be enabled when";
         let negative = |name: &str, line: i64| {
@@ -57,17 +57,17 @@ impl Layout {
 pub(crate) struct Table {
     records: Records,
     layout: Layout,
-    /// The names of fields, where rows are objects.
+    /// The names of fields, if rows are objects.
     names: Option<Vec<String>>,
     /// The number of the next record.
     next: i64,
 }
 
 impl Table {
-    /// The rows of these bytes from one of them on.
+    /// Creates a table of the rows from byte `at` on.
     ///
     /// # Errors
-    /// What is wrong with the layout, or with what comes before the first row.
+    /// The problem of the layout, or of a record before the first row.
     pub(crate) fn new(
         content: Arc<[u8]>,
         at: usize,
@@ -94,7 +94,7 @@ impl Table {
         Ok(table)
     }
 
-    /// A record that is no row.
+    /// Reads a record that is not a row.
     fn leave_out(&mut self, what_fails: &str) -> std::result::Result<Vec<String>, String> {
         let record = self.records.record();
         self.next += 1;
@@ -105,10 +105,10 @@ impl Table {
         }
     }
 
-    /// The next row as JSON, an array or an object; `None` behind the last one.
+    /// Returns the next row as JSON, an array or an object; `None` after the last one.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the record is invalid.
     pub(crate) fn row(&mut self) -> std::result::Result<Option<String>, CsvError> {
         if self.layout.to > 0 && self.next > self.layout.to {
             return Ok(None);
@@ -118,7 +118,7 @@ impl Table {
         };
         self.next += 1;
         let row = match &self.names {
-            // Fields are sorted, and of equal names the last one counts.
+            // Fields are sorted, and of equal names the last one is used.
             Some(names) => {
                 let named: BTreeMap<&String, String> = names.iter().zip(record).collect();
                 serde_json::json!(named)

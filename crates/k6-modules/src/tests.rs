@@ -5,7 +5,7 @@ mod modules;
 
 use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
 
-/// What a script evaluates to, as text, with all modules as variables; or what it throws.
+/// Returns the result of a script as text, with all modules as variables; or the thrown error.
 fn said(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     let context = crate::realm(&runtime).unwrap();
@@ -218,7 +218,7 @@ fn what_is_nested_deeper_than_a_stack_is_left_out() {
         for path in ["a|", "[", "#(", "@this|", "{\"a\":", "0."] {
             assert_eq!(json(5, &path.repeat(20_000)), None, "{path}");
         }
-        // Brackets in texts are none.
+        // Brackets in texts don't count.
         let text = format!("[\"\\\"{}\"]", "[".repeat(1_000));
         let found = crate::gjson_get(&ctx, text.as_bytes(), "0").unwrap();
         assert!(found.is_string());
@@ -248,7 +248,7 @@ fn what_is_nested_deeper_than_a_stack_is_left_out() {
     }
 }
 
-/// What an expression with `$`, a selection of a small page, evaluates to.
+/// Returns the value of an expression with `$`, a selection of a small page.
 fn selected(expression: &str) -> String {
     let page = "<ul id=l><li class=x data-my-n=5>a</li><li>b</li></ul>\
         <form><input name=q value='1 2'>\
@@ -300,7 +300,7 @@ impl crate::Files for OneFile {
     }
 }
 
-/// What a script says of files and tables: what its promise gives, or what it is rejected with.
+/// Returns the value of a script's promise about files and tables, or the reason of its rejection.
 fn filed(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     crate::realm(&runtime).unwrap().with(|ctx| {
@@ -414,7 +414,7 @@ fn a_form_is_submitted_to_its_action_with_the_fields_of_the_script() {
     });
 }
 
-/// What a script says of streams: what its promise gives, or what it is rejected with.
+/// Returns the value of a script's promise about streams, or the reason of its rejection.
 fn streamed(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     crate::realm(&runtime).unwrap().with(|ctx| {

@@ -1,9 +1,9 @@
-//! Texts that scripts hand over. Those of JavaScript may hold half of a surrogate pair, which has
-//! no form in UTF-8: it becomes a replacement character, as in k6.
+//! Texts from scripts. A text of JavaScript may contain half of a surrogate pair, which has no form
+//! in UTF-8: it becomes a replacement character, as in k6.
 
 use rquickjs::{Atom, Coerced, Ctx, Error, FromAtom, FromJs, Result, Value};
 
-/// A text, or the name of a property, whatever is in it.
+/// A text, or the name of a property, with any contents.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Text(pub String);
 
@@ -18,15 +18,15 @@ impl<'js> FromJs<'js> for Text {
 
 impl<'js> FromAtom<'js> for Text {
     fn from_atom(atom: Atom<'js>) -> Result<Self> {
-        // The library cuts names at a NUL, and takes them for UTF-8.
+        // The library cuts names at a NUL, and assumes that they are UTF-8.
         lossy(&atom.to_js_string()?).map(Text)
     }
 }
 
-/// A value as a text, as JavaScript makes one of it.
+/// Converts a value to a text as JavaScript does.
 ///
 /// # Errors
-/// What its `toString()` throws.
+/// An exception of its `toString()`.
 pub fn text_of(value: &Value<'_>) -> Result<String> {
     match value.as_string() {
         Some(text) => lossy(text),
@@ -34,7 +34,7 @@ pub fn text_of(value: &Value<'_>) -> Result<String> {
     }
 }
 
-/// A text of JavaScript.
+/// Converts a text of JavaScript; halves of surrogate pairs become replacement characters.
 ///
 /// # Errors
 /// If there is no memory for it.
@@ -49,7 +49,7 @@ pub fn lossy(text: &rquickjs::String<'_>) -> Result<String> {
     }
 }
 
-/// A text of these bytes, in which halves of surrogate pairs stand as if they were characters.
+/// Converts these bytes to a text. Halves of surrogate pairs are encoded in them like characters.
 fn without_halves(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     let mut rest = bytes;

@@ -26,12 +26,12 @@ macro_rules! by_name {
     };
 }
 
-/// The hash of the data; `None` if no algorithm has this name.
+/// Returns the hash of the data; `None` if no algorithm has this name.
 pub(super) fn digest(name: &str, data: &[u8]) -> Option<Vec<u8>> {
     by_name!(name, hashed(data))
 }
 
-/// The HMAC of the data; `None` if no algorithm has this name.
+/// Returns the HMAC of the data; `None` if no algorithm has this name.
 pub(super) fn mac(name: &str, key: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     by_name!(name, authenticated(key, data))
 }
@@ -46,7 +46,7 @@ fn authenticated<D: Digest + BlockSizeUser>(key: &[u8], data: &[u8]) -> Vec<u8> 
     mac.finalize().into_bytes().to_vec()
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Returns bytes as lower-case hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,17 +1,18 @@
-//! CSS selectors in the dialect that k6 knows, which is that of its Go library and close to
-//! jQuery's: beside CSS 3 there are `[name!=value]`, `[name#=(pattern)]`, `:contains(text)`,
+//! CSS selectors in k6's dialect, which is that of its Go library and close to jQuery's: in
+//! addition to CSS 3 there are `[name!=value]`, `[name#=(pattern)]`, `:contains(text)`,
 //! `:matches(pattern)`, `:has()`, `:haschild()` and `:input`; there is no `:is()` or `:where()`,
-//! and no `:first`. So a library for the CSS of browsers selects something else.
+//! and no `:first`. So a library for the CSS of browsers would select other elements.
 
 mod matching;
 mod parsing;
 
 use regex::Regex;
 
-/// Selectors with commas between them. An element matches if it matches one of them.
+/// Selectors separated by commas. An element matches if it matches one of them.
 pub(super) struct Group(Vec<Chain>);
 
-/// Compound selectors from right to left, each with what is between it and the one before.
+/// Compound selectors from right to left, each with the combinator between it and the one on its
+/// right.
 struct Chain {
     last: Compound,
     before: Vec<(Combinator, Compound)>,
@@ -45,7 +46,7 @@ enum Test {
     State(State),
 }
 
-/// What an attribute's value has to be.
+/// A condition on an attribute's value.
 struct Condition {
     operator: Operator,
     ignores_case: bool,
@@ -62,14 +63,14 @@ enum Operator {
     Pattern(Regex),
 }
 
-/// Which texts are looked at: all below the element, or only its own.
+/// The texts to search: all below the element, or only its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     All,
     Own,
 }
 
-/// `an+b`, counted among siblings, or among those of the same name.
+/// `an+b`, counted among siblings, or among siblings of the same name.
 struct Nth {
     a: i64,
     b: i64,

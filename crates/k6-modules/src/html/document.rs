@@ -1,4 +1,4 @@
-//! A parsed document whose nodes have numbers, in its order; 0 is the document itself.
+//! A parsed document whose nodes are numbered in its order; 0 is the document itself.
 
 use super::css::Group;
 use super::render;
@@ -11,14 +11,14 @@ use std::collections::HashMap;
 type Id = ego_tree::NodeId;
 type NodeRef<'a> = ego_tree::NodeRef<'a, Node>;
 
-/// How many elements may stand in one another. For each new one the parser looks through those that
-/// are open, which nothing interrupts. In k6 these are 512.
+/// The maximum depth of nested elements. For each new one the parser searches the open ones, and
+/// can't be interrupted. k6 has a limit of 512.
 pub(super) const DEEPEST: usize = 10_000;
 
-/// How many bytes are parsed before the depth is looked at.
+/// The number of bytes that are parsed between two checks of the depth.
 const PART_BYTES: usize = 4_096;
 
-/// The document.
+/// A parsed document.
 pub(super) struct Document {
     html: Html,
     ids: Vec<Id>,
@@ -26,7 +26,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// The document of a text; `None` if its elements stand too deep in one another.
+    /// Parses a document; `None` if its elements are nested too deep.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let html = tree(text)?;
         let ids: Vec<Id> = html
@@ -51,7 +51,8 @@ impl Document {
         self.numbers.get(&node.id()).copied()
     }
 
-    /// The elements below a node that a CSS selector selects; a bad selector selects nothing.
+    /// Returns the elements below a node that a CSS selector selects; an invalid one selects
+    /// nothing.
     pub(super) fn find(&self, from: usize, css: &str) -> Vec<usize> {
         let Some(selector) = Group::parse(css) else {
             return Vec::new();
@@ -77,14 +78,14 @@ impl Document {
         }
     }
 
-    /// All children, texts and comments too.
+    /// Returns all children, including texts and comments.
     pub(super) fn contents(&self, number: usize) -> Vec<usize> {
         let children = self.node(number).into_iter().flat_map(children);
         children.filter_map(|node| self.number(node)).collect()
     }
 
-    /// An element's name in lower case, a document type's name, or that of a kind of node, such as
-    /// `#text`.
+    /// Returns an element's name in lower case, a document type's name, or the name of another kind
+    /// of node, such as `#text`.
     pub(super) fn name(&self, number: usize) -> String {
         match self.node(number).map(|node| node.value()) {
             Some(Node::Element(element)) => element.name().to_owned(),
@@ -96,7 +97,7 @@ impl Document {
         }
     }
 
-    /// The number that browsers have for this kind of node.
+    /// Returns the number of this kind of node in browsers (`nodeType`).
     pub(super) fn kind(&self, number: usize) -> u8 {
         match self.node(number).map(|node| node.value()) {
             Some(Node::Element(_)) => 1,
@@ -108,7 +109,7 @@ impl Document {
         }
     }
 
-    /// The namespace of an element; that of HTML for all other nodes.
+    /// Returns the namespace of an element; for all other nodes that of HTML.
     pub(super) fn namespace(&self, number: usize) -> String {
         let element = self.element(number);
         let namespace = element.map(|element| element.value().name.ns.to_string());
@@ -123,7 +124,7 @@ impl Document {
         self.node(number).map(render::inner).unwrap_or_default()
     }
 
-    /// An attribute; its name is compared as it is written.
+    /// Returns an attribute; the case of its name matters.
     pub(super) fn attribute(&self, number: usize, name: &str) -> Option<String> {
         attribute(self.element(number)?, name).map(str::to_owned)
     }
@@ -140,7 +141,7 @@ impl Document {
     }
 }
 
-/// Parses a text part by part, as long as it does not become too deep.
+/// Parses a text part by part, as long as it is not nested too deep.
 fn tree(mut text: &str) -> Option<Html> {
     let sink = HtmlTreeSink::new(Html::new_document());
     let mut parser = parse_document(sink, ParseOpts::default());
@@ -159,20 +160,21 @@ fn tree(mut text: &str) -> Option<Html> {
     Some(parser.finish())
 }
 
-/// How deep the node stands that was made last.
+/// Returns the depth of the node that was created last.
 fn depth_of_last(html: &Html) -> usize {
     let last = html.tree.nodes().next_back();
     last.map_or(0, |node| node.ancestors().count())
 }
 
-/// The children of a node. What a template holds stands in a fragment: that is no node for scripts.
+/// Returns the children of a node. The contents of a template are in a fragment, which is not a
+/// node for scripts.
 pub(super) fn children(node: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
     let inside = |child: NodeRef<'_>| child.value().is_fragment();
     let fragment = node.first_child().filter(|child| inside(*child));
     fragment.unwrap_or(node).children()
 }
 
-/// All texts of a node, one after another.
+/// Returns all texts of a node, one after another.
 pub(super) fn text_below(node: NodeRef<'_>) -> String {
     let texts = node.descendants();
     texts
@@ -187,7 +189,7 @@ pub(super) fn attribute<'a>(element: ElementRef<'a>, name: &str) -> Option<&'a s
     Some(value)
 }
 
-/// A name with its prefix, as in `xlink:href`.
+/// Returns a name with its prefix, as in `xlink:href`.
 pub(super) fn attribute_name<'a>(prefix: Option<&str>, local: &'a str) -> Cow<'a, str> {
     match prefix {
         Some(prefix) if !prefix.is_empty() => format!("{prefix}:{local}").into(),

@@ -1,4 +1,4 @@
-//! Nodes as HTML again, in the form that Go's library writes: `<br/>`, `&#34;` for a quotation
+//! Serialisation of nodes to HTML in the form of Go's library: `<br/>`, `&#34;` for a quotation
 //! mark, and an attribute without a value as `name=""`.
 
 use super::document::{attribute_name, children};
@@ -12,7 +12,7 @@ const VOID: [&str; 16] = [
     "source", "track", "wbr", "command",
 ];
 
-/// Elements whose texts are written as they are.
+/// Elements whose texts are not escaped.
 const RAW: [&str; 8] = [
     "iframe",
     "noembed",
@@ -24,18 +24,19 @@ const RAW: [&str; 8] = [
     "xmp",
 ];
 
-/// Elements whose attributes Go's parser keeps in the order of their names.
+/// Elements whose attributes Go's parser sorts by name.
 const FORMATTING: [&str; 14] = [
     "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
 ];
 
-/// What is still to be written. It is a list, as documents may be nested deeper than a stack is.
+/// Remaining work. It is a list, because documents may be nested deeper than the stack allows.
 enum Left<'a> {
     Node { node: NodeRef<'a>, is_raw: bool },
     EndTag(&'a str),
 }
 
-/// What is inside a node. A text alone is escaped, even that of a script.
+/// Returns the contents of a node as HTML. Texts directly inside of the node are escaped, even
+/// those of a script.
 pub(super) fn inner(node: NodeRef<'_>) -> String {
     let mut html = String::new();
     let mut left = Vec::new();
@@ -78,7 +79,7 @@ fn write_doctype(html: &mut String, doctype: &scraper::node::Doctype) {
     html.push('>');
 }
 
-/// Writes an element's tag; what is inside it and the tag at its end are left.
+/// Writes an element's start tag; its contents and its end tag are added to the remaining work.
 fn write_element<'a>(html: &mut String, node: NodeRef<'a>, left: &mut Vec<Left<'a>>) {
     let Some(element) = ElementRef::wrap(node) else {
         return;
@@ -99,7 +100,8 @@ fn write_element<'a>(html: &mut String, node: NodeRef<'a>, left: &mut Vec<Left<'
     add_children(left, node, RAW.contains(&name));
 }
 
-/// A parser leaves out the first newline of such an element, so it needs another one.
+/// True if an element begins with a newline. A parser drops the first newline of such an element,
+/// so it needs another one.
 fn begins_with_newline(node: NodeRef<'_>) -> bool {
     let text = node.first_child().and_then(|child| child.value().as_text());
     text.is_some_and(|text| text.starts_with('\n'))

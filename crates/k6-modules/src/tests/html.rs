@@ -1,9 +1,10 @@
-//! `k6/html` against what k6 1.8 gave for the same expressions.
+//! `k6/html` compared with the results of k6 1.8 for the same expressions.
 //!
 //! `cases.txt` has a page, an expression and k6's value in each line. `$` is the page's selection,
-//! `E(css)` its first element that a selector selects, `H` is `parseHTML`. `PANIC` is where k6
-//! itself ends with a panic. `elements.txt` has elements' members: name, member, attribute, and
-//! the values without the attribute and with `foo`, `5`, `-1`, nothing and `FOO` in it.
+//! `E(css)` its first element that a selector selects, `H` is `parseHTML`. `PANIC` marks
+//! expressions for which k6 panics. `elements.txt` has members of elements: name, member,
+//! attribute, and the values without the attribute and with `foo`, `5`, `-1`, an empty text and
+//! `FOO` in it.
 
 use rquickjs::{Ctx, Function, Runtime};
 
@@ -16,7 +17,7 @@ const PAGES: [(&str, &str); 4] = [
     ("more", include_str!("html/more.html")),
 ];
 
-/// Where we give something else than k6, on purpose.
+/// Intended differences from k6.
 const DIFFERENT: &str = include_str!("html/different.txt");
 
 fn with_page<T>(run: impl FnOnce(&Ctx<'_>, Function<'_>) -> T) -> T {
@@ -41,7 +42,7 @@ fn with_page<T>(run: impl FnOnce(&Ctx<'_>, Function<'_>) -> T) -> T {
     })
 }
 
-/// What is expected of an expression: k6's value, if it is not one of those that differ.
+/// Returns the expected value of an expression: k6's, unless a difference is intended.
 fn expected<'a>(page: &str, expression: &str, k6: &'a str) -> &'a str {
     let mut different = DIFFERENT.lines().filter(|line| !line.starts_with('#'));
     let ours = different.find_map(|line| {
@@ -51,8 +52,8 @@ fn expected<'a>(page: &str, expression: &str, k6: &'a str) -> &'a str {
     ours.unwrap_or(k6)
 }
 
-/// Engines have their own words for errors of types; of an argument of a wrong type k6 tells the
-/// type's name in Go.
+/// True if two results are the same. Engines have different messages for type errors, and k6 names
+/// the type of a wrong argument in Go.
 fn is_same(ours: &str, expected: &str) -> bool {
     let starts = [
         "! TypeError: ",

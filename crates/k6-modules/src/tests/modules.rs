@@ -1,13 +1,14 @@
-//! `k6/encoding`, `k6/crypto` and `k6/data` against what k6 1.8 gave for the same expressions.
+//! `k6/encoding`, `k6/crypto` and `k6/data` compared with the results of k6 1.8 for the same
+//! expressions.
 //!
 //! `modules.txt` has an expression and k6's value in each line; `enc` and `cr` are modules, `S` has
-//! the shared arrays that are made here.
+//! the shared arrays that are created here.
 
 use rquickjs::{Function, Runtime};
 
 const CASES: &str = include_str!("modules.txt");
 
-/// Where we give something else than k6, on purpose: expression, our value.
+/// Intended differences from k6: expression, Loadline's value.
 const DIFFERENT: &str = include_str!("modules_different.txt");
 
 const ARRAYS: &str = "({

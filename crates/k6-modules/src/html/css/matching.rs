@@ -1,4 +1,4 @@
-//! Whether an element matches a selector.
+//! Matching of elements against selectors.
 
 use super::{Chain, Combinator, Condition, Extent, Group, Nth, Operator, State, Test};
 use crate::html::document::{attribute, text_below};
@@ -20,7 +20,7 @@ fn passes(tests: &[Test], element: ElementRef<'_>) -> bool {
     tests.iter().all(|test| test.holds(element))
 }
 
-/// Whether what stands before an element fits the rest of a chain.
+/// True if the rest of a chain matches the elements before or above an element.
 fn leads(before: &[(Combinator, Vec<Test>)], element: ElementRef<'_>) -> bool {
     let Some(((combinator, tests), rest)) = before.split_first() else {
         return true;
@@ -38,7 +38,7 @@ fn parent(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
     element.parent().and_then(ElementRef::wrap)
 }
 
-/// The siblings before an element, the nearest one first.
+/// Returns the siblings before an element, the nearest one first.
 fn earlier(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
     element.prev_siblings().filter_map(ElementRef::wrap)
 }
@@ -95,7 +95,7 @@ fn text_of(element: ElementRef<'_>, extent: Extent) -> String {
     }
 }
 
-/// Whether an element or one around it has this language, or a dialect of it.
+/// True if an element or one of its ancestors has this language, or a dialect of it.
 fn speaks(element: ElementRef<'_>, lang: &str) -> bool {
     let around = element.ancestors().filter_map(ElementRef::wrap);
     let languages = std::iter::once(element).chain(around);
@@ -124,7 +124,7 @@ impl Condition {
 }
 
 impl Operator {
-    /// Blank values have no start, end or part.
+    /// True if a value fulfils the condition. Blank values have no start, end or part.
     fn holds(&self, value: &str, folded: fn(&str) -> String) -> bool {
         let has_text = !value.trim_ascii().is_empty();
         match self {

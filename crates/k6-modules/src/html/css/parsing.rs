@@ -1,10 +1,10 @@
-//! Reads selectors. What can't be read is `None`: such a selector selects nothing.
+//! Parses selectors. The result for an invalid selector is `None`: it selects nothing.
 
 use super::{Chain, Combinator, Compound, Condition, Extent, Group, Nth, Operator, State, Test};
 use regex::Regex;
 
-/// How many compound selectors a chain may have, and how deep groups may be nested: matching goes
-/// down the stack for each.
+/// The maximum number of compound selectors in a chain, and the maximum depth of groups: matching
+/// recurses for each.
 const MOST_IN_CHAIN: usize = 64;
 const MOST_NESTED: usize = 4;
 
@@ -16,10 +16,10 @@ impl Group {
     }
 }
 
-/// What makes an operator of its value.
+/// Creates an operator from its value.
 type MakeOperator = fn(String) -> Operator;
 
-/// What is still to be read, and how deep it is nested.
+/// The text that is still to be parsed, and its depth.
 struct Input<'a>(&'a str, usize);
 
 impl Input<'_> {
@@ -31,7 +31,7 @@ impl Input<'_> {
         Some(Group(chains))
     }
 
-    /// A group inside of another one.
+    /// Parses a group inside of another one.
     fn nested(&mut self) -> Option<Group> {
         self.1 += 1;
         let group = (self.1 <= MOST_NESTED).then(|| self.group()).flatten();
@@ -50,7 +50,7 @@ impl Input<'_> {
         (before.len() < MOST_IN_CHAIN).then_some(Chain { last, before })
     }
 
-    /// What joins two compound selectors; `None` at the end of a chain.
+    /// Parses the combinator between two compound selectors; `None` at the end of a chain.
     fn combinator(&mut self) -> Option<Combinator> {
         let had_space = self.skip_space();
         let combinator = match self.0.chars().next()? {
@@ -128,7 +128,7 @@ impl Input<'_> {
         Some(make(self.word()?))
     }
 
-    /// What follows a colon.
+    /// Parses a pseudo-class after its colon.
     fn pseudo(&mut self) -> Option<Test> {
         let name = self.identifier()?.to_ascii_lowercase();
         match self.takes("(") {
@@ -170,7 +170,7 @@ impl Input<'_> {
         })
     }
 
-    /// The text between parentheses, in lower case; it may be quoted.
+    /// Returns the text between parentheses, in lower case; it may be quoted.
     fn argument(&mut self) -> Option<String> {
         self.skip_space();
         let text = match self.0.starts_with(['"', '\'']) {
@@ -184,7 +184,7 @@ impl Input<'_> {
         Regex::new(self.balanced(')')?.trim()).ok()
     }
 
-    /// All up to a closing sign that no other one has opened.
+    /// Returns the text up to a closing sign that no other sign has opened.
     fn balanced(&mut self, close: char) -> Option<&str> {
         let mut depth = 0_usize;
         for (at, c) in self.0.char_indices() {
@@ -220,7 +220,7 @@ impl Input<'_> {
         Some(text)
     }
 
-    /// A name that begins with no digit.
+    /// Parses a name that does not begin with a digit.
     fn identifier(&mut self) -> Option<String> {
         self.starts_name().then(|| self.name()).flatten()
     }
@@ -238,7 +238,7 @@ impl Input<'_> {
         (!name.is_empty()).then_some(name)
     }
 
-    /// One character, which may be escaped: `\:`, or `\3a ` with its number.
+    /// Parses one character, which may be escaped: `\:`, or `\3a ` with its number.
     fn character(&mut self) -> Option<char> {
         let first = self.0.chars().next()?;
         self.0 = &self.0[first.len_utf8()..];
@@ -274,7 +274,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_' || !c.is_ascii()
 }
 
-/// A pseudo-class without parentheses.
+/// Returns the test for a pseudo-class without parentheses.
 fn plain(name: &str) -> Option<Test> {
     let end = |from_end, of_type| {
         Test::Nth(Nth {
@@ -302,7 +302,7 @@ fn plain(name: &str) -> Option<Test> {
     })
 }
 
-/// `odd`, `even`, `b` or `an+b` as `(a, b)`.
+/// Parses `odd`, `even`, `b` or `an+b` to `(a, b)`.
 fn formula(text: &str) -> Option<(i64, i64)> {
     let text: String = text.split_ascii_whitespace().collect();
     let text = text.to_ascii_lowercase();
