@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Operations that are polled at a stretch. Thousands of requests that a script begins at once would
-/// otherwise each open a connection before the first response is read.
+/// Operations that are polled at a stretch. Thousands of requests that a script begins at once
+/// would otherwise each open a connection before the first response is read.
 const MOST_AT_ONCE: usize = 100;
 
 /// What an operation leads to, when it has ended: run in the user's event loop.
