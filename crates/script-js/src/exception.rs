@@ -110,11 +110,13 @@ fn missing_member(store: &Store, frames: &str) -> Option<String> {
     let line: usize = parts.next()?.parse().ok()?;
     let unit = store.code(parts.next()?)?;
     let line = unit.code.lines().nth(line.checked_sub(1)?)?;
-    let before = line.chars().take(column.checked_sub(1)?);
-    let behind = line.chars().skip(column - 1);
+    let place = column.checked_sub(1)?;
+    let place = place + usize::from(line.chars().nth(place) == Some('.'));
+    let before: String = line.chars().take(place).collect();
+    let behind = line.chars().skip(place);
     let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '$');
     let name: String = behind.take_while(is_of_name).collect();
-    let is_member = before.last() == Some('.') && !name.is_empty();
+    let is_member = before.ends_with('.') && !before.ends_with("...") && !name.is_empty();
     is_member.then(|| format!("Object has no member '{name}'"))
 }
 

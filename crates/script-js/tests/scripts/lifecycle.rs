@@ -82,6 +82,13 @@ fn exceptions_and_rejections_end_an_iteration_and_are_logged_with_their_place() 
         assert_eq!(ran.complete, 1);
 
         let ran = run(
+            "export default function () { const list = 3; return [...list()]; }",
+            Amount::ONCE,
+        );
+        let expected = "Error TypeError: not a function\n";
+        assert!(ran.log[0].starts_with(expected), "{}", ran.log[0]);
+
+        let ran = run(
             "export default function () { Promise.reject(new Error('late')); }",
             Amount::ONCE,
         );
