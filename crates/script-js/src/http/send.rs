@@ -410,11 +410,12 @@ impl Chain {
         if self.wanted.is_redirects_own {
             return;
         }
+        // k6 counts the redirect that is not followed, too.
         let message = format!(
             "Stopped after {} redirects and returned the redirection; pass \
                                {{ redirects: n }} in request params or set global maxRedirects \
                                to silence this",
-            self.wanted.redirects
+            self.wanted.redirects.saturating_add(1)
         );
         let first = self.first.as_ref().and_then(|sent| sent.target.as_ref());
         let url = first.unwrap_or(&self.target).shown.as_str();
