@@ -102,6 +102,12 @@ fn commands_end_with_k6s_exit_codes_and_one_sentence() {
         ("run none.js", 255, "no exported functions in script"),
         ("run grpc.js", 107, "is not supported yet"),
         ("run threshold.js", 104, "no metric name \\\"nope\\\" found"),
+        ("archive threshold.js", 104, "no metric name"),
+        (
+            "inspect --execution-requirements threshold.js",
+            104,
+            "no metric name",
+        ),
         ("run missing.js", 255, "couldn't be found on local disk"),
         ("run --vus x good.js", 255, "invalid argument"),
         ("run --nope good.js", 255, "unknown flag: --nope"),
@@ -142,6 +148,22 @@ fn commands_end_with_k6s_exit_codes_and_one_sentence() {
             "{line}: {}",
             found.stderr
         );
+    }
+}
+
+#[test]
+fn options_are_inspected_with_all_that_is_not_said() {
+    let options = "scenarios: { a: { executor: 'shared-iterations', iterations: 2 } }";
+    let script = format!("export const options = {{ {options} }}; {}", default(""));
+    let scripts = Scripts::new(&[("options.js", &script)]);
+    for asked in [&[][..], &["--execution-requirements"]] {
+        let words = [&["inspect"], asked, &["options.js"]].concat();
+        let ours = scripts.say(&words);
+        let is_said = ours.stdout.contains("\"maxDuration\": null");
+        assert!(is_said, "{words:?}: {}", ours.stdout);
+        if let Some(theirs) = scripts.real(&words) {
+            assert_eq!(ours.stdout, theirs.stdout, "{words:?}");
+        }
     }
 }
 

@@ -221,7 +221,7 @@ impl Consolidated {
     pub fn printed(&self) -> Vec<(&'static str, Value)> {
         let keys = KEYS.iter().filter(|key| key.is_in_script);
         let values = keys.filter_map(|key| match key.name {
-            "scenarios" => Some((key.name, self.scenarios_json())),
+            "scenarios" => Some((key.name, with_all_fields(&self.raw))),
             "cloud" | "localIPs" => self.tier.get(key.name).map(|one| (key.name, one.clone())),
             "dns" => Some((key.name, self.dns_json())),
             name => Some((name, self.value(name))),
@@ -243,7 +243,10 @@ impl Consolidated {
                     }
                     *value = usual.into();
                 }
-                None if *name == "scenarios" && !has_requirements => *value = self.value(name),
+                None if *name == "scenarios" && !has_requirements => {
+                    let said = self.value(name);
+                    *value = said.as_object().map_or(Value::Null, with_all_fields);
+                }
                 _ => {}
             }
         }
@@ -288,25 +291,25 @@ impl Consolidated {
         Value::Object(fields.into_iter().collect())
     }
 
-    /// Returns the scenarios with all their fields; objects of JSON are unordered here.
-    fn scenarios_json(&self) -> Value {
-        let whole = |(name, value): (&String, &Value)| {
-            let executor = value["executor"].as_str().unwrap_or_default();
-            let fields = fields_of(executor).map(|field| {
-                (
-                    field.to_owned(),
-                    value.get(field).cloned().unwrap_or_default(),
-                )
-            });
-            (name.clone(), Value::Object(fields.collect()))
-        };
-        Value::Object(self.raw.iter().map(whole).collect())
-    }
-
-    /// Returns the names of a scenario's fields in k6's order.
+    /// The fields of a scenario in k6's order.
     pub fn fields_of(executor: &str) -> Vec<&'static str> {
         fields_of(executor).collect()
     }
+}
+
+/// Scenarios with all their fields; JSON's objects have no order here.
+fn with_all_fields(scenarios: &Map<String, Value>) -> Value {
+    let whole = |(name, value): (&String, &Value)| {
+        let executor = value["executor"].as_str().unwrap_or_default();
+        let fields = fields_of(executor).map(|field| {
+            (
+                field.to_owned(),
+                value.get(field).cloned().unwrap_or_default(),
+            )
+        });
+        (name.clone(), Value::Object(fields.collect()))
+    };
+    Value::Object(scenarios.iter().map(whole).collect())
 }
 
 #[cfg(test)]

@@ -332,6 +332,7 @@ impl Asked<'_> {
         let mut fields = test.options.inspected(has_requirements);
         let execution = needs(&test.options.scenarios);
         if has_requirements {
+            self.check_thresholds(&test)?;
             let length = loadline_k6_options::GoDuration::of(execution.length);
             fields.push(("totalDuration", json!(length.to_string())));
             fields.push(("maxVUs", json!(execution.max_vus)));
@@ -339,8 +340,15 @@ impl Asked<'_> {
         self.print(&printed(&fields))
     }
 
+    /// Refuses thresholds that a run would refuse.
+    fn check_thresholds(&self, test: &Test) -> Result<(), Refused> {
+        let has_thresholds = !self.is_on("no-thresholds");
+        test.measures(has_thresholds, false, false).map(drop)
+    }
+
     fn archive(&self) -> Result<(), Refused> {
         let test = self.load()?;
+        self.check_thresholds(&test)?;
         let directory = Url::from_directory_path(&self.surroundings.place.directory);
         let has_env = !self.is_on("exclude-env-vars");
         let archive = Archive {
