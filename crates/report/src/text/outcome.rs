@@ -39,8 +39,9 @@ pub(super) fn unserved(summary: &Summary) -> Option<String> {
     if unserved * 2 <= ended {
         return None;
     }
+    let were = if unserved == 1 { "was" } else { "were" };
     Some(format!(
-        "{} of {} ({}) were not served: {} failed, {} had a status other than 2xx. Most of the \
+        "{} of {} ({}) {were} not served: {} failed, {} had a status other than 2xx. Most of the \
          times below are theirs.",
         units::count(unserved),
         units::counted(ended, "request"),

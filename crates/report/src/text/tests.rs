@@ -135,6 +135,15 @@ fn a_run_that_was_mostly_not_served_says_so_before_its_times() {
     let (alarm, times) = (text.find("were not served"), text.find("Response time"));
     assert!(alarm.is_some() && alarm < times, "{text}");
     assert!(!unwrapped(&samples::steady()).contains("were not served"));
+
+    let mut one = samples::not_found();
+    one.total.counts.answered = 1;
+    one.total.statuses = [(404, 1)].into();
+    let text = unwrapped(&one);
+    assert!(
+        text.contains("1 of 1 request (100 %) was not served"),
+        "{text}"
+    );
 }
 
 #[test]
