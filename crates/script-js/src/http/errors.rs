@@ -179,7 +179,17 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
         (ErrorKind::StreamReset, _) => of_http2(1630, "stream error with", failed),
         (ErrorKind::GoAway, _) => of_http2(1610, "received GoAway with", failed),
         (ErrorKind::Content, _) => (1701, failed.reason.to_owned(), failed.reason.to_owned()),
-        _ => (1000, failed.reason.to_owned(), failed.reason.to_owned()),
+        // k6 has no words of its own for what else there is.
+        (
+            ErrorKind::Read
+            | ErrorKind::Write
+            | ErrorKind::Protocol
+            | ErrorKind::Redirect
+            | ErrorKind::Challenge
+            | ErrorKind::Aborted
+            | ErrorKind::Other,
+            _,
+        ) => said(1000, failed.reason, failed.reason.to_owned()),
     }
 }
 
@@ -335,6 +345,7 @@ mod tests {
             ),
             (ErrorKind::Write, Some(32), 1201, "write: broken pipe"),
             (ErrorKind::Read, None, 1000, "EOF"),
+            (ErrorKind::Protocol, None, 1000, "why"),
         ] {
             let wrong = wrong(kind, os_error);
             assert_eq!(
