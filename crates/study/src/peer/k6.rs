@@ -101,7 +101,7 @@ fn scenario(settings: &Settings) -> Value {
             "executor": "constant-arrival-rate",
             // k6's rates are whole numbers.
             "rate": rate.count,
-            "timeUnit": format!("{}ms", rate.per_ns / 1_000_000),
+            "timeUnit": format!("{}ns", rate.per_ns),
             "duration": duration.unwrap_or_else(|| "10s".to_owned()),
             "preAllocatedVUs": connections,
             "maxVUs": connections,

@@ -521,11 +521,12 @@ fn k6_and_locust_get_scripts_that_request_the_url() {
         folder: Path::new("/w"),
         script: None,
     };
-    let script = |kind: ToolKind| {
-        let mut files = kind.peer().call(&set, &place).unwrap().files;
+    let script_of = |kind: ToolKind, set: &Settings| {
+        let mut files = kind.peer().call(set, &place).unwrap().files;
         assert_eq!(files.len(), 1);
         files.remove(0).1
     };
+    let script = |kind: ToolKind| script_of(kind, &set);
     let k6 = script(ToolKind::K6);
     assert!(k6.contains("http.get(\"http://h/a\\\"b\")"), "{k6}");
     assert!(k6.contains("\"noConnectionReuse\":true"), "{k6}");
@@ -535,4 +536,12 @@ fn k6_and_locust_get_scripts_that_request_the_url() {
         locust.contains("self.client.get(\"http://h/a\\\"b\", headers="),
         "{locust}"
     );
+    for (rate, told) in [
+        ("2000/s", "\"rate\":2000,\"timeUnit\":\"1000000000ns\""),
+        ("1/300us", "\"rate\":1,\"timeUnit\":\"300000ns\""),
+    ] {
+        let paced = settings(&[Setting::Rate(rate.parse().unwrap())]);
+        let k6 = script_of(ToolKind::K6, &paced);
+        assert!(k6.contains(told), "{k6}");
+    }
 }
