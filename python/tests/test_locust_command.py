@@ -290,6 +290,7 @@ def test_a_shape_drives_the_load(tmp_path):
 
     class Steps(LoadTestShape):
         def tick(self):
+            print(self.runner.shape_last_tick, flush=True)
             return {0: (2, 10), 1: (4, 10, [Idle])}.get(int(self.get_run_time()))
     """)
     ended = run(tmp_path, "--headless", "-u", "7")
@@ -303,6 +304,8 @@ def test_a_shape_drives_the_load(tmp_path):
               "Shape test completed, shutting down",
               "The following option(s) will be ignored: --users"]
     assert [line for line in wanted if line not in told] == []
+    assert ended.out.splitlines()[:3] == [
+        "None", "(2, 10)", "(4, 10, [<class 'locustfile.Idle'>])"]
 
 
 LASTING = IDLE + """
@@ -469,6 +472,8 @@ def test_a_session_of_one_user(tmp_path):
 
         run_single_user(A)
         run_single_user(A)
+        from locust import debug
+        print(type(debug._env.single_user_instance).__name__)
         """, "one.py")
         ended = Ended(begin([path], tmp_path, command=[sys.executable]))
     lines = ended.out.splitlines()
@@ -476,6 +481,7 @@ def test_a_session_of_one_user(tmp_path):
     assert [line.split("\t")[:2] for line in lines if line.startswith("GET")] == [
         ["GET", "/missing".ljust(50)]] * 2
     assert "404 Client Error" in lines[2]
+    assert lines[-1] == "A"
 
 
 def test_functions_of_pytest_become_users(tmp_path):

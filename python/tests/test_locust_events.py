@@ -1,5 +1,6 @@
 """Events: order, exceptions, samples that are fired by hand."""
 
+import socket
 import weakref
 
 import command_support  # noqa: F401
@@ -161,16 +162,20 @@ def test_a_sample_that_cannot_be_counted_is_logged_and_told_to_the_listeners(cap
     assert log.unhandled_greenlet_exception
 
 
-def test_no_user_is_left_when_the_end_of_a_test_is_told():
+def test_no_user_is_left_when_the_end_of_a_test_is_told(caplog):
     class Idle(User):
         wait_time = constant(1)
         tasks = [lambda user: None]
 
     environment, left = Environment(user_classes=[Idle]), []
     runner = environment.create_local_runner()
+    caplog.set_level("DEBUG", "locust.runners")
     environment.events.test_stop.add_listener(lambda **_: left.append(runner.user_count))
     runner.start(3, spawn_rate=10, wait=True)
     runner.stop_users({"Idle": 1})
     assert runner.user_count == 2
     runner.stop()
     assert left == [0] and runner.user_classes_count == {"Idle": 0}
+    assert 'Spawning additional {"Idle": 3} ({"Idle": 0} already running)...' in caplog.messages
+    assert runner.cpu_log_warning() is runner.cpu_warning_emitted
+    assert runner.client_id.startswith(f"{socket.gethostname()}_")

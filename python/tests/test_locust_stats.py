@@ -10,6 +10,7 @@ from locust.stats.store import Store
 from locust.util.date import format_duration
 from locust.util.rounding import proper_round
 from locust.util.timespan import parse_timespan
+from locust.util.url import is_url
 
 
 @pytest.fixture(params=["engine", "python"])
@@ -274,6 +275,14 @@ def test_time_spans(text, seconds):
 def test_no_time_spans(text):
     with pytest.raises(ValueError, match="Invalid time span format"):
         parse_timespan(text)
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("http://a", True), ("https://a:1/b", True), ("HTTP://a", True), ("ftp://a", False),
+    ("http://", False), ("a/b", False), ("http://[a", False),
+])
+def test_urls(text, expected):
+    assert is_url(text) is expected
 
 
 def test_rounding_and_durations():

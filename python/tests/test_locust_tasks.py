@@ -28,6 +28,7 @@ from locust.exception import (
     StopUser,
 )
 from locust.user import markov_taskset
+from locust.user.inspectuser import _get_task_ratio
 from locust.user.task import filter_tasks_by_tags
 
 PAUSE = 0.02
@@ -306,6 +307,23 @@ def test_scheduled_tasks_come_first():
 def test_tasks_are_repeated_by_their_weight(tasks, expected):
     kind = type("A", (User,), {"tasks": tasks})
     assert kind.tasks == expected
+
+
+def test_shares_of_tasks_are_of_their_set_or_of_all():
+    class Inner(TaskSet):
+        def third(self):
+            pass
+
+        tasks = [third]
+
+    def one(user):
+        pass
+
+    tasks = [one, one, one, Inner]
+    assert _get_task_ratio(tasks, True, 0.5) == {
+        "one": {"ratio": 0.375}, "Inner": {"ratio": 0.125, "tasks": {"third": {"ratio": 0.125}}}}
+    assert _get_task_ratio(tasks, False, 0.5) == {
+        "one": {"ratio": 0.75}, "Inner": {"ratio": 0.25, "tasks": {"third": {"ratio": 1.0}}}}
 
 
 def test_methods_come_after_inherited_tasks_and_the_attribute():
