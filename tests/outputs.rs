@@ -393,6 +393,30 @@ fn why_a_result_is_doubtful_is_one_whole_line_in_a_pipe_and_wrapped_on_a_termina
 }
 
 #[test]
+fn a_report_that_goes_to_files_alone_names_them_on_a_terminal() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let (saved, json) = (folder.path().join("a.run"), folder.path().join("a.json"));
+    let url = url(&server, "");
+    let run = loadline(&["-n", "20", "--allow-invalid", "--save", text(&saved), &url]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let to_json = format!("json={}", text(&json));
+    let words = ["report", "--allow-invalid", text(&saved), "-o", &to_json];
+    let piped = loadline(&words);
+    assert_eq!((piped.stdout, piped.stderr), Default::default());
+    let line = format!("{} {}", text(&program()), words.join(" "));
+    // Gives the command a terminal of its own.
+    let said = Command::new("script")
+        .args(["-q", "-e", "-c", &line, "/dev/null"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("script, of bsdutils, is there");
+    let shown = String::from_utf8(said.stdout).unwrap();
+    let written = format!("Written: {}.", json.display());
+    assert!(shown.contains(&written), "{shown}");
+}
+
+#[test]
 fn a_dumb_terminal_gets_no_escapes() {
     let server = serve();
     let url = url(&server, "");
