@@ -279,6 +279,7 @@ fn requests_are_the_real_ones_to_the_byte() {
         &["--disable-keepalive", "--host", "other"],
         &["--http-version", "1.0"],
         &["-F", "a=1", "-F", &part],
+        &["-H", "X-E:", "-H", "Accept-Encoding:"],
     ] {
         let send = |tool: &dyn Fn(&[&str])| {
             first_request(|url| {
