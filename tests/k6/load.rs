@@ -1,7 +1,7 @@
 //! A test under load: users, arrivals, its early end, and what is kept of it.
 
-use crate::k6::Scripts;
-use crate::rig::{beside_others, command, serve, serve_with, text};
+use crate::k6::{Scripts, default};
+use crate::rig::{Said, beside_others, command, serve, serve_with, text};
 use serde_json::Value;
 use std::fs;
 use std::process::{Child, Command};
@@ -129,6 +129,53 @@ fn a_run_is_judged_and_saved_with_its_names() {
         assert!(report.lines().any(is_row), "{row}: {report}");
     }
     assert_eq!(server.stop().requests, 40);
+}
+
+#[test]
+fn the_verdict_speaks_of_failures_that_were_not_expected() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        if (__ENV.EXPECTED) http.setResponseCallback(http.expectedStatuses(404));
+        export default function () { http.get(`${__ENV.BASE}/?status=404`); }";
+    let scripts = Scripts::new(&[("missing.js", script)]);
+    let base = format!("BASE=http://{}", server.addr());
+    for expected in ["", "yes"] {
+        let variable = format!("EXPECTED={expected}");
+        let words = ["run", "-q", "-e", &base, "-e", &variable, "missing.js"];
+        let said = scripts.say(&words);
+        let verdict = said.stderr.lines().find(|line| line.contains("result is"));
+        let verdict = verdict.unwrap_or_else(|| panic!("{}", said.stderr));
+        // A busy machine may have distorted the figures.
+        let is_told = verdict.contains("level=info") && expected.is_empty();
+        assert_eq!(
+            verdict.contains("many requests failed"),
+            is_told,
+            "{verdict}"
+        );
+    }
+}
+
+#[test]
+fn a_dashboard_that_is_not_shown_is_told_of() {
+    let scripts = Scripts::new(&[("good.js", &default(""))]);
+    let sentence = "Loadline shows no dashboard while a test runs";
+    for (output, variable, count) in [
+        ("web-dashboard", "false", 1),
+        ("web-dashboard=port=-1", "false", 1),
+        ("json=all.json", "true", 1),
+        ("json=all.json", "false", 0),
+    ] {
+        let _beside_others = beside_others();
+        let said: Said = command(&["k6", "run", "-q", "--out", output, "good.js"])
+            .current_dir(scripts.path())
+            .env("K6_WEB_DASHBOARD", variable)
+            .output()
+            .unwrap()
+            .into();
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let told = said.stderr.matches(sentence).count();
+        assert_eq!(told, count, "{output} {variable}: {}", said.stderr);
+    }
 }
 
 #[test]
