@@ -1,12 +1,12 @@
-//! ApacheBench (`ab`): arguments in, its report out.
+//! ApacheBench (`ab`): from its arguments to its report.
 //!
-//! The way of the data: `arguments` reads the words into `Options`, `plan`
-//! makes a plan of them and `request` the bytes that ab would send. A `behaviour` of its own
-//! sends those and records every request in a `ledger`; `conduct` counts in a `tally` as ab
-//! counts, and prints the `report`, the `html` or the `files`.
+//! The flow of data: `arguments` reads the words into `Options`, `plan` converts them to a plan,
+//! and `request` writes the bytes that ab would send. A `behaviour` of its own sends them and
+//! records every request in a `ledger`; `conduct` counts in a `tally` as ab does, and prints the
+//! `report`, the `html` or the `files`.
 //!
-//! Words of ab: an *aborted* run is one that ab gives up without a report; the *document* is the
-//! body of the response; a *progress* line says how many requests are completed.
+//! Terms of ab: an *aborted* run is one that ab ends without a report; the *document* is the body
+//! of the response; a *progress* line prints the number of completed requests.
 
 mod arguments;
 mod behaviour;

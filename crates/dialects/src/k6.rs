@@ -1,20 +1,20 @@
 //! k6: its commands, from their words to their exit codes.
 //!
-//! They are kept to the letter of version 1.8.1: what they print, what they refuse and in which
-//! words, the REST API that a running test serves, and the archives that carry a test to another
-//! machine. What runs a script is in `script-js`, what becomes of its options in `k6-options`, what
-//! is made of its values in `k6-metrics`.
+//! They follow version 1.8.1 exactly: its output, its refusals with their messages, the REST API of
+//! a running test, and the archives that carry a test to another machine. Scripts are run by
+//! `script-js`, options are processed by `k6-options`, and values by `k6-metrics`.
 //!
-//! # The way of a run
+//! # The flow of a run
 //!
 //! 1. `command` reads the words, `origin` finds the script, `test` loads it and its options.
-//! 2. `conduct` makes three runs of the engine of the `plan`: `setup()`, the load, `teardown()`.
+//! 2. `conduct` makes three runs of the engine: `setup()`, the load of the `plan`, `teardown()`.
 //!    `stop` ends them early.
-//! 3. The `listener` hears what users recorded, judges thresholds and tells `progress`, which shows
-//!    it.
+//! 3. The `listener` receives the records of users, judges thresholds and notifies `progress`,
+//!    which shows the state.
 //! 4. The `report` prints the summary and writes files.
 //!
-//! Every refusal here ends the command with [`FAILED`], unless it says otherwise.
+//! Every refusal here ends the command with [`FAILED`], unless its documentation names another
+//! code.
 
 pub mod archive;
 mod client_keys;

@@ -1,8 +1,8 @@
 //! Other tools' command lines and reports.
 //!
-//! A *dialect* turns an argument list into a plan, and what was measured into the text that the
-//! other tool would have printed. The letter of its interface is kept, its defects are not;
-//! `docs/dialects.md` lists every flag, and where we differ and why.
+//! A *dialect* turns an argument list into a plan, and the measurements into the text that the
+//! other tool would have printed. The interface is identical; the original's defects are not
+//! reproduced. `docs/dialects.md` lists every flag, and the differences with their reasons.
 
 pub mod ab;
 #[cfg(feature = "k6")]

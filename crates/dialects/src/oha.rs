@@ -1,13 +1,14 @@
-//! oha: arguments in, its reports out.
+//! oha: from its arguments to its reports.
 //!
-//! The way of the data: `arguments` declares the words and `options` makes of them what is to be
-//! done; `urls`, `form` and `signature` say what is sent, `message` writes it, `plan` says how
-//! often. A `behaviour` of its own sends the messages and adds every result to the `tally` of its
-//! worker, so that memory does not grow with the requests; only where each request is listed are
-//! they written to a `spool` on disk. `conduct` runs it all and prints one of the reports.
+//! The flow of data: `arguments` declares the words, and `options` turns them into the options of a
+//! run; `urls`, `form` and `signature` define the requests, `message` writes them, `plan` sets
+//! their number and rate. A `behaviour` of its own sends the messages and adds every result to the
+//! `tally` of its worker, so that memory does not grow with the requests; only if each request is
+//! listed are they written to a `spool` on disk. `conduct` runs all of it and prints one of the
+//! reports.
 //!
-//! Words of oha: a *success* is a whole response, whatever its status; the *first byte* is that of
-//! the body.
+//! Terms of oha: a *success* is a whole response, whatever its status; the *first byte* is the
+//! first one of the body.
 
 mod arguments;
 mod behaviour;

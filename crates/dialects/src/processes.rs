@@ -1,5 +1,5 @@
-//! `--processes` in front of another tool's own words, and the users of these tools in the
-//! processes that it starts.
+//! `--processes` before another tool's own words, and the users of these tools in the processes
+//! that the flag starts.
 
 use crate::{ab, oha, wrk};
 use loadline_engine::Launch;
@@ -7,10 +7,10 @@ use loadline_runner::Job;
 
 const FLAG: &str = "--processes";
 
-/// The number of processes that words ask for, and the tool's own words behind that.
+/// Returns the number of processes that the words give, and the tool's own words after that.
 ///
 /// # Errors
-/// The sentence where there is no number, or it is 0.
+/// The message if there is no number, or it is 0.
 pub fn split(words: &[String]) -> Result<(u32, &[String]), String> {
     let (number, rest) = match words {
         [flag, number, rest @ ..] if flag == FLAG => (number.as_str(), rest),
@@ -29,8 +29,8 @@ pub fn split(words: &[String]) -> Result<(u32, &[String]), String> {
     }
 }
 
-/// Why a load of so many connections does not run on so many processes, if it does not: `flag` is
-/// the tool's own for connections.
+/// Returns the message for more processes than connections; `None` if each process gets one. `flag`
+/// is the tool's own flag for connections.
 pub(crate) fn too_many(processes: u32, connections: u32, flag: &str) -> Option<String> {
     (processes > connections).then(|| {
         format!(
@@ -40,10 +40,10 @@ pub(crate) fn too_many(processes: u32, connections: u32, flag: &str) -> Option<S
     })
 }
 
-/// Makes the users of a job, in one of the processes of a run.
+/// Creates the users of a job, in one of the processes of a run.
 ///
 /// # Errors
-/// Why it can't.
+/// The reason why they can't be created.
 pub fn launches(job: &Job) -> Result<Vec<Launch>, String> {
     let launch = match job.tool() {
         ab::TOOL => ab::launch(job),

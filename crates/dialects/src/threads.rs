@@ -1,10 +1,11 @@
-//! How many threads share the connections of a command line that names none.
+//! The number of threads for the connections of a command line that gives none.
 
-/// With this many connections a thread, one more or less makes no difference worth a thread.
+/// The number of connections per thread from which one more or less makes no difference.
 const MANY: u32 = 16;
 
-/// As many threads as there are cores, if they share requests and connections evenly: else the
-/// thread with fewer connections would still be at its requests when the others have done theirs.
+/// Returns as many threads as there are cores, if they share requests and connections evenly.
+/// Otherwise the thread with fewer connections would still be sending its requests after the others
+/// have finished.
 pub(crate) fn threads(connections: u32, cores: u32) -> u32 {
     let is_fair =
         |threads: &u32| connections.is_multiple_of(*threads) || connections / threads >= MANY;

@@ -1,10 +1,10 @@
-//! The dialects wrk and wrk2: one command line, one report, wrk2 with a rate and more percentiles.
+//! The dialects wrk and wrk2: one command line, one report; wrk2 with a rate and more percentiles.
 //!
-//! The way of a command: [`Arguments::parse`] reads its words as GNU `getopt_long` would and holds
-//! them together in wrk's order; [`Arguments::plan`] says what is run, [`Arguments::repetition`]
-//! what is sent where no script makes it up; [`banner`] is printed when the run has begun, and
-//! [`report`] when it has ended. Layout, scaling and widths are those of wrk 4.1 and of wrk2
-//! (which calls itself 4.0.0).
+//! The flow of a command: [`Arguments::parse`] reads its words as GNU `getopt_long` would and
+//! checks them together in wrk's order; [`Arguments::plan`] returns the plan,
+//! [`Arguments::repetition`] the request if there is no script; [`banner`] is printed when the run
+//! has begun, and [`report`] when it has ended. Layout, scaling and widths are those of wrk 4.1 and
+//! of wrk2 (whose version is 4.0.0).
 
 mod arguments;
 mod job;
@@ -27,7 +27,7 @@ pub use repetition::{Repeater, Repetition};
 pub use report::{banner, report};
 pub use sampled::Sampled;
 
-/// Which of the two is spoken.
+/// The emulated tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// wrk: a closed load.
@@ -37,7 +37,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// The word by which it is called.
+    /// Returns the name of the command.
     pub fn name(self) -> &'static str {
         match self {
             Tool::Wrk => "wrk",
@@ -45,7 +45,7 @@ impl Tool {
         }
     }
 
-    /// The version of the original whose interface this is.
+    /// Returns the version of the emulated original.
     fn version(self) -> &'static str {
         match self {
             Tool::Wrk => "4.1.0",

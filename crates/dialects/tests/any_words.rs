@@ -1,12 +1,13 @@
-//! Any words as arguments: either they are refused in the tool's manner, or what is sent is one
-//! request that says what was asked for. The fuzz target `dialect_arguments` holds the same.
+//! Any words as arguments: either they are refused in the tool's manner, or the command sends
+//! exactly the request that the words describe. The fuzz target `dialect_arguments` checks the
+//! same.
 
 use loadline_dialects::wrk::{Arguments, Tool};
 use loadline_dialects::{ab, oha};
 use proptest::prelude::*;
 use std::ffi::OsString;
 
-/// Words that mean something to one of the tools, and words that mean nothing to any.
+/// Words with a meaning for one of the tools, and words without any.
 fn words() -> impl Strategy<Value = Vec<String>> {
     let word = prop_oneof![
         "-[a-zA-Z]{1,3}[0-9]{0,3}",
@@ -61,7 +62,8 @@ proptest! {
                     let url = &plan.requests[0].url;
                     prop_assert!(matches!(url.scheme(), "http" | "https") && url.has_host());
                 }
-                // Fields that say where a body ends can't be sent without one, which is told.
+                // Headers that define the body's length can't be sent without a body, which is an
+                // error.
                 let _ = arguments.repetition();
             }
             Err(refusal) => prop_assert!(refusal.stdout.contains("Usage: wrk <options> <url>")),

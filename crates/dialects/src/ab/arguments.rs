@@ -1,5 +1,5 @@
-//! Words to [`Options`], in ab's order: each flag as it comes, then the URL, then what must fit
-//! together.
+//! Words to [`Options`], in ab's order: each flag in turn, then the URL, then the checks of
+//! combinations.
 
 use super::getopt::{Letter, Letters};
 use super::number::atoi;
@@ -9,12 +9,12 @@ use super::usage::Output;
 use std::io;
 use std::time::Duration;
 
-/// Requests that a time limit stands for.
+/// The number of requests with a time limit.
 const TIMED_REQUESTS: u32 = 50_000;
-/// The most requests at a time.
+/// The maximum concurrency.
 const MOST_AT_ONCE: i64 = 200_000;
 
-/// Reads all words behind the command's name. `read` reads the body's file.
+/// Reads all words after the command's name. `read` reads the body's file.
 pub(super) fn parse(
     words: &[String],
     read: impl Fn(&str) -> io::Result<Vec<u8>>,
@@ -38,12 +38,12 @@ pub(super) fn parse(
     draft.finish(letters.rest())
 }
 
-/// Options on their way.
+/// Options that are being read.
 struct Draft<'a> {
     options: Options,
-    /// As given: it is judged at the end.
+    /// The concurrency as given; it is checked at the end.
     concurrency: i64,
-    /// Whether a flag has said the method.
+    /// True if a flag has set the method.
     has_method: bool,
     read: &'a dyn Fn(&str) -> io::Result<Vec<u8>>,
 }
@@ -120,13 +120,13 @@ impl<'a> Draft<'a> {
     }
 
     fn limit_time(&mut self, limit: i64) {
-        // A limit below zero is over before anything is sent.
+        // A limit below zero ends the run before the first send.
         let over = (limit < 0).then_some(Duration::from_nanos(1));
         self.options.time_limit = over.or(seconds(limit));
         self.options.requests = TIMED_REQUESTS;
     }
 
-    /// Says the method, which may be said once.
+    /// Sets the method, which may be set only once.
     fn method(&mut self, method: &str) -> Result<(), Output> {
         if self.has_method {
             let problem = format!("Cannot mix {method} with other methods");
@@ -175,7 +175,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A folder can be opened, so ab fails with it later than with other paths.
+/// Returns the message for a body that can't be read. A folder can be opened, so ab fails with it
+/// later than with other paths.
 fn no_body(path: &str, error: &io::Error) -> Output {
     let reason = reason(error);
     Output::sentence(&match error.kind() {
@@ -184,7 +185,7 @@ fn no_body(path: &str, error: &io::Error) -> Output {
     })
 }
 
-/// ab takes no requests at a time as a number, and fails when it begins.
+/// Returns the message for a concurrency of 0. ab accepts it, and fails when the run begins.
 fn no_concurrency(complaint: &str) -> Output {
     Output {
         stderr: complaint.to_owned() + "apr_pollset_poll: Invalid argument (22)\n",
@@ -240,13 +241,13 @@ fn requests(value: &str) -> Result<u32, Output> {
     }
 }
 
-/// A number of seconds; none for 0 or less.
+/// Returns a number of seconds; `None` for 0 or less.
 fn seconds(number: i64) -> Option<Duration> {
     let seconds = u64::try_from(number).ok().filter(|&seconds| seconds > 0);
     seconds.map(Duration::from_secs)
 }
 
-/// `host[:port]`; the port is 0 where there is none.
+/// Parses `host[:port]`; the port is 0 if there is none.
 fn proxy(value: &str) -> (String, u16) {
     match value.split_once(':') {
         Some((host, port)) => (host.to_owned(), u16::try_from(atoi(port)).unwrap_or(0)),
@@ -254,7 +255,7 @@ fn proxy(value: &str) -> (String, u16) {
     }
 }
 
-/// The system's words alone, without the number that follows them in Rust.
+/// Returns the system's message for an error, without the number that Rust adds to it.
 pub(super) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());
@@ -282,7 +283,7 @@ mod tests {
         parsed(line).expect_err("no run")
     }
 
-    /// The first line on stderr, and the exit code.
+    /// Returns the first line on stderr, and the exit code.
     fn problem(line: &str) -> (String, u8) {
         let output = refusal(line);
         let first = output.stderr.lines().next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Users that send ab's request again and again, and record each in the ledger of their worker.
+//! Users that repeat ab's request, and record each exchange in the ledger of their worker.
 //!
-//! How much is looked at is decided per request and costs what it must: the first responses are
-//! read for `Server`, with `-v 2` all are shown, else no head and no body is looked at.
+//! Each request reads only what is needed: the headers of the first responses for `Server`, with
+//! `-v 2` all heads and bodies, otherwise no head and no body.
 
 use super::ledger::{Ledger, RequestOutcome};
 use loadline_engine::{
@@ -15,21 +15,21 @@ use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What ab keeps of a response to show it: the start of head and body.
+/// The size of the part of a response that ab shows: the start of head and body. In bytes.
 const SHOWN_BYTES: usize = 8191;
 
-/// What all users send.
+/// The request that all users send.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Message {
-    /// Head and body.
+    /// The bytes of head and body.
     pub(super) bytes: Vec<u8>,
-    /// The method, which decides whether its response has a body.
+    /// The method, which determines whether its response has a body.
     pub(super) method: String,
-    /// `-v`.
+    /// The value of `-v`.
     pub(super) verbosity: i64,
 }
 
-/// Makes the users of one worker.
+/// Creates the users of one worker.
 #[derive(Debug)]
 pub(super) struct RepeatScenario {
     message: Arc<Message>,
@@ -67,7 +67,7 @@ impl<H: Host> Scenario<H> for RepeatScenario {
         self.ledger.take().map(AnyTally::new)
     }
 
-    /// ab has so many requests to make, and those that fail are made as well.
+    /// Always false: ab makes a fixed number of requests, and failed ones count among them.
     fn backs_off(&self) -> bool {
         false
     }
@@ -127,15 +127,15 @@ impl<H: Host> Behaviour<H> for Repeater {
     }
 }
 
-/// Watches one request: its head, if `HEAD`, and its body, if `BODY`.
+/// Observes one request: its head, if `HEAD`, and its body, if `BODY`.
 struct Watch<'a, const HEAD: bool, const BODY: bool> {
     ledger: &'a Ledger,
     verbosity: i64,
-    /// The start of head and body, if both are watched.
+    /// The start of head and body, if both are observed.
     shown: Vec<u8>,
     answer: Option<Answer>,
     failure: Option<(String, Option<i32>)>,
-    /// How long the head is, if it is watched and came.
+    /// The length of the head in bytes, if it is observed and was received.
     head_bytes: Option<u64>,
 }
 
@@ -157,7 +157,7 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
             .extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// What `-v` shows of a response.
+    /// Adds the output of `-v` for a response.
     fn show(&mut self, status: u16) {
         let mut text = b"LOG: header received:\n".to_vec();
         text.append(&mut self.shown);
@@ -245,7 +245,8 @@ impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
             if BODY {
                 self.show(status);
             }
-            // Whether it had a `Server` or not: it is that of the first response that counts.
+            // The value is set even without a `Server` header: only the one of the first response
+            // is printed.
             self.ledger.has_server.set(true);
         }
         let outcome = self.outcome(exchange);

@@ -1,4 +1,4 @@
-//! An ab command from its words to its exit code.
+//! An ab command, from its words to its exit code.
 
 use super::arguments::{parse, reason};
 use super::behaviour::{Message, RepeatScenario};
@@ -21,17 +21,17 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What a command takes from where it is started.
+/// The environment of a command.
 pub struct Surroundings<'a> {
-    /// Cores that may be used, at least 1.
+    /// The cores that may be used, at least 1.
     pub cores: u32,
-    /// Processes that the threads are spread over, at least 1.
+    /// The processes that the threads are spread over, at least 1.
     pub processes: u32,
-    /// Ends the run where the user wants that; the report is printed all the same.
+    /// Ends the run when the user wants it; the report is printed all the same.
     pub commands: Commands,
-    /// Where the report goes.
+    /// The output for the report.
     pub stdout: &'a mut dyn Write,
-    /// Where progress and problems go.
+    /// The output for progress and problems.
     pub stderr: &'a mut dyn Write,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Surroundings<'_> {
     }
 }
 
-/// Runs the command with these words behind its name; returns its exit code.
+/// Runs the command with these words after its name; returns its exit code.
 pub fn run(words: &[String], surroundings: Surroundings<'_>) -> u8 {
     let mut console = Console {
         surroundings,
@@ -56,8 +56,8 @@ pub fn run(words: &[String], surroundings: Surroundings<'_>) -> u8 {
     console.close(output.code)
 }
 
-/// What the command with these words behind its name sends again and again, head and body. `read`
-/// reads the file of a body; nothing else is opened, and nothing sent.
+/// Returns the request that the command with these words after its name repeats, head and body.
+/// `read` reads the file of a body; no other file is opened, and nothing is sent.
 ///
 /// # Errors
 /// The exit code of a command that sends nothing.
@@ -70,10 +70,10 @@ pub fn request(
     Ok(message(&options, head).bytes.clone())
 }
 
-/// Prints to stdout and stderr. A closed output is no error: its reader wants nothing more.
+/// Prints to stdout and stderr. A closed output is not an error: its reader needs no more.
 struct Console<'a> {
     surroundings: Surroundings<'a>,
-    /// Why a part of the report could not be written, if so.
+    /// The reason why a part of the report could not be written, if so.
     write_error: Option<io::Error>,
 }
 
@@ -92,7 +92,8 @@ impl Console<'_> {
         let _ = self.surroundings.stderr.write_all(text.as_bytes());
     }
 
-    /// The exit code, which reports a lost report where all else is well.
+    /// Returns the exit code. It reports a report that could not be written, if there is no other
+    /// error.
     fn close(mut self, code: u8) -> u8 {
         let Some(error) = self.write_error.take() else {
             return code;
@@ -114,7 +115,7 @@ impl Console<'_> {
     }
 }
 
-/// Runs what the options ask for. The caller prints what it returns.
+/// Runs the load that the options describe. The caller prints the returned output.
 fn conduct(options: Options, console: &mut Console<'_>) -> Result<Output, Output> {
     console.err(&options.complaint);
     let head = head(&options).ok_or_else(|| Output::problem("Request too long"))?;
@@ -169,10 +170,10 @@ fn launch_of(message: Arc<Message>) -> Launch {
 /// The tool's name in jobs.
 pub(crate) const TOOL: &str = "ab";
 
-/// Makes the users of a job of ab's.
+/// Creates the users of a job of ab.
 ///
 /// # Errors
-/// If it is none.
+/// If the job has no valid terms.
 pub(crate) fn launch(job: &Job) -> Result<Launch, String> {
     let message: Message = job.terms().map_err(|error| error.to_string())?;
     Ok(launch_of(Arc::new(message)))
@@ -203,7 +204,7 @@ fn greet(options: &Options, console: &mut Console<'_>) {
     console.out((banner + &line).as_bytes());
 }
 
-/// Why no run began, as ab says it where it has words for it.
+/// Returns the message for a run that could not start, in ab's words if it has any.
 fn refusal(error: &RunError, options: &Options) -> Output {
     match error {
         RunError::Start(StartError::Resolve(_)) => {
@@ -218,17 +219,17 @@ fn refusal(error: &RunError, options: &Options) -> Output {
     }
 }
 
-/// Tells what a run comes to, while it lasts and at its end.
+/// Reports the results of a run, while it lasts and at its end.
 struct Reporter<'a, 'b> {
     options: &'a Options,
-    /// The length of each request.
+    /// The length of each request in bytes.
     request_bytes: usize,
     tally: Tally,
     console: &'a mut Console<'b>,
     commands: Commands,
-    /// The sentence in place of the report, where the run was given up.
+    /// The message in place of the report, if the run was given up.
     given_up: Option<Output>,
-    /// The number of requests that the next line of progress tells; none for no progress.
+    /// The number of requests in the next line of progress; `None` without progress.
     next_progress: Option<u64>,
     began: SystemTime,
 }
@@ -249,7 +250,7 @@ impl Observer for Reporter<'_, '_> {
 }
 
 impl Reporter<'_, '_> {
-    /// The sentence at the end; `lost` is why a worker was lost, if one was.
+    /// Returns the output at the end; `lost` is the reason of a lost worker, if one was lost.
     fn conclude(mut self, lost: Option<String>) -> Result<Output, Output> {
         if let Some(output) = self.given_up.take() {
             return Err(output);
@@ -261,7 +262,7 @@ impl Reporter<'_, '_> {
         }
     }
 
-    /// Takes in what the workers have recorded.
+    /// Adds the records of the workers to the tally, and prints remarks, complaints and progress.
     fn take(&mut self, records: &Records) {
         self.tally.take(records);
         let remarks = std::mem::take(&mut self.tally.remarks);
@@ -289,7 +290,7 @@ impl Reporter<'_, '_> {
         }
     }
 
-    /// The sentence about a run without a report.
+    /// Returns the output of a run without a report.
     fn give_up(&self, fatal: Fatal) -> Output {
         let total = match self.tally.done() {
             0 => String::new(),
@@ -302,7 +303,7 @@ impl Reporter<'_, '_> {
         }
     }
 
-    /// The text report, whatever was asked for, of what there was until now.
+    /// Returns the text report of the run so far; even with options for another report.
     fn interrupted(&self) -> Output {
         let elapsed = self.began.elapsed().unwrap_or_default();
         let report = self.report((elapsed.as_micros() as u64).max(self.tally.end_us));
@@ -313,7 +314,7 @@ impl Reporter<'_, '_> {
         }
     }
 
-    /// The sentence about a run that lost a worker.
+    /// Returns the output of a run that lost a worker.
     fn broken_off(&self, failure: &str) -> Output {
         Output {
             stderr: format!("ab: {failure}\n"),
@@ -374,7 +375,7 @@ fn write(what: &str, path: &str, text: &str) -> Result<(), Output> {
 mod tests {
     use super::*;
 
-    /// An output that takes nothing.
+    /// An output that refuses all writes.
     struct Closed(i32);
 
     impl Write for Closed {
@@ -387,7 +388,7 @@ mod tests {
         }
     }
 
-    /// The exit code and stderr of `ab -V` where stdout fails with this number of the system.
+    /// Returns the exit code and stderr of `ab -V` if stdout fails with this `errno`.
     fn version_into(number: i32) -> (u8, String) {
         let mut stderr = Vec::new();
         let surroundings = Surroundings {

@@ -5,7 +5,8 @@ use super::times::{by_total, csv_percentile_us, ms};
 use chrono::{DateTime, Local};
 use std::time::{Duration, SystemTime};
 
-/// `-e`: each percentage and the milliseconds within which this many were served.
+/// Formats the file of `-e`: each percentage, and the time in milliseconds within which this share
+/// was served.
 pub(super) fn csv(times: &[Times]) -> String {
     let sorted = by_total(times);
     let mut text = String::from("Percentage served,Time in ms\n");
@@ -16,8 +17,8 @@ pub(super) fn csv(times: &[Times]) -> String {
     text
 }
 
-/// `-g`: the times of each request in milliseconds, the fastest first, for gnuplot. `began` is when
-/// the run began.
+/// Formats the file of `-g`: the times of each request in milliseconds, the fastest first, for
+/// gnuplot. `began` is the begin of the run.
 pub(super) fn gnuplot(times: &[Times], began: SystemTime) -> String {
     let mut text = String::from("starttime\tseconds\tctime\tdtime\tttime\twait\n");
     for times in by_total(times) {

@@ -1,31 +1,31 @@
-//! Options before the one operand, as `getopt` of the Apache portable runtime takes them: bundled
-//! letters, a value in the same word or the next, no long names, nothing moved about.
+//! Options before the one operand, as `getopt` of the Apache portable runtime reads them: bundled
+//! letters, a value in the same word or the next, no long names, no reordering.
 
 /// The letters that take a value.
 const WITH_VALUE: &str = "nctsbBTpumvxyzCHPAXgeZfE";
-/// The letters that take none.
+/// The letters that take no value.
 const ALONE: &str = "lrkVhwidSqI";
 
-/// One option.
+/// One option, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Letter<'a> {
-    /// A letter alone.
+    /// A letter without a value.
     Alone(char),
     /// A letter and its value.
     With(char, &'a str),
-    /// No such letter.
+    /// An unknown letter.
     Illegal(char),
     /// A letter whose value is missing.
     NoValue(char),
 }
 
-/// Takes options from the front of a list of words.
+/// Reads options from the front of a list of words.
 #[derive(Debug)]
 pub(super) struct Letters<'a> {
     words: &'a [String],
-    /// The word that is read, or is next.
+    /// The index of the current or next word.
     index: usize,
-    /// What is left of that word's letters; empty between words.
+    /// The rest of that word's letters; empty between words.
     bundle: &'a str,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Letters<'a> {
         }
     }
 
-    /// The words that are left, a word whose letters were not all taken among them.
+    /// Returns the remaining words, including a word whose letters were not all read.
     pub(super) fn rest(&self) -> &'a [String] {
         self.words.get(self.index..).unwrap_or_default()
     }
@@ -47,7 +47,7 @@ impl<'a> Letters<'a> {
     fn open_word(&mut self) -> Option<()> {
         let word = self.words.get(self.index)?;
         let letters = word.strip_prefix('-').filter(|rest| !rest.is_empty())?;
-        // What stands behind them in their word is lost.
+        // The rest of such a word is ignored.
         if letters.starts_with('-') {
             self.index += 1;
             return None;

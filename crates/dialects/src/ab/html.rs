@@ -1,11 +1,11 @@
-//! The report as HTML tables, which say less than the text.
+//! The report as HTML tables, which have fewer figures than the text.
 
 use super::options::Html;
 use super::report::Report;
 use super::times::{Spreads, ms};
 
 impl Report<'_> {
-    /// The table, with the attributes given.
+    /// Formats the table, with the given attributes.
     pub(super) fn html(&self, html: &Html) -> String {
         let mut table = Table {
             html,
@@ -83,7 +83,7 @@ impl Report<'_> {
     }
 }
 
-/// A table on its way.
+/// A table that is being written.
 struct Table<'a> {
     html: &'a Html,
     text: String,
@@ -102,7 +102,7 @@ impl Table<'_> {
         ));
     }
 
-    /// A second value for the name above.
+    /// Adds a second value for the name in the row above.
     fn beneath(&mut self, value: &str) {
         let cell = &self.html.cell;
         self.line(&format!(

@@ -1,24 +1,24 @@
-//! What a worker records of its requests beside what the engine does: each of them, as ab's report
-//! has figures of single requests, and the first of some.
+//! The records of a worker in addition to the engine's: each request, because ab's report has
+//! figures of single requests, and data of the first response and connection.
 
 use loadline_engine::{Agreed, Tally};
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 
-/// Requests are reported when the first of them is this old. Nanoseconds.
+/// The age of the oldest unreported request at which all are reported. Nanoseconds.
 const OLDEST_NS: u64 = 50_000_000;
 
-/// What workers recorded since the last report.
+/// The records of workers since the last report.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Records {
-    /// Requests that have ended, those of a worker in their order.
+    /// The requests that have ended, those of one worker in their order.
     pub(super) ended: Vec<Ended>,
     /// The `Server` of the first response.
     pub(super) server: Option<String>,
-    /// What TLS agreed on first.
+    /// The parameters of the first TLS connection.
     pub(super) agreed: Option<Agreed>,
-    /// Text of `-v`, for stdout.
+    /// The output of `-v`, for stdout.
     pub(super) transcript: Vec<u8>,
 }
 
@@ -35,67 +35,67 @@ impl Tally for Records {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ended {
     pub(super) times: Times,
-    /// Bytes received, of the head and of the body.
+    /// The bytes received, of the head and of the body.
     pub(super) bytes_in: u64,
-    /// Bytes sent.
+    /// The bytes sent.
     pub(super) bytes_out: u64,
-    /// How it ended.
+    /// The result.
     pub(super) outcome: RequestOutcome,
 }
 
-/// When a request was made and how long its parts took, in microseconds.
+/// The start of a request and the durations of its phases, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Times {
-    /// From the run's begin.
+    /// The time from the run's begin to the start.
     pub(super) start_us: u64,
-    /// Connecting, TLS included; 0 on a standing connection.
+    /// The time to connect, TLS included; 0 on an open connection.
     pub(super) connect_us: u64,
-    /// From the start to the end.
+    /// The time from the start to the end.
     pub(super) total_us: u64,
-    /// From the send to the first byte.
+    /// The time from the send to the first byte.
     pub(super) wait_us: u64,
 }
 
-/// How a request ended.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum RequestOutcome {
     /// A whole response.
     Answered {
         status: u16,
-        /// Bytes of the body.
+        /// The bytes of the body.
         body_bytes: u64,
-        /// The same with the framing of chunks.
+        /// The bytes of the body with the framing of chunks.
         framed_bytes: u64,
-        /// Whether the connection goes on.
+        /// True if the connection is kept alive.
         kept: bool,
     },
     /// No whole response.
     Failed {
         kind: ErrorKind,
-        /// The system's number for it.
+        /// The `errno`, if the system reported the failure.
         os_error: Option<i32>,
-        /// What happened.
+        /// The description of the failure.
         reason: String,
-        /// Bytes of the body that came, if a head came.
+        /// The bytes of the body that were received; `None` if there was no head.
         body_bytes: Option<u64>,
     },
 }
 
-/// Gathers what one worker's users record.
+/// Collects the records of one worker's users.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     records: RefCell<Records>,
-    /// When the first request of them ended.
+    /// The end of the first request of these records, in nanoseconds.
     first_ns: Cell<u64>,
-    /// Whether they are to be reported before their interval ends: they are old, or somebody waits
-    /// to see them.
+    /// True if the records are to be reported before their interval ends: they are old, contain a
+    /// failure, or have output to print.
     is_due: Cell<bool>,
-    /// Whether the `Server` of a response has been recorded.
+    /// True after the first response, whose `Server` is recorded if it has one.
     pub(super) has_server: Cell<bool>,
 }
 
 impl Ledger {
-    /// Takes in a request that has ended.
+    /// Adds a request that has ended.
     pub(super) fn ended(&self, exchange: &Exchange, outcome: RequestOutcome) {
         let is_failed = matches!(exchange.outcome, Outcome::Failed(_));
         let ended = &mut self.records.borrow_mut().ended;
@@ -109,29 +109,29 @@ impl Ledger {
         }
     }
 
-    /// Takes in the `Server` of a response.
+    /// Records the `Server` of a response, unless there is one already.
     pub(super) fn served_by(&self, server: String) {
         self.records.borrow_mut().server.get_or_insert(server);
     }
 
-    /// Takes in what TLS agreed on.
+    /// Records the parameters of a TLS connection, unless there are some already.
     pub(super) fn secured(&self, agreed: &Agreed) {
         let known = &mut self.records.borrow_mut().agreed;
         known.get_or_insert_with(|| agreed.clone());
     }
 
-    /// Takes in text of `-v`.
+    /// Adds output of `-v`.
     pub(super) fn show(&self, text: Vec<u8>) {
         self.records.borrow_mut().transcript.extend(text);
         self.is_due.set(true);
     }
 
-    /// Whether its records are to be reported now; that is said once.
+    /// True if the records are to be reported now; resets the flag.
     pub(super) fn is_due(&self) -> bool {
         self.is_due.replace(false)
     }
 
-    /// What was recorded since the last call, if anything.
+    /// Returns the records since the last call, if there are any.
     pub(super) fn take(&self) -> Option<Records> {
         let records = self.records.take();
         (records != Records::default()).then_some(records)

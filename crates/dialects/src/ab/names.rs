@@ -1,15 +1,16 @@
-//! Cipher suites, groups and versions of TLS by OpenSSL's names, which ab takes and prints.
+//! Cipher suites, groups and versions of TLS by OpenSSL's names, which ab accepts and prints.
 //!
-//! Our TLS names suites as the registry of TLS does; both names follow the same parts.
+//! Loadline's TLS library names suites as in IANA's registry of TLS; both names consist of the same
+//! parts.
 
-/// A cipher suite that is supported.
+/// A supported cipher suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Suite {
-    /// Its name in OpenSSL.
+    /// The name in OpenSSL.
     pub(super) openssl: &'static str,
-    /// Its name in our TLS.
+    /// The name in Loadline's TLS library.
     pub(super) own: &'static str,
-    /// Bits of its key.
+    /// The key length in bits.
     pub(super) bits: u32,
 }
 
@@ -17,7 +18,7 @@ const fn suite(openssl: &'static str, own: &'static str, bits: u32) -> Suite {
     Suite { openssl, own, bits }
 }
 
-/// All suites that are supported.
+/// All supported suites.
 const SUITES: [Suite; 9] = [
     suite("TLS_AES_256_GCM_SHA384", "TLS13_AES_256_GCM_SHA384", 256),
     suite(
@@ -59,12 +60,13 @@ const SUITES: [Suite; 9] = [
 ];
 
 impl Suite {
-    /// Whether it is one of TLS 1.3, which OpenSSL lists apart.
+    /// True for a suite of TLS 1.3; OpenSSL lists these separately.
     pub(super) fn is_of_tls13(&self) -> bool {
         self.own.starts_with("TLS13_")
     }
 
-    /// Whether an element of a cipher list means it: its name, or all parts joined by `+`.
+    /// True if an element of a cipher list selects this suite: by its name, or by parts joined with
+    /// `+` that it has.
     fn is_meant_by(&self, element: &str) -> bool {
         self.openssl == element || element.split('+').all(|part| self.has(part))
     }
@@ -85,13 +87,14 @@ impl Suite {
     }
 }
 
-/// The suite of this name in our TLS.
+/// Returns the suite with this name in Loadline's TLS library.
 pub(super) fn suite_of(own: &str) -> Option<Suite> {
     SUITES.into_iter().find(|suite| suite.own == own)
 }
 
-/// Our names of the suites that a list of OpenSSL's means, for TLS 1.3 alone or for what is before
-/// it: a list for the latter leaves all suites of TLS 1.3. `None` if it means none.
+/// Returns the library's names of the suites that a list of OpenSSL selects, for TLS 1.3 only or
+/// for earlier versions. A list for earlier versions keeps all suites of TLS 1.3. `None` if the
+/// list selects no suite.
 pub(super) fn suites_in(list: &str, tls13_alone: bool) -> Option<Vec<String>> {
     let elements: Vec<&str> = list.split([':', ',', ' ']).collect();
     let is_meant = |suite: &Suite| {
@@ -106,19 +109,19 @@ pub(super) fn suites_in(list: &str, tls13_alone: bool) -> Option<Vec<String>> {
     Some(offered.map(|suite| suite.own.to_owned()).collect())
 }
 
-/// The names that a list may hold, for TLS 1.3 or for what is before it.
+/// Returns the names that a list may contain, for TLS 1.3 or for earlier versions.
 pub(super) fn spoken(tls13: bool) -> String {
     let of_version = SUITES.iter().filter(|suite| suite.is_of_tls13() == tls13);
     let names: Vec<_> = of_version.map(|suite| suite.openssl).collect();
     names.join(":")
 }
 
-/// `TLSv1.3` of `TLSv1_3`.
+/// Converts the library's name of a version, `TLSv1_3`, to OpenSSL's, `TLSv1.3`.
 pub(super) fn version(own: &str) -> String {
     own.replace('_', ".")
 }
 
-/// A key exchange group, as ab prints it; `None` for an unknown one.
+/// Returns the name of a key exchange group as ab prints it; `None` for an unknown one.
 pub(super) fn group(own: &str) -> Option<&'static str> {
     match own {
         "X25519" => Some("X25519 253 bits"),

@@ -1,7 +1,8 @@
-//! Numbers as C's `atoi` reads them: leading blanks, a sign, digits; anything else ends the number
-//! or is 0. Where C leaves an overflow undefined, the nearest number stands for it.
+//! Numbers as C's `atoi` reads them: leading blanks, a sign, digits; any other character ends the
+//! number. A text without digits is 0. An overflow, which is undefined in C, gives the nearest
+//! number.
 
-/// The number at the start of a text.
+/// Parses the number at the start of a text.
 pub(super) fn atoi(text: &str) -> i64 {
     let text = text.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r']);
     let (sign, digits) = match text.as_bytes().first() {

@@ -1,34 +1,34 @@
-//! What an ab command line says, every flag read and no file opened but the body's.
+//! The options of an ab command line: every flag is read, and no file but the body's is opened.
 
 use super::target::Target;
 use std::time::Duration;
 
-/// What an ab command line says.
+/// The options of an ab command line.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
-    /// What is to be said on stderr of the flags, though the run goes on.
+    /// Messages for stderr about invalid flags that do not end the run.
     pub(super) complaint: String,
-    /// `-n`: requests to make.
+    /// `-n`: the number of requests.
     pub(super) requests: u32,
-    /// `-c`: requests at a time.
+    /// `-c`: the number of requests at a time.
     pub(super) concurrency: u32,
-    /// `-t`: the most the run may last.
+    /// `-t`: the maximum duration of the run.
     pub(super) time_limit: Option<Duration>,
-    /// `-s`: the most a request may take; `None` for no limit.
+    /// `-s`: the timeout of a request; `None` for no limit.
     pub(super) timeout: Option<Duration>,
-    /// `-b`: bytes in the socket's buffers.
+    /// `-b`: the size of the socket's buffers in bytes.
     pub(super) socket_buffer: Option<u32>,
     /// `-B`: the local address.
     pub(super) bind: Option<String>,
-    /// The method: GET, or what `-i`, `-p`, `-u` or `-m` say.
+    /// The method: GET, or the one set by `-i`, `-p`, `-u` or `-m`.
     pub(super) method: String,
-    /// `-p`, `-u`: what is sent behind the head.
+    /// `-p`, `-u`: the body.
     pub(super) body: Option<Vec<u8>>,
-    /// `-T`: what the body is.
+    /// `-T`: the type of the body.
     pub(super) content_type: String,
-    /// `-v`.
+    /// `-v`: the verbosity.
     pub(super) verbosity: i64,
-    /// `-w`, `-x`, `-y`, `-z`.
+    /// `-w`, `-x`, `-y`, `-z`: the HTML report.
     pub(super) html: Option<Html>,
     /// `-C`: the value of the cookie.
     pub(super) cookie: Option<String>,
@@ -36,46 +36,46 @@ pub(super) struct Options {
     pub(super) users: Vec<String>,
     /// `-P`: each `user:password` for the proxy.
     pub(super) proxy_users: Vec<String>,
-    /// `-H`: lines of the head.
+    /// `-H`: header lines.
     pub(super) headers: Vec<String>,
     /// `-X`: host and port of the proxy; port 0 if none was given.
     pub(super) proxy: Option<(String, u16)>,
-    /// `-k`.
+    /// `-k`: connections are kept alive.
     pub(super) keepalive: bool,
-    /// Without `-d`: the table of percentages.
+    /// Without `-d`: the table of percentages is printed.
     pub(super) percentiles: bool,
-    /// Without `-S`: deviations, medians and warnings.
+    /// Without `-S`: deviations, medians and warnings are printed.
     pub(super) confidence: bool,
-    /// Without `-q`: progress on stderr.
+    /// Without `-q`: progress is printed on stderr.
     pub(super) progress: bool,
     /// `-l`: bodies may differ in length.
     pub(super) variable_length: bool,
-    /// `-r`: go on after failures to receive.
+    /// `-r`: the run continues after failures to receive.
     pub(super) goes_on: bool,
-    /// `-g`: where the times of each request are written.
+    /// `-g`: the file for the times of each request.
     pub(super) gnuplot: Option<String>,
-    /// `-e`: where the percentages are written.
+    /// `-e`: the file for the percentages.
     pub(super) csv: Option<String>,
-    /// Without `-I`: the server's name is told in TLS.
+    /// Without `-I`: the server's name is sent in TLS.
     pub(super) sni: bool,
     /// `-Z`: ciphers by OpenSSL's names.
     pub(super) ciphers: Option<String>,
-    /// `-f`.
+    /// `-f`: the version of TLS.
     pub(super) protocol: Protocol,
     /// `-E`: the client's certificate and key.
     pub(super) certificate: Option<String>,
-    /// Where requests go.
+    /// The destination of requests.
     pub(super) target: Target,
 }
 
-/// Attributes of the HTML that `-w` asks for.
+/// The attributes of the HTML of `-w`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Html {
-    /// `-x`: of the table.
+    /// `-x`: the attributes of the table.
     pub(super) table: String,
-    /// `-y`: of rows.
+    /// `-y`: the attributes of rows.
     pub(super) row: String,
-    /// `-z`: of cells.
+    /// `-z`: the attributes of cells.
     pub(super) cell: String,
 }
 
@@ -89,22 +89,22 @@ impl Default for Html {
     }
 }
 
-/// `-f`: versions of TLS.
+/// The versions of TLS of `-f`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// All that are supported.
+    /// All supported versions.
     #[default]
     All,
     /// TLS 1.2.
     Tls12,
     /// TLS 1.3.
     Tls13,
-    /// One that is not supported any more, by its name.
+    /// A version that is no longer supported, by its name.
     Gone(&'static str),
 }
 
 impl Protocol {
-    /// The protocol of this name; one that ab does not know changes nothing.
+    /// Returns the protocol with this name; `before` for one that ab does not know.
     pub(super) fn named(name: &str, before: Self) -> Self {
         let name = name.to_ascii_uppercase();
         [
@@ -122,12 +122,12 @@ impl Protocol {
 }
 
 impl Options {
-    /// After how many requests there is a line of progress; `None` for no progress.
+    /// Returns the number of requests between two lines of progress; `None` for no progress.
     pub(super) fn progress_every(&self) -> Option<u32> {
         (self.progress && self.requests > 150).then(|| (self.requests / 10).max(100))
     }
 
-    /// Whether the server is told its name in TLS: never an address.
+    /// Returns the server name to send in TLS, if any; an address is never sent.
     pub(super) fn tls_server_name(&self) -> Option<String> {
         let own = self.headers.iter().find_map(|line| value_of(line, "host"));
         let name = own.map_or(self.target.host.as_str(), |host| {
@@ -141,7 +141,7 @@ impl Options {
     }
 }
 
-/// The value of a header line, if it has this name.
+/// Returns the value of a header line, if it has this name.
 pub(super) fn value_of<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (given, value) = line.split_once(':')?;
     given.eq_ignore_ascii_case(name).then(|| value.trim())

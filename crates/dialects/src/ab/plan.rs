@@ -1,4 +1,5 @@
-//! Options to a plan: a closed load of so many users, that ends with its requests or its time.
+//! From options to a plan: a closed load with a number of users, which ends after its requests or
+//! its duration.
 
 use super::arguments::reason;
 use super::names;
@@ -14,10 +15,10 @@ use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 use url::Url;
 
-/// Where `-s` sets no limit: longer than any run.
+/// The timeout if `-s` sets no limit: longer than any run.
 const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// The plan that an ab command line asks for, on this many cores and processes.
+/// Returns the plan of an ab command line, on this many cores and processes.
 pub(super) fn plan(options: &Options, cores: u32, processes: u32) -> Result<Plan, Output> {
     let connections = options.concurrency;
     Ok(Plan {
@@ -36,7 +37,8 @@ pub(super) fn plan(options: &Options, cores: u32, processes: u32) -> Result<Plan
     })
 }
 
-/// Says where connections go; what is sent is written as ab writes it.
+/// Returns the request that gives connections their destination; the message itself is written as
+/// ab writes it.
 fn request(options: &Options) -> Result<Request, Output> {
     let target = &options.target;
     let scheme = if target.tls { "https" } else { "http" };
@@ -51,7 +53,7 @@ fn request(options: &Options) -> Result<Request, Output> {
     })
 }
 
-/// A name that nobody knows, with the number that the portable runtime has for it.
+/// Returns the message for an unknown host name, with the portable runtime's number for it.
 pub(super) fn unknown_host(host: &str) -> Output {
     let problem = format!("apr_sockaddr_info_get() for {host}: Name or service not known (670002)");
     Output {
@@ -97,7 +99,7 @@ fn proxy(options: &Options) -> Result<Option<Proxy>, Output> {
     }))
 }
 
-/// The address to bind, which this machine must have.
+/// Looks up the address to bind, and checks that this machine has it.
 fn local_address(text: &str) -> Result<IpAddr, Output> {
     let found = loadline_reactor::look_up(text, 0).map_err(|_| unknown_host(text))?;
     let address = found.first().ok_or_else(|| unknown_host(text))?.ip();
@@ -112,7 +114,8 @@ fn local_address(text: &str) -> Result<IpAddr, Output> {
     Ok(address)
 }
 
-/// As ab has it: no certificate is checked, and each connection makes a whole handshake.
+/// Returns the TLS settings of ab: no certificate is verified, and each connection makes a full
+/// handshake.
 fn tls(options: &Options) -> Result<Tls, Output> {
     let (versions, suites) = match options.target.tls {
         true => (versions(options.protocol)?, suites(options)?),
@@ -131,7 +134,7 @@ fn tls(options: &Options) -> Result<Tls, Output> {
     })
 }
 
-/// What TLS can't do is said before anything else, as ab says it.
+/// Checks the TLS settings. ab reports their errors before anything else.
 pub(super) fn check_tls(options: &Options) -> Result<(), Output> {
     tls(options)?;
     let Some(file) = &options.certificate else {
@@ -141,7 +144,7 @@ pub(super) fn check_tls(options: &Options) -> Result<(), Output> {
     opened.map_err(|error| no_certificate(file, &reason(&error)))
 }
 
-/// A file without the client's certificate and key.
+/// Returns the message for a file without the client's certificate and key.
 pub(super) fn no_certificate(file: &str, problem: &str) -> Output {
     Output::sentence(&format!(
         "unable to get certificate from '{file}'\nab: {problem}"

@@ -9,16 +9,16 @@ use std::fmt::{Display, Write};
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
-/// A report: what is asked of it, and what was counted.
+/// A report: its options and counts.
 pub(super) struct Report<'a> {
     pub(super) options: &'a Options,
     pub(super) tally: &'a Tally,
-    /// The length of the run, in microseconds.
+    /// The duration of the run, in microseconds.
     pub(super) elapsed_us: u64,
 }
 
 impl Report<'_> {
-    /// The whole report.
+    /// Formats the whole report.
     pub(super) fn text(&self) -> String {
         let mut lines = Lines(String::from("\n\n"));
         self.server(&mut lines);
@@ -63,7 +63,7 @@ impl Report<'_> {
         lines.0.push('\n');
     }
 
-    /// How long the document is, as a line of the report has it.
+    /// Formats the length of the document.
     fn document_length(&self) -> String {
         if self.options.variable_length {
             return "Variable".to_owned();
@@ -137,12 +137,12 @@ impl Report<'_> {
         }
     }
 
-    /// Units of 1024 bytes a second.
+    /// Returns a number of bytes as a rate, in units of 1024 bytes per second.
     pub(super) fn kilobytes(&self, bytes: u64) -> f64 {
         bytes as f64 / 1024.0 / self.seconds()
     }
 
-    /// The length of the run.
+    /// Returns the duration of the run in seconds.
     pub(super) fn seconds(&self) -> f64 {
         self.elapsed_us as f64 / 1e6
     }
@@ -162,10 +162,10 @@ impl Report<'_> {
     }
 }
 
-/// Where values begin.
+/// The column in which values begin.
 const COLUMN: usize = 24;
 
-/// Lines of a name and a value.
+/// Lines with a name and a value.
 struct Lines(String);
 
 impl Lines {
@@ -181,7 +181,7 @@ impl Lines {
     }
 }
 
-/// Version, cipher, and the bits of the server's key and of the cipher's.
+/// Formats the version, the cipher, and the key lengths of the server and of the cipher in bits.
 fn protocol(agreed: &Agreed) -> String {
     let suite = names::suite_of(&agreed.suite);
     let (cipher, bits) = suite.map_or((agreed.suite.as_str(), 0), |suite| {
@@ -192,7 +192,7 @@ fn protocol(agreed: &Agreed) -> String {
     format!("{version},{cipher},{key_bits},{bits}")
 }
 
-/// Bits of the key in a certificate (DER); 0 where they can't be told.
+/// Returns the key length of a certificate (DER) in bits; 0 if it is unknown.
 fn key_bits(certificate: &[u8]) -> usize {
     let Ok((_, certificate)) = X509Certificate::from_der(certificate) else {
         return 0;
@@ -249,7 +249,7 @@ fn rows(spreads: &Spreads) -> [(&'static str, &Spread); 4] {
     ]
 }
 
-/// What ab says where mean and median lie apart.
+/// Returns ab's warning if mean and median are far apart.
 fn doubt(what: &str, spread: &Spread) -> String {
     let apart = ms(spread.mean_us).abs_diff(ms(spread.median_us)) as f64;
     let deviation = spread.deviation_us / 1000.0;

@@ -1,12 +1,12 @@
-//! The bytes that ab sends: always HTTP/1.0, each line of the head where ab puts it.
+//! The bytes that ab sends: always HTTP/1.0, the header lines in ab's order.
 
 use super::options::{Options, value_of};
 use base64::prelude::{BASE64_STANDARD, Engine};
 
-/// A head of this many bytes is too long for ab.
+/// The length in bytes from which ab refuses a head.
 const LONGEST_HEAD: usize = 8192;
 
-/// The head of each request, or `None` if it is too long.
+/// Writes the head of each request; `None` if it is too long.
 pub(super) fn head(options: &Options) -> Option<String> {
     let mut lines = vec![request_line(options)];
     if options.keepalive {
@@ -41,7 +41,7 @@ fn request_line(options: &Options) -> String {
     format!("{} {target} HTTP/1.0", options.method)
 }
 
-/// A proxy asked for TLS opens a tunnel and sees no request.
+/// True if requests go through a tunnel of the proxy, which does not see them: for TLS.
 fn through_tunnel(options: &Options) -> bool {
     options.proxy.is_some() && options.target.tls
 }
@@ -51,12 +51,12 @@ fn who_asks(name: &str, users: &[String]) -> Vec<String> {
     users.iter().map(line).collect()
 }
 
-/// Basic authentication (RFC 7617) of a `user:password`.
+/// Returns the value of a header for Basic authentication (RFC 7617) of a `user:password`.
 pub(super) fn basic(user: &str) -> String {
     format!("Basic {}", BASE64_STANDARD.encode(user))
 }
 
-/// What each request says, unless a header line says it.
+/// Returns the default headers, without those set by a header line.
 fn usual(options: &Options) -> Vec<String> {
     let authority = options.target.authority();
     let usual = [

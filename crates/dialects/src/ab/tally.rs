@@ -1,50 +1,50 @@
-//! Counts as ab counts, and says when ab would give up.
+//! Counts requests as ab does, and detects when ab would give up.
 
 use super::ledger::{Ended, Records, RequestOutcome, Times};
 use super::options::Options;
 use loadline_engine::Agreed;
 use loadline_record::ErrorKind;
 
-/// Failures to connect that ab puts up with.
+/// The number of failures to connect that ab tolerates.
 const MOST_FAILURES: u64 = 10;
-/// What the portable runtime says when time is over, and its number.
+/// The portable runtime's message for a timeout, and its number.
 const EXPIRED: (&str, i32) = ("The timeout specified has expired", 70007);
 
-/// What has come of the requests so far.
+/// The counts of the requests so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// Whether failures to receive are put up with.
+    /// True if failures to receive are tolerated.
     goes_on: bool,
-    /// Whether bodies may differ in length.
+    /// True if bodies may differ in length.
     variable_length: bool,
     verbosity: i64,
-    /// Whether connections serve more than one request. If not, ab reads to the end of each and
-    /// knows of no chunks.
+    /// True if connections serve more than one request. If not, ab reads up to the end of each
+    /// connection and does not decode chunks.
     keepalive: bool,
     /// The `Server` of the first response.
     pub(super) server: String,
-    /// What TLS agreed on, on the first connection.
+    /// The parameters of the first TLS connection.
     pub(super) agreed: Option<Agreed>,
-    /// Bytes in the first body.
+    /// The size of the first body in bytes.
     pub(super) document_bytes: Option<u64>,
     pub(super) failures: Failures,
-    /// Requests that could not be sent whole.
+    /// Requests that could not be sent completely.
     pub(super) write_errors: u64,
     pub(super) non_2xx: u64,
-    /// Responses that let their connection go on.
+    /// Responses after which the connection was kept alive.
     pub(super) kept: u64,
     pub(super) bytes_in: u64,
     pub(super) body_bytes: u64,
     pub(super) bytes_out: u64,
-    /// When the last request ended, in microseconds from the run's begin.
+    /// The end of the last request, in microseconds from the run's begin.
     pub(super) end_us: u64,
-    /// One for each request that is done.
+    /// The times of each completed request.
     pub(super) times: Vec<Times>,
-    /// Why the run is given up.
+    /// The reason why the run is given up, if it is.
     pub(super) fatal: Option<Fatal>,
-    /// What is to be said on stderr.
+    /// Messages for stderr.
     pub(super) complaints: String,
-    /// What is to be said on stdout.
+    /// Messages for stdout.
     pub(super) remarks: Vec<u8>,
 }
 
@@ -58,13 +58,13 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    /// All of them.
+    /// Returns the sum of all kinds.
     pub(super) fn sum(&self) -> u64 {
         self.connect + self.receive + self.length + self.exceptions
     }
 }
 
-/// Why ab gives up a run, and its exit code.
+/// The reason why ab gives up a run, and its exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fatal {
     pub(super) text: String,
@@ -72,7 +72,8 @@ pub(super) struct Fatal {
 }
 
 impl Fatal {
-    /// What failed, why, and the number it has: the exit code is its last eight bits.
+    /// Creates the error from the failed call, the reason and its number; the exit code is the
+    /// number's last eight bits.
     fn new(what: &str, reason: &str, number: i32) -> Self {
         Fatal {
             text: format!("{what}: {reason} ({number})\n"),
@@ -92,17 +93,18 @@ impl Tally {
         }
     }
 
-    /// Requests that were sent and have no response when the run is over, each so long.
+    /// Counts the bytes of requests that were sent and have no response at the end of the run, each
+    /// of this length.
     pub(super) fn left(&mut self, requests: u64, bytes: usize) {
         self.bytes_out += requests * bytes as u64;
     }
 
-    /// Requests that are done.
+    /// Returns the number of completed requests.
     pub(super) fn done(&self) -> u64 {
         self.times.len() as u64
     }
 
-    /// Takes in what workers recorded, up to what ends the run.
+    /// Adds the records of workers, up to the event that ends the run.
     pub(super) fn take(&mut self, records: &Records) {
         if let Some(server) = &records.server
             && self.server.is_empty()
@@ -162,7 +164,7 @@ impl Tally {
         self.compare_length(document == body_bytes);
     }
 
-    /// A response whose body ended early: its length is its result.
+    /// Counts a response whose body ended early; only its length can make it a failure.
     fn ended_early(&mut self, body_bytes: u64) {
         let document = *self.document_bytes.get_or_insert(body_bytes);
         self.compare_length(document == body_bytes);
@@ -175,7 +177,7 @@ impl Tally {
     }
 
     fn failed(&mut self, kind: ErrorKind, os_error: Option<i32>, reason: &str) {
-        // ab knows of no fault of its own machine: to it these are connections that failed.
+        // ab does not distinguish faults of its own machine: it counts these as failed connections.
         let kind = match kind {
             ErrorKind::Descriptors | ErrorKind::Ports => ErrorKind::Connect,
             kind => kind,
@@ -188,7 +190,7 @@ impl Tally {
             (ErrorKind::Connect | ErrorKind::Read, Some(number)) => {
                 self.no_receive("apr_socket_recv", &words_of(number), number);
             }
-            // A response that ends early is one of another length.
+            // A response that ends early has another length.
             (ErrorKind::Read, None) => self.cut_short(),
             (ErrorKind::Timeout, _) => {
                 self.no_receive("apr_pollset_poll", EXPIRED.0, EXPIRED.1);
@@ -222,7 +224,7 @@ impl Tally {
         }
     }
 
-    /// A connection that could not even be tried for; ab tries again a few times.
+    /// Counts a connection that failed at once; ab tolerates a few of these.
     fn no_connection(&mut self, number: i32, reason: &str) {
         self.failures.connect += 1;
         if self.failures.sum() > MOST_FAILURES {
@@ -238,7 +240,7 @@ impl Tally {
         }
     }
 
-    /// What is no failure of the system's: time is over, or a proxy opened no tunnel.
+    /// Counts a failure without an `errno`: a timeout, or a proxy that opened no tunnel.
     fn fail_to_connect(&mut self, reason: &str) {
         if self.goes_on {
             self.failures.connect += 1;
@@ -250,7 +252,7 @@ impl Tally {
         });
     }
 
-    /// A failure to receive: the end of the run, unless that is put up with.
+    /// Counts a failure to receive; it ends the run, unless such failures are tolerated.
     fn no_receive(&mut self, what: &str, reason: &str, number: i32) {
         let fatal = Fatal::new(what, reason, number);
         if !self.goes_on {
@@ -264,14 +266,14 @@ impl Tally {
         self.cut_short();
     }
 
-    /// Less came than the document's length, once that is known.
+    /// Counts a body that is shorter than the document, if the document's length is known.
     fn cut_short(&mut self) {
         self.compare_length(self.document_bytes.is_none());
     }
 }
 
-/// Whether connecting fails with this number only after a while: ab then learns of it when it
-/// wants to receive.
+/// True if connecting fails with this number only after some time: ab then detects the failure when
+/// it tries to receive.
 fn is_told_late(number: i32) -> bool {
     const RESET: i32 = 104;
     const TIMED_OUT: i32 = 110;
@@ -280,7 +282,7 @@ fn is_told_late(number: i32) -> bool {
     matches!(number, RESET | TIMED_OUT | REFUSED | NO_ROUTE)
 }
 
-/// The system's words for its number.
+/// Returns the system's message for an `errno`.
 fn words_of(number: i32) -> String {
     super::arguments::reason(&std::io::Error::from_raw_os_error(number))
 }

@@ -1,22 +1,22 @@
-//! The URL as ab reads it: `[http[s]://]host[:port]/path`, the path sent as it is typed.
+//! The URL as ab parses it: `[http[s]://]host[:port]/path`; the path is sent as typed.
 
-/// Where requests go.
+/// The destination of requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Whether TLS is used.
+    /// True if TLS is used.
     pub(super) tls: bool,
     /// The host, without brackets.
     pub(super) host: String,
     /// The port.
     pub(super) port: u16,
-    /// From the first slash on, query and fragment included.
+    /// The path from the first slash on, including query and fragment.
     pub(super) path: String,
 }
 
 impl Target {
-    /// Reads a URL; `None` for one that ab calls invalid.
+    /// Parses a URL; `None` for one that ab calls invalid.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        // A scheme with nothing behind it is a host to ab.
+        // To ab, a scheme with no text after it is a host.
         let behind = |scheme| text.strip_prefix(scheme).filter(|rest| !rest.is_empty());
         let (tls, rest) = match (behind("http://"), behind("https://")) {
             (Some(rest), _) => (false, rest),
@@ -34,7 +34,7 @@ impl Target {
         })
     }
 
-    /// The host as it stands in URLs.
+    /// Returns the host as written in URLs.
     pub(super) fn bracketed(&self) -> String {
         if self.host.contains(':') && !self.host.ends_with(':') {
             return format!("[{}]", self.host);
@@ -42,7 +42,7 @@ impl Target {
         self.host.clone()
     }
 
-    /// `host[:port]`, the port only if it is not the scheme's.
+    /// Returns `host[:port]`; the port only if it is not the scheme's default.
     pub(super) fn authority(&self) -> String {
         match (self.tls, self.port) {
             (true, 443) | (false, 80) => self.bracketed(),
@@ -50,14 +50,14 @@ impl Target {
         }
     }
 
-    /// The whole URL as a proxy is asked for it.
+    /// Returns the whole URL, as requests to a proxy contain it.
     pub(super) fn absolute(&self) -> String {
         let scheme = if self.tls { "https" } else { "http" };
         format!("{scheme}://{}{}", self.authority(), self.path)
     }
 }
 
-/// Host and port. A text of digits alone is a port without a host, so no place at all.
+/// Splits host and port. A text of digits only is a port without a host, which is invalid.
 fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if authority.is_empty() || is_number(authority) {

@@ -1,16 +1,16 @@
-//! The figures of connection times, computed as ab computes them.
+//! The figures of connection times, computed as in ab.
 //!
-//! ab keeps whole microseconds and prints whole milliseconds, rounded half up. Its mean is cut to
-//! whole microseconds before it is rounded, its deviation is that of a sample (divided by n - 1),
-//! and its median is the value at n/2 (counted from 0), but for odd n above 1 the mean of that and
-//! the one behind it.
+//! ab stores whole microseconds and prints whole milliseconds, rounded half up. Its mean is
+//! truncated to whole microseconds before it is rounded, its deviation is the one of a sample
+//! (divided by n - 1), and its median is the value at n/2 (counted from 0), but for odd n above 1
+//! the mean of that value and the next one.
 
 use super::ledger::Times;
 
 /// The percentages of the table.
 pub(super) const PERCENTAGES: [u32; 9] = [50, 66, 75, 80, 90, 95, 98, 99, 100];
 
-/// One kind of time over all requests, in microseconds.
+/// The spread of one kind of time over all requests, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spread {
     pub(super) min_us: u64,
@@ -20,7 +20,7 @@ pub(super) struct Spread {
     pub(super) max_us: u64,
 }
 
-/// All kinds of times over all requests.
+/// The spreads of all kinds of times over all requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Spreads {
     pub(super) connect: Spread,
@@ -65,14 +65,14 @@ impl Spread {
     }
 }
 
-/// Of at least two values.
+/// Returns the standard deviation of at least two values.
 fn deviation(values: &[u64], mean: u64) -> f64 {
     let square = |value: &u64| (*value as f64 - mean as f64).powi(2);
     let squares: f64 = values.iter().map(square).sum();
     (squares / (values.len() - 1) as f64).sqrt()
 }
 
-/// Of at least two values, in rising order.
+/// Returns the median of at least two values in rising order.
 fn median(sorted: &[u64]) -> u64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 {
@@ -83,33 +83,33 @@ fn median(sorted: &[u64]) -> u64 {
 }
 
 impl Times {
-    /// What is not connecting.
+    /// Returns the time without connecting.
     pub(super) fn processing_us(&self) -> u64 {
         self.total_us.saturating_sub(self.connect_us)
     }
 }
 
-/// All times in the order of their totals, as ab writes and counts them.
+/// Returns all times sorted by their totals, as ab writes and counts them.
 pub(super) fn by_total(times: &[Times]) -> Vec<Times> {
     let mut sorted = times.to_vec();
     sorted.sort_by_key(|times| times.total_us);
     sorted
 }
 
-/// The total at a percentage of the table, of at least one.
+/// Returns the total time at a percentage of the table; there must be at least one time.
 pub(super) fn served_within_us(sorted: &[Times], percentage: u32) -> u64 {
     let rank = sorted.len() * percentage as usize / 100;
     sorted[rank.min(sorted.len() - 1)].total_us
 }
 
-/// The total at a percentage of the CSV, which counts a little otherwise.
+/// Returns the total time at a percentage of the CSV, whose ranks are rounded differently.
 pub(super) fn csv_percentile_us(sorted: &[Times], percentage: u32) -> u64 {
     let rank = (0.5 + sorted.len() as f64 * f64::from(percentage) / 100.0) as usize;
     let rank = if percentage == 0 { 0 } else { rank };
     sorted[rank.min(sorted.len() - 1)].total_us
 }
 
-/// Whole milliseconds, half of one rounded up.
+/// Converts to whole milliseconds, rounded half up.
 pub(super) fn ms(us: u64) -> u64 {
     (us + 500) / 1000
 }

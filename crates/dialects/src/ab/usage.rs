@@ -1,8 +1,8 @@
-//! What ab says of itself, and how it refuses a command line.
+//! ab's banner and usage, and its refusals of a command line.
 
 use super::options::Html;
 
-/// What is printed instead of a run, and how the command ends.
+/// The output in place of a run, and the exit code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Output {
     pub(super) stdout: String,
@@ -10,7 +10,7 @@ pub(super) struct Output {
     pub(super) code: u8,
 }
 
-/// The exit code of a bad command line, and of the usage that was asked for (EINVAL).
+/// The exit code of an invalid command line, and of `-h` (EINVAL).
 const BAD_USAGE: u8 = 22;
 
 const BANNER: [&str; 3] = [
@@ -19,7 +19,7 @@ const BANNER: [&str; 3] = [
     "Licensed to The Apache Software Foundation, http://www.apache.org/",
 ];
 
-/// The flags and their meanings, in ab's order; those under an empty flag go on from the line
+/// The flags and their meanings, in ab's order; a meaning with an empty flag continues the line
 /// above.
 const FLAGS: [(&str, &str); 41] = [
     ("-n requests", "How many requests to make"),
@@ -71,13 +71,13 @@ const FLAGS: [(&str, &str); 41] = [
     ("-E certfile", "Client certificate and private key (PEM)"),
 ];
 
-/// The three lines of the banner, with an empty one behind them.
+/// Returns the three lines of the banner, followed by an empty line.
 pub(super) fn banner() -> String {
     let [version, copyright, license] = BANNER;
     format!("{version}<$Revision$>\n{copyright}\n{license}\n\n")
 }
 
-/// The banner in HTML; the paragraph behind it stays open.
+/// Returns the banner in HTML; the paragraph after it stays open.
 pub(super) fn html_banner() -> String {
     let [version, copyright, license] = BANNER;
     format!(
@@ -87,7 +87,7 @@ pub(super) fn html_banner() -> String {
 }
 
 impl Output {
-    /// The banner alone.
+    /// Creates the output of the banner alone.
     pub(super) fn version() -> Self {
         Output {
             stdout: banner(),
@@ -95,7 +95,7 @@ impl Output {
         }
     }
 
-    /// A problem, if there is one, and the usage below it.
+    /// Creates the output of the usage, after a problem if there is one.
     pub(super) fn usage(problem: Option<&str>) -> Self {
         let problem = problem.map(|problem| format!("ab: {problem}\n"));
         Output {
@@ -105,7 +105,7 @@ impl Output {
         }
     }
 
-    /// A problem, with an empty line behind it as ab prints one.
+    /// Creates the output of a problem, followed by an empty line as in ab.
     pub(super) fn problem(problem: &str) -> Self {
         Output {
             stderr: format!("{problem}\n\n"),
@@ -114,7 +114,7 @@ impl Output {
         }
     }
 
-    /// One clear sentence.
+    /// Creates the output of one sentence.
     pub(super) fn sentence(sentence: &str) -> Self {
         Output {
             stderr: format!("{sentence}\n"),
@@ -133,7 +133,7 @@ fn usage() -> String {
     text
 }
 
-/// The line that says what is being loaded; none in HTML.
+/// Returns the line that names the host under load; empty for HTML.
 pub(super) fn benchmarking(
     host: &str,
     proxy: Option<&(String, u16)>,

@@ -1,8 +1,8 @@
-//! Archives: a test with all its files in one tar, to be run elsewhere.
+//! Archives: a test with all its files in one tar, to be run on another machine.
 //!
-//! The layout is k6's, so that either program runs what the other one wrote: `metadata.json` with
+//! The layout is k6's, so that each program runs archives of the other one: `metadata.json` with
 //! the options, `data` with the main script, and the files by scheme and path below `file` and
-//! `https`, the main script among them as a link.
+//! `https`, including the main script as a link.
 
 mod metadata;
 mod names;
@@ -26,31 +26,32 @@ pub struct Archive {
     pub options_json: String,
     /// The main script; `file:///-` if it came by stdin.
     pub script: Url,
-    /// The directory from which it was started.
+    /// The directory from which the test was started.
     pub directory: Url,
-    /// The environment of the script, unless it is left out.
+    /// The environment of the script, unless it is excluded.
     pub env: Option<BTreeMap<String, String>>,
-    /// `extended`, `base` or `experimental_enhanced`.
+    /// The compatibility mode: `extended`, `base` or `experimental_enhanced`.
     pub compatibility_mode: String,
-    /// Modules and opened files by their URLs, the main script among them.
+    /// The modules and opened files by their URLs, including the main script.
     pub files: BTreeMap<Url, Vec<u8>>,
 }
 
-/// Why an archive can't be written or read. Each ends the command with [`FAILED`](super::FAILED).
+/// The reason why an archive can't be written or read. Each ends the command with
+/// [`FAILED`](super::FAILED).
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// Its file can't be written.
+    /// The file can't be written.
     #[error("open {path}: {problem}")]
     Unwritable {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// What the system said.
+        /// The system's message.
         problem: String,
     },
     /// The main script is not among the files.
     #[error("the script {0} is not among the files of the archive")]
     NoScript(Url),
-    /// The system failed while it was written or read.
+    /// A system call failed on writing or reading.
     #[error("the archive can't be written or read: {}", go_words::system(.0))]
     System(#[from] io::Error),
     /// A part is missing.
@@ -61,13 +62,13 @@ pub enum ArchiveError {
     Metadata(String),
 }
 
-/// Whether these are the bytes of a tar, and so an archive and no script.
+/// True if these are the bytes of a tar: an archive instead of a script.
 pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.get(257..262) == Some(b"ustar")
 }
 
 impl Archive {
-    /// Writes the archive to a file. The file is written whole or stays as it was.
+    /// Writes the archive to a file, either completely or not at all.
     ///
     /// # Errors
     /// If the file can't be written, or the main script is missing.
@@ -123,7 +124,7 @@ impl Archive {
     /// Reads an archive.
     ///
     /// # Errors
-    /// If it is cut off or damaged, or has not all parts of an archive.
+    /// If it is cut off or damaged, or lacks a part of an archive.
     pub fn read(bytes: &[u8]) -> Result<Archive, ArchiveError> {
         let mut parts = Parts::default();
         for entry in tar::Archive::new(bytes).entries()? {
@@ -159,7 +160,7 @@ impl<W: Write> Tar<W> {
         self.builder.append_data(&mut header, name, io::empty())
     }
 
-    /// The main script, which `data` has already.
+    /// Adds the main script as a link to `data`.
     fn link(&mut self, name: &str) -> io::Result<()> {
         let mut header = header(EntryType::Link, 0, 0);
         self.builder.append_link(&mut header, name, "data")
@@ -177,7 +178,7 @@ fn header(kind: EntryType, mode: u32, seconds: u64) -> Header {
     header
 }
 
-/// What of an archive has been read.
+/// The parts of an archive that have been read.
 #[derive(Default)]
 struct Parts {
     metadata: Option<Vec<u8>>,
@@ -186,8 +187,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Adds an entry, of which no more is read than the archive is long: it may claim to be
-    /// mostly holes.
+    /// Adds an entry. It is read up to the length of the archive only, because a sparse entry may
+    /// claim a much larger size.
     fn add<R: Read>(&mut self, entry: Entry<'_, R>, most: u64) -> Result<(), ArchiveError> {
         if !entry.header().entry_type().is_file() {
             return Ok(());

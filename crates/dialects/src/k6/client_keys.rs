@@ -1,6 +1,6 @@
-//! Keys of the client's certificates that are encrypted with a password.
+//! Private keys of client certificates that are encrypted with a password.
 //!
-//! There are two forms: PKCS#8, whose block says how it is encrypted, and OpenSSL's own from before
+//! There are two formats: PKCS#8, whose block describes the encryption, and OpenSSL's older format
 //! (RFC 1421 with a key made by `EVP_BytesToKey`), which is the one that k6 reads.
 
 use super::Refused;
@@ -14,10 +14,10 @@ use pkcs8::EncryptedPrivateKeyInfo;
 
 const WRONG_PASSWORD: &str = "x509: decryption password incorrect";
 
-/// These certificates with keys that need no password.
+/// Returns these certificates with decrypted keys.
 ///
 /// # Errors
-/// If a password is not that of its key, or there is no certificate or key at all.
+/// If a password is wrong, or there is no certificate or key at all.
 pub(super) fn decrypted(all: &[TlsAuth]) -> Result<Vec<TlsAuth>, Refused> {
     let plain = |auth: &TlsAuth| {
         let key = plain_key(auth)?;
@@ -59,7 +59,8 @@ fn of_pkcs8(der: &[u8], password: &[u8]) -> Result<Vec<u8>, String> {
     Ok(plain.as_bytes().to_vec())
 }
 
-/// Decrypts what `DEK-Info` says the way of: a cipher and its first block in hexadecimal digits.
+/// Decrypts a key as described by `DEK-Info`: a cipher and its initialisation vector in hexadecimal
+/// digits.
 fn of_openssl(way: &str, bytes: &[u8], password: &[u8]) -> Result<Vec<u8>, String> {
     let (cipher, first) = way.split_once(',').unwrap_or((way, ""));
     let first = from_hex(first.trim()).filter(|first| first.len() >= 8);
@@ -78,7 +79,7 @@ fn of_openssl(way: &str, bytes: &[u8], password: &[u8]) -> Result<Vec<u8>, Strin
         }
     };
     let plain = decrypt(password, &first, bytes);
-    // A wrong password mostly leaves no right padding, and never the begin of a sequence.
+    // A wrong password mostly gives invalid padding, and hardly ever the beginning of a sequence.
     let plain = plain.filter(|plain| plain.first() == Some(&0x30));
     plain.ok_or_else(|| WRONG_PASSWORD.to_owned())
 }
@@ -92,7 +93,7 @@ where
     decryptor.decrypt_padded_vec_mut::<Pkcs7>(bytes).ok()
 }
 
-/// The key that OpenSSL makes of a password: digests of digests, until they are long enough.
+/// Derives the key from a password as OpenSSL does: digests of digests, until they are long enough.
 fn key(password: &[u8], salt: &[u8], length: usize) -> Vec<u8> {
     let mut key = Vec::new();
     let mut last = Vec::new();

@@ -1,6 +1,7 @@
-//! The commands that ask a running test: `pause`, `resume`, `status`, `scale`, `stats`.
+//! The commands that send requests to a running test: `pause`, `resume`, `status`, `scale`,
+//! `stats`.
 //!
-//! Each is one request to the REST API of the test, whose answer is printed as YAML.
+//! Each sends one request to the REST API of the test, and prints the response as YAML.
 
 mod yaml;
 
@@ -11,59 +12,60 @@ use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 
-/// What a test is asked.
+/// A request to a running test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// To pause.
+    /// Pauses the test.
     Pause,
-    /// To go on.
+    /// Resumes the test.
     Resume,
-    /// How it stands.
+    /// Returns the status of the test.
     Status,
-    /// For its metrics.
+    /// Returns the metrics of the test.
     Stats,
-    /// To change its numbers of virtual users; none leaves one as it is.
+    /// Changes the numbers of virtual users; `None` leaves a number unchanged.
     Scale {
-        /// Users that are active.
+        /// The active users.
         vus: Option<i64>,
-        /// The most that may be.
+        /// The maximum number of users.
         vus_max: Option<i64>,
     },
 }
 
-/// Why there is no answer, as k6 says it. Each ends the command with [`FAILED`](super::FAILED).
+/// The reason why there is no result, in k6's words. Each ends the command with
+/// [`FAILED`](super::FAILED).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
     /// `scale` was given no number.
     #[error("Specify either -u/--vus or -m/--max")]
     NothingToScale,
-    /// No test answers at the address.
+    /// No test responds at the address.
     #[error("{method} \"{url}\": {problem}")]
     Unanswered {
-        /// The method, as Go writes it.
+        /// The method, as Go prints it.
         method: &'static str,
-        /// What was asked for.
+        /// The URL of the request.
         url: String,
-        /// What went wrong.
+        /// The description of the failure.
         problem: String,
     },
-    /// The test refused; why, in its words.
+    /// The test refused the request.
     #[error("{title}: {detail}")]
     Refused {
-        /// What kind of refusal it is.
+        /// The kind of refusal.
         title: String,
-        /// What is wrong.
+        /// The reason, in the test's words.
         detail: String,
     },
-    /// What answers is no test.
+    /// The response is not from a test.
     #[error("{0}")]
     NoDocument(String),
 }
 
-/// Asks the test at an address such as `localhost:6565`; the answer is YAML.
+/// Sends an order to the test at an address such as `localhost:6565`; returns the response as YAML.
 ///
 /// # Errors
-/// If there is nothing to ask, nobody answers, or the test refuses.
+/// If the order changes nothing, there is no response, or the test refuses.
 pub fn ask(address: &str, order: Order, commands: &Commands) -> Result<String, AskError> {
     let question = Question::of(order)?;
     let url = format!("http://{address}/v1/{}", question.path);
@@ -149,7 +151,7 @@ struct Resource {
     attributes: Wanted,
 }
 
-/// What is to change: null leaves it as it is.
+/// The changes; null leaves a value unchanged.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Wanted {
@@ -158,7 +160,7 @@ struct Wanted {
     vus_max: Option<i64>,
 }
 
-/// What the API answered, unless that is a refusal.
+/// Returns the document of a response, unless it is a refusal.
 fn document(fetched: &Fetched) -> Result<Value, AskError> {
     let read = serde_json::from_slice::<Value>(&fetched.body);
     let document =
@@ -213,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_test_that_nobody_runs_is_said_with_what_was_asked() {
-        // Nobody listens where a listener was closed just now.
+        // The listener is closed, so that no server listens at its address.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("its address").to_string();
         drop(listener);

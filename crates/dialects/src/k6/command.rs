@@ -1,4 +1,4 @@
-//! A k6 command from its words to its exit code.
+//! A k6 command, from its words to its exit code.
 
 use super::archive::Archive;
 use super::clients::{Order, ask};
@@ -29,10 +29,10 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use url::Url;
 
-/// Where a running test serves its REST API, unless something else is said.
+/// The default address of the REST API of a running test.
 const ADDRESS: &str = "localhost:6565";
 
-/// How often it is looked whether a signal came.
+/// The time between two checks for a signal.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 const LINGERS: &str = "\
@@ -57,39 +57,39 @@ Commands:
 `loadline k6 COMMAND --help` lists the flags of a command.
 ";
 
-/// What a command takes from where it is started.
+/// The environment of a command.
 #[derive(Debug)]
 pub struct Surroundings {
-    /// Cores that may be used, at least 1.
+    /// The cores that may be used, at least 1.
     pub cores: u32,
-    /// Draws what is random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// The working directory, and the environment.
+    /// The working directory, and the variables of the environment.
     pub place: Place,
-    /// Where it prints.
+    /// The output of the command.
     pub screen: Arc<Screen>,
-    /// What it prints to.
+    /// The kinds of the output streams.
     pub terminals: Terminals,
-    /// What makes Loadline's own reports.
+    /// The functions that create Loadline's own reports.
     pub natives: Natives,
-    /// Ends a test before its end.
+    /// Ends a test early.
     pub interrupt: Interrupt,
-    /// Ends questions to servers before their answer.
+    /// Cancels the command's own requests to servers.
     pub commands: Commands,
 }
 
-/// Which streams are terminals.
+/// The streams that are terminals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terminals {
-    /// Whether standard output is one.
+    /// True if standard output is a terminal.
     pub stdout: bool,
-    /// Whether standard error is one.
+    /// True if standard error is a terminal.
     pub stderr: bool,
-    /// The columns of standard output.
+    /// The number of columns of standard output, if known.
     pub columns: Option<u16>,
 }
 
-/// Runs the command with these words behind its name; returns its exit code.
+/// Runs the command with these words after its name; returns its exit code.
 pub fn run(words: &[String], surroundings: Surroundings) -> u8 {
     let invocation = match cli::parse(words) {
         Ok(invocation) => invocation,
@@ -101,7 +101,7 @@ pub fn run(words: &[String], surroundings: Surroundings) -> u8 {
     }
 }
 
-/// Logs a problem of the words themselves, before it is known how to log.
+/// Logs an error in the words themselves, which occurs before the options of the log are known.
 fn refuse(surroundings: &Surroundings, refused: &Refused) -> u8 {
     let options = LogOptions {
         is_terminal: surroundings.terminals.stderr,
@@ -120,7 +120,7 @@ fn has_no_colours(surroundings: &Surroundings, is_flag_set: bool) -> bool {
     is_flag_set || variable.is_some_and(|value| !value.is_empty())
 }
 
-/// Does what is asked; what goes wrong is logged.
+/// Runs the command; errors are logged.
 fn command(invocation: &Invocation, surroundings: &Surroundings) -> Result<(), Refused> {
     let environment = &surroundings.place.environment;
     if invocation.flags.contains_key("help") || invocation.command == Command::Help {
@@ -153,7 +153,7 @@ fn command(invocation: &Invocation, surroundings: &Surroundings) -> Result<(), R
     answered.inspect_err(|refused| console.log_refusal(refused))
 }
 
-/// Refuses what came out of a command if standard output did not take it.
+/// Refuses the result of a command if standard output could not be written.
 fn ensure_printed(surroundings: &Surroundings) -> Result<(), Refused> {
     surroundings.screen.broken().map_or(Ok(()), |problem| {
         let text = format!("standard output could not be written: {problem}");
@@ -161,7 +161,7 @@ fn ensure_printed(surroundings: &Surroundings) -> Result<(), Refused> {
     })
 }
 
-/// A command that is understood.
+/// A parsed command with its environment.
 pub(super) struct Asked<'a> {
     pub(super) invocation: &'a Invocation,
     pub(super) surroundings: &'a Surroundings,
@@ -202,12 +202,12 @@ impl Asked<'_> {
         &self.surroundings.place.environment
     }
 
-    /// The last value of a flag, or of its variable.
+    /// Returns the last value of a flag, or the value of its variable.
     pub(super) fn flag(&self, name: &str) -> Option<String> {
         self.invocation.flag(name, self.environment())
     }
 
-    /// Whether a switch is on.
+    /// True if a switch is on.
     pub(super) fn is_on(&self, name: &str) -> bool {
         self.invocation.is_on(name, self.environment())
     }
@@ -232,7 +232,7 @@ impl Asked<'_> {
         Test::load(self.invocation, origin, place, self.console)
     }
 
-    /// Refuses traces of requests, which nothing here writes.
+    /// Refuses traces of requests, which Loadline does not write.
     fn refuse_traces(&self) -> Result<(), Refused> {
         let refuse = |text: String| Err(Refused::new(FAILED, text));
         match self.flag("traces-output").as_deref() {
@@ -267,7 +267,7 @@ impl Asked<'_> {
         let script = test.main.to_file_path().unwrap_or_default();
         let directory = &self.surroundings.place.directory;
         let ground = Ground {
-            // A report names it as somebody here would.
+            // Reports name the script relative to the working directory.
             script: script.strip_prefix(directory).unwrap_or(&script),
             settings,
             cores: self.surroundings.cores,
@@ -298,7 +298,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Serves the REST API where an address asks for it.
+    /// Serves the REST API if `--address` is given.
     fn serve(&self, running: &Arc<Running>) -> Result<Option<Server>, Refused> {
         let address = self.flag("address").unwrap_or_default();
         if address.is_empty() {
@@ -315,7 +315,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Waits for a signal, so that the REST API can still be asked.
+    /// Waits for a signal, while the REST API still responds.
     fn linger(&self) {
         let interrupt = &self.surroundings.interrupt;
         if !interrupt.has_signal() && !self.is_on("quiet") {
@@ -396,7 +396,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Asks the test that runs at `--address`.
+    /// Sends an order to the test that runs at `--address`.
     fn ask(&self, order: Order) -> Result<(), Refused> {
         let address = self.flag("address").unwrap_or_else(|| ADDRESS.to_owned());
         let answer = ask(&address, order, &self.surroundings.commands);
@@ -405,7 +405,7 @@ impl Asked<'_> {
     }
 }
 
-/// Whether a variable of Go's refuses HTTP/2, which is k6's way to have HTTP/1.1 everywhere.
+/// True if `GODEBUG` disables HTTP/2, which is the way to force HTTP/1.1 in k6.
 fn refuses_http2(environment: &BTreeMap<String, String>) -> bool {
     let settings = environment.get("GODEBUG").map_or("", String::as_str);
     settings
@@ -413,7 +413,7 @@ fn refuses_http2(environment: &BTreeMap<String, String>) -> bool {
         .any(|setting| setting == "http2client=0")
 }
 
-/// The help of the command that is asked for, or the list of all.
+/// Returns the help of the command, or the list of all commands.
 fn help(invocation: &Invocation) -> String {
     let name = match &invocation.command {
         Command::Run => "run",
@@ -431,7 +431,7 @@ fn help(invocation: &Invocation) -> String {
     cli::help(name)
 }
 
-/// Options as `inspect` prints them.
+/// Formats options as `inspect` does.
 fn printed(fields: &[(&'static str, Value)]) -> String {
     let lines = fields.iter().map(|(name, value)| {
         let json = go_json::compact(value);

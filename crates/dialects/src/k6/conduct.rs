@@ -1,4 +1,4 @@
-//! A test from its setup to its teardown: three runs of the engine, one behind the other.
+//! A test from its setup to its teardown: three runs of the engine, one after another.
 
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
 use super::natives::Said;
@@ -22,26 +22,26 @@ use loadline_script_js::{
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// A test that has run.
+/// A test that has ended.
 pub(super) struct Ran {
-    /// What is known of it.
+    /// The state of the test.
     running: Arc<Running>,
-    /// What became of the thresholds.
+    /// The results of the thresholds.
     pub(super) outcomes: Vec<Outcome>,
-    /// How long the load lasted.
+    /// The duration of the test.
     pub(super) elapsed: Duration,
-    /// Whether it can be believed.
+    /// The verdict on the validity of the result.
     pub(super) verdict: Vec<Said>,
-    /// What `setup()` gave, as JSON.
+    /// The return value of `setup()`, as JSON.
     pub(super) setup_data: Option<Arc<str>>,
-    /// Whether its load began.
+    /// True if the load began.
     pub(super) has_load: bool,
-    /// Why the command does not end with 0.
+    /// The reason why the exit code is not 0, if it is not.
     pub(super) refused: Option<Refused>,
 }
 
 impl Ran {
-    /// What was measured.
+    /// Returns the measured totals.
     pub(super) fn totals(&self) -> MutexGuard<'_, Totals> {
         self.running.totals()
     }
@@ -49,7 +49,7 @@ impl Ran {
     /// Calls the script's `handleSummary()` with this JSON.
     ///
     /// # Errors
-    /// What it threw, or why what it gave can't be written.
+    /// The exception, or the reason why the returned value can't be written.
     pub(super) fn handle_summary(&self, data: String) -> Result<Option<SummaryFiles>, Failure> {
         self.running.calls.summarise(&self.running, data)
     }
@@ -64,21 +64,21 @@ pub(super) struct Conductor<'a> {
     pub(super) stages: Vec<Arc<Stage>>,
     pub(super) state: Arc<RunState>,
     pub(super) commands: Commands,
-    /// The same for others to see and to change.
+    /// The state that is shared with the REST API.
     pub(super) running: Arc<Running>,
     pub(super) clocks: Clocks,
-    /// What else observes the load.
+    /// The other observers of the load.
     pub(super) natives: Vec<Box<dyn Observer>>,
-    /// What judges it.
+    /// The function that judges the validity of the load, if any.
     pub(super) judge: Option<fn(&End<'_>) -> Vec<Said>>,
     verdict: Vec<Said>,
 }
 
 impl<'a> Conductor<'a> {
-    /// A test that has not begun.
+    /// Creates the conductor of a test that has not begun.
     ///
     /// # Errors
-    /// If the engine can't run its functions.
+    /// If the engine can't run the functions of the test.
     pub(super) fn new(
         test: &'a Test,
         measures: &'a Measures,
@@ -116,7 +116,7 @@ impl<'a> Conductor<'a> {
         })
     }
 
-    /// Runs the test; `watcher` is told how it goes.
+    /// Runs the test; `watcher` is notified of its progress.
     ///
     /// # Errors
     /// If the engine can't run it: nothing was sent then.
@@ -125,7 +125,7 @@ impl<'a> Conductor<'a> {
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         self.wait_for_resume(watcher);
         let refused = match self.interrupt.reason() {
-            // Nothing of it has begun.
+            // The test was ended before its first part.
             Some(_) => None,
             None => self.run_parts(&plan, watcher)?,
         };
@@ -150,7 +150,7 @@ impl<'a> Conductor<'a> {
         })
     }
 
-    /// Waits for the end of a pause before anything begins.
+    /// Waits for the end of a pause before a part of the test begins.
     fn wait_for_resume(&self, watcher: &mut dyn Watcher) {
         while self.running.is_paused() && self.interrupt.reason().is_none() {
             self.running.reach(Step::Waiting);
@@ -159,7 +159,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// The test from its setup to its teardown; why it can't go on, if so.
+    /// Runs the test from its setup to its teardown; returns the reason why it can't continue, if
+    /// so.
     fn run_parts(
         &mut self,
         plan: &Plan,
@@ -179,7 +180,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Calls `setup()`; why nothing can follow, if so.
+    /// Calls `setup()`; returns the reason why the test can't continue, if so.
     fn set_up(&mut self, watcher: &mut dyn Watcher) -> Result<Option<Refused>, Refused> {
         let settings = self.test.settings();
         if !settings.has_setup || !self.test.program.has("setup") {
@@ -202,7 +203,7 @@ impl<'a> Conductor<'a> {
         ))
     }
 
-    /// Whether the script ended its test before the load: then nothing is torn down.
+    /// True if the test was ended before `setup()` returned: `teardown()` is not called then.
     fn has_aborted_setup(&self) -> bool {
         let is_aborted = self.interrupt.reason().is_some();
         is_aborted && !self.state.setup_data.is_known()
@@ -222,7 +223,7 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Counts the iterations that there was no time to begin.
+    /// Counts the iterations that the load had no time to begin.
     fn drop_unbegun(&mut self, watcher: &mut dyn Watcher) {
         for stage in &self.stages {
             if let Some(portion) = unbegun(stage, &self.state) {
@@ -251,7 +252,7 @@ impl<'a> Conductor<'a> {
         Ok(Some(refused))
     }
 
-    /// Calls a function of the script once.
+    /// Calls a function of the script once, in a run of its own.
     fn call(
         &mut self,
         name: &str,
@@ -331,7 +332,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Why the command does not end with 0: what came first counts.
+    /// Returns the reason why the exit code is not 0. An early end comes first, then a refusal,
+    /// crossed thresholds, and a test marked as failed.
     fn why_ended(&self, refused: Option<Refused>, outcomes: &[Outcome]) -> Option<Refused> {
         let reason = self.interrupt.reason().and_then(|reason| match reason {
             Reason::Failure => None,
@@ -352,7 +354,7 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// What ends a test when its script does.
+/// Returns the function that ends a test when its script does.
 fn ending_by(interrupt: Interrupt) -> Box<dyn Fn(Abort) + Send + Sync> {
     Box::new(move |asked| {
         interrupt.end(match asked {
@@ -362,7 +364,7 @@ fn ending_by(interrupt: Interrupt) -> Box<dyn Fn(Abort) + Send + Sync> {
     })
 }
 
-/// A scenario as its users see it.
+/// Converts a scenario to the form that its users see.
 fn stage(scenario: &loadline_k6_options::Scenario) -> Arc<Stage> {
     let executor = &scenario.executor;
     let iterations = match executor {
@@ -405,7 +407,7 @@ fn refused_by(failure: Failure) -> Refused {
 /// The users of all scenarios.
 pub(super) struct Users {
     pub(super) launches: Vec<Launch>,
-    /// The test whose thresholds are judged at the end of the load, if they are.
+    /// The test and the thresholds that are judged at the end of the load, if they are.
     pub(super) judged: Option<(Arc<Running>, Thresholds)>,
 }
 
@@ -424,7 +426,7 @@ impl Workload for Users {
     }
 }
 
-/// A threshold as a check of the run; none that is compared with no finite number.
+/// Converts a threshold to a check of the run; `None` if its bound is not a finite number.
 fn declared(outcome: Outcome) -> Option<DeclaredCheck> {
     let is_finite = |number: &f64| number.is_finite();
     Some(DeclaredCheck {

@@ -1,4 +1,4 @@
-//! The log of a command: what scripts say, and what went wrong.
+//! The log of a command: messages of scripts, and errors.
 
 mod lines;
 
@@ -13,35 +13,35 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
-/// How a log is written.
+/// The options of the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogOptions {
-    /// `--log-output`.
+    /// The value of `--log-output`.
     pub(super) output: Option<String>,
-    /// `--log-format`.
+    /// The value of `--log-format`.
     pub(super) format: Option<String>,
-    /// Whether it is coloured where it goes to a terminal.
+    /// True if the log is coloured on a terminal.
     pub(super) has_colours: bool,
-    /// Whether standard error is a terminal.
+    /// True if standard error is a terminal.
     pub(super) is_terminal: bool,
-    /// Whether entries of the lowest level are shown.
+    /// True if entries of the lowest level are shown.
     pub(super) is_verbose: bool,
 }
 
-/// Takes entries of the log.
+/// Writes entries of the log.
 pub(super) struct Console {
     screen: Arc<Screen>,
     begun: Instant,
     form: Form,
     is_verbose: bool,
     place: Mutex<Place>,
-    /// What stays out of it.
+    /// The secrets that are removed from the log.
     revealed: Arc<Revealed>,
     /// The file of `--console-output`, once it is known.
     of_scripts: Mutex<Option<File>>,
 }
 
-/// Where entries go.
+/// The destination of entries.
 enum Place {
     Stderr,
     Stdout,
@@ -50,10 +50,10 @@ enum Place {
 }
 
 impl Console {
-    /// The log that these options ask for.
+    /// Creates the log that these options describe.
     ///
     /// # Errors
-    /// If an output is none, or a file can't be written.
+    /// If the output is unknown, or its file can't be written.
     pub(super) fn new(
         options: &LogOptions,
         directory: &Path,
@@ -79,12 +79,12 @@ impl Console {
         })
     }
 
-    /// The secrets that stay out of the log.
+    /// Returns the secrets that are removed from the log.
     pub(super) fn revealed(&self) -> &Arc<Revealed> {
         &self.revealed
     }
 
-    /// Sends what scripts log to a file from now on.
+    /// Writes the messages of scripts to a file from now on.
     ///
     /// # Errors
     /// If it can't be written.
@@ -106,7 +106,7 @@ impl Console {
         });
     }
 
-    /// Logs why a command ends, unless that was told before.
+    /// Logs the reason why a command ends, unless it was logged before.
     pub(super) fn log_refusal(&self, refused: &Refused) {
         if refused.text.is_empty() {
             return;
@@ -138,7 +138,8 @@ impl Console {
         lines::line(form, &entry, &fields, when)
     }
 
-    /// Writes what a script's `console` says to its file, if there is one.
+    /// Writes a message of a script's `console` to its file; false if there is no such file or the
+    /// entry has another source.
     fn log_to_file(&self, entry: &Entry<'_>) -> bool {
         let is_console = entry.fields.contains(&("source", "console"));
         let mut file = self
@@ -149,7 +150,7 @@ impl Console {
             return false;
         };
         let text = self.text(Form::Logfmt, entry, &[]);
-        // The run is worth more than its log.
+        // The run continues even if its log can't be written.
         let _ = file.write_all(text.as_bytes());
         true
     }

@@ -1,8 +1,8 @@
-//! Single requests of the command itself: modules that a script imports from the web, and what
-//! `pause`, `status` and their like ask of a running test.
+//! Single requests of the command itself: modules that a script imports from the web, and requests
+//! of `pause`, `status` and the like to a running test.
 //!
-//! They go through the engine, as the requests of users do: one client knows proxies, TLS,
-//! redirects and encodings, and no second one has to.
+//! They are sent by the engine, like the requests of users, so that proxies, TLS, redirects and
+//! encodings need no second client.
 
 use super::go_words;
 use loadline_engine::{
@@ -19,11 +19,11 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use url::Url;
 
-/// How long a request may take, as in k6.
+/// The timeout of a request, as in k6.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// How many redirects are followed.
+/// The maximum number of redirects.
 const MOST_REDIRECTS: u32 = 10;
-/// The longest response that is kept.
+/// The maximum size of a response, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
 /// A request of the command.
@@ -31,25 +31,25 @@ const MOST_BYTES: usize = 64 << 20;
 pub(super) struct Asked {
     /// The method.
     pub(super) method: &'static str,
-    /// Where it goes.
+    /// The URL.
     pub(super) url: Url,
-    /// JSON that goes with it.
+    /// The JSON body, if there is one.
     pub(super) json: Option<String>,
 }
 
 /// A whole response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fetched {
-    /// Its status.
+    /// The status.
     pub(super) status: u16,
-    /// Its body, decoded.
+    /// The decoded body.
     pub(super) body: Vec<u8>,
 }
 
-/// Sends a request and waits for its response, redirects followed.
+/// Sends a request, follows redirects, and waits for the response.
 ///
 /// # Errors
-/// Why there is no response.
+/// The reason why there is no response.
 pub(super) fn fetch(asked: Asked, commands: &Commands) -> Result<Fetched, String> {
     let plan = plan(&asked);
     let (tell, told) = channel();
@@ -63,7 +63,7 @@ pub(super) fn fetch(asked: Asked, commands: &Commands) -> Result<Fetched, String
     response.unwrap_or_else(|| Err("interrupted".to_owned()))
 }
 
-/// One request of one user.
+/// Returns the plan of one request of one user.
 fn plan(asked: &Asked) -> Plan {
     let mut plan = Plan {
         requests: vec![Request {
@@ -154,12 +154,12 @@ impl<H: Host> Behaviour<H> for User {
             Ok(_) => kept.end.unwrap_or_else(|| Err("cut off".to_owned())),
             Err(error) => Err(ComposeError::to_string(&error)),
         };
-        // Nobody waits any more if the run was ended.
+        // There is no receiver any more if the run was ended.
         let _ = self.tell.send(fetched);
     }
 }
 
-/// Keeps the last response.
+/// Stores the last response.
 #[derive(Default)]
 struct Kept {
     body: Vec<u8>,

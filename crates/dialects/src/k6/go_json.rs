@@ -1,11 +1,11 @@
-//! JSON as Go writes it: numbers without a needless `.0`, and no letter that means something in
-//! HTML. Programs that read k6's JSON compare texts.
+//! JSON as Go writes it: numbers without an unneeded `.0`, and characters with a meaning in HTML
+//! escaped. Programs that read k6's JSON compare texts.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 
-/// A value on one line.
+/// Serialises a value on one line.
 pub(super) fn compact<T: Serialize + ?Sized>(value: &T) -> String {
     let mut text = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut text, Go);
@@ -15,12 +15,12 @@ pub(super) fn compact<T: Serialize + ?Sized>(value: &T) -> String {
     String::from_utf8(text).expect("JSON is text")
 }
 
-/// The same JSON on many lines, two spaces for each level.
+/// Formats JSON on many lines, two spaces for each level.
 pub(super) fn indented(json: &str) -> String {
     indented_by(2, json)
 }
 
-/// The same JSON on many lines, so many spaces for each level.
+/// Formats JSON on many lines, with this many spaces for each level.
 pub(super) fn indented_by(spaces: usize, json: &str) -> String {
     let mut page = Page {
         spaces,
@@ -44,7 +44,7 @@ pub(super) fn indented_by(spaces: usize, json: &str) -> String {
     page.text
 }
 
-/// What is written of an indented text.
+/// An indented text that is being written.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -98,7 +98,7 @@ impl Page {
     }
 }
 
-/// The letter of Go's encoder.
+/// The number and string formats of Go's encoder.
 struct Go;
 
 impl Formatter for Go {
@@ -122,7 +122,7 @@ impl Formatter for Go {
     }
 }
 
-/// A number: with an exponent below 10⁻⁶ and from 10²¹ on.
+/// Formats a number: with an exponent below 10⁻⁶ and from 10²¹ on.
 fn number(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 || (1e-6..1e21).contains(&size) {

@@ -1,8 +1,8 @@
-//! Sentences of Go's library that k6 prints: users and their tools know errors by them.
+//! Messages of Go's library that k6 prints: users and their tools recognise errors by them.
 
 use std::io;
 
-/// An error of the system as Go says it: `no such file or directory`.
+/// Formats an error of the system as Go does: `no such file or directory`.
 pub(super) fn system(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -11,7 +11,7 @@ pub(super) fn system(error: &io::Error) -> String {
     first.chain(letters).collect()
 }
 
-/// Why a request has no response, of what the engine says of it.
+/// Converts the engine's reason for a missing response to Go's words.
 pub(super) fn network(problem: &str) -> String {
     let refused = problem.strip_prefix("connecting to ");
     match refused.and_then(|rest| rest.split_once(": ")) {
@@ -23,7 +23,7 @@ pub(super) fn network(problem: &str) -> String {
     }
 }
 
-/// Why a text is no JSON.
+/// Returns Go's message for invalid JSON.
 pub(super) fn json(text: &[u8], error: &serde_json::Error) -> String {
     match wrong_letter(text, error) {
         Some(letter) if !error.is_eof() => {
@@ -33,7 +33,7 @@ pub(super) fn json(text: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
-/// The letter at which the parser stopped.
+/// Returns the character at which the parser stopped.
 fn wrong_letter(text: &[u8], error: &serde_json::Error) -> Option<char> {
     let line = text
         .split(|byte| *byte == b'\n')
@@ -42,7 +42,7 @@ fn wrong_letter(text: &[u8], error: &serde_json::Error) -> Option<char> {
     String::from_utf8_lossy(rest).chars().next()
 }
 
-/// What the parser looked for, in Go's words.
+/// Converts the parser's expectation to Go's words.
 fn place(problem: &str) -> &'static str {
     let known = [
         ("trailing characters", "after top-level value"),
@@ -62,7 +62,7 @@ fn place(problem: &str) -> &'static str {
     found.map_or("looking for beginning of value", |(_, theirs)| theirs)
 }
 
-/// A number as Go prints it in YAML: with an exponent below 10⁻⁴ and from 10⁶ on.
+/// Formats a number as Go prints it in YAML: with an exponent below 10⁻⁴ and from 10⁶ on.
 pub(super) fn yaml_number(value: f64) -> String {
     let scientific = format!("{value:e}");
     let Some((digits, exponent)) = scientific.split_once('e') else {

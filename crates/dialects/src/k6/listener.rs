@@ -1,4 +1,4 @@
-//! What is heard of a run while it lasts: what its users recorded, and how far it is.
+//! The observer of a run: receives the records of its users, and follows its progress.
 
 use super::natives::Said;
 use super::running::Running;
@@ -14,48 +14,48 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often the clock of the test is looked at.
+/// The time between two updates of the test's state.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// How long before a second is over users are counted. k6's clock begins before the load, so that
-/// it counts the users of a load of whole seconds before they go.
+/// The lead by which users are counted before the end of a second. k6's clock begins before the
+/// load, so that it counts the users of a load of whole seconds before they end.
 const EARLY: Duration = Duration::from_millis(60);
-/// Every how many seconds thresholds are judged.
+/// The interval between two evaluations of thresholds, in seconds.
 const JUDGED_EACH: u64 = 2;
 
-/// Is told how a test goes: a terminal, outputs.
+/// Is notified of the progress of a test: a terminal, outputs.
 pub(super) trait Watcher {
-    /// What users recorded, before it is added up.
+    /// Receives the records of users, before they are added up.
     fn portion(&mut self, portion: &Portion);
 
-    /// A little time has passed in a pause before the test.
+    /// Is called repeatedly during a pause before the test.
     fn paused(&mut self);
 
-    /// A little time has passed in `setup()`.
+    /// Is called repeatedly during `setup()`.
     fn setting_up(&mut self);
 
-    /// A little time has passed in the load, or in `teardown()`.
+    /// Is called repeatedly during the load and `teardown()`.
     fn moment(&mut self, moment: &Moment<'_>);
 
-    /// The test has ended.
+    /// Is called when the test has ended.
     fn ended(&mut self, moment: &Moment<'_>);
 }
 
-/// How a test stands.
+/// The state of a test at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment<'a> {
-    /// What its users share.
+    /// The state that its users share.
     pub(super) state: &'a RunState,
-    /// Its scenarios.
+    /// The scenarios.
     pub(super) stages: &'a [Arc<Stage>],
-    /// What the REST API made of it.
+    /// The state that the REST API can change.
     pub(super) running: &'a Running,
-    /// When its load began, if it has.
+    /// The begin of the load, if it has begun.
     pub(super) load_began: Option<Instant>,
-    /// When its load ended, if it has.
+    /// The end of the load, if it has ended.
     pub(super) load_ended: Option<Instant>,
 }
 
-/// Which run of a test it is.
+/// The run of a test: each test has three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Setup,
@@ -66,29 +66,29 @@ pub(super) enum Phase {
 /// The clocks of a test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clocks {
-    /// When its load began, if it has.
+    /// The begin of the load, if it has begun.
     pub(super) load_began: Option<Instant>,
-    /// When its load ended, if it has.
+    /// The end of the load, if it has ended.
     pub(super) load_ended: Option<Instant>,
-    /// When an interval of the run was heard of last.
+    /// The time at which the last interval of the run was received.
     pub(super) heard: Option<Instant>,
-    /// Seconds of the test that were looked at.
+    /// The seconds of the test that were processed.
     pub(super) seconds: u64,
-    /// How many users were active at the last look.
+    /// The number of active users at the last update.
     active: u32,
 }
 
-/// Hears what comes of a run.
+/// Receives the events of a run.
 pub(super) struct Listener<'a> {
     pub(super) running: &'a Running,
     pub(super) thresholds: &'a Thresholds,
     pub(super) state: &'a RunState,
     pub(super) stages: &'a [Arc<Stage>],
     pub(super) interrupt: &'a Interrupt,
-    /// Users that are ready when the load begins.
+    /// The users that are ready when the load begins.
     pub(super) ready: u32,
     pub(super) phase: Phase,
-    /// What judges the run, if it is judged.
+    /// The function that judges the validity of the run, if any.
     pub(super) judge: Option<fn(&End<'_>) -> Vec<Said>>,
     pub(super) verdict: &'a mut Vec<Said>,
     pub(super) clocks: &'a mut Clocks,
@@ -110,7 +110,7 @@ impl Observer for Listener<'_> {
             self.clocks.load_began = Some(now);
             self.running.begin_load();
         }
-        // What ended the test before this run could be told ends it now.
+        // A reason that arrived before this run could receive commands ends it now.
         let may_end = self.phase != Phase::Teardown;
         if let Some(reason) = self.interrupt.reason().filter(|_| may_end) {
             self.interrupt.end(reason);
@@ -126,7 +126,7 @@ impl Observer for Listener<'_> {
     }
 
     fn interval(&mut self, _: &Interval<'_>) -> Observed {
-        // The last one comes with the end.
+        // The last interval arrives together with the end.
         self.clocks.heard = Some(Instant::now());
         self.look();
         Ok(())
@@ -177,7 +177,8 @@ impl Listener<'_> {
         self.running.totals().add(portion);
     }
 
-    /// A second is nearly over, with so many users.
+    /// Records the users at the end of a second, and judges thresholds every [`JUDGED_EACH`]
+    /// seconds.
     fn second(&mut self, active: u32) {
         self.gauge(active);
         if self.clocks.seconds.is_multiple_of(JUDGED_EACH) {
@@ -185,7 +186,7 @@ impl Listener<'_> {
         }
     }
 
-    /// Notes how many users there are.
+    /// Records the numbers of users.
     fn gauge(&mut self, active: u32) {
         let mut recorder = Recorder::new(Arc::clone(&self.state.recording));
         let execution = &self.state.execution;
@@ -203,7 +204,7 @@ impl Listener<'_> {
         self.add(&recorder.take());
     }
 
-    /// Ends the test if a threshold was crossed that asks for it.
+    /// Judges thresholds; ends the test if one is crossed that aborts it.
     fn judge(&mut self) {
         let elapsed = self.state.execution.elapsed();
         let totals = self.running.totals();

@@ -1,11 +1,11 @@
-//! Modules of the web, and the copies of them that are kept.
+//! Modules of the web, and their cached copies.
 //!
-//! A module is asked for at each run, as k6 does, so that nobody tests with an old one unknowingly.
-//! The kept copy takes its place where the server can't be reached. Modules whose URL names a
-//! version, on the server of k6's own libraries, never change: of those the copy is used at once.
+//! A module is requested in each run, as in k6, so that no test uses an old version without notice.
+//! The cached copy is used if the server can't be reached. Modules whose URL contains a version, on
+//! the server of k6's own libraries, never change: their copies are used at once.
 //!
-//! A module is first asked for with `_k6=1` in its query, which some servers answer in another way,
-//! and then as it is.
+//! A module is first requested with `_k6=1` in its query, to which some servers respond
+//! differently, and then without it.
 
 use super::fetch::{Asked, Fetched, fetch};
 use loadline_runner::Commands;
@@ -14,40 +14,40 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// Whose modules never change, if their URL has a version.
+/// The host whose modules never change, if their URL contains a version.
 const VERSIONED: &str = "jslib.k6.io";
 
 /// A module of the web.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebModule {
-    /// Its text.
+    /// The source text.
     pub bytes: Vec<u8>,
-    /// Why this is the kept copy though its server was asked; worth a warning.
+    /// The reason why this is the cached copy although the server was tried; worth a warning.
     pub kept_because: Option<String>,
 }
 
-/// Why a module can't be had. Each ends a run with exit code 107.
+/// The reason why a module is not available. Each ends a run with exit code 107.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleError {
-    /// The server has none, or can't be reached, and there is no copy.
+    /// The server has no such module, or can't be reached, and there is no copy.
     #[error(
         "The moduleSpecifier \"{specifier}\" couldn't be retrieved from the resolved url \
          \"{url}\". Error : \"{problem}\""
     )]
     Unretrieved {
-        /// What the script wrote.
+        /// The specifier in the script.
         specifier: String,
-        /// What that stands for.
+        /// The resolved URL.
         url: String,
-        /// What went wrong.
+        /// The description of the failure.
         problem: String,
     },
-    /// It is neither on the disk nor on the web by HTTPS.
+    /// The URL has another scheme than `file` and `https`.
     #[error("only supported schemes for imports are file and https, {url} has `{scheme}`")]
     Scheme {
         /// The URL.
         url: String,
-        /// Its scheme.
+        /// The scheme.
         scheme: String,
     },
 }
@@ -62,8 +62,8 @@ pub struct ModulesCache {
 }
 
 impl ModulesCache {
-    /// Asks servers, and keeps copies in this folder, or none without one. [`folder`] is the usual
-    /// one.
+    /// Creates a cache with copies in this folder; `None` stores no copies. [`folder`] returns the
+    /// usual folder.
     pub fn new(folder: Option<PathBuf>, commands: &Commands) -> Self {
         let commands = commands.clone();
         let ask = move |url: &Url| fetch(get(url), &commands);
@@ -73,10 +73,10 @@ impl ModulesCache {
         }
     }
 
-    /// The module at a URL that a script wrote as `specifier`.
+    /// Returns the module at a URL, which the script wrote as `specifier`.
     ///
     /// # Errors
-    /// If there is none, or neither its server nor a copy can be had.
+    /// If there is no such module, or neither the server nor a copy is available.
     pub fn read(&self, specifier: &str, url: &Url) -> Result<WebModule, ModuleError> {
         if url.scheme() != "https" {
             return Err(ModuleError::Scheme {
@@ -104,7 +104,7 @@ impl ModulesCache {
         match fetched {
             Ok(found) => {
                 let bytes = found?;
-                // A run without its copy is better than no run.
+                // The run continues even if the copy can't be written.
                 let _ = self.keep(url, &bytes);
                 Ok(WebModule::fresh(bytes))
             }
@@ -118,7 +118,8 @@ impl ModulesCache {
         }
     }
 
-    /// What a server says: a module or why it has none. The outer error is that of no answer.
+    /// Requests a module from its server; the inner error is a response without a module, the outer
+    /// error is a missing response.
     fn retrieve(&self, url: &Url) -> Result<Result<Vec<u8>, String>, String> {
         let fetched = (self.ask)(url).map_err(|problem| format!("Get \"{url}\": {problem}"))?;
         Ok(match fetched.status {
@@ -132,7 +133,7 @@ impl ModulesCache {
         std::fs::read(self.folder.as_ref()?.join(file_name(url))).ok()
     }
 
-    /// Writes a copy whole or not at all, as another run may read it now.
+    /// Writes a copy completely or not at all, since another run may read it at the same time.
     fn keep(&self, url: &Url, bytes: &[u8]) -> io::Result<()> {
         let Some(folder) = &self.folder else {
             return Ok(());
@@ -162,7 +163,7 @@ impl WebModule {
     }
 }
 
-/// The folder of the copies: `loadline/modules` in that of the user's caches.
+/// Returns the folder of the copies: `loadline/modules` in the user's cache folder.
 pub fn folder(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |path: &PathBuf| path.is_absolute();
     let caches = variable("XDG_CACHE_HOME")
@@ -192,7 +193,7 @@ fn never_changes(url: &Url) -> bool {
     url.host_str() == Some(VERSIONED) && segments.any(is_version)
 }
 
-/// Whether a text is three numbers with dots between them.
+/// True if a text is three numbers with dots between them.
 fn is_version(text: &str) -> bool {
     let numbers: Vec<&str> = text.split('.').collect();
     let is_number = |n: &&str| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit());
@@ -214,7 +215,7 @@ mod tests {
 
     const URL: &str = "https://example.test/a.js?v=1";
 
-    /// A cache in a folder, that notes what it asks for and is answered by a rule.
+    /// Creates a cache in a folder that records its requests; a rule gives the responses.
     fn cache(
         folder: &Path,
         rule: impl Fn(&str) -> Result<(u16, &'static str), String> + Send + Sync + 'static,

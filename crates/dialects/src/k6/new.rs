@@ -1,7 +1,7 @@
 //! `k6 new`: a first script, from a template.
 //!
-//! A template of one's own may name `{{ .ScriptName }}` and `{{ .ProjectID }}`. Other actions of
-//! Go's templates are refused, as a script that has them by mistake is worse than none.
+//! A user's template may contain `{{ .ScriptName }}` and `{{ .ProjectID }}`. Other actions of Go's
+//! templates are refused, since a script that contains them unexpanded would be broken.
 
 use super::go_words;
 use loadline_runner::preflight::write_whole;
@@ -9,46 +9,46 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The name of a script that is given none.
+/// The default name of a script.
 pub const NAME: &str = "script.js";
 
-/// The template that is used unless another one is named.
+/// The default template.
 pub const TEMPLATE: &str = "minimal";
 
 const MINIMAL: &str = include_str!("new/minimal.js");
 const PROTOCOL: &str = include_str!("new/protocol.js");
 
-/// Where our templates have the settings of a project.
+/// The placeholder for the settings of a project in Loadline's templates.
 const CLOUD: &str = "{{ CLOUD }}";
 
-/// What is asked for.
+/// The arguments of `k6 new`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct New {
-    /// The script; relative to `directory`.
+    /// The path of the script, relative to `directory`.
     pub file: String,
-    /// Whether a file of that name may be overwritten.
+    /// True if an existing file may be overwritten.
     pub is_forced: bool,
-    /// `minimal`, `protocol`, or the path of a template.
+    /// The template: `minimal`, `protocol`, or a path.
     pub template: String,
-    /// The project in Grafana's cloud; empty for none.
+    /// The project in Grafana's cloud; empty for no project.
     pub project_id: String,
     /// The working directory.
     pub directory: PathBuf,
 }
 
-/// Why no script is made. Each ends the command with [`FAILED`](super::FAILED).
+/// The reason why no script is created. Each ends the command with [`FAILED`](super::FAILED).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NewError {
-    /// There is such a file.
+    /// The file exists.
     #[error("{0} already exists. Use the `--force` flag to overwrite it")]
     Exists(String),
     /// No template has this name.
     #[error("error retrieving template: invalid template type \"{0}\"")]
     Unknown(String),
-    /// No template has this name, but a file has.
+    /// No template has this name, but a file does.
     #[error("error retrieving template: invalid template type \"{0}\", did you mean ./{0}?")]
     Nearly(String),
-    /// There is no browser to load a page with.
+    /// The template needs a browser, which Loadline does not have.
     #[error(
         "error retrieving template: Loadline has no browser; use the template minimal or protocol"
     )]
@@ -58,14 +58,14 @@ pub enum NewError {
         "error retrieving template: failed to read template file {template}: open {path}: {problem}"
     )]
     Unreadable {
-        /// What the command line says.
+        /// The template as given on the command line.
         template: String,
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// What the system said.
+        /// The system's message.
         problem: String,
     },
-    /// The template has an action that is not known here.
+    /// The template has an unknown action.
     #[error(
         "failed to execute template {template}: {action} is unknown; use {{{{ .ScriptName }}}} or \
          {{{{ .ProjectID }}}}"
@@ -79,18 +79,18 @@ pub enum NewError {
     /// The script can't be written.
     #[error("open {path}: {problem}")]
     Unwritable {
-        /// The script.
+        /// The path of the script.
         path: String,
-        /// What the system said.
+        /// The system's message.
         problem: String,
     },
 }
 
 impl New {
-    /// Writes the script, and returns the line that is printed.
+    /// Writes the script, and returns the line to print.
     ///
     /// # Errors
-    /// If the file exists, the template is none, or the file can't be written.
+    /// If the file exists, the template is unknown or invalid, or the file can't be written.
     pub fn create(&self) -> Result<String, NewError> {
         let path = self.directory.join(&self.file);
         if !self.is_forced && !self.file.is_empty() && path.exists() {
@@ -139,7 +139,7 @@ impl New {
         self.fill(template, &text)
     }
 
-    /// A template with its actions carried out.
+    /// Fills in the actions of a template.
     fn fill(&self, template: &str, text: &str) -> Result<String, NewError> {
         let mut filled = String::new();
         let mut rest = text;
@@ -166,7 +166,7 @@ impl New {
         let written = match (self.file.is_empty(), self.is_forced) {
             (true, _) => Err(ErrorKind::NotFound.into()),
             (false, true) => write_whole(path, script.as_bytes()),
-            // A file that has come into being meanwhile is not overwritten either.
+            // A file that was created in the meantime is not overwritten either.
             (false, false) => {
                 File::create_new(path).and_then(|mut file| file.write_all(script.as_bytes()))
             }

@@ -1,4 +1,4 @@
-//! Where a script and its files come from: the disk, standard input, an archive, the web.
+//! The origin of a script and its files: the disk, standard input, an archive, the web.
 
 use super::archive::{Archive, is_archive};
 use super::modules_cache::{ModulesCache, folder};
@@ -11,28 +11,29 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// How standard input is called on a command line.
+/// The name of standard input on a command line.
 const STDIN: &str = "-";
 
-/// A script that is found, with all that it may read.
+/// A script that was found, with all files that it may read.
 pub(super) struct Origin {
-    /// Its main module.
+    /// The main module.
     pub(super) main: Url,
-    /// Where its files come from.
+    /// The source of files.
     pub(super) files: Files,
-    /// The archive that it is from, without its files.
+    /// The archive of the script, without its files; `None` if it is not from an archive.
     pub(super) archive: Option<Archive>,
 }
 
-/// Files by their URLs: those that are there already, the disk's and the web's.
+/// Files by their URLs: those already read, and those of the disk and the web.
 pub(super) struct Files {
     known: BTreeMap<Url, Vec<u8>>,
-    /// Whether what is not known is looked for: not for archives, which are whole.
+    /// True if other files are read from the disk and the web: false for archives, which are
+    /// complete.
     is_open: bool,
     web: ModulesCache,
 }
 
-/// What a command says of where it is started.
+/// The working directory and environment of a command.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The working directory.
@@ -42,8 +43,8 @@ pub struct Place {
 }
 
 impl Origin {
-    /// The script that an argument names: a path, an archive's path, or `-`. `kind` is what
-    /// `--type` says.
+    /// Finds the script of an argument: a path, an archive's path, or `-`. `kind` is the value of
+    /// `--type`.
     ///
     /// # Errors
     /// If it can't be read.
@@ -101,7 +102,7 @@ impl Origin {
     }
 }
 
-/// The bytes of the script itself.
+/// Reads the bytes of the script itself.
 fn read(argument: &str, main: &Url) -> Result<Vec<u8>, Refused> {
     let mut bytes = Vec::new();
     let read = match argument {
@@ -133,7 +134,7 @@ fn absolute(directory: &Path, path: &str) -> PathBuf {
     directory.join(path)
 }
 
-/// The URL of a file; `.` and `..` are resolved in it.
+/// Returns the URL of a file; `.` and `..` in it are resolved.
 fn file_url(path: &Path) -> Url {
     let url = Url::from_file_path(path).ok();
     let resolved = url.and_then(|url| Url::parse(url.as_str()).ok());

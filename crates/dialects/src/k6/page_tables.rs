@@ -1,12 +1,12 @@
-//! What k6 says of a test, for Loadline's page: its thresholds, checks and metrics as tables, and
-//! in few words what stands at the head. The form of the JSON is that of `loadline report
-//! --tables`, in docs/guide/html.md.
+//! k6's results of a test for Loadline's page: its thresholds, checks and metrics as tables, and a
+//! short verdict for the head of the page. The JSON has the form of `loadline report --tables`, in
+//! docs/guide/html.md.
 
 use loadline_k6_metrics::summary::{self, Described, Ended};
 use loadline_k6_metrics::{Outcome, Sink, builtin};
 use serde_json::{Value, json};
 
-/// All of it.
+/// Returns the verdicts and the tables.
 pub(super) fn tables(ended: &Ended<'_>, machine: &Described) -> Value {
     let told = summary::machine_readable(ended, true, machine);
     let results = &told["results"];
@@ -38,7 +38,8 @@ fn verdict(name: &str, figure: &str, note: &str, is_bad: bool) -> Option<Value> 
     Some(json!({ "name": name, "figure": figure, "note": note, "is_bad": is_bad }))
 }
 
-/// The requests that k6 counts as failed, in the place of those without a response.
+/// Returns the share of requests that k6 counts as failed; the page shows it in place of the
+/// requests without a response.
 fn failed(ended: &Ended<'_>) -> Option<Value> {
     let Some(Sink::Rate(rate)) = ended.totals.sink(builtin::HTTP_REQ_FAILED) else {
         return None;
@@ -82,7 +83,7 @@ fn checks_in_short(checks: &[Value]) -> Option<Value> {
     }
 }
 
-/// A table of these columns, those behind the first `texts` being numbers.
+/// Creates a table with these columns; the columns after the first `texts` ones are numbers.
 fn table(title: &str, columns: &[&str], texts: usize, rows: Vec<Value>) -> Value {
     let columns = columns.iter().enumerate();
     let columns = columns.map(|(at, name)| json!({ "name": name, "is_number": at >= texts }));
@@ -135,7 +136,7 @@ fn metrics(metrics: &[Value]) -> Value {
     table("Metrics", &["Metric", "Kind", "Values"], 3, rows)
 }
 
-/// With at most two decimals.
+/// Formats a number with at most two decimals.
 fn rounded(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

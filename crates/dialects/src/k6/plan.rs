@@ -1,7 +1,7 @@
 //! k6's scenarios as a plan of the engine.
 //!
-//! A virtual user is a user of the engine, an iteration what it does between two starts. Arrivals
-//! that find no user free are dropped, as k6 drops them, unless the command line lets them wait.
+//! A virtual user is a user of the engine, and an iteration is one pass of its function. Arrivals
+//! that find no free user are dropped, as in k6, unless the command line lets them wait.
 
 use loadline_k6_options::{Executor, Scenario, Settings, Stage};
 use loadline_plan::{
@@ -12,32 +12,33 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-/// Where no end is set: longer than any run.
+/// The duration of a scenario without an end: longer than any run.
 const ENDLESS: Duration = Duration::from_secs(30 * 24 * 3600);
-/// Requests end at times of their own; the plan's is behind all of them.
+/// The plan's timeout. It is longer than any request takes, because requests have timeouts of their
+/// own.
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
-/// How long dialling may take.
+/// The timeout of opening a connection.
 const DIAL_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What all plans of a test have in common.
+/// The common settings of all plans of a test.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ground<'a> {
-    /// Its script.
+    /// The script.
     pub(super) script: &'a Path,
-    /// What options say beside the load.
+    /// The options other than the load.
     pub(super) settings: &'a Settings,
-    /// Cores that may be used, at least 1.
+    /// The cores that may be used, at least 1.
     pub(super) cores: u32,
-    /// Draws what is random.
+    /// The seed of all random choices.
     pub(super) seed: u64,
-    /// What becomes of arrivals that find no user.
+    /// The treatment of arrivals that find no free user.
     pub(super) late: LateArrivals,
-    /// Whether HTTP/2 is spoken where a server chooses it.
+    /// True if HTTP/2 is used with servers that choose it.
     pub(super) speaks_http2: bool,
 }
 
 impl Ground<'_> {
-    /// The plan of these scenarios.
+    /// Returns the plan of these scenarios.
     ///
     /// # Errors
     /// If the engine can't run it.
@@ -50,8 +51,8 @@ impl Ground<'_> {
         Ok(plan)
     }
 
-    /// As many as there are cores, and no more than any scenario with a rate has users: each takes
-    /// its share of the arrivals.
+    /// Returns the number of threads: one for each core, but no more than the users of any scenario
+    /// with a rate, since each thread gets a share of the arrivals.
     fn threads(&self, plan: &Plan) -> u32 {
         let open = plan.scenarios.iter().map(|scenario| &scenario.load);
         let open = open.filter(|load| load.shape.is_open());
@@ -60,7 +61,7 @@ impl Ground<'_> {
         most.min(self.cores).max(1)
     }
 
-    /// The plan of one call of one function, which may take so long.
+    /// Returns the plan of one call of one function, with this time limit.
     ///
     /// # Errors
     /// If the engine can't run it.
@@ -132,7 +133,7 @@ impl Ground<'_> {
         }
     }
 
-    /// What the scenario is among the others.
+    /// Returns the scenario's place among the others.
     fn place(&self, scenario: &Scenario) -> Part {
         Part {
             name: scenario.name.clone(),
@@ -160,7 +161,7 @@ impl Ground<'_> {
     }
 }
 
-/// What the options say of names and addresses; what is wrong in them was refused before.
+/// Returns the rules for names and addresses of the options; invalid rules were refused before.
 fn naming(settings: &Settings) -> Naming {
     let ranges = settings.blocked_addresses.iter();
     Naming {
@@ -183,7 +184,7 @@ fn naming(settings: &Settings) -> Naming {
     }
 }
 
-/// A host and its address, each with a port or without.
+/// Parses a host and its address, each with or without a port.
 fn host_rule((host, address): (&String, &String)) -> Option<HostRule> {
     let (pattern, port) = match host.rsplit_once(':') {
         Some((pattern, port)) => (pattern, Some(port.parse().ok()?)),
@@ -217,7 +218,7 @@ fn tls(settings: &Settings) -> Tls {
     }
 }
 
-/// The versions from the first to the last that are spoken here; all if there are no bounds.
+/// Returns the supported versions from the first to the last; all if there are no bounds.
 fn versions((first, last): &(String, String)) -> Vec<TlsVersion> {
     let spoken = [("tls1.2", TlsVersion::V1_2), ("tls1.3", TlsVersion::V1_3)];
     let is_within = |name: &str| {
@@ -227,8 +228,9 @@ fn versions((first, last): &(String, String)) -> Vec<TlsVersion> {
     within.map(|(_, version)| version).collect()
 }
 
-/// Of a scenario with a rate each worker has a share of the arrivals, and a user from the begin on:
-/// what finds none on its worker would be dropped though others are free.
+/// Gives each worker at least one user from the begin on in scenarios with a rate: each worker has
+/// a share of the arrivals, and one that finds no user on its worker would be dropped although
+/// other users are free.
 fn give_each_worker_a_user(plan: &mut Plan) {
     let loads = plan.scenarios.iter_mut().map(|scenario| &mut scenario.load);
     for load in loads.filter(|load| load.shape.is_open()) {
@@ -286,8 +288,8 @@ fn load(executor: &Executor) -> Load {
     }
 }
 
-/// So many users until others are asked for. A load of none at all is refused by the engine, so
-/// that there is one at the very end.
+/// Returns the shape of a constant number of users, which commands may change. The engine refuses a
+/// load that never has a user, so that there is one at the very end.
 fn controlled(vus: u32, length: Option<Duration>) -> Shape {
     let stage = |duration, target| loadline_plan::Stage { duration, target };
     Shape::ClosedStages {
@@ -299,7 +301,7 @@ fn controlled(vus: u32, length: Option<Duration>) -> Shape {
     }
 }
 
-/// So many in each unit of time.
+/// Returns the rate of this many per unit of time.
 fn per(count: u64, unit: Duration) -> Rate {
     Rate {
         count,

@@ -1,6 +1,6 @@
-//! What a run shows while it lasts: its header, and how far its scenarios are.
+//! The output of a run while it lasts: its header, and the progress of its scenarios.
 //!
-//! On a terminal the block is drawn anew ten times a second; elsewhere it is printed each second.
+//! On a terminal the block is redrawn ten times a second; elsewhere it is printed once a second.
 
 mod rows;
 mod times;
@@ -18,11 +18,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use times::{digits, padded};
 
-/// How often the block is drawn on a terminal.
+/// The time between two drawings of the block on a terminal.
 const DRAWN_EACH: Duration = Duration::from_millis(100);
-/// How often it is printed elsewhere.
+/// The time between two printed blocks elsewhere.
 const PRINTED_EACH: Duration = Duration::from_secs(1);
-/// The fewest columns of names.
+/// The minimum width of names, in columns.
 const NAME_COLUMNS: usize = 4;
 
 const BANNER: &str = r"
@@ -32,7 +32,7 @@ const BANNER: &str = r"
   /          \   |   (  |  (‾)  |
  / __________ \  |_|\_\  \_____/ ";
 
-/// Shows how a run goes.
+/// Shows the progress of a run.
 pub(super) struct Progress<'a> {
     screen: &'a Screen,
     script: String,
@@ -42,14 +42,14 @@ pub(super) struct Progress<'a> {
     segment: f64,
     look: Look,
     is_quiet: bool,
-    /// When the block is due next.
+    /// The time at which the block is due next.
     due: Option<Instant>,
-    /// The block that stands at the end.
+    /// The block to show after the end.
     last: Option<Vec<String>>,
 }
 
 impl<'a> Progress<'a> {
-    /// Shows the run of a test.
+    /// Creates the progress of a test's run.
     pub(super) fn new(asked: &Asked<'a>, test: &'a Test, report: &'a Report) -> Self {
         let terminals = asked.surroundings.terminals;
         let scenarios = &test.options.scenarios;
@@ -72,7 +72,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Prints what is run.
+    /// Prints the header: the script, the outputs and the scenarios.
     pub(super) fn header(&self) {
         if self.is_quiet {
             return;
@@ -93,7 +93,7 @@ impl<'a> Progress<'a> {
         self.print(&(text + "\n"));
     }
 
-    /// All scenarios in a line.
+    /// Describes all scenarios in one line.
     fn summary(&self) -> String {
         let count = self.scenarios.len();
         let plural = if count == 1 { "" } else { "s" };
@@ -113,7 +113,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Text above the block; on a terminal its lines erase what was there.
+    /// Prints text above the block; on a terminal its lines erase the previous content.
     fn print(&self, text: &str) {
         match self.look.has_colours {
             true => self.screen.print(&text.replace('\n', "\u{1b}[0K\n")),
@@ -144,7 +144,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Shows the block that stands at the end, behind the summary.
+    /// Shows the last block, after the summary.
     pub(super) fn end(&mut self) {
         self.screen.end_block();
         let Some(lines) = self.last.take().filter(|_| !self.is_quiet) else {
@@ -157,7 +157,7 @@ impl<'a> Progress<'a> {
         self.screen.print(&ended(&lines, end));
     }
 
-    /// The lines of the block at this moment.
+    /// Returns the lines of the block at this moment.
     fn lines(&self, moment: &Moment<'_>) -> Vec<String> {
         let execution = &moment.state.execution;
         let ready = execution.users_ready.load(Ordering::Relaxed);
@@ -189,7 +189,7 @@ impl<'a> Progress<'a> {
         lines
     }
 
-    /// The lines before the load, while this goes on.
+    /// Returns the lines of the block before the load; `what` is the current activity.
     fn lines_before(&self, what: &str) -> Vec<String> {
         let row = |name: &str, share: f64, cells: Vec<String>| Row {
             name: name.to_owned(),
@@ -209,7 +209,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Lines with this end, behind an empty one.
+/// Joins lines with this end, after an empty one.
 fn ended(lines: &[String], end: &str) -> String {
     let each = lines.iter().map(|line| format!("{line}{end}"));
     format!("{end}{}", each.collect::<String>())
@@ -239,7 +239,7 @@ impl Watcher for Progress<'_> {
     }
 }
 
-/// How a scenario stands.
+/// Returns the row of a scenario.
 fn row(scenario: &Scenario, stage: &Stage, moment: &Moment<'_>) -> Row {
     let seen = stage
         .scenario()
@@ -265,7 +265,8 @@ fn row(scenario: &Scenario, stage: &Stage, moment: &Moment<'_>) -> Row {
     }
 }
 
-/// How long the load has lasted for a scenario: to its own end, if it has come to that.
+/// Returns the time that the load has lasted for a scenario: up to the scenario's end, if it has
+/// ended.
 fn load_elapsed(seen: &loadline_script_js::Scenario, moment: &Moment<'_>) -> Duration {
     let Some(began) = moment.load_began else {
         return Duration::ZERO;
@@ -308,7 +309,7 @@ fn mark(
     }
 }
 
-/// What stands right of the bar.
+/// Returns the texts to the right of the bar.
 fn cells(
     executor: &Executor,
     seen: &loadline_script_js::Scenario,
@@ -353,7 +354,7 @@ fn cells(
             let length = length.unwrap_or_default();
             let (count, time) = match is_done {
                 true => (0, time_or_whole),
-                // Here k6 writes both times alike.
+                // Here k6 formats both times alike.
                 false => {
                     let [time, whole] =
                         [elapsed.min(length), length].map(|one| padded(one, length));

@@ -1,8 +1,8 @@
-//! Why a command ends otherwise than well, and with which exit code.
+//! The reasons why a command fails, with their exit codes.
 
 use loadline_k6_options::OptionsError;
 
-/// The exit code of a command that was refused, as k6 has it.
+/// The exit code of a command that was refused, as in k6.
 pub const FAILED: u8 = 255;
 /// Thresholds were crossed.
 pub(super) const THRESHOLDS_CROSSED: u8 = 99;
@@ -10,29 +10,29 @@ pub(super) const THRESHOLDS_CROSSED: u8 = 99;
 pub(super) const SETUP_TIMEOUT: u8 = 100;
 /// `teardown()` took too long.
 pub(super) const TEARDOWN_TIMEOUT: u8 = 101;
-/// The REST API was told to end the test.
+/// The test was stopped by the REST API.
 pub(super) const STOPPED: u8 = 103;
-/// Options are wrong.
+/// Options are invalid.
 pub(super) const INVALID_CONFIG: u8 = 104;
 /// A signal ended the test.
 pub const INTERRUPTED: u8 = 105;
-/// The exit code of a run whose REST API can't be served, where `--address` asked for it.
+/// The exit code of a run whose REST API can't be served although `--address` is given.
 pub const CANNOT_SERVE: u8 = 106;
-/// The script threw where it must not.
+/// The script threw outside an iteration.
 pub(super) const SCRIPT_EXCEPTION: u8 = 107;
 /// The script ended its test.
 pub(super) const ABORTED: u8 = 108;
-/// The script said that its test has failed.
+/// The script marked its test as failed.
 pub(super) const MARKED_FAILED: u8 = 110;
 
-/// Why a command ends otherwise than well.
+/// The reason why a command fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refused {
     /// The exit code.
     pub(super) code: u8,
-    /// What is said of it; nothing if it was told before.
+    /// The message; empty if it was logged before.
     pub(super) text: String,
-    /// What kind of problem it is, or what to do about it.
+    /// The kind of problem, or the remedy.
     pub(super) hint: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Refused {
         }
     }
 
-    /// What a script threw where it must not.
+    /// Creates the refusal for an exception outside an iteration.
     pub(super) fn thrown(text: impl std::fmt::Display) -> Self {
         Refused::new(SCRIPT_EXCEPTION, format!("{text}\n")).with_hint("script exception")
     }

@@ -1,4 +1,4 @@
-//! What is said of a run behind its end: the summary, the script's own, files.
+//! The outputs of a run: the summary after its end, the script's own summary, files.
 
 use super::command::Asked;
 use super::conduct::Ran;
@@ -20,30 +20,30 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What is printed, and what is written.
+/// The outputs to print and to write.
 pub(super) struct Report {
     mode: Mode,
     /// The file of `--summary-export`.
     export: Option<String>,
-    /// Whether programs are given the newer form.
+    /// True if machine-readable summaries have the newer form.
     is_newer: bool,
     /// Loadline's own outputs.
     natives: Vec<Native>,
-    /// Files of all values, before the run.
+    /// The files of samples, before the run.
     files: Vec<SampleFile>,
-    /// The same, while it lasts.
+    /// The writers of the same files, during the run.
     writers: RefCell<Vec<SampleWriter>>,
-    /// What adds k6's results to pages.
+    /// The functions that add k6's results to pages.
     pages: RefCell<Vec<Conclude>>,
-    /// All outputs, as the header names them.
+    /// The names of all outputs in the header.
     described: Vec<String>,
 }
 
-/// An output of Loadline's own.
+/// One of Loadline's own outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Native {
     kind: Kind,
-    /// Its file, as it was named.
+    /// The file as named by the user.
     named: String,
     path: PathBuf,
 }
@@ -66,10 +66,10 @@ impl Native {
     }
 }
 
-/// The share of requests that may fail before it is said of a valid result.
+/// The share of failed requests from which the verdict of a valid result mentions them.
 const FEW_FAILED: f64 = 0.01;
 
-/// How much the summary says.
+/// The amount of detail in the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Disabled,
@@ -89,10 +89,10 @@ const NO_ITERATIONS: &str = "\
 No script iterations fully finished, consider making the test duration longer";
 
 impl Report {
-    /// What a command line asks for.
+    /// Creates the outputs of a command line.
     ///
     /// # Errors
-    /// If a mode or an output is none.
+    /// If a mode or an output is invalid.
     pub(super) fn of(asked: &Asked<'_>) -> Result<Report, Refused> {
         let mode = match asked.flag("summary-mode").as_deref() {
             None | Some("compact") => Mode::Compact,
@@ -110,7 +110,7 @@ impl Report {
                 false => mode,
             },
             export: asked.flag("summary-export"),
-            // The legacy summary has one form alone.
+            // The legacy summary has only one form.
             is_newer: mode != Mode::Legacy && asked.is_on("new-machine-readable-summary"),
             natives: Vec::new(),
             files: Vec::new(),
@@ -142,7 +142,7 @@ impl Report {
         Ok(report)
     }
 
-    /// Adds an output, as `--out` names it.
+    /// Adds an output, given as the value of `--out`.
     fn add(&mut self, asked: &Asked<'_>, output: &str) -> Result<(), Refused> {
         let (name, argument) = output.split_once('=').unwrap_or((output, ""));
         let directory = &asked.surroundings.place.directory;
@@ -196,7 +196,8 @@ impl Report {
         Ok(())
     }
 
-    /// The file that the dashboard is exported to, if it is; nothing is shown while the test runs.
+    /// Adds the file to which the dashboard is exported, if there is one; there is no dashboard
+    /// while the test runs.
     fn add_dashboard(&mut self, asked: &Asked<'_>, argument: &str) -> Result<(), Refused> {
         let mut pairs = argument.split('&').filter_map(|pair| pair.split_once('='));
         let file = pairs.rfind(|(name, _)| *name == "export");
@@ -215,17 +216,17 @@ impl Report {
         self.natives.iter().any(|native| native.kind == Kind::Page)
     }
 
-    /// Whether outputs want each value.
+    /// True if an output needs each sample.
     pub(super) fn keeps_samples(&self) -> bool {
         !self.files.is_empty()
     }
 
-    /// Whether the summary tells groups and scenarios apart.
+    /// True if the summary distinguishes groups and scenarios.
     pub(super) fn is_full(&self) -> bool {
         self.mode == Mode::Full
     }
 
-    /// The outputs, as the header names them.
+    /// Returns the names of the outputs for the header.
     pub(super) fn described(&self) -> String {
         match self.described.is_empty() {
             true => "-".to_owned(),
@@ -233,14 +234,14 @@ impl Report {
         }
     }
 
-    /// Writes what stands before all values.
+    /// Writes the text before all samples.
     pub(super) fn begin(&mut self, described: Described<'_>) {
         let files = std::mem::take(&mut self.files);
         let begun = files.into_iter().map(|file| file.begin(described));
         self.writers = RefCell::new(begun.collect());
     }
 
-    /// What makes Loadline's own outputs.
+    /// Creates the observers of Loadline's own outputs.
     pub(super) fn observers(&self, natives: Natives) -> Vec<Box<dyn Observer>> {
         let made = self.natives.iter().map(|native| match native.kind {
             Kind::Saved => (natives.save)(native.path.clone()),
@@ -253,13 +254,13 @@ impl Report {
         made.collect()
     }
 
-    /// Takes what users recorded.
+    /// Writes the samples of users.
     pub(super) fn take(&self, portion: &Portion) {
         let mut writers = self.writers.borrow_mut();
         writers.iter_mut().for_each(|writer| writer.take(portion));
     }
 
-    /// Says what is to be said of a run that has ended.
+    /// Prints and writes the results of a run that has ended.
     pub(super) fn conclude(&self, asked: &Asked<'_>, test: &Test, ran: &Ran) {
         for problem in self
             .writers
@@ -278,7 +279,7 @@ impl Report {
             self.summarise(asked, test, ran, &totals);
         }
         self.conclude_pages(asked, test, ran, &totals);
-        // Where nothing was sent there is nothing to believe.
+        // Without a request there is no validity to report.
         if totals.sink(builtin::HTTP_REQ_DURATION).is_some() {
             let have_failed = matches!(
                 totals.sink(builtin::HTTP_REQ_FAILED),
@@ -288,7 +289,7 @@ impl Report {
         }
     }
 
-    /// Adds what k6 says of the test to Loadline's pages.
+    /// Adds k6's results to Loadline's pages.
     fn conclude_pages(&self, asked: &Asked<'_>, test: &Test, ran: &Ran, totals: &Totals) {
         let pages = self.pages.take();
         if pages.is_empty() {
@@ -315,7 +316,7 @@ impl Report {
         });
         let own = match own_summary(asked, test, ran, (&ended, newer.as_ref())) {
             Ok(own) => own,
-            // Nothing takes the place of what can't be written.
+            // There is no replacement for a summary that can't be written.
             Err(problem) => return tell(asked, &problem),
         };
         let mut files = own.unwrap_or_else(|| self.usual_summary(&ended));
@@ -338,7 +339,7 @@ impl Report {
     }
 }
 
-/// What a summary is made of.
+/// Returns the data of a summary.
 fn ended<'a>(test: &'a Test, ran: &'a Ran, totals: &'a Totals) -> Ended<'a> {
     let settings = test.settings();
     Ended {
@@ -351,7 +352,7 @@ fn ended<'a>(test: &'a Test, ran: &'a Ran, totals: &'a Totals) -> Ended<'a> {
     }
 }
 
-/// What the newer form says beside what was measured.
+/// Returns the data that the newer form has in addition to the measurements.
 fn machine(test: &Test) -> Machine {
     let files = test.program.files();
     let source = files.get(&test.main);
@@ -365,9 +366,8 @@ fn machine(test: &Test) -> Machine {
     }
 }
 
-/// Says whether the result can be believed.
-/// Says whether the result can be believed; a valid one may be that of requests that failed, by the
-/// script's own expectation.
+/// Logs the verdict on the validity of the result; mentions if many requests failed, since a valid
+/// result may contain failures.
 fn tell_verdict(asked: &Asked<'_>, ran: &Ran, have_failed: bool) {
     for (index, said) in ran.verdict.iter().enumerate() {
         let but = match index == 0 && !said.is_warning && have_failed {
@@ -385,14 +385,14 @@ fn tell_verdict(asked: &Asked<'_>, ran: &Ran, have_failed: bool) {
     }
 }
 
-/// Whether a variable names the file of the dashboard's report.
+/// True if a variable names the file of the dashboard's report.
 fn has_export(environment: &BTreeMap<String, String>) -> bool {
     let file = environment.get("K6_WEB_DASHBOARD_EXPORT");
     file.is_some_and(|file| !file.is_empty())
 }
 
-/// The file of the output `csv`, and how it writes instants: from the argument, a file's name or
-/// `fileName=…,timeFormat=…`, and from variables.
+/// Returns the file of the output `csv`, and its time format: from the argument, which is a file
+/// name or `fileName=…,timeFormat=…`, and from variables.
 fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat), Refused> {
     let environment = &asked.surroundings.place.environment;
     let mut file = environment.get("K6_CSV_FILENAME").cloned();
@@ -402,7 +402,7 @@ fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat)
             None => file = Some(part.to_owned()),
             Some(("fileName", name)) => file = Some(name.to_owned()),
             Some(("timeFormat", name)) => format = Some(name.to_owned()),
-            // How often the file is written makes no difference in it.
+            // The interval of writing does not change the contents of the file.
             Some(("saveInterval", _)) => {}
             Some((name, _)) => {
                 return Err(Refused::new(
@@ -425,15 +425,16 @@ fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat)
     Ok((file.unwrap_or_else(|| "file.csv".to_owned()), format))
 }
 
-/// What `setup()` gave, if it gave anything.
+/// Returns the result of `setup()`, if there is one.
 fn setup_data(ran: &Ran) -> Option<Value> {
     serde_json::from_str(ran.setup_data.as_deref()?).ok()
 }
 
-/// What the script's `handleSummary()` gives; `None` without one, or where it gives nothing.
+/// Returns the files of the script's `handleSummary()`; `None` if there is no such function, or it
+/// returns nothing.
 ///
 /// # Errors
-/// Why what it gives can't be written.
+/// The reason why the returned value can't be written.
 fn own_summary(
     asked: &Asked<'_>,
     test: &Test,
@@ -464,7 +465,7 @@ fn own_summary(
     }
 }
 
-/// Writes texts to files; what went wrong, if something did.
+/// Writes texts to files; returns the problems, if there are any.
 fn write_all(asked: &Asked<'_>, files: &SummaryFiles) -> Option<String> {
     let mut problems = String::new();
     let screen = &asked.surroundings.screen;
@@ -496,7 +497,7 @@ fn tell(asked: &Asked<'_>, problem: &str) {
     });
 }
 
-/// The MD5 of a text in hexadecimal digits.
+/// Returns the MD5 of a text in hexadecimal digits.
 pub(super) fn md5_hex(text: &str) -> String {
     let digest = Md5::digest(text.as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,8 +1,8 @@
-//! The REST API of a running test, version 1, to the letter of k6's JSON.
+//! The REST API of a running test, version 1, with exactly k6's JSON.
 //!
-//! It has a thread of its own, so that it answers while workers are busy, and shares nothing with
-//! them: all it knows of the test it asks a [`Control`]. A call of a `Control` may take long (a
-//! setup), so that each has a thread from tokio's pool; `stop` is heard meanwhile.
+//! It has a thread of its own, so that it responds while workers are busy, and shares no data with
+//! them: all data of the test comes from a [`Control`]. A call of a `Control` may take long (a
+//! setup), so each runs on a thread of tokio's pool; `stop` is accepted meanwhile.
 //!
 //! Terms: a *document* is a JSON text in the form of JSON:API, which k6 uses.
 
@@ -37,38 +37,38 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
-/// The longest body of a request: setup data.
+/// The maximum size of a request's body in bytes: setup data.
 const MOST_BYTES: usize = 64 << 20;
 
-/// How long no connection is accepted after one could not be, such as for want of descriptors.
+/// The pause after a failure to accept a connection, for example for lack of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Why the API can't be served, in Go's words.
+/// The reason why the API can't be served, in Go's words.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address has no port.
     #[error("listen tcp: address {0}: missing port in address")]
     NoPort(String),
-    /// The port is no number of a port.
+    /// The port is not a valid number.
     #[error("listen tcp: address {0}: invalid port")]
     NoNumber(String),
-    /// The address can't be had.
+    /// The address can't be bound.
     #[error("listen tcp {address}: bind: {problem}")]
     Bind {
         /// The address.
         address: String,
-        /// What the system said.
+        /// The system's message.
         problem: String,
     },
-    /// The address names no host or port that is known.
+    /// The host or port of the address is unknown.
     #[error("listen tcp: lookup {address}: {problem}")]
     Unknown {
         /// The address.
         address: String,
-        /// What the system said.
+        /// The system's message.
         problem: String,
     },
-    /// The system gives no thread, or no descriptor to wait on.
+    /// The system provides no thread, or no descriptor to wait on.
     #[error("listen tcp: {0}")]
     System(#[from] io::Error),
 }
@@ -85,7 +85,7 @@ impl Server {
     /// Serves the API at an address such as `localhost:6565`.
     ///
     /// # Errors
-    /// If the address can't be had. Where `--address` asked for it, the run ends with
+    /// If the address can't be bound. If `--address` was given, the run ends with
     /// [`CANNOT_SERVE`](super::CANNOT_SERVE).
     pub fn start(address: &str, control: Arc<dyn Control>) -> Result<Server, ServeError> {
         let listener = listen(address)?;
@@ -104,7 +104,8 @@ impl Server {
         })
     }
 
-    /// Where it is served; with the port that the system chose, if the address had port 0.
+    /// Returns the address of the server; with the port that the system chose, if the given address
+    /// had port 0.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -114,7 +115,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // A panic there has been printed, and the run's end is no place for another one.
+            // A panic on that thread has been printed already; another one must not disturb the end
+            // of the run.
             let _ = thread.join();
         }
     }
@@ -135,7 +137,7 @@ fn listen(address: &str) -> Result<TcpListener, ServeError> {
     Err(ServeError::Bind { address, problem })
 }
 
-/// What an address stands for, IPv4 first; all of this machine's if it has a port alone.
+/// Resolves an address, IPv4 first; to all addresses of this machine if it has only a port.
 fn places(address: &str) -> Result<Vec<SocketAddr>, ServeError> {
     let Some((host, port)) = address.rsplit_once(':') else {
         return Err(ServeError::NoPort(address.to_owned()));
@@ -156,12 +158,12 @@ fn places(address: &str) -> Result<Vec<SocketAddr>, ServeError> {
     Ok(places)
 }
 
-/// The names that a request which comes over loopback may have in its field `Host`. A page in a
-/// browser of this machine can send requests there under a name of its own, which it has turned to
-/// this machine (DNS rebinding); so only names that nobody else can have are answered. Whoever
-/// serves the API to a network has let others in.
+/// The names that a request over loopback may have in its `Host` header. A page in a browser of
+/// this machine can send requests there under a host name of its own, which it resolves to this
+/// machine (DNS rebinding); so only names are accepted that no other host can have. A user who
+/// serves the API to a network has accepted requests from others.
 struct Names {
-    /// The host of the address that was asked for.
+    /// The host of the given address.
     own: String,
 }
 
@@ -180,7 +182,7 @@ impl Names {
         named.is_none_or(|named| self.has(named))
     }
 
-    /// Whether this is a name of this machine's loopback, with a port or without.
+    /// True if this is a name of this machine's loopback, with or without a port.
     fn has(&self, named: &str) -> bool {
         let host = match named.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
@@ -201,9 +203,9 @@ fn serve(
     ended: oneshot::Receiver<()>,
 ) {
     runtime.spawn(accept(listener, control, names));
-    // Either way of ending is the end.
+    // A sent message and a dropped sender both end the server.
     let _ = runtime.block_on(ended);
-    // A setup that is under way is not waited for.
+    // A setup that is running is not awaited.
     runtime.shutdown_background();
 }
 
@@ -217,13 +219,13 @@ async fn accept(listener: TcpListener, control: Arc<dyn Control>, names: Arc<Nam
                 let names = Arc::clone(&names);
                 drop(tokio::spawn(converse(stream, Arc::clone(&control), names)));
             }
-            // Nothing else runs on this thread but the API.
+            // This thread runs only the API.
             Err(_) => thread::sleep(PAUSE),
         }
     }
 }
 
-/// Serves one connection to its end.
+/// Serves one connection until it ends.
 async fn converse(stream: TcpStream, control: Arc<dyn Control>, names: Arc<Names>) {
     let is_loopback = stream.local_addr().is_ok_and(|own| own.ip().is_loopback());
     let service = service_fn(move |request| {
@@ -233,7 +235,7 @@ async fn converse(stream: TcpStream, control: Arc<dyn Control>, names: Arc<Names
     let connection = http1::Builder::new()
         .title_case_headers(true)
         .serve_connection(TokioIo::new(stream), service);
-    // A client that goes away is no problem of the test.
+    // A client that disconnects is not a problem of the test.
     let _ = connection.await;
 }
 
@@ -254,7 +256,7 @@ async fn respond(
     Ok(response(answer.unwrap_or_else(|_| Answer::broken())))
 }
 
-/// The whole body of a request, unless it is cut off or too long.
+/// Receives the whole body of a request; `None` if it is cut off or too long.
 async fn receive(mut body: Incoming) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
     while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {

@@ -1,6 +1,6 @@
-//! A running test as the REST API sees it, and what the API changes in it.
+//! A running test as seen by the REST API, and the state that the API changes.
 //!
-//! It is shared by the conductor, which says how far the test is, and the API's threads.
+//! It is shared by the conductor, which sets the test's step, and the API's threads.
 
 mod calls;
 mod controlled;
@@ -20,24 +20,24 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How far a test is, in the numbers of k6.
+/// The step that a test has reached, with k6's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Step {
-    /// Nothing of it has begun.
+    /// No part has begun.
     #[default]
     Created = 0,
-    /// It waits to be let go on.
+    /// The test is paused before it begins.
     Waiting = 4,
-    /// Its `setup()` runs.
+    /// `setup()` is running.
     Setup = 6,
-    /// Its load runs.
+    /// The load is running.
     Load = 7,
-    /// Its `teardown()` runs.
+    /// `teardown()` is running.
     Teardown = 8,
-    /// It came to its end.
+    /// The test has ended.
     Ended = 9,
-    /// It was ended before that.
+    /// The test was ended early.
     Interrupted = 10,
 }
 
@@ -49,25 +49,25 @@ pub(super) struct Running {
     pub(super) interrupt: Interrupt,
     pub(super) commands: Commands,
     pub(super) calls: Calls,
-    /// Users that are ready when the load begins.
+    /// The users that are ready when the load begins.
     pub(super) ready: u32,
     pub(super) live: Mutex<Live>,
     pub(super) resumed: Condvar,
 }
 
-/// What of it changes.
+/// The part of a test's state that changes.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     pub(super) step: Step,
     pub(super) is_paused: bool,
-    /// What thresholds were judged to be last.
+    /// The last results of the thresholds.
     pub(super) outcomes: Vec<Outcome>,
-    /// The first scenario whose users are changed from outside.
+    /// The first scenario whose number of users is controlled externally.
     pub(super) controlled: Option<Controlled>,
 }
 
 impl Live {
-    /// A test that has not begun.
+    /// Returns the state of a test that has not begun.
     pub(super) fn of(test: &Test) -> Self {
         Live {
             is_paused: test.settings().is_paused,
@@ -78,16 +78,16 @@ impl Live {
 }
 
 impl Running {
-    /// It is as far as this now.
+    /// Sets the step.
     pub(super) fn reach(&self, step: Step) {
         self.live().step = step;
     }
 
-    /// Its load has begun: what was asked for before holds from now on.
+    /// Begins the load: applies the changes that were requested before.
     pub(super) fn begin_load(&self) {
         let mut live = self.live();
         live.step = Step::Load;
-        // The load has just begun, so that nothing stands against it.
+        // The load has just begun, so that these commands can't fail.
         if let Some(controlled) = live.controlled.filter(Controlled::is_changed) {
             let _ = self
                 .commands
@@ -98,17 +98,17 @@ impl Running {
         }
     }
 
-    /// Thresholds were judged.
+    /// Stores the results of thresholds.
     pub(super) fn judged(&self, outcomes: Vec<Outcome>) {
         self.live().outcomes = outcomes;
     }
 
-    /// Whether it is paused.
+    /// True if the test is paused.
     pub(super) fn is_paused(&self) -> bool {
         self.live().is_paused
     }
 
-    /// Waits until it is let go on, so long at most.
+    /// Waits until the test is resumed, or this time has passed.
     pub(super) fn await_resume(&self, most: Duration) {
         let live = self.live();
         let waited = self
@@ -117,7 +117,7 @@ impl Running {
         drop(waited);
     }
 
-    /// The users of a scenario that is controlled from outside, and how many there may be.
+    /// Returns the users of an externally controlled scenario, and their maximum.
     pub(super) fn users_of(&self, scenario: usize) -> Option<(u32, u32)> {
         let live = self.live();
         let controlled = live.controlled.filter(|one| one.scenario == scenario)?;
@@ -125,7 +125,7 @@ impl Running {
         Some((vus, controlled.max))
     }
 
-    /// Pauses its load. The clock of the test stands still meanwhile.
+    /// Pauses the load. The clock of the test stops meanwhile.
     fn hold(&self) -> Result<(), ChangeProblem> {
         self.commands.pause()?;
         self.state.execution.end_part(Instant::now());
@@ -138,7 +138,7 @@ impl Running {
         Ok(())
     }
 
-    /// Users that are active.
+    /// Returns the number of active users.
     fn active(&self, live: &Live) -> i64 {
         let users = self.stages.iter().enumerate().map(|(index, stage)| {
             match live.controlled.filter(|one| one.scenario == index) {
@@ -156,11 +156,11 @@ impl Running {
     }
 
     fn live(&self) -> MutexGuard<'_, Live> {
-        // What it guards is whole whoever panicked meanwhile.
+        // The state is consistent even after a panic of another thread.
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was measured so far.
+    /// Returns the measurements so far.
     pub(super) fn totals(&self) -> MutexGuard<'_, Totals> {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
-//! The outputs `json` and `csv`: every value of a run with its tags, as k6 writes it.
+//! The outputs `json` and `csv`: every sample of a run with its tags, as k6 writes it.
 //!
-//! Values come in portions while the run lasts and are written at once, so that memory does not
+//! Samples arrive in portions while the run lasts and are written at once, so that memory does not
 //! grow with them.
 
 use super::{FAILED, Refused, go_json, go_words};
@@ -18,24 +18,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A file of values.
+/// A file of samples.
 pub(super) struct SampleFile {
     writer: Box<dyn Write>,
     form: Form,
-    /// What went wrong first; nothing is written any more then.
+    /// The first error; nothing more is written after it.
     problem: Option<String>,
 }
 
-/// The form of a file.
+/// The format of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// An object on each line.
     Json,
-    /// A row for each value.
+    /// A row for each sample.
     Csv(TimeFormat),
 }
 
-/// How the output `csv` writes instants.
+/// The time format of the output `csv`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TimeFormat {
     #[default]
@@ -48,7 +48,7 @@ pub(super) enum TimeFormat {
 }
 
 impl TimeFormat {
-    /// The format of this name.
+    /// Returns the format with this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "unix" => TimeFormat::Unix,
@@ -77,7 +77,7 @@ fn local(at_ns: u64) -> DateTime<Local> {
     Local.timestamp_nanos(i64::try_from(at_ns).unwrap_or(i64::MAX))
 }
 
-/// As Go writes it: no zeros at the end of the fraction.
+/// Formats a time as Go does: RFC 3339 without zeros at the end of the fraction.
 pub(super) fn rfc3339_nano(at_ns: u64) -> String {
     let whole = local(at_ns).to_rfc3339_opts(SecondsFormat::Secs, true);
     let fraction = at_ns % 1_000_000_000;
@@ -86,12 +86,12 @@ pub(super) fn rfc3339_nano(at_ns: u64) -> String {
     }
     let digits = format!("{fraction:09}");
     let digits = digits.trim_end_matches('0');
-    // The seconds end where 19 characters do, whatever the zone.
+    // The seconds end after 19 characters, in any time zone.
     let (seconds, zone) = whole.split_at(19);
     format!("{seconds}.{digits}{zone}")
 }
 
-/// What a run measures, as its outputs describe it.
+/// The metrics of a run, as its outputs describe them.
 #[derive(Clone, Copy)]
 pub(super) struct Described<'a> {
     pub(super) recording: &'a Arc<RecorderSetup>,
@@ -127,7 +127,7 @@ impl SampleFile {
         })
     }
 
-    /// Writes what comes before all values, and makes what writes them.
+    /// Writes the text before all samples, and creates the writer.
     pub(super) fn begin(self, described: Described<'_>) -> SampleWriter {
         let mut columns = described.system_tags.to_vec();
         columns.retain(|tag| !matches!(tag.as_str(), "vu" | "iter"));
@@ -151,19 +151,19 @@ impl SampleFile {
     }
 }
 
-/// Writes values to a file.
+/// Writes samples to a file.
 pub(super) struct SampleWriter {
     file: SampleFile,
     recording: Arc<RecorderSetup>,
     thresholds: Thresholds,
     /// The tags that have columns of their own, in CSV.
     columns: Vec<String>,
-    /// The metrics that were described already, in JSON.
+    /// The metrics that were already described, in JSON.
     seen: HashSet<MetricId>,
 }
 
 impl SampleWriter {
-    /// Writes what users recorded.
+    /// Writes the samples of users.
     pub(super) fn take(&mut self, portion: &Portion) {
         for sample in &portion.samples {
             let text = match self.file.form {
@@ -174,7 +174,7 @@ impl SampleWriter {
         }
     }
 
-    /// Brings all that was written to the file; what went wrong, if something did.
+    /// Flushes the file; returns the first error, if there was one.
     pub(super) fn end(mut self) -> Option<String> {
         let flushed = self.file.writer.flush();
         let problem = flushed.err().map(|error| go_words::system(&error));
@@ -213,7 +213,7 @@ impl SampleWriter {
         text + &go_json::compact(&point) + "\n"
     }
 
-    /// The line of a metric before its first value.
+    /// Returns the line of a metric before its first sample.
     fn description(&self, metric: MetricId) -> String {
         let all = self.recording.registry.all();
         let name = self.name(metric);
@@ -264,7 +264,7 @@ impl SampleWriter {
     }
 }
 
-/// `a=b&c=d`.
+/// Joins pairs as `a=b&c=d`.
 fn joined<'a>(pairs: impl Iterator<Item = &'a (String, String)>) -> String {
     let mut text = String::new();
     for (name, value) in pairs {
@@ -275,7 +275,7 @@ fn joined<'a>(pairs: impl Iterator<Item = &'a (String, String)>) -> String {
     text
 }
 
-/// A field of CSV (RFC 4180), in quotes where Go puts it in quotes.
+/// Formats a field of CSV (RFC 4180), in quotes where Go uses quotes.
 fn quoted(field: &str) -> String {
     let is_special = |letter: char| matches!(letter, ',' | '"' | '\r' | '\n');
     let begins_blank = field.starts_with(char::is_whitespace);
@@ -320,7 +320,7 @@ struct MetricData {
     submetrics: Option<Vec<Submetric>>,
 }
 
-/// A condition as the script states it, or with how it ends the run.
+/// A condition as in the script, alone or with its options for ending the run.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Threshold {

@@ -1,29 +1,30 @@
-//! What a command prints to, from several threads: standard output and standard error.
+//! The output of a command, from several threads: standard output and standard error.
 //!
-//! On a terminal a block of progress stands below all that is printed: the cursor waits at its
-//! begin, text that comes overwrites it, and the next block is drawn behind that text.
+//! On a terminal a block of progress is below all printed text: the cursor waits at the block's
+//! begin, new text overwrites the block, and the next block is drawn after that text.
 
 use super::go_words;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Where a command prints.
+/// The output streams of a command.
 pub struct Screen(Mutex<Streams>);
 
-/// A stream that text goes to.
+/// A stream to which text is written.
 pub type Stream = Box<dyn Write + Send>;
 
 struct Streams {
     stdout: Stream,
     stderr: Stream,
-    /// Whether a block is shown.
+    /// True if a block is shown.
     has_block: bool,
-    /// Why standard output has failed, if it has: what is lost was the summary, or a part of it.
+    /// The reason why standard output has failed, if it has: the summary, or a part of it, is lost
+    /// then.
     broken: Option<String>,
 }
 
 impl Screen {
-    /// Prints to these streams.
+    /// Creates the output to these streams.
     pub fn new(stdout: Stream, stderr: Stream) -> Self {
         Screen(Mutex::new(Streams {
             stdout,
@@ -44,12 +45,12 @@ impl Screen {
     pub(super) fn print_error(&self, text: &str) {
         let mut streams = self.lock();
         let text = streams.above_block(text);
-        // Where it is closed nobody wants to know.
+        // If stderr is closed, there is no other output for problems.
         let _ = streams.stderr.write_all(text.as_bytes());
         let _ = streams.stderr.flush();
     }
 
-    /// Shows a block of progress in place of the one before.
+    /// Shows a block of progress in place of the previous one.
     pub(super) fn show(&self, block: &str) {
         let lines = block.matches('\n').count();
         let mut streams = self.lock();
@@ -57,24 +58,24 @@ impl Screen {
         streams.out(&format!("{block}\r\u{1b}[J\u{1b}[{lines}A"));
     }
 
-    /// Leaves the block that is shown where it is, and goes on behind what comes.
+    /// Ends the block: following text does not overwrite it.
     pub(super) fn end_block(&self) {
         self.lock().has_block = false;
     }
 
-    /// Why standard output could not be written, if that is so.
+    /// Returns the reason why standard output could not be written, if so.
     pub(super) fn broken(&self) -> Option<String> {
         self.lock().broken.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, Streams> {
-        // What it guards is whole whoever panicked meanwhile.
+        // The state is consistent even after a panic of another thread.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Streams {
-    /// Text whose lines erase those of the block that they overwrite.
+    /// Returns a text whose lines erase those of the block that they overwrite.
     fn above_block(&self, text: &str) -> String {
         match self.has_block {
             true => text.replace('\n', "\u{1b}[0K\n"),

@@ -1,6 +1,7 @@
-//! The sources of `k6/secrets`: files and values that a command line names.
+//! The sources of `k6/secrets`: files and values given on the command line.
 //!
-//! What a script has asked for is kept out of the log, and out of the URLs in what is measured.
+//! Secrets that a script has requested are removed from the log, and from the URLs in the
+//! measurements.
 
 use super::origin::Place;
 use super::{FAILED, Refused, go_words};
@@ -10,26 +11,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What stands in the log in place of a secret.
+/// The replacement of a secret in the log.
 const REDACTED: &str = "***SECRET_REDACTED***";
-/// The name of a source that is given none.
+/// The name of a source without a name.
 const UNNAMED: &str = "default";
 
 /// All sources of a test.
 #[derive(Default)]
 pub(super) struct SecretSources {
     by_name: BTreeMap<String, BTreeMap<String, String>>,
-    /// The one that a script means that names none.
+    /// The source for requests that name none.
     default: Option<String>,
     revealed: Arc<Revealed>,
 }
 
-/// The secrets that a script has asked for.
+/// The secrets that a script has requested.
 #[derive(Debug, Default)]
 pub(super) struct Revealed(Mutex<BTreeSet<String>>);
 
 impl Revealed {
-    /// A text without them.
+    /// Returns a text without these secrets.
     pub(super) fn redacted(&self, text: &str) -> String {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let secrets = known.iter().rev();
@@ -47,7 +48,7 @@ impl Revealed {
     }
 }
 
-/// A secret as `encodeURIComponent` writes it into a URL.
+/// Encodes a secret as `encodeURIComponent` does for URLs.
 fn in_url(secret: &str) -> String {
     let mut text = String::new();
     for byte in secret.bytes() {
@@ -60,10 +61,10 @@ fn in_url(secret: &str) -> String {
 }
 
 impl SecretSources {
-    /// The sources that a command line names; what is revealed of them is kept in `revealed`.
+    /// Creates the sources of a command line; requested secrets are added to `revealed`.
     ///
     /// # Errors
-    /// If a source is none, or its file can't be read.
+    /// If a source is invalid, or its file can't be read.
     pub(super) fn of(
         invocation: &Invocation,
         place: &Place,
@@ -109,7 +110,7 @@ impl SecretSources {
     }
 }
 
-/// What is said of a source.
+/// The configuration of a source.
 #[derive(Default)]
 struct Described {
     name: Option<String>,
@@ -135,7 +136,7 @@ impl Described {
         described
     }
 
-    /// The lines of its file, each `name=value`.
+    /// Reads the lines of the file, each `name=value`.
     fn read(&self, place: &Place) -> Result<BTreeMap<String, String>, Refused> {
         let file = self.file.clone().unwrap_or_default();
         let text = fs::read_to_string(place.directory.join(&file)).map_err(|error| {

@@ -1,24 +1,24 @@
-//! What ends a test before its end, and who is told of it.
+//! The early end of a test: its reasons, and the runs to end.
 //!
-//! The first reason counts. It ends the run that is under way, and the test goes on with what
-//! comes behind that: `teardown()` and the summary.
+//! The first reason counts. It ends the current run, and the test continues with the parts after
+//! it: `teardown()` and the summary.
 
 use loadline_record::Ended;
 use loadline_runner::{Command, Commands};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Why a test ends before its end.
+/// The reason why a test ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// A signal came: its name.
+    /// A signal with this name was received.
     Signal(&'static str),
-    /// The script ended its test, and says this.
+    /// The script ended its test, with this message.
     Script(String),
-    /// What a user ended with that no test can go on behind.
+    /// A user failed in a way that the test can't continue after.
     Failure,
-    /// Thresholds were crossed; what k6 says of it.
+    /// Thresholds were crossed; the message is k6's.
     Thresholds(String),
-    /// The REST API was told so.
+    /// The REST API stopped it.
     Asked,
 }
 
@@ -35,8 +35,9 @@ struct State {
 }
 
 impl Interrupt {
-    /// A signal of this name came. Whether the test ends in an orderly way now; if not, the
-    /// process has to end at once: the test has not begun, or this is the second signal.
+    /// Handles a signal with this name. Returns true if the test ends in an orderly way now;
+    /// otherwise the process must end at once: the test has not begun, or this is the second
+    /// signal.
     #[must_use]
     pub fn signal(&self, name: &'static str) -> bool {
         let mut state = self.state();
@@ -49,17 +50,17 @@ impl Interrupt {
         is_first && has_begun
     }
 
-    /// Whether a signal came.
+    /// True if a signal was received.
     pub(super) fn has_signal(&self) -> bool {
         self.state().has_signal
     }
 
-    /// The test begins; these are its runs.
+    /// Begins the test with these runs.
     pub(super) fn begin(&self, runs: &Commands) {
         self.state().runs = Some(runs.clone());
     }
 
-    /// Ends the run that is under way, and the test with it.
+    /// Ends the current run, and the test with it.
     pub(super) fn end(&self, reason: Reason) {
         let mut state = self.state();
         state.reason.get_or_insert(reason);
@@ -70,13 +71,13 @@ impl Interrupt {
         }
     }
 
-    /// Why the test ends before its end, if it does.
+    /// Returns the reason why the test ends early, if it does.
     pub(super) fn reason(&self) -> Option<Reason> {
         self.state().reason.clone()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // What it guards is whole whoever panicked meanwhile.
+        // The state is consistent even after a panic of another thread.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! A test that is loaded: its script, its options from all places, its thresholds.
+//! A loaded test: its script, its options from all sources, its thresholds.
 
 use super::client_keys::decrypted;
 use super::console::Console;
@@ -21,31 +21,31 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
 
-/// A test that is loaded.
+/// A loaded test.
 pub(super) struct Test {
-    /// Its main module.
+    /// The main module.
     pub(super) main: Url,
-    /// Its script.
+    /// The script.
     pub(super) program: Arc<Program>,
-    /// Its options.
+    /// The options.
     pub(super) options: Consolidated,
-    /// The variables of its script.
+    /// The variables of the script.
     pub(super) env: BTreeMap<String, String>,
-    /// What its virtual users have for themselves.
+    /// The degree of isolation between virtual users.
     vu_mode: VuMode,
 }
 
-/// What its users are told, and what is judged.
+/// The recording of a test, and the thresholds to judge.
 pub(super) struct Measures {
     pub(super) thresholds: Thresholds,
     pub(super) recording: Arc<RecorderSetup>,
 }
 
 impl Test {
-    /// Loads what a command line names.
+    /// Loads the test of a command line.
     ///
     /// # Errors
-    /// If the script or an option is wrong.
+    /// If the script or an option is invalid.
     pub(super) fn load(
         invocation: &Invocation,
         origin: Origin,
@@ -109,15 +109,15 @@ impl Test {
         })
     }
 
-    /// What options say beside the load.
+    /// Returns the options other than the load.
     pub(super) fn settings(&self) -> &Settings {
         &self.options.settings
     }
 
-    /// What is recorded and judged, without thresholds where they are unwanted.
+    /// Returns the recording and the thresholds, without thresholds if they are disabled.
     ///
     /// # Errors
-    /// If a threshold is none.
+    /// If a threshold is invalid.
     pub(super) fn measures(
         &self,
         has_thresholds: bool,
@@ -142,7 +142,7 @@ impl Test {
         })
     }
 
-    /// What its users are told.
+    /// Returns the options for the users.
     pub(super) fn user_options(&self) -> UserOptions {
         let settings = self.settings();
         let usual = HttpOptions::default();
@@ -172,7 +172,7 @@ impl Test {
 }
 
 impl Measures {
-    /// What is said of submetrics by tags that only a sample's metadata has.
+    /// Returns the warnings about submetrics with tags that only a sample's metadata has.
     pub(super) fn unindexed(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         for submetric in self.recording.submetrics.all() {
@@ -191,7 +191,7 @@ impl Measures {
     }
 }
 
-/// What the flag says that virtual users have for themselves.
+/// Returns the isolation of virtual users that the flag sets.
 fn vu_mode(invocation: &Invocation, place: &Place) -> Result<VuMode, Refused> {
     let Some(name) = invocation.flag("vu-mode", &place.environment) else {
         return Ok(VuMode::default());
@@ -202,7 +202,7 @@ fn vu_mode(invocation: &Invocation, place: &Place) -> Result<VuMode, Refused> {
     })
 }
 
-/// The tags that k6 sets itself, and that were not asked for.
+/// Returns the tags that k6 sets itself and that were not requested.
 fn unwanted_tags(wanted: &[String]) -> Vec<String> {
     let set = [
         "error",
@@ -223,7 +223,7 @@ fn unwanted_tags(wanted: &[String]) -> Vec<String> {
     unwanted.map(str::to_owned).collect()
 }
 
-/// The tags that are only set where they are asked for, and that were.
+/// Returns the requested tags among those that are only set on request.
 fn optional_tags(wanted: &[String]) -> Vec<String> {
     let asked = wanted
         .iter()
@@ -231,8 +231,8 @@ fn optional_tags(wanted: &[String]) -> Vec<String> {
     asked.cloned().collect()
 }
 
-/// The variables of a script: those of the system where they are wanted, those that an archive
-/// brings, and those of `-e`.
+/// Returns the variables of a script: those of the system if requested, those of an archive, and
+/// those of `-e`.
 fn script_env(
     invocation: &Invocation,
     origin: &Origin,
@@ -284,7 +284,8 @@ fn warn_of_unknown(script: &Tier, console: &Console) {
     }
 }
 
-/// The options of all places, the strongest last. Variables that `-e` sets are options, too.
+/// Consolidates the options of all sources, the strongest last. Variables set by `-e` are options,
+/// too.
 fn options(
     invocation: &Invocation,
     script: Tier,
@@ -309,7 +310,7 @@ fn options(
     })
 }
 
-/// What the configuration file says, if there is one: the one that is named, or the user's own.
+/// Reads the configuration file, if there is one: the named one, or the user's own.
 fn config_file(invocation: &Invocation, place: &Place) -> Result<Tier, Refused> {
     let named = invocation.flag("config", &place.environment);
     let path = match &named {
@@ -367,7 +368,7 @@ fn delay_ns(value: &Value) -> Option<u64> {
     time.map(|time| time.duration().as_nanos() as u64)
 }
 
-/// What a run of the test is begun with.
+/// Creates the state with which a run of the test begins.
 pub(super) fn run_state(
     test: &Test,
     measures: &Measures,

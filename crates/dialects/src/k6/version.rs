@@ -1,4 +1,4 @@
-//! `k6 version`: the version of k6 whose letter is kept, and ours.
+//! `k6 version`: the version of k6 that is emulated, and Loadline's.
 
 use super::go_json;
 use serde::Serialize;
@@ -8,12 +8,12 @@ pub const K6: &str = "1.8.1";
 
 const OURS: &str = env!("CARGO_PKG_VERSION");
 
-/// The line of `k6 version`.
+/// Returns the line of `k6 version`.
 pub fn line() -> String {
     format!("k6 v{K6} (Loadline {OURS}, {}/{})\n", system(), machine())
 }
 
-/// The line of `k6 version --json`. It has no `go_version`: there is no Go.
+/// Returns the line of `k6 version --json`. It has no `go_version`, since Loadline does not use Go.
 pub fn json() -> String {
     let version = Version {
         go_arch: machine(),
@@ -24,7 +24,7 @@ pub fn json() -> String {
     go_json::compact(&version) + "\n"
 }
 
-/// What is printed, sorted by key as k6 has it.
+/// The printed object, sorted by key as in k6.
 #[derive(Serialize)]
 struct Version {
     go_arch: &'static str,
@@ -37,7 +37,7 @@ fn k6_version() -> String {
     format!("v{K6}")
 }
 
-/// The operating system in Go's words.
+/// Returns the operating system in Go's words.
 pub(super) fn system() -> &'static str {
     match std::env::consts::OS {
         "macos" => "darwin",
@@ -45,7 +45,7 @@ pub(super) fn system() -> &'static str {
     }
 }
 
-/// The kind of machine in Go's words.
+/// Returns the kind of machine in Go's words.
 fn machine() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",

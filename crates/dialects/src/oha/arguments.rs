@@ -252,7 +252,7 @@ fn parse_count(text: &str) -> Result<u64, String> {
     if !is_decimal || number * factor > u64::MAX as f64 {
         return Err(not_a_count());
     }
-    // A decimal that binary fractions miss by a little is still what was typed.
+    // A decimal number that binary fractions miss slightly still gives the typed value.
     Ok((number * factor * (1.0 + f64::EPSILON)) as u64)
 }
 
@@ -279,10 +279,10 @@ fn parse_url(text: &str) -> Result<url::Url, String> {
 }
 
 impl Arguments {
-    /// Reads the words behind the tool's name.
+    /// Reads the words after the tool's name.
     ///
     /// # Errors
-    /// What is printed instead of a run: a refusal, the help, or the version.
+    /// The output that replaces a run: a refusal, the help, or the version.
     pub(super) fn read(words: &[String]) -> Result<Self, clap::Error> {
         let line = std::iter::once("oha").chain(words.iter().map(String::as_str));
         Arguments::try_parse_from(line)

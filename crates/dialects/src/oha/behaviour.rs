@@ -25,44 +25,45 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// The most that messages kept by a worker take, in bytes, and what a head takes of it.
+/// The maximum size of the messages that a worker keeps, in bytes, and the estimated size of a
+/// head.
 const MOST_KEPT_BYTES: usize = 64 << 20;
 const HEAD_BYTES: usize = 1024;
-/// How long a user waits where nothing could be sent, in nanoseconds.
+/// The pause of a user after a request that could not be sent, in nanoseconds.
 const PAUSE_NS: u64 = 1_000_000;
 
-/// Makes the users of one worker.
+/// Creates the users of one worker.
 #[derive(Debug)]
 pub(super) struct OhaScenario(Rc<Worker>);
 
-/// What the users of a worker share.
+/// The state that the users of a worker share.
 #[derive(Debug)]
 struct Worker {
     options: Arc<Options>,
-    /// Whether each success is listed.
+    /// True if each success is listed.
     lists: bool,
-    /// What came of requests since the last report.
+    /// The results of requests since the last report.
     results: RefCell<Results>,
-    /// When the last request ended, from the command's begin.
+    /// The end of the last request, in nanoseconds from the command's begin.
     end_ns: Cell<u64>,
     random: RefCell<ChaCha8Rng>,
-    /// The messages of a list of URLs, written when they are first sent.
+    /// The messages of a list of URLs, each written when it is first sent.
     written: RefCell<Vec<Option<Rc<Prepared>>>>,
 }
 
-/// A message, and where it goes.
+/// A message and its destination.
 #[derive(Debug)]
 struct Prepared {
     url: Url,
     endpoint: usize,
     message: Message,
-    /// The index of its body.
+    /// The index of the body.
     line: usize,
     part: Part,
 }
 
 impl OhaScenario {
-    /// The users of the worker with this index, who draw from a stream of the seed.
+    /// Creates the users of the worker with this index; they draw from a stream of the seed.
     pub(super) fn new(options: Arc<Options>, lists: bool, seed: u64, index: u32) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(u64::from(index) + 1);
@@ -93,9 +94,9 @@ impl<H: Host> Scenario<H> for OhaScenario {
         has_any.then(|| AnyTally::new(mem::replace(results, no_results(&self.0.options))))
     }
 
-    /// A connection that fails is a request that failed, and the next one follows at once: that
-    /// is so where their number is bounded. A run of some time need not ask a dead server a
-    /// hundred thousand times a second.
+    /// True for a run with a duration. In a run with a number of requests, a failed connection is a
+    /// failed request, and the next one follows at once, since their number is bounded. A run with
+    /// a duration need not send a hundred thousand requests per second to a dead server.
     fn backs_off(&self) -> bool {
         self.0.options.arguments.duration.is_some()
     }
@@ -143,27 +144,27 @@ impl Prepared {
             tail: &self.message.body,
             http2: self.message.http2.as_ref(),
             parts: std::slice::from_ref(&self.part),
-            // As hyper, whose connections oha drives itself.
+            // As in hyper, whose connections oha drives itself.
             resend: Resend::Never,
         }
     }
 }
 
 impl Worker {
-    /// Whether a request has ended behind the end of `-z`, so that nothing more is begun: what is
-    /// waited for are the requests in flight alone.
+    /// True if a request has ended after the end of `-z`, so that no more requests begin: only
+    /// those in flight are awaited.
     fn is_past_deadline(&self) -> bool {
         let deadline = self.options.arguments.duration;
         deadline.is_some_and(|deadline| self.end_ns.get() >= nanoseconds(deadline))
     }
 
-    /// Whether what is sent was written before.
+    /// True if the messages are written before they are needed.
     fn is_prompt(&self) -> bool {
         let is_one = matches!(&self.options.urls, Urls::List(list) if list.len() == 1);
         is_one && self.options.signer.is_none() && matches!(self.options.bodies, Bodies::One(_))
     }
 
-    /// What is sent next.
+    /// Returns the next message to send.
     fn next<H: Host>(&self, requester: &Requester<H>) -> Result<Rc<Prepared>, String> {
         let mut random = self.random.borrow_mut();
         let (url, index) = self.options.urls.draw(&mut *random)?;
@@ -187,7 +188,8 @@ impl Worker {
         Ok(prepared)
     }
 
-    /// Whether the messages of all URLs, with such a body each, are kept when they are written.
+    /// True if the messages of all URLs, each with a body of this size, are kept once they are
+    /// written.
     fn has_room_for_messages(&self, body_bytes: usize) -> bool {
         let Urls::List(list) = &self.options.urls else {
             return false;
@@ -219,8 +221,8 @@ impl Worker {
         })
     }
 
-    /// Sends a message, and follows the redirects that it leads to. All are one result, with the
-    /// status and the size of the last.
+    /// Sends a message, and follows the redirects of its responses. All of them are one result,
+    /// with the status and the size of the last response.
     async fn follow<H: Host>(&self, requester: &Requester<H>, first: Rc<Prepared>) {
         let mut prepared = Rc::clone(&first);
         let mut so_far: Option<Success> = None;
@@ -249,7 +251,8 @@ impl Worker {
         }
     }
 
-    /// How long the next request of a chain may take: all of them together have the timeout.
+    /// Returns the timeout for the next request of a chain, in nanoseconds: the whole chain shares
+    /// one timeout.
     fn left_of_timeout(&self, so_far: Option<&Success>) -> u64 {
         let Some(timeout) = self.options.arguments.timeout else {
             return u64::MAX;
@@ -258,7 +261,8 @@ impl Worker {
         nanoseconds(timeout).saturating_sub(used_ns).max(1)
     }
 
-    /// The request that a redirect leads to: the same again, whatever its status, as in oha.
+    /// Prepares the request that follows a redirect: the same method and body, whatever the status,
+    /// as in oha.
     fn next_hop<H: Host>(
         &self,
         requester: &Requester<H>,
@@ -300,8 +304,9 @@ impl Worker {
         self.end_ns.set(self.end_ns.get().max(tally.end_ns));
     }
 
-    /// Times from the command's begin. Over HTTP/2 opening a connection does not count; where the
-    /// user wants it, the wait before the send does.
+    /// Converts the times of a success to times from the command's begin. Over HTTP/2 the time of
+    /// opening a connection is excluded; with `--latency-correction` the delay before the send is
+    /// included.
     fn timed(&self, mut success: Success) -> Success {
         let wait_ns = nanoseconds(self.options.wait());
         success.start_ns += wait_ns;
@@ -319,7 +324,7 @@ impl Worker {
     }
 }
 
-/// What a worker has before its first request.
+/// Returns the empty results of a worker.
 fn no_results(options: &Options) -> Results {
     Results {
         tally: Tally::new(options.arguments.stats_success_breakdown),
@@ -327,7 +332,8 @@ fn no_results(options: &Options) -> Results {
     }
 }
 
-/// A response that a redirect led to, as the end of the request that was made first.
+/// Returns the result of a response after a redirect, with the start and the first phases of the
+/// first request.
 fn chained(before: &Success, last: &Success) -> Success {
     Success {
         start_ns: before.start_ns,
@@ -344,15 +350,15 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// How an exchange ended.
+/// The end of an exchange.
 #[derive(Debug)]
 struct End {
     outcome: Result<Success, Cow<'static, str>>,
-    /// From the run's begin.
+    /// The time from the run's begin, in nanoseconds.
     end_ns: u64,
 }
 
-/// Watches one exchange; its Location, if `HEAD`.
+/// Observes one exchange; with `HEAD`, its `Location` too.
 #[derive(Debug, Default)]
 struct Watch<const HEAD: bool> {
     body_bytes: u64,
@@ -362,7 +368,7 @@ struct Watch<const HEAD: bool> {
 }
 
 impl<const HEAD: bool> Watch<HEAD> {
-    /// `None` if the run was over before it was sent.
+    /// Returns the end of the exchange; `None` if the run was over before it was sent.
     fn end(mut self) -> Option<End> {
         let exchange = self.exchange.take()?;
         Some(End {
@@ -390,7 +396,7 @@ impl<const HEAD: bool> Watch<HEAD> {
         }
     }
 
-    /// What oha says of it: the system's own words where it is the system that told.
+    /// Returns oha's text for the error; the system's message if there is an `errno`.
     fn error(&mut self, kind: ErrorKind) -> Cow<'static, str> {
         if kind == ErrorKind::Timeout {
             return Cow::Borrowed("timeout");

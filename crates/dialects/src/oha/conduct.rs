@@ -1,4 +1,4 @@
-//! An oha command from its words to its exit code.
+//! An oha command, from its words to its exit code.
 
 use super::arguments::{Arguments, Format};
 use super::behaviour::OhaScenario;
@@ -28,37 +28,37 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How often it is looked whether the user ends a wait.
+/// The time between two checks whether the user ends a wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a command takes from where it is started.
+/// The environment of a command.
 pub struct Surroundings<'a> {
-    /// Cores that may be used, at least 1.
+    /// The cores that may be used, at least 1.
     pub cores: u32,
-    /// Processes that the threads are spread over, at least 1.
+    /// The processes that the threads are spread over, at least 1.
     pub processes: u32,
-    /// Draws what is random.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Ends the run where the user wants that; the report is printed all the same.
+    /// Ends the run when the user wants it; the report is printed all the same.
     pub commands: Commands,
-    /// Where the report goes.
+    /// The output for the report.
     pub stdout: &'a mut dyn Write,
-    /// Where problems go.
+    /// The output for problems.
     pub stderr: &'a mut dyn Write,
-    /// What stdout is.
+    /// The kind of `stdout`.
     pub place: Place,
-    /// Makes what is shown while a run lasts, with so many frames per second.
+    /// Creates the live view of a run, with this many frames per second.
     pub view: &'a dyn Fn(u32) -> Option<Box<dyn Observer>>,
-    /// What is watched while a run is shown.
+    /// The processes and hosts to watch while a run is shown.
     pub watch: Option<Watch>,
 }
 
-/// What stdout is.
+/// The kind of `stdout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Whether it is a terminal, on which a run is shown.
+    /// True if it is a terminal, on which a run is shown.
     pub is_terminal: bool,
-    /// Whether that shows colours.
+    /// True if the terminal shows colours.
     pub has_colours: bool,
 }
 
@@ -71,12 +71,12 @@ impl std::fmt::Debug for Surroundings<'_> {
     }
 }
 
-/// Runs the command with these words behind its name; returns its exit code.
+/// Runs the command with these words after its name; returns its exit code.
 pub fn run(words: &[String], mut surroundings: Surroundings<'_>) -> u8 {
     let output = command(words, &mut surroundings).unwrap_or_else(|output| output);
     let printed = surroundings.stdout.write_all(output.stdout.as_bytes());
     let printed = printed.and_then(|()| surroundings.stdout.flush());
-    // Where stderr is closed nobody wants to know.
+    // If stderr is closed, there is no other output for problems.
     let _ = surroundings.stderr.write_all(output.stderr.as_bytes());
     match printed {
         Ok(()) => output.code,
@@ -87,8 +87,8 @@ pub fn run(words: &[String], mut surroundings: Surroundings<'_>) -> u8 {
     }
 }
 
-/// One request that the command with these words behind its name sends over HTTP/1, head and body;
-/// empty with HTTP/2. Files that the words name are read, and nothing is sent.
+/// Returns one request that the command with these words after its name sends over HTTP/1, head and
+/// body; empty with HTTP/2. Files named by the words are read, and nothing is sent.
 ///
 /// # Errors
 /// The exit code of a command that sends nothing.
@@ -149,11 +149,11 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
     conductor.conduct(plan, &mut destination)
 }
 
-/// What is said of words that name the standard input.
+/// The refusal of words that name the standard input.
 const READ_ONCE: &str = "each of several processes reads the files of the command, and the standard \
                          input can be read once; give a file, or leave out --processes.";
 
-/// Whether words name a file that can be read once.
+/// True if the words name a file that can be read only once.
 fn is_read_once(words: &[String]) -> bool {
     let streams = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
     words
@@ -161,7 +161,7 @@ fn is_read_once(words: &[String]) -> bool {
         .any(|word| streams.iter().any(|stream| word.contains(stream)))
 }
 
-/// Random URLs, as requests would have them.
+/// Prints random URLs, drawn as for requests.
 fn dump(
     options: &Options,
     count: usize,
@@ -180,14 +180,15 @@ fn dump(
     Ok(Output::default())
 }
 
-/// Where the report goes.
+/// The destination of the report.
 enum Destination {
     Stdout,
     File(File),
 }
 
 impl Destination {
-    /// The file is made before the run: what can't be written is known then.
+    /// Creates the output file before the run, so that a file that can't be written is reported at
+    /// once.
     fn of(options: &Options) -> Result<Self, Output> {
         let Some(path) = &options.arguments.output else {
             return Ok(Destination::Stdout);
@@ -217,7 +218,8 @@ struct Conductor<'a, 'b> {
 }
 
 impl Conductor<'_, '_> {
-    /// Without a plan nothing is sent.
+    /// Runs the plan, or sends nothing without one; then prints the report and stores the
+    /// successes.
     fn conduct(
         mut self,
         plan: Option<Plan>,
@@ -248,7 +250,7 @@ impl Conductor<'_, '_> {
         Ok(output)
     }
 
-    /// A run in which nothing was sent.
+    /// Returns the result of a run that sent nothing.
     fn nothing(&self, began: SystemTime) -> Ran {
         Ran {
             measured: Measured {
@@ -261,7 +263,7 @@ impl Conductor<'_, '_> {
         }
     }
 
-    /// Adds the successes to a database, if that is asked for.
+    /// Adds the successes to the database of `--db-url`, if it is given.
     fn store(&self, began: SystemTime, spool: &mut Spool, output: &mut Output) {
         let Some(path) = &self.options.arguments.db_url else {
             return;
@@ -277,7 +279,7 @@ impl Conductor<'_, '_> {
         }
     }
 
-    /// Whether each success is listed somewhere.
+    /// True if each success is listed in an output.
     fn lists(&self) -> bool {
         let arguments = &self.options.arguments;
         arguments.output_format == Format::Csv || arguments.db_url.is_some()
@@ -324,8 +326,8 @@ impl Conductor<'_, '_> {
         })
     }
 
-    /// Waits, at most until the user ends the run; returns how long. The first burst comes after as
-    /// long as the others, as in oha.
+    /// Waits for a time, or until the user ends the run; returns the time waited. The first burst
+    /// comes after one burst interval, as in oha.
     fn wait(&self, time: Duration) -> Duration {
         let begun = Instant::now();
         while !self.surroundings.commands.is_ending() && begun.elapsed() < time {
@@ -338,7 +340,8 @@ impl Conductor<'_, '_> {
         self.surroundings.place.is_terminal && !self.options.arguments.no_tui
     }
 
-    /// `cut_short` is how long the first burst was waited for, if the user ended the run.
+    /// Returns the figures of a run. `cut_short` is the wait before the first burst, if the user
+    /// ended the run.
     fn measured(&self, summary: &Summary, tally: Tally, cut_short: Option<Duration>) -> Measured {
         let end_ns = match (cut_short, self.options.arguments.duration) {
             (Some(waited), _) => waited.as_nanos() as u64 + summary.duration_ns,
@@ -379,7 +382,7 @@ impl Conductor<'_, '_> {
     }
 }
 
-/// Why no run began; what oha panics at is a refusal.
+/// Returns the output for a run that could not start. It is a refusal where oha panics.
 fn refusal(error: RunError) -> Output {
     match error {
         RunError::Start(StartError::Tls(_)) => Output::refusal(error),
@@ -387,11 +390,11 @@ fn refusal(error: RunError) -> Output {
     }
 }
 
-/// A run that has ended.
+/// The result of a run.
 #[derive(Debug)]
 struct Ran {
     measured: Measured,
-    /// Why not all of it was measured, if so.
+    /// The reason why the measurement is incomplete, if it is.
     failure: Option<String>,
 }
 
@@ -401,13 +404,13 @@ struct Users {
     terms: Terms,
 }
 
-/// What the users of a command are made of.
+/// The data from which the users of a command are created.
 #[derive(Debug, Serialize, Deserialize)]
 struct Terms {
-    /// The words behind the command's name.
+    /// The words after the command's name.
     words: Vec<String>,
     seed: u64,
-    /// Whether each success is listed.
+    /// True if each success is listed.
     lists: bool,
 }
 
@@ -429,7 +432,7 @@ impl Terms {
 /// The tool's name in jobs.
 pub(crate) const TOOL: &str = "oha";
 
-/// Makes the users of a job of oha's: its words are read anew, and the files that they name.
+/// Creates the users of a job of oha: reads the words again, and the files that they name.
 ///
 /// # Errors
 /// If one of them can't be read any more.
@@ -442,11 +445,11 @@ pub(crate) fn launch(job: &Job) -> Result<Launch, String> {
     Ok(terms.launch(Arc::new(options)))
 }
 
-/// Adds up what the workers count.
+/// Adds up the counts of the workers.
 struct Listener<'a> {
     spool: Option<&'a mut Spool>,
     tally: Tally,
-    /// Why not all successes could be kept to be listed, if so.
+    /// The reason why not all successes could be stored for the list, if so.
     problem: Option<String>,
 }
 
@@ -461,7 +464,7 @@ impl Observer for Listener<'_> {
 }
 
 impl Listener<'_> {
-    /// Keeps a row, as long as that works.
+    /// Stores a row, until the first error.
     fn list(&mut self, row: &Row) {
         let is_whole = self.problem.is_none();
         let Some(spool) = self.spool.as_mut().filter(|_| is_whole) else {

@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// As oha declares it.
+/// The table as oha declares it.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS oha (
     url TEXT NOT NULL,
     start REAL NOT NULL,
@@ -24,7 +24,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS oha (
 const INSERT: &str = "INSERT INTO oha (url, start, start_latency_correction, end, duration, \
                       status, len_bytes, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// The rows can't be stored.
+/// The error for rows that can't be stored.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StoreError {
     #[error(transparent)]
@@ -33,16 +33,16 @@ pub(super) enum StoreError {
     Spool(#[from] io::Error),
 }
 
-/// A run whose successes are stored.
+/// The run whose successes are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoredRun {
-    /// When it began.
+    /// The begin of the run.
     pub(super) began: SystemTime,
-    /// Whether times count from the intended start.
+    /// True if times count from the intended start.
     pub(super) is_corrected: bool,
 }
 
-/// Adds all rows in one transaction: none of them if that fails.
+/// Adds all rows in one transaction: no rows at all if one fails.
 pub(super) fn store(path: &Path, run: StoredRun, spool: &mut Spool) -> Result<(), StoreError> {
     let said = |error| StoreError::from(DatabaseError::of(path, error));
     let mut connection = open(path)?;

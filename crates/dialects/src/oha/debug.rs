@@ -1,5 +1,4 @@
-//! `--debug`: one request and its response, printed as the types of Rust's HTTP libraries print
-//! themselves.
+//! `--debug`: one request and its response, in the debug format of Rust's HTTP types.
 
 use super::message::Message;
 use super::options::{Options, Version};
@@ -20,19 +19,19 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use url::Url;
 
-/// The most of a body that is printed.
+/// The maximum size of a printed body, in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
-/// What is printed of a request.
+/// The output for a request.
 #[derive(Debug)]
 pub(super) struct Printed {
     /// The request, with its response if there is one.
     pub(super) text: String,
-    /// Why there is no response.
+    /// The reason why there is no response.
     pub(super) problem: Option<String>,
 }
 
-/// Sends the request for a URL once.
+/// Sends the request for a URL once, and returns the text of both.
 ///
 /// # Errors
 /// If it can't be sent this way.
@@ -102,7 +101,7 @@ fn printed_request(options: &Options, url: &Url, message: &Message, body: &[u8])
     {
         append(request.headers_mut(), name.as_bytes(), value.as_bytes());
     }
-    // It is added when the request is sent.
+    // The header is added when the request is sent.
     request.headers_mut().remove(http::header::CONTENT_LENGTH);
     printed(&request)
 }
@@ -171,7 +170,7 @@ impl<H: Host> Behaviour<H> for User {
     }
 }
 
-/// Keeps a whole response.
+/// Stores a whole response.
 #[derive(Default)]
 struct Watch {
     is_old: bool,

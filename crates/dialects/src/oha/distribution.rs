@@ -1,14 +1,14 @@
-//! Times as a distribution: a histogram of three digits, with extremes and mean exact, so that a
-//! run of any length needs the same memory.
+//! Times as a distribution: a histogram of three significant digits with exact extremes and mean,
+//! so that a run of any length needs the same memory.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// The most that is told apart: an hour and more, in nanoseconds.
+/// The longest time that the histogram distinguishes, in nanoseconds: a day.
 const HIGHEST_NS: u64 = 24 * 3_600_000_000_000;
 /// The percentiles of every report.
 pub(super) const PERCENTILES: [f64; 9] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
-/// Bars of the printed histogram.
+/// The number of bars of the printed histogram.
 const BARS: usize = 11;
 
 /// Times in nanoseconds.
@@ -19,14 +19,14 @@ pub(super) struct Distribution {
     extremes: Extremes,
 }
 
-/// Least, most and mean of times, without their distribution. Nanoseconds.
+/// The minimum, maximum and mean of times, without their distribution. Nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Extremes {
     pub(super) count: u64,
     total_ns: u128,
     least_ns: u64,
     most_ns: u64,
-    /// How many were exactly the least.
+    /// The number of times equal to the minimum.
     least_count: u64,
 }
 
@@ -59,7 +59,7 @@ impl Extremes {
         }
     }
 
-    /// Seconds; infinite if there is none, as in oha.
+    /// Returns the minimum in seconds; infinity if there is no time, as in oha.
     pub(super) fn fastest(&self) -> f64 {
         match self.count {
             0 => f64::INFINITY,
@@ -67,7 +67,7 @@ impl Extremes {
         }
     }
 
-    /// Seconds; negative infinity if there is none.
+    /// Returns the maximum in seconds; negative infinity if there is no time.
     pub(super) fn slowest(&self) -> f64 {
         match self.count {
             0 => f64::NEG_INFINITY,
@@ -75,7 +75,7 @@ impl Extremes {
         }
     }
 
-    /// Seconds; not a number if there is none.
+    /// Returns the mean in seconds; NaN if there is no time.
     pub(super) fn average(&self) -> f64 {
         self.total_ns as f64 / self.count as f64 / 1e9
     }
@@ -95,7 +95,7 @@ fn empty() -> Histogram<u64> {
         .expect("the bounds are in order, and three digits are possible")
 }
 
-/// A histogram on its way to another process: the values that occur, with their counts.
+/// The format of a histogram for another process: the recorded values with their counts.
 mod counts {
     use super::{Histogram, empty};
     use serde::de::{Deserialize, Deserializer, Error};
@@ -137,8 +137,8 @@ impl Distribution {
         &self.extremes
     }
 
-    /// The value with index ⌊p · n / 100⌋ of all in rising order, in seconds; not a number if there
-    /// is none.
+    /// Returns the value with index ⌊p · n / 100⌋ of all in rising order, in seconds; NaN if there
+    /// is no value.
     pub(super) fn percentile(&self, percent: f64) -> f64 {
         let count = self.extremes.count;
         if count == 0 {
@@ -161,8 +161,9 @@ impl Distribution {
         self.extremes.slowest()
     }
 
-    /// The bars of the printed histogram: each with its label in seconds, and how many values lie
-    /// above the label before it and up to its own. The first one counts the fastest alone.
+    /// Returns the bars of the printed histogram: each with its label in seconds, and the number of
+    /// values above the previous label and up to its own. The first bar counts only values equal to
+    /// the minimum.
     pub(super) fn bars(&self) -> Vec<(f64, u64)> {
         let (fastest, slowest) = (self.extremes.fastest(), self.extremes.slowest());
         if self.extremes.count == 0 {
@@ -186,7 +187,7 @@ impl Distribution {
         bars
     }
 
-    /// The middle of the histogram's bucket, but never beyond what was seen.
+    /// Returns the middle of a value's bucket, limited to the range of the recorded values.
     fn within(&self, value_ns: u64) -> u64 {
         let middle = self.histogram.median_equivalent(value_ns);
         middle.clamp(self.extremes.least_ns, self.extremes.most_ns)

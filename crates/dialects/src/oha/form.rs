@@ -1,8 +1,8 @@
 //! `-F`: a multipart form (RFC 7578), built once.
 //!
 //! A part is `name=value`, `name=@path` (a file with its name) or `name=<path` (a file's content),
-//! followed by `;type=…` and `;filename=…` if wanted. A semicolon that begins neither is a part of
-//! the value.
+//! optionally followed by `;type=…` and `;filename=…`. A semicolon that begins neither of these
+//! belongs to the value.
 
 use super::outcome::Output;
 use rand::RngCore;
@@ -12,12 +12,12 @@ use std::path::Path;
 /// A form, ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Form {
-    /// The value of its Content-Type.
+    /// The value of the `Content-Type` header.
     pub(super) content_type: String,
     pub(super) body: Vec<u8>,
 }
 
-/// Builds the form of these parts.
+/// Builds the form from these parts.
 pub(super) fn build(parts: &[String], random: &mut impl RngCore) -> Result<Form, Output> {
     let boundary = format!(
         "----formdata-oha-{:016x}{:016x}",
@@ -105,7 +105,7 @@ fn base_name(path: &str) -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-/// As browsers escape names (the HTML standard, multipart form data).
+/// Escapes a name as browsers do (HTML standard, multipart form data).
 fn escaped(name: &str) -> String {
     name.replace('"', "%22")
         .replace('\r', "%0D")

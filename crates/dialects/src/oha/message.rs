@@ -1,4 +1,5 @@
-//! A request in the bytes that oha would send: names in lower case, Host and Content-Length last.
+//! A request in the bytes that oha would send: header names in lower case, Host and Content-Length
+//! last.
 
 use super::options::{Options, Version};
 use super::signature::Unsigned;
@@ -8,7 +9,7 @@ use loadline_wire::{Expect, InvalidRequest, RequestHead, h2, write_request_head}
 use std::time::SystemTime;
 use url::{Position, Url};
 
-/// Fields that only the server of the user's URL may see.
+/// Headers that only the server of the user's URL may receive.
 const SECRETS: [&str; 4] = [
     "authorization",
     "cookie",
@@ -16,26 +17,28 @@ const SECRETS: [&str; 4] = [
     "x-amz-security-token",
 ];
 
-/// A body of so many bytes is sent from where it is, which all workers share.
+/// The size from which a body is not copied into messages, but sent from the memory that all
+/// workers share. In bytes.
 const LONG_BODY: usize = 64 << 10;
 
 /// A request, ready to be sent.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
-    /// What goes out over HTTP/1, without a body that is long; empty with HTTP/2.
+    /// The bytes sent over HTTP/1, without a long body; empty with HTTP/2.
     pub(super) bytes: Vec<u8>,
-    /// A body that is long, which is not copied; empty with HTTP/2.
+    /// A long body, which is not copied; empty for short ones and with HTTP/2.
     pub(super) body: Content,
     pub(super) http2: Option<h2::Request>,
-    /// What kind of response it gets.
+    /// The kind of response to expect.
     pub(super) expect: Expect,
-    /// The second in which it was signed, if it is signed: it holds for that second.
+    /// The second of the signature, if the request is signed: it is valid in that second only.
     pub(super) signed_at: Option<u64>,
 }
 
 impl Message {
-    /// The request for a URL with this body. `is_elsewhere` says that a redirect led to another
-    /// server than that of the user's URL, which must not see the user's secrets.
+    /// Creates the request for a URL with this body. `is_elsewhere` is true after a redirect to
+    /// another server than the one of the user's URL; that server must not receive the user's
+    /// secrets.
     ///
     /// # Errors
     /// If a part of it can't be sent.
@@ -90,14 +93,14 @@ impl Message {
         })
     }
 
-    /// Its length, as a part of a batch.
+    /// Returns the length in bytes, as a part of a batch.
     pub(super) fn size(&self) -> usize {
         self.http2
             .as_ref()
             .map_or(self.bytes.len() + self.body.len(), h2::Request::size)
     }
 
-    /// Whether it can be sent now as it is.
+    /// True if the message can be sent unchanged now.
     pub(super) fn holds(&self) -> bool {
         self.signed_at.is_none_or(|second| second == now_s())
     }
@@ -107,7 +110,7 @@ fn has(headers: &[(String, String)], name: &str) -> bool {
     headers.iter().any(|(other, _)| other == name)
 }
 
-/// Adds the fields that sign a request; returns the second in which that was done.
+/// Adds the headers that sign a request; returns the second of the signature.
 fn sign(
     options: &Options,
     url: &Url,
@@ -144,8 +147,8 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The head, and the body unless it is sent apart. Checked by writing the head as our own runs
-    /// would, which may add a length of zero.
+    /// Writes the head, and the body unless it is sent separately. The head is checked by writing
+    /// it as Loadline's own runs do, which may add a length of zero.
     fn write(&self, version: Version, is_apart: bool) -> Result<Vec<u8>, InvalidRequest> {
         self.with_head(|head| write_request_head(head, &mut Vec::new()))?;
         let version = match version {

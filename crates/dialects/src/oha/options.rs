@@ -1,4 +1,4 @@
-//! What a command line asks for, read and checked: nothing is connected to yet.
+//! The options of a command line, read and checked: no connection is opened yet.
 
 use super::arguments::Arguments;
 use super::form;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Duration;
 use url::{Position, Url};
 
-/// What oha says of itself to servers.
+/// The `User-Agent` header of oha.
 const USER_AGENT: &str = "oha/1.16.0";
 
 /// The version of HTTP that requests are sent in.
@@ -28,14 +28,14 @@ pub(super) enum Version {
 /// The bodies of requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Bodies {
-    /// The same each time; empty if there is none.
+    /// The same body for each request; empty if there is none.
     One(Content),
-    /// A random one of these, never none of them.
+    /// A random one of these bodies; never empty.
     Lines(Vec<Content>),
 }
 
 impl Bodies {
-    /// The one of this line; the only one, if it is the same each time.
+    /// Returns the body of this line; the only one, if all requests have the same.
     ///
     /// # Panics
     /// If there are fewer lines.
@@ -47,41 +47,41 @@ impl Bodies {
     }
 }
 
-/// How fast requests are sent.
+/// The rate of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Pace {
-    /// As fast as responses come.
+    /// No limit: each request follows a response.
     Unlimited,
-    /// So many a second.
+    /// This many requests per second.
     Rate(Rate),
-    /// So many at once, again and again after so long.
+    /// Bursts of this many requests, one burst per interval.
     Bursts { size: u64, every: Duration },
 }
 
-/// What a command line asks for.
+/// The options of a command line.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
-    /// As they were typed, where nothing has to be made of them.
+    /// The arguments as typed; used where they need no conversion.
     pub(super) arguments: Arguments,
     pub(super) urls: Urls,
     pub(super) method: String,
-    /// The fields of each request but Host and Content-Length, names in lower case.
+    /// The headers of each request except Host and Content-Length, names in lower case.
     pub(super) headers: Vec<(String, String)>,
-    /// Those for the proxy.
+    /// The headers for the proxy.
     pub(super) proxy_headers: Vec<(String, String)>,
     pub(super) bodies: Bodies,
     pub(super) signer: Option<Signer>,
     pub(super) version: Version,
-    /// The version in requests that the proxy answers itself.
+    /// The version of HTTP in requests that the proxy itself handles.
     pub(super) proxy_version: Version,
     pub(super) pace: Pace,
 }
 
 impl Options {
-    /// Reads what the arguments name.
+    /// Reads the files and values that the arguments name.
     ///
     /// # Errors
-    /// What is printed in place of a run.
+    /// The output that replaces a run.
     pub(super) fn of(arguments: Arguments, random: &mut impl RngCore) -> Result<Self, Output> {
         refuse_what_is_missing(&arguments)?;
         refuse_burst_without_end(&arguments)?;
@@ -127,7 +127,8 @@ impl Options {
         })
     }
 
-    /// The fields of requests that ask the proxy for a tunnel. It is asked for plain HTTP itself.
+    /// Returns the headers of requests to the proxy for a tunnel. Requests over plain HTTP go to
+    /// the proxy itself, without a tunnel.
     pub(super) fn tunnel_headers(&self) -> Vec<Header> {
         let header = |(name, value): &(String, String)| Header {
             name: name.clone(),
@@ -136,14 +137,14 @@ impl Options {
         self.proxy_headers.iter().map(header).collect()
     }
 
-    /// Whether nothing at all is asked for.
+    /// True if the command sends no request.
     pub(super) fn sends_nothing(&self) -> bool {
         let no_request = self.arguments.duration.is_none() && self.arguments.requests == 0;
         let no_time = self.duration().is_some_and(|duration| duration.is_zero());
         self.arguments.connections == 0 || no_request || no_time
     }
 
-    /// `--debug` sends one request, whatever else is asked for.
+    /// Limits the run to one request, whatever other options say: for `--debug`.
     pub(super) fn be_one_request(&mut self) {
         self.arguments.duration = None;
         self.arguments.requests = 1;
@@ -152,12 +153,12 @@ impl Options {
         self.pace = Pace::Unlimited;
     }
 
-    /// Whether times count from the intended start: only where there is one.
+    /// True if times count from the intended start. Without a rate or bursts there is none.
     pub(super) fn is_corrected(&self) -> bool {
         self.arguments.latency_correction && self.pace != Pace::Unlimited
     }
 
-    /// The wait before the first burst.
+    /// Returns the wait before the first burst.
     pub(super) fn wait(&self) -> Duration {
         match self.pace {
             Pace::Bursts { every, .. } => every,
@@ -165,14 +166,15 @@ impl Options {
         }
     }
 
-    /// How long requests are sent behind that wait, where that ends the run.
+    /// Returns the duration of the run after that wait; `None` if the duration does not end the
+    /// run.
     pub(super) fn duration(&self) -> Option<Duration> {
         let duration = self.arguments.duration?;
         Some(duration.saturating_sub(self.wait()))
     }
 
-    /// What a request asks for, as sent: the path, or the whole URL where a proxy is asked. Over
-    /// HTTP/2 the whole URL as well, as oha has it there.
+    /// Returns the target of a request as sent: the path, or the whole URL if the request goes to a
+    /// proxy. Over HTTP/2 it is always the whole URL, as in oha.
     pub(super) fn target_of<'a>(&self, url: &'a Url) -> &'a str {
         let is_asked_of_proxy = self.arguments.proxy.is_some() && url.scheme() == "http";
         match is_asked_of_proxy || self.version == Version::Http2 {
@@ -182,7 +184,7 @@ impl Options {
     }
 }
 
-/// What Loadline does not do, and what oha panics at.
+/// Refuses options that Loadline does not support, and those at which oha panics.
 fn refuse_what_is_missing(arguments: &Arguments) -> Result<(), Output> {
     let problem = if arguments.streams == 0 {
         "-p 0 would send nothing; give at least 1."
@@ -204,7 +206,7 @@ fn refuse_what_is_missing(arguments: &Arguments) -> Result<(), Output> {
     Err(Output::refusal(problem))
 }
 
-/// A wait that no clock can hold.
+/// Refuses a wait that is longer than a clock can represent.
 fn refuse_burst_without_end(arguments: &Arguments) -> Result<(), Output> {
     const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
     match arguments.burst_delay.is_some_and(|every| every > LONGEST) {
@@ -266,7 +268,7 @@ fn pace(arguments: &Arguments) -> Result<Pace, Output> {
     if rate == 0.0 {
         return Ok(Pace::Unlimited);
     }
-    // A number is printed without an exponent. One of many digits is rounded.
+    // A number is printed without an exponent; one with many digits is rounded.
     let exact = rate.to_string().parse();
     let rounded = || format!("{rate:.6}").parse();
     exact.or_else(|_| rounded()).map(Pace::Rate).map_err(|_| {
@@ -313,12 +315,12 @@ fn default_headers(
     Ok(headers)
 }
 
-/// Whether it can be a header; its value may be empty, as in oha.
+/// Checks that this can be a header; its value may be empty, as in oha.
 fn check_field(name: &str, value: &str) -> Result<(), Output> {
     Header::new(name, value).map(drop).map_err(Output::error)
 }
 
-/// The last of a name counts, at the place of the first.
+/// Sets a header: the last value of a name is used, in the position of the first.
 fn set(headers: &mut Vec<(String, String)>, name: &str, value: &str) {
     let name = name.trim().to_ascii_lowercase();
     match headers.iter_mut().find(|(other, _)| *other == name) {
@@ -353,14 +355,14 @@ fn bodies(
     Ok(Bodies::One(form.body.into()))
 }
 
-/// A body for each line; blank lines count. What is not UTF-8 is sent as it is.
+/// Reads a body from each line; blank lines count. Bytes that are not UTF-8 are sent unchanged.
 fn lines(path: &Path) -> Result<Bodies, Output> {
     let content = read(path)?;
     let mut lines: Vec<Content> = content
         .split(|byte| *byte == b'\n')
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec().into())
         .collect();
-    // Behind the last line's end there is no line.
+    // There is no line after the last line's end.
     if lines.len() > 1 && lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
     }

@@ -1,8 +1,8 @@
-//! What a command prints in place of a run, and its exit code.
+//! The output that a command prints in place of a run, and its exit code.
 
 use std::fmt::Display;
 
-/// What is printed in place of a run.
+/// The output in place of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Output {
     pub(super) stdout: String,
@@ -11,7 +11,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// A failure in oha's words.
+    /// Creates the output for a failure, in oha's words.
     pub(super) fn error(problem: impl Display) -> Self {
         Output {
             stderr: format!("Error: {problem}\n"),
@@ -20,7 +20,8 @@ impl Output {
         }
     }
 
-    /// A request that can't be carried out, where oha panics or has no words.
+    /// Creates the output for options that can't be carried out, where oha panics or has no
+    /// message.
     pub(super) fn refusal(problem: impl Display) -> Self {
         Output {
             stderr: format!("oha: {problem}\n"),
@@ -29,7 +30,7 @@ impl Output {
         }
     }
 
-    /// Something to print, and no more.
+    /// Creates the output of a command that only prints a text.
     pub(super) fn text(stdout: String) -> Self {
         Output {
             stdout,
@@ -39,7 +40,7 @@ impl Output {
 }
 
 impl From<clap::Error> for Output {
-    /// The refusal, the help or the version, where clap prints it.
+    /// Converts the refusal, the help or the version, with the stream that clap prints it to.
     fn from(error: clap::Error) -> Self {
         let text = error.render().to_string();
         let code = error.exit_code() as u8;

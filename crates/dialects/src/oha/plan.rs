@@ -1,4 +1,4 @@
-//! Options to a plan: how often, how fast, over which connections.
+//! From options to a plan: the number of requests, their rate, the connections.
 
 use super::options::{Options, Pace, Version};
 use super::outcome::Output;
@@ -12,12 +12,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use url::Url;
 
-/// Where no time is set: longer than any run.
+/// The limit where no time is set: longer than any run.
 const UNLIMITED: Duration = Duration::from_secs(30 * 24 * 3600);
-/// A time of zero, in which every request fails.
+/// Replaces a timeout of zero, with which every request fails.
 const SHORTEST: Duration = Duration::from_nanos(1);
 
-/// The plan that a command line asks for, on so many cores and processes; `sample` is one of its
+/// Returns the plan of a command line, on this many cores and processes; `sample` is one of its
 /// URLs.
 pub(super) fn plan(
     options: &Options,
@@ -53,7 +53,7 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// As many as are asked for, but no more than there are requests for.
+/// Returns the number of connections, which is limited by the number of requests.
 fn connections(options: &Options) -> u32 {
     let arguments = &options.arguments;
     if arguments.duration.is_some() {
@@ -83,8 +83,8 @@ fn shape(pace: Pace) -> Shape {
     }
 }
 
-/// Says where the first connection goes: other servers of the run are looked up when a request
-/// needs them. What is sent is written as oha writes it.
+/// Returns the request that gives the first connection its destination: other servers of the run
+/// are resolved when a request needs them. The messages themselves are written as oha writes them.
 fn request(options: &Options, sample: &Url) -> Request {
     Request {
         method: options.method.clone(),
@@ -134,8 +134,8 @@ fn connection(options: &Options, sample: &Url) -> Result<Connection, Output> {
     })
 }
 
-/// IPv4 where the one name has such an address, as in oha, which asks for that first. An address
-/// is what it is.
+/// Returns the version of IP to use: IPv4 if the only host name has such an address, since oha
+/// tries IPv4 first. A literal address allows any version.
 fn ip_version(options: &Options, sample: &Url) -> Result<IpVersion, Output> {
     let arguments = &options.arguments;
     let is_name = sample.domain().is_some();

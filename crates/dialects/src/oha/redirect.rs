@@ -1,13 +1,13 @@
-//! Where a redirect leads: any response that has a Location is one, as in oha.
+//! The target of a redirect: any response with a Location is one, as in oha.
 
 use super::urls;
 use url::Url;
 
-/// What is said where there are more redirects than are followed.
+/// The error for more redirects than the limit.
 pub(super) const LIMIT_REACHED: &str = "Redirection limit has reached";
 
-/// The URL that a Location names, as seen from the URL that was asked for (RFC 9110, section
-/// 10.2.2); `None` if it is none that can be asked for.
+/// Resolves a Location against the URL of its request (RFC 9110, section 10.2.2); `None` if the
+/// result is not an HTTP URL with a host.
 pub(super) fn target(from: &Url, location: &[u8]) -> Option<Url> {
     let text = std::str::from_utf8(location).ok()?;
     let url = urls::without_user(from.join(text.trim()).ok()?);

@@ -12,30 +12,29 @@ pub(super) use self::text::text;
 use super::arguments::Unit;
 use super::tally::Tally;
 
-/// What the error of a request is called that was in flight when the run's time was over.
+/// The error of requests that were in flight when the run's time was over.
 pub(super) const ABORTED: &str = "aborted due to deadline";
 
-/// What a run came to.
+/// The figures of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub(super) tally: Tally,
-    /// Requests in flight when the run's time was over.
+    /// The requests in flight when the run's time was over.
     pub(super) aborted: u64,
-    /// From the run's begin to its end, in seconds.
+    /// The time from the run's begin to its end, in seconds.
     pub(super) total: f64,
     /// The unit of times, if the user chose one.
     pub(super) unit: Option<Unit>,
 }
 
 impl Measured {
-    /// The share of whole responses among all requests that came to an end; not a number if none
-    /// did.
+    /// Returns the share of whole responses among all requests that ended; NaN if no request ended.
     fn success_rate(&self) -> f64 {
         let successes = self.tally.successes() as f64;
         successes / (successes + self.tally.failures() as f64)
     }
 
-    /// Requests that came to an end, per second.
+    /// Returns the requests that ended, per second.
     fn requests_per_second(&self) -> f64 {
         (self.tally.successes() + self.tally.failures()) as f64 / self.total
     }
@@ -44,12 +43,12 @@ impl Measured {
         self.tally.bytes as f64 / self.total
     }
 
-    /// Bytes of a response, without the fraction; `None` if there was no response.
+    /// Returns the mean bytes per response, without the fraction; `None` if there was no response.
     fn bytes_per_request(&self) -> Option<u64> {
         self.tally.bytes.checked_div(self.tally.successes())
     }
 
-    /// The errors with their counts, the most frequent first.
+    /// Returns the errors with their counts, the most frequent first.
     fn errors(&self) -> Vec<(String, u64)> {
         let mut errors: Vec<(String, u64)> = self.tally.errors.clone().into_iter().collect();
         if self.aborted > 0 {

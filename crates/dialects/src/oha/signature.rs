@@ -1,8 +1,7 @@
 //! `--aws-sigv4`: requests signed for AWS, version 4 in the Authorization header.
 //!
-//! The steps and their names are those of the AWS documentation, "Create a signed AWS API
-//! request". A signature holds for a second, so that a request that stays the same is signed once
-//! a second.
+//! The steps and their names are from the AWS documentation, "Create a signed AWS API request". A
+//! signature is valid for a second, so that a constant request is signed once a second.
 
 use super::outcome::Output;
 use hmac::{Hmac, Mac};
@@ -10,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use url::Url;
 
-/// Fields that a proxy may change; they are not signed.
+/// Headers that a proxy may change; they are not signed.
 const UNSIGNED: [&str; 8] = [
     "accept",
     "accept-encoding",
@@ -22,7 +21,7 @@ const UNSIGNED: [&str; 8] = [
     "x-amzn-trace-id",
 ];
 
-/// Who signs, and for which service.
+/// The credentials, and the service to sign for.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Signer {
     access_key: String,
@@ -37,13 +36,13 @@ pub(super) struct Signer {
 pub(super) struct Unsigned<'a> {
     pub(super) method: &'a str,
     pub(super) url: &'a Url,
-    /// The fields, with names in lower case, Host among them.
+    /// The headers, with names in lower case, including Host.
     pub(super) headers: &'a [(String, String)],
     pub(super) body: &'a [u8],
 }
 
 impl std::fmt::Debug for Signer {
-    /// Keeps the secret.
+    /// Formats the signer without its secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Signer")
             .field("region", &self.region)
@@ -53,7 +52,7 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// The signer of `aws:amz:REGION:SERVICE` with `access_key:secret`.
+    /// Creates the signer of `aws:amz:REGION:SERVICE` with `access_key:secret`.
     pub(super) fn of(
         parameters: &str,
         credentials: Option<&str>,
@@ -81,7 +80,8 @@ impl Signer {
         })
     }
 
-    /// The fields that sign a request at this time, written `20150830T123600Z`.
+    /// Returns the headers that sign a request at this time, which is written as
+    /// `20150830T123600Z`.
     pub(super) fn sign(&self, request: &Unsigned<'_>, time: &str) -> Vec<(String, String)> {
         let mut added = vec![("x-amz-date".to_owned(), time.to_owned())];
         if let Some(token) = &self.token {
@@ -149,8 +149,8 @@ fn canonical_query(url: &Url) -> String {
     pairs.join("&")
 }
 
-/// Percent-encodes all but RFC 3986's unreserved characters; of a path, which is encoded already,
-/// slashes stay as well.
+/// Percent-encodes all but RFC 3986's unreserved characters. In a path, which is encoded already,
+/// slashes are kept as well.
 fn encoded(text: &str, is_path: bool) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
@@ -196,8 +196,8 @@ mod tests {
         fields.last().expect("an authorization").1.clone()
     }
 
-    /// `get-vanilla` and `get-vanilla-query-order-key-case` of the test suite that AWS publishes
-    /// for version 4.
+    /// The cases `get-vanilla` and `get-vanilla-query-order-key-case` of the test suite that AWS
+    /// publishes for version 4.
     #[test]
     fn signatures_are_those_of_the_published_suite() {
         let start = "AWS4-HMAC-SHA256 \

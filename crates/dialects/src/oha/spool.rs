@@ -1,7 +1,7 @@
-//! Successes on disk, where each is listed: as CSV by their start, or as rows of a database.
+//! Successes on disk, for outputs that list each one: CSV sorted by start, or rows of a database.
 //!
-//! Rows come in the order of their ends. They are written to a temporary file in sorted pieces,
-//! which are merged when they are read: memory does not grow with their number.
+//! Rows arrive in the order of their ends. They are written to a temporary file in sorted pieces,
+//! which are merged on reading, so that memory does not grow with their number.
 
 use super::tally::Success;
 use serde::{Deserialize, Serialize};
@@ -11,31 +11,33 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 
-/// Rows of a piece.
+/// The number of rows in a piece.
 const PIECE: usize = 200_000;
-/// What is read of a piece at a time.
+/// The size of the read buffer of a piece, in bytes.
 const READ_BYTES: usize = 64 * 1024;
-/// Stands for a time that there is none of.
+/// The value written for a missing time.
 const NOTHING: u64 = u64::MAX;
 
 /// A success with the target of its request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) success: Success,
-    /// As sent: the path, or the whole URL.
+    /// The target as sent: the path, or the whole URL.
     pub(super) target: String,
 }
 
-/// Takes rows.
+/// Stores rows, and returns them sorted.
 #[derive(Debug)]
 pub(super) struct Spool {
     file: File,
-    /// Where each piece ends.
+    /// The end of each piece in the file, in bytes.
     ends: Vec<u64>,
     piece: Vec<Row>,
 }
 
 impl Spool {
+    /// Creates an empty spool.
+    ///
     /// # Errors
     /// If there is no room for temporary files.
     pub(super) fn new() -> io::Result<Self> {
@@ -54,7 +56,7 @@ impl Spool {
         }
     }
 
-    /// All rows in the order of their starts.
+    /// Returns all rows in the order of their starts.
     pub(super) fn sorted(&mut self) -> io::Result<Sorted<'_>> {
         self.write_piece()?;
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
@@ -86,7 +88,7 @@ impl Spool {
     }
 }
 
-/// A part of a file, read without moving the others' places.
+/// A part of a file, read without moving the positions of the other parts.
 #[derive(Debug)]
 struct Part<'a> {
     file: &'a File,
@@ -174,7 +176,7 @@ impl Row {
         output.write_all(self.target.as_bytes())
     }
 
-    /// The next row; `None` behind the last one.
+    /// Reads the next row; `None` after the last one.
     fn read(input: &mut impl Read) -> io::Result<Option<Row>> {
         let mut bytes = [0; 10 * 8];
         match input.read_exact(&mut bytes) {

@@ -1,4 +1,4 @@
-//! What requests came to, counted as oha counts.
+//! The results of requests, counted as in oha.
 
 use super::distribution::{Distribution, Extremes};
 use super::spool::Row;
@@ -7,38 +7,38 @@ use loadline_engine::Tally as Merged;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-/// The most texts of errors that are told apart.
+/// The maximum number of different error texts that are counted separately.
 const MOST_ERRORS: usize = 1_000;
-/// What the others are counted under.
+/// The text under which all other errors are counted.
 const OTHER_ERRORS: &str = "other errors";
 
 /// The result of a request, with the redirects that it followed. Times are nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Success {
-    /// From the run's begin to its send.
+    /// The time from the run's begin to the send.
     pub(super) start_ns: u64,
-    /// From the run's begin to its intended start.
+    /// The time from the run's begin to the intended start.
     pub(super) intended_ns: u64,
-    /// From the run's begin to its last byte.
+    /// The time from the run's begin to the last byte.
     pub(super) end_ns: u64,
-    /// From the send to the end, without what does not count.
+    /// The time from the send to the end, without phases that are excluded.
     pub(super) latency_ns: u64,
-    /// From the send to the first byte; only if there is a body.
+    /// The time from the send to the first byte; only if there is a body.
     pub(super) first_byte_ns: Option<u64>,
-    /// How long its connection took, with the name; only if it opened one.
+    /// The time to open the connection, including name resolution; only if a connection was opened.
     pub(super) dial_ns: Option<u64>,
-    /// The name alone.
+    /// The time of name resolution alone.
     pub(super) lookup_ns: u64,
     pub(super) status: u16,
-    /// Of the body as received.
+    /// The size of the body as received, in bytes.
     pub(super) bytes: u64,
 }
 
-/// All results of a worker in a while, or of a run.
+/// All results of a worker since its last report, or of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub(super) latency: Distribution,
-    /// Those of 2xx responses, and of all others; only where that is asked for.
+    /// The distributions of 2xx responses, and of all others; only if the breakdown is requested.
     pub(super) by_status: Option<Box<[Distribution; 2]>>,
     pub(super) first_byte: Distribution,
     pub(super) dial: Extremes,
@@ -47,7 +47,7 @@ pub(super) struct Tally {
     pub(super) statuses: BTreeMap<u16, u64>,
     pub(super) errors: HashMap<String, u64>,
     pub(super) bytes: u64,
-    /// When the last request ended.
+    /// The end of the last request, in nanoseconds.
     pub(super) end_ns: u64,
 }
 
@@ -83,7 +83,7 @@ impl Tally {
         self.end_ns = self.end_ns.max(end_ns);
     }
 
-    /// Adds the results of another one.
+    /// Adds the results of another tally.
     pub(super) fn merge(&mut self, other: &Tally) {
         self.latency.merge(&other.latency);
         if let (Some(own), Some(other)) = (&mut self.by_status, &other.by_status) {
@@ -109,7 +109,7 @@ impl Tally {
         self.latency.extremes().count
     }
 
-    /// Those that had an end.
+    /// Returns the failed requests, without those in flight at the end.
     pub(super) fn failures(&self) -> u64 {
         self.errors.values().sum()
     }
@@ -125,11 +125,11 @@ impl Tally {
     }
 }
 
-/// What workers counted since the last report.
+/// The results of a worker since its last report.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Results {
     pub(super) tally: Tally,
-    /// Each success, where each is listed.
+    /// Each success, if each is listed.
     pub(super) rows: Vec<Row>,
 }
 

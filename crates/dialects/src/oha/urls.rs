@@ -1,4 +1,4 @@
-//! Where requests go: one URL, a random one of a list, or a random match of a pattern.
+//! The URLs of requests: one URL, a random one of a list, or a random match of a pattern.
 
 use super::arguments::Arguments;
 use super::outcome::Output;
@@ -9,23 +9,23 @@ use std::borrow::Cow;
 use std::fs;
 use url::Url;
 
-/// How often a pattern is asked again where its match is no URL.
+/// The number of matches to try until one is a URL.
 const ATTEMPTS: usize = 100;
 
-/// The longest match that a pattern may have: servers take URLs of a few thousand.
+/// The maximum length of a match, in bytes: servers accept URLs of a few thousand.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// The URLs of a run's requests.
 #[derive(Clone, Debug)]
 pub(super) enum Urls {
-    /// One of these, each as likely as the others; never empty.
+    /// One of these URLs, all equally likely; never empty.
     List(Vec<Url>),
-    /// A match of this pattern.
+    /// A random match of this pattern.
     Pattern(Regex),
 }
 
 impl Urls {
-    /// The URLs that a command line asks for.
+    /// Reads the URLs of a command line.
     pub(super) fn of(arguments: &Arguments) -> Result<Self, Output> {
         let Some(text) = &arguments.url else {
             return Err(Output::refusal(
@@ -41,7 +41,7 @@ impl Urls {
         Ok(Urls::List(vec![parse(text).map_err(Output::error)?]))
     }
 
-    /// One of them, and its index in the list if there is one.
+    /// Draws a URL, and returns it with its index in the list if there is one.
     ///
     /// # Errors
     /// If no match of the pattern is a URL.
@@ -93,7 +93,7 @@ fn from_file(path: &str) -> Result<Urls, Output> {
     Ok(Urls::List(urls))
 }
 
-/// As in oha, a dot stands for itself.
+/// Compiles a pattern. As in oha, a dot matches only itself.
 fn pattern(text: &str, max_repeat: u32) -> Result<Urls, Output> {
     let escaped = text.replace('.', "\\.");
     if let Ok(parsed) = regex_syntax::parse(&escaped)
@@ -108,8 +108,8 @@ fn pattern(text: &str, max_repeat: u32) -> Result<Urls, Output> {
     Ok(Urls::Pattern(pattern))
 }
 
-/// The length of the longest match in bytes, as long as a number can say it; what is repeated
-/// without a limit is repeated so often.
+/// Returns the length of the longest match in bytes, saturating at the largest number; an unlimited
+/// repetition counts `max_repeat` more than its minimum.
 fn longest(pattern: &Hir, max_repeat: u32) -> u64 {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => 0,
@@ -133,8 +133,8 @@ fn longest(pattern: &Hir, max_repeat: u32) -> u64 {
     }
 }
 
-/// Reads an absolute URL. TLS is spoken to `https` alone; any other scheme means plain HTTP, as
-/// in oha. A user in it is left out.
+/// Parses an absolute URL. TLS is used for `https` only; any other scheme means plain HTTP, as in
+/// oha. User and password are removed.
 fn parse(text: &str) -> Result<Url, String> {
     let url: Url = text
         .parse()
@@ -155,9 +155,9 @@ fn parse(text: &str) -> Result<Url, String> {
         .map_err(|error: url::ParseError| error.to_string())
 }
 
-/// The URL without its user and password.
+/// Returns the URL without its user and password.
 pub(super) fn without_user(mut url: Url) -> Url {
-    // A URL with a host can have a user, so it can also have none.
+    // A URL with a host can have a user, so the user can also be removed.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url

@@ -1,14 +1,14 @@
-//! How many successes each 10 ms of a run had, for the statistics of requests per second.
+//! The number of successes in each 10 ms of a run, for the statistics of requests per second.
 //!
 //! oha sorts the ends of all successes and cuts them into windows of less than 10 ms. Here windows
-//! lie on a grid, each from the last success of the one before to its own last one; a run that
-//! fills the grid goes on with windows twice as long.
+//! lie on a grid, and each extends from the last success of the previous window to its own last
+//! one. If a run fills the grid, the length of all windows is doubled.
 
 use serde::{Deserialize, Serialize};
 
-/// The length of a window at first, in nanoseconds.
+/// The initial length of a window, in nanoseconds.
 const WINDOW_NS: u64 = 10_000_000;
-/// The most windows that are kept.
+/// The maximum number of windows.
 const MOST: usize = 1 << 16;
 
 /// Successes by window.
@@ -22,7 +22,7 @@ pub(super) struct Windows {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {
     count: u32,
-    /// When its last success ended, from its own begin.
+    /// The end of the last success, in nanoseconds from the window's begin.
     last_ns: u32,
 }
 
@@ -36,7 +36,7 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// A success ended at this time of the run.
+    /// Counts a success that ended at this time of the run.
     pub(super) fn add(&mut self, end_ns: u64) {
         while end_ns / self.length_ns >= MOST as u64 {
             self.double();
@@ -66,7 +66,7 @@ impl Windows {
         }
     }
 
-    /// Successes per second of each window that has any, in rising order.
+    /// Returns the successes per second of each window that has any, in rising order.
     pub(super) fn rates(&self) -> Vec<f64> {
         let mut before_ns = 0;
         let mut rates = Vec::new();
@@ -76,7 +76,7 @@ impl Windows {
                 continue;
             }
             let last_ns = start_ns + u64::from(window.last_ns);
-            // Never nothing: two clocks may put both at one instant.
+            // At least 1 ns: two clocks may put both at the same instant.
             let length_ns = last_ns.saturating_sub(before_ns).max(1);
             rates.push(f64::from(window.count) / (length_ns as f64 / 1e9));
             before_ns = last_ns;
@@ -85,7 +85,7 @@ impl Windows {
         rates
     }
 
-    /// Makes windows twice as long.
+    /// Doubles the length of the windows.
     fn double(&mut self) {
         let length_ns = self.length_ns;
         let pair = |pair: &[Window]| match *pair {
@@ -102,7 +102,7 @@ impl Windows {
     }
 }
 
-/// Windows on their way to another process: those with successes, with their indices.
+/// The format of windows for another process: those with successes, with their indices.
 mod taken {
     use super::Window;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -128,7 +128,8 @@ mod taken {
     }
 }
 
-/// Windows of more than 4 s, in runs of more than three days, know their last success no better.
+/// Limits a time to 32 bits. In windows of more than 4 s, that is in runs of more than three days,
+/// the time of the last success is not exact.
 fn clamped(time_ns: u64) -> u32 {
     u32::try_from(time_ns).unwrap_or(u32::MAX)
 }
@@ -148,7 +149,7 @@ mod tests {
     fn a_window_reaches_from_the_last_success_before_to_its_own_last() {
         assert_eq!(of(&[]).rates(), [0.0; 0]);
         assert_eq!(of(&[5_000_000]).rates(), [200.0]);
-        // 2 in 5 ms, then 1 in 20 ms.
+        // The first rate is 2 in 5 ms, the second 1 in 20 ms.
         assert_eq!(
             of(&[1_000_000, 5_000_000, 25_000_000]).rates(),
             [50.0, 400.0]

@@ -1,4 +1,4 @@
-//! What a command line asks for, read and checked in wrk's order.
+//! The arguments of a command line, read and checked in wrk's order.
 
 use super::options::{Flag, Word, Words};
 use super::target::{self, Target};
@@ -9,63 +9,64 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a command line asks for.
+/// The arguments of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments {
-    /// Which tool was called.
+    /// The tool that was called.
     pub tool: Tool,
-    /// Connections of all threads together, at least one for each.
+    /// The connections of all threads together, at least one for each.
     pub connections: u32,
-    /// Threads, at least one.
+    /// The number of threads, at least one.
     pub threads: u32,
-    /// How long the run takes, in seconds, at least one.
+    /// The duration of the run in seconds, at least one.
     pub duration_s: u64,
-    /// The most that an exchange may take.
+    /// The timeout of an exchange.
     pub timeout: Duration,
-    /// Requests a second of all connections together, at least one; wrk has none.
+    /// The rate of all connections together in requests per second, at least one; `None` for wrk.
     pub rate: Option<u64>,
     /// The Lua script.
     pub script: Option<PathBuf>,
-    /// Fields for every request; of one name the last.
+    /// The headers of every request; of each name only the last.
     pub headers: Vec<Header>,
-    /// Whether percentiles are reported.
+    /// True if percentiles are reported.
     pub latency: bool,
-    /// Whether wrk2 reports the uncorrected times as well.
+    /// True if wrk2 reports the uncorrected times as well.
     pub uncorrected: bool,
-    /// How a fork of wrk2 spreads requests over time, as typed.
+    /// The distribution of requests over time in a fork of wrk2, as typed.
     pub distribution: Option<String>,
-    /// Whether that fork writes each thread's latencies to a file.
+    /// True if that fork writes each thread's latencies to a file.
     pub each_latency: bool,
-    /// Whether that fork writes the 99th percentile of the first thread's latencies to a file,
-    /// again and again.
+    /// True if that fork writes the 99th percentile of the first thread's latencies to a file
+    /// repeatedly.
     pub tail_latency: bool,
-    /// Whether wrk2 takes one time of a pipeline's batch instead of one for each response.
+    /// True if wrk2 records one time for a batch of pipelined requests instead of one for each
+    /// response.
     pub batch: bool,
     /// The URL as typed.
     pub url: String,
-    /// What follows the URL, for the script.
+    /// The words after the URL, for the script.
     pub rest: Vec<String>,
-    /// For stdout, before all else: the version, as often as it was asked for.
+    /// Text for stdout before all other output: the version, once for each `-v`.
     pub preface: String,
-    /// For stderr: what was passed over.
+    /// Text for stderr: the ignored arguments.
     pub notes: String,
     pub(super) target: Target,
 }
 
-/// A command line that can't be run: what is printed of it before the exit code 1.
+/// The output for a command line that can't be run, before the exit code 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// For stdout: the version if it was asked for, and the usage.
+    /// Text for stdout: the version if it was requested, and the usage.
     pub stdout: String,
-    /// For stderr: what is wrong, if the original has a word for it.
+    /// Text for stderr: the problem, if the original has a message for it.
     pub stderr: String,
 }
 
 impl Arguments {
-    /// Reads the words behind the tool's name.
+    /// Reads the words after the tool's name.
     ///
     /// # Errors
-    /// What the original prints of a command line that it does not take.
+    /// The output of the original for an invalid command line.
     pub fn parse(
         tool: Tool,
         words: impl IntoIterator<Item = OsString>,
@@ -80,13 +81,14 @@ impl Arguments {
             })
     }
 
-    /// The target's host and port (or service), as the messages of wrk name them.
+    /// Returns the target's host and port (or service), as in the messages of wrk.
     pub fn place(&self) -> String {
         format!("{}:{}", self.target.host, self.target.service)
     }
 }
 
-/// What was read, not checked. Problems are texts for stderr, empty where the usage says it all.
+/// The arguments as read, before the checks. Problems are texts for stderr; they are empty where
+/// the usage is the only message.
 struct Asked {
     connections: u64,
     threads: u64,
@@ -107,7 +109,7 @@ struct Asked {
 }
 
 impl Default for Asked {
-    /// wrk's defaults, and a rate that is missing.
+    /// Returns wrk's defaults, with a rate of 0, which means that it is missing.
     fn default() -> Self {
         Asked {
             connections: 10,
@@ -169,14 +171,14 @@ impl Asked {
         Ok(())
     }
 
-    /// The last field of a name replaces those before it.
+    /// Adds a header; it replaces earlier ones of the same name.
     fn header(&mut self, line: &str) {
         let field = line
             .split_once(':')
             .and_then(|(name, value)| Header::new(name.trim(), value).ok());
         match field {
             Some(mut field) => {
-                // Scripts look for it in this case only.
+                // Scripts look this name up in this case only.
                 if field.is("Host") {
                     field.name = "Host".to_owned();
                 }
@@ -205,7 +207,7 @@ impl Asked {
         Ok(self.checked(tool, url, target))
     }
 
-    /// What the original takes and then dies of, or makes nonsense of.
+    /// Refuses values that the original accepts, but then crashes with or misinterprets.
     fn refuse_what_is_beyond(&self) -> Result<(), String> {
         const MOST_CONNECTIONS: u64 = u32::MAX as u64;
         const MOST_A_SECOND: u64 = 1_000_000_000;
@@ -259,7 +261,7 @@ mod tests {
         parse(tool, line).unwrap_or_else(|refusal| panic!("{line:?}: {refusal:?}"))
     }
 
-    /// What stderr says of a line that is refused with the usage.
+    /// Returns the text on stderr for a line that is refused with the usage.
     fn refused(tool: Tool, line: &[&str]) -> String {
         let refusal = parse(tool, line).expect_err("a refusal");
         assert!(refusal.stdout.ends_with(&usage(tool)), "{line:?}");

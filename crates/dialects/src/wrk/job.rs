@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::Arc;
 
-/// The tool's name in jobs, wrk2's as well.
+/// The tool's name in jobs, for wrk2 as well.
 pub(crate) const TOOL: &str = "wrk";
 
-/// What users of a command without a script do.
+/// The data from which users of a command without a script are created.
 #[derive(Serialize, Deserialize)]
 struct Terms {
     is_wrk2: bool,
@@ -18,10 +18,10 @@ struct Terms {
 }
 
 impl Repetition {
-    /// The job of users that send this request, whose rate is sampled as this tool does.
+    /// Returns the job of users that send this request, whose rate is sampled as in this tool.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If the job can't be serialised.
     pub fn job(&self, tool: Tool) -> io::Result<Job> {
         let terms = Terms {
             is_wrk2: tool == Tool::Wrk2,
@@ -30,7 +30,7 @@ impl Repetition {
         Job::new(TOOL, &terms)
     }
 
-    /// The same users on a thread of this process.
+    /// Returns the launch of the same users on a thread of this process.
     pub fn launch(&self, tool: Tool) -> Launch {
         let users = self.clone();
         Launch::scenario(move |_| Sampled::new(tool, users.clone()))
@@ -38,16 +38,16 @@ impl Repetition {
 }
 
 impl Rates {
-    /// What reads the rates that another process has sampled.
+    /// Returns the codec for rates that another process has sampled.
     pub fn codec() -> TallyCodec {
         TallyCodec::of::<Rates>()
     }
 }
 
-/// Makes the users of a job of wrk's.
+/// Creates the users of a job of wrk.
 ///
 /// # Errors
-/// If it is none.
+/// If the job has no valid terms.
 pub(crate) fn launch(job: &Job) -> Result<Launch, String> {
     let terms: Terms = job.terms().map_err(|error| error.to_string())?;
     let tool = if terms.is_wrk2 { Tool::Wrk2 } else { Tool::Wrk };

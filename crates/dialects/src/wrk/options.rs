@@ -1,8 +1,8 @@
-//! Options as GNU `getopt_long` reads them: in any order and place, `--name=value`, names cut
-//! short as long as they stay unique, letters bundled, `--` as the end.
+//! Options as GNU `getopt_long` reads them: in any order and position, `--name=value`, unique
+//! abbreviations of names, bundled letters, `--` as the end.
 //!
-//! `lexopt` does the splitting; which names there are, what a name cut short stands for and the
-//! messages of the C library are here.
+//! `lexopt` splits the words; the names, the rules for abbreviations and the messages of the C
+//! library are here.
 
 use super::Tool;
 use lexopt::{Arg, Parser};
@@ -28,14 +28,14 @@ pub(super) enum Flag {
     TailLatency,
 }
 
-/// One thing read from a command line.
+/// One item read from a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     /// An option, with its value if it takes one.
     Option(Flag, String),
-    /// What is no option.
+    /// A word that is not an option.
     Positional(String),
-    /// An option that can't be: what the C library says of it. Empty where it says nothing.
+    /// An invalid option, with the message of the C library; empty if it prints none.
     Mistake(String),
 }
 
@@ -65,7 +65,7 @@ const fn declared(flag: Flag, long: &'static str, short: Option<char>, valued: b
     }
 }
 
-/// In the order in which possibilities are named.
+/// All options, in the order in which error messages list the possibilities.
 const DECLARED: [Declared; 15] = [
     declared(Flag::Connections, "connections", Some('c'), true),
     declared(Flag::Duration, "duration", Some('d'), true),
@@ -79,7 +79,7 @@ const DECLARED: [Declared; 15] = [
     declared(Flag::Help, "help", None, false),
     declared(Flag::Version, "version", Some('v'), false),
     declared(Flag::Rate, "rate", Some('R'), true),
-    // Those of the DeathStarBench fork of wrk2, the last two without names.
+    // The options of the DeathStarBench fork of wrk2; the last two have no long name.
     declared(Flag::Distribution, "dist", Some('D'), true),
     declared(Flag::EachLatency, "", Some('P'), false),
     declared(Flag::TailLatency, "", Some('p'), false),
@@ -92,7 +92,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// The words behind the tool's name.
+    /// Creates the reader of the words after the tool's name.
     pub(super) fn new(tool: Tool, words: impl IntoIterator<Item = OsString>) -> Self {
         Words {
             tool,
@@ -107,11 +107,11 @@ impl Words {
             .filter(move |option| all || !option.only_wrk2)
     }
 
-    /// What a name stands for, or else what it may mean.
+    /// Returns the option with this name; otherwise all that it may abbreviate.
     fn long(&self, name: &str) -> Result<&'static Declared, Vec<&'static Declared>> {
         let named = || self.declared().filter(|option| !option.long.is_empty());
         let exact = named().find(|option| option.long == name);
-        // A fork's name cut short would make one of wrk2's ambiguous.
+        // An abbreviation of the fork's name would make one of wrk2's ambiguous.
         let meant: Vec<_> = named()
             .filter(|option| option.long.starts_with(name))
             .filter(|option| option.flag != Flag::Distribution)
@@ -123,7 +123,8 @@ impl Words {
         }
     }
 
-    /// The sentence about a name that stands for none or for several: it is named with its value.
+    /// Returns the message about an unknown or ambiguous name, which contains the name and its
+    /// value.
     fn unclear(&mut self, name: &str, meant: &[&Declared]) -> String {
         let value = self.parser.optional_value().map(text);
         let typed = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
@@ -137,7 +138,7 @@ impl Words {
         let found = self.declared().find(|option| option.short == Some(letter));
         match found {
             Some(option) => Ok(option),
-            // Both are in the list of letters and mean nothing.
+            // Both letters are in wrk's list, but have no meaning.
             None if matches!(letter, 'r' | '?') => Err(String::new()),
             None => Err(format!("invalid option -- '{letter}'")),
         }
@@ -187,7 +188,7 @@ impl Iterator for Words {
                 (found.map_err(|meant| self.unclear(&name, &meant)), true)
             }
             Ok(Some(Arg::Short(letter))) => (self.short(letter), false),
-            // Names have their value taken at once: this is a letter with one.
+            // The value of a long name is read at once, so this is a letter with a value.
             Err(lexopt::Error::UnexpectedValue { .. }) => {
                 return Some(self.mistake("invalid option -- '='"));
             }
@@ -209,7 +210,7 @@ fn ambiguous(name: &str, several: &[&Declared]) -> String {
     format!("option '--{name}' is ambiguous; possibilities: {possibilities}")
 }
 
-/// What is not UTF-8 was refused before.
+/// Converts a word to text. Words that are not UTF-8 were refused before.
 fn text(word: OsString) -> String {
     word.to_string_lossy().into_owned()
 }

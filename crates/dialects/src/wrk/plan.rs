@@ -1,18 +1,19 @@
-//! What a command line means as a plan.
+//! The plan of a command line.
 
 use super::Arguments;
 use loadline_plan::{Arrivals, Body, Connection, Load, Plan, Rate, Request, Shape, Tls};
 use std::time::Duration;
 
 impl Arguments {
-    /// What is run: a closed load for wrk, one of constant rate for wrk2. Its request says where
-    /// connections go; what is sent, [`repetition`](Arguments::repetition) or a script says.
+    /// Returns the plan: a closed load for wrk, a constant rate for wrk2. Its request gives
+    /// connections their destination; the messages come from [`repetition`](Arguments::repetition)
+    /// or a script.
     ///
-    /// Connections are dealt to the threads without a remainder being lost, and certificates are
-    /// not looked at.
+    /// All connections are distributed over the threads, including the remainder, and certificates
+    /// are not verified.
     ///
     /// # Errors
-    /// The message for a scheme whose port is not known, or for arrivals that are not offered.
+    /// The message for a scheme whose port is not known, or for arrivals that are not supported.
     pub fn plan(&self) -> Result<Plan, String> {
         if !self.target.known {
             let place = self.place();
@@ -56,7 +57,7 @@ impl Arguments {
         })
     }
 
-    /// What `-D` says of a fork of wrk2.
+    /// Returns the arrivals of `-D` of a fork of wrk2.
     fn arrivals(&self) -> Result<Arrivals, String> {
         match self.distribution.as_deref() {
             None | Some("fixed") => Ok(Arrivals::Constant),
@@ -72,7 +73,7 @@ impl Arguments {
         Connection {
             timeout: self.timeout,
             awaits_late: true,
-            // wrk takes the time of a batch when its last response is read.
+            // wrk records the time of a batch when its last response is read.
             gathers_batches: self.rate.is_none(),
             tls: Tls {
                 insecure: true,

@@ -1,14 +1,15 @@
-//! What wrk calls Req/Sec: how many responses a second each thread got, sampled ten times a second.
+//! The figures that wrk calls Req/Sec: the responses per second of each thread, sampled ten times a
+//! second.
 
 use super::Tool;
 use loadline_engine::{Tally, Tick};
 use serde::{Deserialize, Serialize};
 use std::mem;
 
-/// Samples of the threads' rates, in whole responses a second.
+/// Samples of the threads' rates, in whole responses per second.
 ///
-/// wrk takes no sample of a tick without a response: the next one covers it as well. wrk2 takes a
-/// sample of 0.
+/// wrk takes no sample in a tick without a response: the next sample covers it as well. wrk2 takes
+/// a sample of 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rates {
     samples: Vec<u64>,
@@ -24,13 +25,13 @@ impl Tally for Rates {
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     skips_idle: bool,
-    /// How long the thread has had no response and no sample, in nanoseconds.
+    /// The time since the last sample, in nanoseconds.
     idle_ns: u64,
     rates: Rates,
 }
 
 impl Sampler {
-    /// One of a thread that has had no tick yet.
+    /// Creates the sampler of a thread that has had no tick yet.
     pub(super) fn new(tool: Tool) -> Self {
         Sampler {
             skips_idle: tool == Tool::Wrk,
@@ -39,7 +40,7 @@ impl Sampler {
         }
     }
 
-    /// Adds what the thread got in a tick.
+    /// Adds the responses of the thread in a tick.
     pub(super) fn add(&mut self, tick: Tick) {
         const SECOND_NS: u128 = 1_000_000_000;
         self.idle_ns = self.idle_ns.saturating_add(tick.length_ns);
@@ -53,7 +54,7 @@ impl Sampler {
         }
     }
 
-    /// The samples since the last call, if there are any.
+    /// Returns the samples since the last call, if there are any.
     pub(super) fn take(&mut self) -> Option<Rates> {
         let rates = mem::take(&mut self.rates);
         (!rates.samples.is_empty()).then_some(rates)
@@ -61,12 +62,12 @@ impl Sampler {
 }
 
 impl Rates {
-    /// All samples, in the order in which they were added.
+    /// Returns all samples, in the order in which they were added.
     pub fn samples(&self) -> &[u64] {
         &self.samples
     }
 
-    /// The arithmetic mean, 0 of nothing.
+    /// Returns the arithmetic mean; 0 without samples.
     pub(super) fn mean(&self) -> f64 {
         if self.samples.is_empty() {
             return 0.0;
@@ -75,7 +76,7 @@ impl Rates {
         sum / self.samples.len() as f64
     }
 
-    /// The standard deviation of a sample, 0 below two values.
+    /// Returns the standard deviation of a sample; 0 for less than two values.
     pub(super) fn stdev(&self) -> f64 {
         if self.samples.len() < 2 {
             return 0.0;
@@ -92,8 +93,8 @@ impl Rates {
         self.samples.iter().copied().max().unwrap_or(0)
     }
 
-    /// The share of samples in percent within one standard deviation of the mean, its ends
-    /// included; no number of nothing.
+    /// Returns the percentage of samples within one standard deviation of the mean, bounds
+    /// included; NaN without samples.
     pub(super) fn within_percent(&self) -> f64 {
         let (mean, stdev) = (self.mean(), self.stdev());
         let near = (mean - stdev)..=(mean + stdev);
@@ -111,7 +112,8 @@ mod tests {
 
     const TICK_NS: u64 = 100_000_000;
 
-    /// The rates of threads, each with its ticks: how many responses, in how long.
+    /// Returns the rates of threads, each given by its ticks: the number of responses and the
+    /// length.
     fn of(tool: Tool, threads: &[&[(u64, u64)]]) -> Rates {
         let mut rates = Rates::default();
         for ticks in threads {

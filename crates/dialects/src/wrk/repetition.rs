@@ -1,7 +1,7 @@
-//! One request over and over, its target as it was typed.
+//! One repeated request, whose target is sent as typed.
 //!
-//! A plan holds URLs, which are normalised; wrk sends what was typed. So its request is written
-//! here, and the plan's only says where connections go.
+//! A plan contains URLs, which are normalised; wrk sends the typed text. So its request is written
+//! here, and the plan's request only gives connections their destination.
 
 use super::Arguments;
 use loadline_engine::{Batch, Behaviour, Iteration, Part, Resend, Scenario};
@@ -12,17 +12,17 @@ use std::sync::Arc;
 
 const METHOD: &str = "GET";
 
-/// What all users of a command without a script do; clones are of the same request.
+/// The behaviour of all users of a command without a script; clones share the request.
 #[derive(Clone, Debug)]
 pub struct Repetition {
     pub(super) request: Arc<Vec<u8>>,
 }
 
 impl Arguments {
-    /// The request that is sent over and over where no script makes up others.
+    /// Returns the request that is repeated if there is no script.
     ///
     /// # Errors
-    /// If it would be read as something else than was typed.
+    /// If it would be parsed differently from what was typed.
     pub fn repetition(&self) -> Result<Repetition, InvalidRequest> {
         let headers: Vec<(&str, &str)> = self
             .headers

@@ -6,7 +6,7 @@ use super::spectrum::Micros;
 use super::{Arguments, Tool};
 use loadline_record::{Distribution, Snapshot, SocketErrors, Summary};
 
-/// What is printed when the run has begun.
+/// Returns the text that is printed when the run has begun.
 pub fn banner(arguments: &Arguments) -> String {
     let Arguments {
         threads,
@@ -18,10 +18,10 @@ pub fn banner(arguments: &Arguments) -> String {
     format!("Running {duration} test @ {url}\n  {threads} threads and {connections} connections\n")
 }
 
-/// What is printed when the run has ended.
+/// Returns the text that is printed when the run has ended.
 ///
-/// wrk's latency is the service time of its closed loop; that of wrk2 is the response time, from
-/// the intended start, and its uncorrected one the service time.
+/// wrk's latency is the service time of its closed loop; wrk2's latency is the response time, from
+/// the intended start, and its uncorrected latency is the service time.
 pub fn report(arguments: &Arguments, summary: &Summary, rates: &Rates) -> String {
     let (stats, block) = match arguments.tool {
         Tool::Wrk => of_wrk(arguments, &summary.total, rates),
@@ -34,7 +34,7 @@ pub fn report(arguments: &Arguments, summary: &Summary, rates: &Rates) -> String
     title + &stats + &block + &totals(summary)
 }
 
-/// The two rows of statistics, and the percentiles if they are wanted.
+/// Returns the two rows of statistics, and the percentiles if they are requested.
 fn of_wrk(arguments: &Arguments, total: &Snapshot, rates: &Rates) -> (String, String) {
     let latency = &total.times.service;
     let stats = Stats::of_times(latency).row("Latency", time_us)
@@ -74,7 +74,8 @@ struct Stats {
 }
 
 impl Stats {
-    /// Of times in microseconds; the standard deviation is that of a sample.
+    /// Returns the statistics of times, in microseconds; the standard deviation is the one of a
+    /// sample.
     fn of_times(times: &Distribution) -> Self {
         let count = times.len() as f64;
         let of_sample = match times.len() {
@@ -82,7 +83,8 @@ impl Stats {
             _ => (count / (count - 1.0)).sqrt(),
         };
         let (mean_ns, stdev_ns) = (times.mean_ns(), times.stdev_ns() * of_sample);
-        // Values are known to three digits, so those that are all alike are not exactly the mean.
+        // Values have three significant digits, so equal values may differ slightly from their
+        // mean.
         let reach_ns = stdev_ns.max(mean_ns / 1e3);
         let near = (mean_ns - reach_ns)..=(mean_ns + reach_ns);
         let steps = times.steps();
@@ -116,7 +118,7 @@ impl Stats {
         }
     }
 
-    /// wrk2 has other words for nothing than wrk.
+    /// Replaces the statistics if there are no samples: wrk2 prints other values than wrk then.
     fn without_samples(self, has_none: bool) -> Self {
         match has_none {
             false => self,
@@ -138,7 +140,7 @@ impl Stats {
     }
 }
 
-/// wrk's four percentiles.
+/// Formats wrk's four percentiles.
 fn percentiles(times: &Distribution) -> String {
     let mut text = "  Latency Distribution\n".to_owned();
     for percent in [50.0, 75.0, 90.0, 99.0] {
@@ -151,7 +153,7 @@ fn percentiles(times: &Distribution) -> String {
     text
 }
 
-/// wrk2's eight percentiles and its spectrum.
+/// Formats wrk2's eight percentiles and its spectrum.
 fn detailed(name: &str, times: &Micros) -> String {
     let mut text = format!("  Latency Distribution (HdrHistogram - {name})\n");
     for percent in [50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 100.0] {
@@ -184,7 +186,8 @@ fn totals(summary: &Summary) -> String {
     text
 }
 
-/// The failures, if there are any. Requests cut off at the end of the run are not among them.
+/// Formats the failures, if there are any. They do not include requests cut off at the end of the
+/// run.
 fn failures(total: &Snapshot) -> String {
     let SocketErrors {
         connect,

@@ -1,4 +1,4 @@
-//! A scenario whose threads' rates are sampled, whatever its users do.
+//! A scenario that samples the rate of its thread, whatever its users do.
 
 use super::Tool;
 use super::rates::Sampler;
@@ -15,7 +15,7 @@ pub struct Sampled<S> {
 }
 
 impl<S> Sampled<S> {
-    /// The users of one worker, whose rate is sampled as this tool does.
+    /// Creates the users of one worker, whose rate is sampled as in this tool.
     pub fn new(tool: Tool, users: S) -> Self {
         Sampled {
             users,

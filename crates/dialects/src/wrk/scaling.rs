@@ -1,10 +1,10 @@
-//! Numbers in wrk's columns: scaled until they are short, decimals under each other.
+//! Numbers in wrk's columns: scaled to a few digits, with aligned decimals.
 //!
 //! A value is divided by the step of its units as long as it is at least 0.85 of the step and a
-//! larger unit is left, so that `850us` is shown as `0.85ms`. The last unit of wrk's own lists is
-//! never reached; those below stop one earlier to the same effect.
+//! larger unit is left, so that `850us` is shown as `0.85ms`. wrk never reaches the last unit of
+//! its own lists; the lists below end one unit earlier, to the same effect.
 
-/// A time in microseconds: `us`, `ms`, from a second on `s`, from 51 seconds on `m`.
+/// Formats a time in microseconds: `us`, `ms`, from a second on `s`, from 51 seconds on `m`.
 pub(super) fn time_us(value_us: f64) -> String {
     if value_us >= 1e6 {
         return scaled(value_us / 1e6, 60.0, &["s", "m"], 2);
@@ -12,22 +12,22 @@ pub(super) fn time_us(value_us: f64) -> String {
     scaled(value_us, 1e3, &["us", "ms"], 2)
 }
 
-/// A whole time in seconds, as the banner has it: `30s`, `1m`, `60m`.
+/// Formats a whole time in seconds for the banner: `30s`, `1m`, `60m`.
 pub(super) fn duration_s(value_s: u64) -> String {
     scaled(value_s as f64, 60.0, &["s", "m"], 0)
 }
 
-/// A number by thousands: `1.50k`.
+/// Formats a number by thousands: `1.50k`.
 pub(super) fn metric(value: f64) -> String {
     scaled(value, 1e3, &["", "k", "M", "G", "T"], 2)
 }
 
-/// A number of bytes by 1024: `1.50K`, to which a `B` is added.
+/// Formats a number of bytes by 1024: `1.50K`; the caller adds a `B`.
 pub(super) fn binary(value: f64) -> String {
     scaled(value, 1024.0, &["", "K", "M", "G", "T"], 2)
 }
 
-/// A number with this many decimals. What is no number has the sign that it has in C on x86.
+/// Formats a number with this many decimals. NaN has the sign that it has in C on x86.
 pub(super) fn number(value: f64, decimals: usize) -> String {
     if value.is_nan() {
         return "-nan".to_owned();
@@ -45,8 +45,8 @@ fn scaled(mut value: f64, step: f64, units: &[&str], decimals: usize) -> String 
     number(value, decimals) + units[unit]
 }
 
-/// A column of this width: the number is right-aligned (and cut), and a unit that is shorter than
-/// two letters is followed by blanks in their place.
+/// Formats a column of this width: the number is right-aligned (and cut), and blanks replace the
+/// missing letters of a unit shorter than two letters.
 pub(super) fn cell(text: &str, width: usize) -> String {
     let letters = text
         .chars()

@@ -1,18 +1,18 @@
-//! Times as wrk2 keeps and prints them: an HDR histogram of whole microseconds, three digits up to
+//! Times as wrk2 stores and prints them: an HDR histogram of whole microseconds, three digits up to
 //! a day, and its percentile spectrum.
 //!
-//! Our own histograms have nanoseconds. What is printed has to have the values of wrk2's buckets,
-//! so the times are put into a histogram of its shape. The spectrum is the classic one of HDR
-//! histograms: five rows for each halving of the distance to 100 %, and one for the largest.
+//! Loadline's own histograms have nanoseconds. The printed values must be those of wrk2's buckets,
+//! so the times are copied into a histogram of its shape. The spectrum is the classic one of HDR
+//! histograms: five rows for each halving of the distance to 100 %, and one for the maximum.
 
 use super::scaling::number;
 use hdrhistogram::Histogram;
 use loadline_record::Distribution;
 use std::fmt::Write;
 
-/// The longest time that wrk2 tells apart: a day, in microseconds.
+/// The longest time that wrk2 distinguishes: a day, in microseconds.
 const LONGEST_US: u64 = 24 * 3_600 * 1_000_000;
-/// Ranges of doubling width that a day of microseconds takes, and the steps of each.
+/// The number of ranges of doubling width for a day in microseconds, and the steps in each.
 const BUCKETS: (u32, u32) = (27, 2_048);
 const TICKS_PER_HALF: f64 = 5.0;
 
@@ -23,13 +23,14 @@ pub(super) struct Micros {
 }
 
 impl Micros {
-    /// The times of this distribution, cut to microseconds as a clock of microseconds cuts them.
+    /// Converts the times of a distribution to microseconds, truncated as a clock of microseconds
+    /// does.
     pub(super) fn of(times: &Distribution) -> Self {
         let mut histogram = Histogram::new_with_bounds(1, LONGEST_US, 3)
             .expect("a day of microseconds with three digits has valid bounds");
         if let Some(source) = times.recorded() {
             for step in source.iter_recorded() {
-                // The middle of our bucket: its ends may lie in the neighbours of wrk2's.
+                // The middle of the bucket: its ends may be in the neighbours of wrk2's bucket.
                 let value_ns = source.median_equivalent(step.value_iterated_to());
                 histogram.saturating_record_n(value_ns / 1_000, step.count_at_value());
             }
@@ -37,12 +38,13 @@ impl Micros {
         Micros { histogram }
     }
 
-    /// The arithmetic mean in microseconds, from the middles of the buckets; no number of nothing.
+    /// Returns the arithmetic mean in microseconds, from the middles of the buckets; NaN without
+    /// times.
     pub(super) fn mean(&self) -> f64 {
         self.of_some(Histogram::mean)
     }
 
-    /// The standard deviation of the population in microseconds; no number of nothing.
+    /// Returns the standard deviation of the population in microseconds; NaN without times.
     pub(super) fn stdev(&self) -> f64 {
         self.of_some(Histogram::stdev)
     }
@@ -54,12 +56,12 @@ impl Micros {
         statistic(&self.histogram)
     }
 
-    /// The largest in microseconds, as the lower end of its bucket.
+    /// Returns the maximum in microseconds, as the lower end of its bucket.
     pub(super) fn max(&self) -> u64 {
         self.histogram.lowest_equivalent(self.histogram.max())
     }
 
-    /// The share in percent within one standard deviation of the mean; 0 of nothing.
+    /// Returns the percentage of times within one standard deviation of the mean; 0 without times.
     pub(super) fn within_percent(&self) -> f64 {
         if self.histogram.is_empty() {
             return 0.0;
@@ -74,8 +76,8 @@ impl Micros {
         within as f64 / self.histogram.len() as f64 * 100.0
     }
 
-    /// The time in microseconds that this many percent do not exceed, as the upper end of its
-    /// bucket; its rank is the nearest one, at least the first.
+    /// Returns the time in microseconds that this percentage does not exceed, as the upper end of
+    /// its bucket; the rank is the nearest one, at least the first.
     pub(super) fn percentile(&self, percent: f64) -> u64 {
         let rank = ((percent / 100.0 * self.histogram.len() as f64) + 0.5).floor();
         let mut steps = self
@@ -84,7 +86,7 @@ impl Micros {
         steps.next().map_or(0, |step| step.value_us)
     }
 
-    /// The percentile spectrum, from its title's row to its end.
+    /// Formats the percentile spectrum, from its title row to its end.
     pub(super) fn spectrum(&self) -> String {
         let mut text = format!(
             "{:>12} {:>12} {:>12} {:>12}\n\n",
@@ -111,8 +113,8 @@ impl Micros {
         written.expect("a string takes everything");
     }
 
-    /// A row where a tick is reached, several at one value if it covers several, but for the last
-    /// value: there one row is followed by that of 100 %.
+    /// Returns the rows: one for each tick that is reached, several at one value if it reaches
+    /// several. At the last value there is only one, followed by the row of 100 %.
     fn rows(&self) -> Vec<Row> {
         let total = self.histogram.len();
         let mut rows = Vec::new();
@@ -150,18 +152,19 @@ impl Micros {
     }
 }
 
-/// The tick behind this one, in percent: a fifth of the distance that is halved next.
+/// Returns the tick after this one, in percent: a fifth of the distance of the current halving
+/// further.
 fn next_tick(percent: f64) -> f64 {
     let halvings = (100.0 / (100.0 - percent)).log2().floor() + 1.0;
     percent + 100.0 / (TICKS_PER_HALF * halvings.exp2())
 }
 
-/// A bucket that holds something.
+/// A bucket with a count above zero.
 #[derive(Clone, Copy, Debug, Default)]
 struct Step {
-    /// Its upper end.
+    /// The upper end of the bucket in microseconds.
     value_us: u64,
-    /// How many times are in it and those below.
+    /// The number of times in this bucket and all lower ones.
     up_to: u64,
 }
 

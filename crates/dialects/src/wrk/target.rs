@@ -1,27 +1,28 @@
-//! URLs as wrk takes them: whole, with a scheme and a host.
+//! URLs as wrk accepts them: complete, with a scheme and a host.
 
 use url::Url;
 
-/// Where a command's load goes.
+/// The destination of a command's load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Where connections go: `http` or `https`, without user and fragment.
+    /// The URL for connections: `http` or `https`, without user and fragment.
     pub(super) url: Url,
-    /// What is asked for there: path and query as typed, at least `/`.
+    /// The path and query as typed, at least `/`.
     pub(super) path: String,
-    /// Host and port as typed.
+    /// The host and port as typed.
     pub(super) authority: String,
     /// The host as typed, without brackets.
     pub(super) host: String,
-    /// The port as typed, else the scheme as typed, whose service it is.
+    /// The port as typed, otherwise the scheme as typed, as the name of a service.
     pub(super) service: String,
-    /// Whether that is a port, or a service whose port is known here.
+    /// True if that is a port, or a service whose port is known here.
     pub(super) known: bool,
 }
 
-/// Reads a URL; `None` for one that wrk calls invalid.
+/// Parses a URL; `None` for one that wrk calls invalid.
 ///
-/// Any scheme will do, as in wrk: those that begin like `https` mean TLS, all others plain HTTP.
+/// Any scheme is accepted, as in wrk: those that begin with `https` mean TLS, all others plain
+/// HTTP.
 pub(super) fn parse(text: &str) -> Option<Target> {
     let (scheme, rest) = text.split_once("://")?;
     let is_word = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -49,12 +50,12 @@ pub(super) fn parse(text: &str) -> Option<Target> {
     })
 }
 
-/// Where the path begins, or whatever stands in its place.
+/// Returns the position where the path begins, or the query or fragment if there is no path.
 fn path_begin(rest: &str) -> usize {
     rest.find(['/', '?', '#']).unwrap_or(rest.len())
 }
 
-/// Host and port, without a user.
+/// Returns host and port, without a user.
 fn authority(rest: &str) -> &str {
     let authority = &rest[..path_begin(rest)];
     authority
@@ -62,7 +63,7 @@ fn authority(rest: &str) -> &str {
         .map_or(authority, |(_, place)| place)
 }
 
-/// Path and query, without the fragment; a query alone gets the path that it lacks.
+/// Returns path and query, without the fragment; a query alone gets the path `/`.
 fn path_and_query(rest: &str) -> String {
     let typed = &rest[path_begin(rest)..];
     let typed = typed.split('#').next().unwrap_or_default();
@@ -70,7 +71,7 @@ fn path_and_query(rest: &str) -> String {
     format!("{slash}{typed}")
 }
 
-/// The host, which may not be empty, and the port if there is one.
+/// Returns the host, which must not be empty, and the port if there is one.
 fn host_and_port(rest: &str) -> Option<(&str, Option<&str>)> {
     let place = authority(rest);
     let (host, port) = match place.strip_prefix('[') {

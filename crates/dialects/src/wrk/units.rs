@@ -1,4 +1,4 @@
-//! Numbers as wrk takes them: `10`, `+10`, `1k`, `10 s`, whole and never below 0.
+//! Numbers as wrk accepts them: `10`, `+10`, `1k`, `10 s`; whole, and never below 0.
 
 const SECONDS: [(char, u64); 3] = [('s', 1), ('m', 60), ('h', 3_600)];
 const METRIC: [(char, u64); 5] = [
@@ -9,18 +9,18 @@ const METRIC: [(char, u64); 5] = [
     ('p', 1_000_000_000_000_000),
 ];
 
-/// A count: a whole number with k, M, G, T or P (powers of 1000) in either case.
+/// Parses a count: a whole number with k, M, G, T or P (powers of 1000) in either case.
 pub(super) fn count(text: &str) -> Option<u64> {
     scaled(text, &METRIC)
 }
 
-/// A time in seconds: a whole number with s, m or h in either case.
+/// Parses a time in seconds: a whole number with s, m or h in either case.
 pub(super) fn seconds(text: &str) -> Option<u64> {
     scaled(text, &SECONDS)
 }
 
-/// Blanks may stand around the number, and a plus right before it. A minus may not: wrk takes `-5`
-/// for a number beyond all bounds, which nobody means.
+/// Parses a number with a unit. Blanks may surround the number, and a plus may precede it. A minus
+/// is refused: wrk reads `-5` as an extremely large number, which no user intends.
 fn scaled(text: &str, units: &[(char, u64)]) -> Option<u64> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);

@@ -1,8 +1,8 @@
-//! What wrk and wrk2 print of themselves.
+//! The version and usage of wrk and wrk2.
 
 use super::Tool;
 
-/// The line of `-v`. It names who speaks; its begin is what scripts look at.
+/// Returns the line of `-v`. It names Loadline; its beginning is the part that scripts check.
 pub(super) fn version(tool: Tool) -> String {
     let own = env!("CARGO_PKG_VERSION");
     format!(
@@ -11,7 +11,7 @@ pub(super) fn version(tool: Tool) -> String {
     )
 }
 
-/// The page of options, as wide as the original's.
+/// Returns the page of options, as wide as the original's.
 pub(super) fn usage(tool: Tool) -> String {
     let lines = match tool {
         Tool::Wrk => WRK,
@@ -22,7 +22,7 @@ pub(super) fn usage(tool: Tool) -> String {
     format!("{padded}{LAST_BUT_ONE}{last}")
 }
 
-/// From here on the lines have no blanks at their ends.
+/// The first line from which on lines are not padded with blanks.
 const LAST_BUT_ONE: &str = "  Numeric arguments";
 
 const WRK: &str = "\

@@ -8,7 +8,7 @@ fn options(line: &str) -> Options {
     parse(&words, |_| Ok(b"hello\n".to_vec())).expect("a run")
 }
 
-/// Requests that take 10 ms, 20 ms and so on, each after the other.
+/// A tally of requests that take 10 ms, 20 ms and so on, one after another.
 fn tally(options: &Options, bodies: &[u64]) -> Tally {
     let mut tally = Tally::new(options);
     tally.take(&Records {

@@ -1,4 +1,4 @@
-//! `metadata.json`: what an archive says of its test.
+//! `metadata.json`: the description of a test in an archive.
 
 use super::{Archive, ArchiveError, names};
 use crate::k6::{go_json, go_words, version};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use url::Url;
 
-/// What stands for the options until they are put in, as they are JSON already.
+/// The placeholder that is replaced by the options, which are JSON already.
 const OPTIONS: &str = "\"options\":null";
 
 /// The metadata, in the order of k6.
@@ -26,7 +26,7 @@ pub(super) struct Metadata<'a> {
 }
 
 impl<'a> Metadata<'a> {
-    /// What is said of this archive.
+    /// Creates the metadata of an archive.
     pub(super) fn of(archive: &'a Archive) -> Self {
         Metadata {
             r#type: "js",
@@ -41,7 +41,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// The text of the file, with these options.
+    /// Returns the text of the file, with these options.
     pub(super) fn text(&self, options_json: &str) -> String {
         let options = format!("\"options\":{options_json}");
         let whole = plain_json(self).replacen(OPTIONS, &options, 1);
@@ -49,7 +49,7 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// The metadata as they are read; other programs' versions have more, or less.
+/// The metadata as read; other versions have more or fewer members.
 #[derive(Deserialize)]
 struct Read {
     r#type: String,
@@ -64,10 +64,10 @@ struct Read {
 }
 
 impl Metadata<'_> {
-    /// The archive of which a file says this, still without files.
+    /// Reads the metadata of an archive; the result has no files yet.
     ///
     /// # Errors
-    /// If it is no such file.
+    /// If the text is not valid metadata.
     pub(super) fn read(text: &[u8]) -> Result<Archive, ArchiveError> {
         let read: Read = serde_json::from_slice(text).map_err(|error| {
             ArchiveError::Metadata(match error.is_data() {
@@ -93,7 +93,7 @@ impl Metadata<'_> {
     }
 }
 
-/// JSON whose letters are as they are: k6 escapes none of HTML here.
+/// Serialises a value without HTML escapes: k6 uses none here.
 fn plain_json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("our types have strings for keys")
 }

@@ -1,12 +1,12 @@
-//! What the files of an archive are called in it.
+//! The names of files in an archive.
 //!
-//! A file of the disk has its path below `file`, one of the web its URL without `https:/`. The name
-//! of a user is left out, as in k6: `/home/ada/test.js` becomes `/home/nobody/test.js`.
+//! A file of the disk has its path below `file`, a file of the web its URL without `https:/`. The
+//! name of a user is removed, as in k6: `/home/ada/test.js` becomes `/home/nobody/test.js`.
 
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// The name of the file at a URL.
+/// Returns the name of the file at a URL.
 pub(super) fn of(url: &Url) -> String {
     match url.scheme() {
         "file" => format!(
@@ -20,7 +20,7 @@ pub(super) fn of(url: &Url) -> String {
     }
 }
 
-/// The URL of the file of a name; none if it is no such name.
+/// Returns the URL of the file with this name; `None` if it is not a name of a file.
 pub(super) fn url(name: &str) -> Option<Url> {
     let (scheme, rest) = name.trim_start_matches("./").split_once('/')?;
     match scheme {
@@ -30,7 +30,7 @@ pub(super) fn url(name: &str) -> Option<Url> {
     }
 }
 
-/// A URL without the name of a user.
+/// Returns a URL without the name of a user.
 pub(super) fn anonymous_url(url: &Url) -> Url {
     let mut url = url.clone();
     if url.scheme() == "file" {
@@ -50,7 +50,7 @@ fn anonymous(path: &str) -> String {
     path.to_owned()
 }
 
-/// The directories above a file of an archive.
+/// Returns the directories above a file of an archive.
 pub(super) fn above(name: &str) -> impl Iterator<Item = &str> {
     let path = name.split('?').next().unwrap_or_default();
     path.match_indices('/').map(|(at, _)| &name[..at])

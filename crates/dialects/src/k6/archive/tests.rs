@@ -34,7 +34,7 @@ fn written(archive: &Archive) -> Vec<u8> {
     bytes
 }
 
-/// An archive of these files alone.
+/// An archive of only these files.
 fn tar_of(files: &[(&str, &str)]) -> Vec<u8> {
     let mut tar = Tar {
         builder: Builder::new(Vec::new()),

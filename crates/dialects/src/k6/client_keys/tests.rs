@@ -1,4 +1,4 @@
-//! A key in each of its forms, all of them made by OpenSSL with the password `secret`.
+//! A key in each format, all of them made by OpenSSL with the password `secret`.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn plain(key: &str, password: Option<&str>) -> Result<String, String> {
     })
 }
 
-/// The bytes of the key in a text.
+/// Returns the bytes of the key in a text.
 fn der(key: &str) -> Vec<u8> {
     pem::parse(key).unwrap().into_contents()
 }

@@ -1,12 +1,12 @@
 //! Documents of the REST API as k6's commands print them.
 //!
-//! What can be unset in k6 is a text there, and so in quotes; figures are bare.
+//! Values that are optional in k6 are printed as texts in quotes; other values have no quotes.
 
 use crate::k6::go_words::yaml_number;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// How the test stands.
+/// Formats the status of the test.
 pub(super) fn status(document: &Value) -> String {
     let attributes = &document["data"]["attributes"];
     let keys = [
@@ -25,7 +25,7 @@ pub(super) fn status(document: &Value) -> String {
     keys.into_iter().map(line).collect()
 }
 
-/// The metrics, in the order in which the test gave them.
+/// Formats the metrics, in the order of the document.
 pub(super) fn metrics(document: &Value) -> String {
     match document["data"].as_array() {
         Some(all) if !all.is_empty() => all.iter().map(metric).collect(),
@@ -65,7 +65,8 @@ fn sample(sample: &Value) -> String {
     "  sample:\n".to_owned() + &lines.collect::<String>()
 }
 
-/// Names are sorted by their letters, and then by the number in them: p(90) before p(100).
+/// Returns the sort key of a name: its letters, then the number in it, so that p(90) precedes
+/// p(100).
 fn order(name: &str) -> (&str, f64) {
     let at = name.find(|c: char| c.is_ascii_digit());
     let (letters, rest) = name.split_at(at.unwrap_or(name.len()));
@@ -73,7 +74,7 @@ fn order(name: &str) -> (&str, f64) {
     (letters, number.ok().filter(|n| !n.is_nan()).unwrap_or(0.0))
 }
 
-/// A value that may be unset: in quotes, and empty if it is.
+/// Formats an optional value: in quotes, and empty if it is unset.
 fn optional(value: &Value) -> String {
     match value {
         Value::Null => "\"\"".to_owned(),
@@ -81,7 +82,7 @@ fn optional(value: &Value) -> String {
     }
 }
 
-/// A text, in quotes if YAML would read something else.
+/// Formats a text, in quotes if YAML would misread it.
 fn scalar(text: &str) -> String {
     let is_misread = text.contains(": ")
         || text.contains(" #")

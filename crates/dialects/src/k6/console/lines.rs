@@ -1,4 +1,4 @@
-//! Lines of the log in k6's forms: logfmt, JSON, the message alone, and coloured for terminals.
+//! Lines of the log in k6's formats: logfmt, JSON, the message alone, and coloured for terminals.
 
 use super::super::go_json;
 use chrono::{DateTime, Local, SecondsFormat};
@@ -6,30 +6,30 @@ use loadline_script_js::{Entry, Level};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-/// The columns of a message before its fields, on a terminal.
+/// The width of a message before its fields, on a terminal.
 const MESSAGE_COLUMNS: usize = 44;
 
-/// The form of a log.
+/// The format of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// `time="…" level=info msg=… source=console`.
+    /// Logfmt: `time="…" level=info msg=… source=console`.
     Logfmt,
-    /// An object for each entry.
+    /// A JSON object for each entry.
     Json,
     /// The message alone.
     Raw,
-    /// Coloured, with the seconds since the begin.
+    /// Coloured, with the seconds since the command's begin.
     Terminal,
 }
 
-/// When an entry was logged.
+/// The time of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct When {
     pub(super) at: SystemTime,
     pub(super) since_begin: Duration,
 }
 
-/// An entry as text, its line end included; `fields` in place of its own.
+/// Formats an entry, including its line end; `fields` replace its own fields.
 pub(super) fn line(form: Form, entry: &Entry<'_>, fields: &[(&str, &str)], when: When) -> String {
     let mut fields = fields.to_vec();
     fields.sort_unstable();
@@ -89,12 +89,12 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-/// As RFC 3339 in the local time zone, in whole seconds.
+/// Formats a time as RFC 3339 in the local time zone, in whole seconds.
 fn time(at: SystemTime) -> String {
     DateTime::<Local>::from(at).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A value of logfmt: in quotes, unless it is plain.
+/// Formats a value of logfmt: in quotes, unless it is plain.
 fn value(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._/@^+".contains(letter);
     match text.chars().all(is_plain) {
@@ -103,7 +103,7 @@ fn value(text: &str) -> String {
     }
 }
 
-/// A text in quotes, as Go quotes it.
+/// Quotes a text as Go does.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {

@@ -1,44 +1,44 @@
 //! The rows of the progress, in k6's columns.
 
-/// The columns of a bar.
+/// The maximum width of a bar, in columns.
 const BAR_COLUMNS: usize = 38;
-/// The fewest columns that a bar has; percents stand there where there is less room.
+/// The minimum width of a bar, in columns; a percentage replaces narrower ones.
 const LEAST_COLUMNS: usize = 6;
 
-/// How a row's scenario stands.
+/// The state of a row's scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// It runs.
+    /// It is running.
     None,
     /// It has not begun.
     Waiting,
-    /// It came to its end.
+    /// It has ended.
     Done,
-    /// It was cut off.
+    /// It was interrupted.
     Cut,
 }
 
-/// A row: what stands left of the bar, in it, and right of it.
+/// A row: the texts to the left of the bar, in it, and to the right of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) mark: Mark,
-    /// How much is over, from 0 to 1.
+    /// The completed share, from 0 to 1.
     pub(super) share: f64,
     pub(super) cells: Vec<String>,
 }
 
-/// How rows are shown.
+/// The appearance of rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
-    /// Whether there are bars; else percents.
+    /// True if there are bars, otherwise percentages.
     pub(super) has_bars: bool,
     pub(super) has_colours: bool,
-    /// The columns that there are, if that is known.
+    /// The width of the terminal in columns, if known.
     pub(super) columns: Option<usize>,
 }
 
-/// The rows as lines. Names fill at least the columns of `names`.
+/// Formats the rows as lines. Names fill at least `names` columns.
 pub(super) fn lines(rows: &[Row], names: usize, look: Look) -> Vec<String> {
     let names = rows
         .iter()
@@ -65,7 +65,8 @@ pub(super) fn lines(rows: &[Row], names: usize, look: Look) -> Vec<String> {
     rows.iter().zip(&rights).map(line).collect()
 }
 
-/// The widths of the columns right of the bar: those of cells that have another one behind them.
+/// Returns the widths of the columns to the right of the bar. The last cell of a row does not
+/// count.
 fn widths(rows: &[Row]) -> Vec<usize> {
     let count = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let width = |column: usize| {

@@ -1,8 +1,8 @@
-//! Times of the progress: as many digits as the longest that may come has.
+//! Times of the progress, padded to the width of the longest expected time.
 
 use std::time::Duration;
 
-/// A time with a tenth of a second, as wide as `longest` would be: `0m01.0s` of `1m30s`.
+/// Formats a time in tenths of a second, as wide as `longest` would be: `0m01.0s` of `1m30s`.
 pub(super) fn padded(time: Duration, longest: Duration) -> String {
     let (hours, minutes, seconds) = split(longest.as_secs());
     let tenths = time.as_millis() / 100;
@@ -24,7 +24,7 @@ fn split(seconds: u64) -> (u64, u64, u64) {
     (seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// How many digits a number has.
+/// Returns the number of decimal digits.
 pub(super) fn digits(number: u64) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }

@@ -1,41 +1,41 @@
-//! What the REST API asks of a running test, and tells it.
+//! The interface between the REST API and a running test.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A running test. Its methods are called from several threads, and may take their time.
+/// A running test. The methods are called from several threads, and may block.
 pub trait Control: Send + Sync {
-    /// How the test stands.
+    /// Returns the status of the test.
     fn status(&self) -> Status;
 
-    /// The metrics that have samples, and the submetrics of thresholds, in any order.
+    /// Returns the metrics that have samples, and the submetrics of thresholds, in any order.
     fn metrics(&self) -> Vec<Metric>;
 
-    /// The root group, with all others in it.
+    /// Returns the root group, with all other groups in it.
     fn groups(&self) -> Group;
 
-    /// What `setup()` returned or the API was given; none before that.
+    /// Returns the data that `setup()` returned or the API has set; `None` before that.
     fn setup_data(&self) -> Option<Value>;
 
-    /// Takes the place of what `setup()` returns.
+    /// Sets the setup data, instead of the result of `setup()`.
     fn keep_setup_data(&self, data: Option<Value>);
 
-    /// Calls the script's `setup()` and keeps what it returns.
+    /// Calls the script's `setup()` and stores its result.
     ///
     /// # Errors
-    /// What `setup()` threw.
+    /// The exception of `setup()`.
     fn run_setup(&self) -> Result<(), String>;
 
     /// Calls the script's `teardown()`.
     ///
     /// # Errors
-    /// What `teardown()` threw.
+    /// The exception of `teardown()`.
     fn run_teardown(&self) -> Result<(), String>;
 
-    /// Pauses the test, or lets it go on.
+    /// Pauses or resumes the test.
     ///
     /// # Errors
-    /// Why it can't, in k6's words, such as `test execution was already paused`.
+    /// The reason why it can't, in k6's words, such as `test execution was already paused`.
     fn pause(&self, is_paused: bool) -> Result<(), String>;
 
     /// Ends the test, with exit code 103.
@@ -44,94 +44,94 @@ pub trait Control: Send + Sync {
     /// Changes the numbers of virtual users.
     ///
     /// # Errors
-    /// If no executor is externally controlled, or the numbers are wrong.
+    /// If no executor is externally controlled, or the numbers are invalid.
     fn scale(&self, scale: Scale) -> Result<(), ScaleError>;
 }
 
-/// How a test stands.
+/// The status of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// The stage, as k6 counts: 0 created, 1 users begin, 2 executors begin, 3 all begun,
-    /// 4 paused before the start, 5 started, 6 setup, 7 running, 8 teardown, 9 ended,
-    /// 10 interrupted, 11 failed.
+    /// The stage, with k6's numbers: 0 created, 1 users begin, 2 executors begin, 3 all begun, 4
+    /// paused before the start, 5 started, 6 setup, 7 running, 8 teardown, 9 ended, 10 interrupted,
+    /// 11 failed.
     pub stage: u8,
-    /// Whether it is paused.
+    /// True if the test is paused.
     pub is_paused: bool,
-    /// Virtual users that are active.
+    /// The active virtual users.
     pub vus: i64,
-    /// Virtual users that there are.
+    /// The existing virtual users.
     pub vus_max: i64,
-    /// Whether it was told to stop.
+    /// True if the test was stopped.
     pub is_stopped: bool,
-    /// Whether it has begun and not ended.
+    /// True if the test has begun and not ended.
     pub is_running: bool,
-    /// Whether a threshold was crossed.
+    /// True if a threshold was crossed.
     pub is_tainted: bool,
 }
 
 /// A metric with its figures so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metric {
-    /// Its name; that of a submetric has its tags in braces.
+    /// The name; the name of a submetric has its tags in braces.
     pub name: String,
-    /// `counter`, `gauge`, `rate` or `trend`.
+    /// The kind: `counter`, `gauge`, `rate` or `trend`.
     pub kind: &'static str,
-    /// `default`, `time` or `data`.
+    /// The unit: `default`, `time` or `data`.
     pub contains: &'static str,
-    /// Whether its thresholds were crossed; none before they were evaluated.
+    /// True if a threshold of the metric was crossed; `None` before thresholds were evaluated.
     pub is_tainted: Option<bool>,
     /// The figures by name: `count` and `rate`, `value`, `rate`, or `avg`, `p(95)` and so on.
     pub sample: BTreeMap<String, f64>,
 }
 
-/// A group of a script, with those in it.
+/// A group of a script, with the groups in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// The MD5 of its path in hexadecimal digits.
+    /// The MD5 of the path in hexadecimal digits.
     pub id: String,
-    /// Its name and its parents', each behind `::`; empty for the root.
+    /// The names of all parents and of the group, each after `::`; empty for the root.
     pub path: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its checks.
+    /// The checks.
     pub checks: Vec<Check>,
-    /// The groups in it.
+    /// The groups in this group.
     pub groups: Vec<Group>,
 }
 
-/// What became of a check.
+/// The results of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Check {
-    /// The MD5 of its path in hexadecimal digits.
+    /// The MD5 of the path in hexadecimal digits.
     pub id: String,
-    /// The path of its group, `::`, and its name.
+    /// The path of the group, `::`, and the check's name.
     pub path: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// How often it passed.
+    /// The number of passes.
     pub passes: u64,
-    /// How often it failed.
+    /// The number of failures.
     pub fails: u64,
 }
 
-/// The numbers of virtual users that are wanted; none leaves one as it is.
+/// The requested numbers of virtual users; `None` leaves a number unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scale {
-    /// Users that are active.
+    /// The active users.
     pub vus: Option<i64>,
-    /// The most that may be.
+    /// The maximum number of users.
     pub vus_max: Option<i64>,
 }
 
-/// Why a test can't be scaled.
+/// The reason why a test can't be scaled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScaleError {
-    /// No executor takes numbers from outside.
+    /// No executor is externally controlled.
     #[error(
         "an externally-controlled executor needs to be configured for live configuration updates"
     )]
     NoExecutor,
-    /// The numbers contradict each other or the test; why, in k6's words.
+    /// The numbers contradict each other or the test; the reason, in k6's words.
     #[error("{0}")]
     Invalid(String),
 }

@@ -1,4 +1,4 @@
-//! The documents of the REST API: what a test is, as JSON.
+//! The documents of the REST API: the state of a test, as JSON.
 
 use super::control::{Check, Group, Metric, Status};
 use crate::k6::go_json;
@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A document of what is asked for.
+/// A document with the requested data.
 #[derive(Serialize)]
 struct Document<T> {
     data: T,
 }
 
-/// One thing: its kind, its name, what is said of it.
+/// A resource: its type, its identifier, its attributes.
 #[derive(Serialize)]
 struct Resource<'a, T> {
     r#type: &'static str,
@@ -32,7 +32,7 @@ struct StatusAttributes {
     tainted: bool,
 }
 
-/// How the test stands.
+/// Returns the document of the status.
 pub(super) fn status(status: &Status) -> String {
     let attributes = StatusAttributes {
         status: status.stage,
@@ -62,12 +62,12 @@ struct MetricAttributes<'a> {
     sample: &'a BTreeMap<String, f64>,
 }
 
-/// All metrics.
+/// Returns the document of all metrics.
 pub(super) fn metrics(metrics: &[Metric]) -> String {
     document(metrics.iter().map(metric_resource).collect::<Vec<_>>())
 }
 
-/// One metric.
+/// Returns the document of one metric.
 pub(super) fn metric(metric: &Metric) -> String {
     document(metric_resource(metric))
 }
@@ -112,14 +112,14 @@ struct Link<'a> {
     id: &'a str,
 }
 
-/// All groups: each before those in it.
+/// Returns the document of all groups: each before the groups in it.
 pub(super) fn groups(root: &Group) -> String {
     let mut all = Vec::new();
     flatten(root, None, &mut all);
     document(all)
 }
 
-/// The group of this name.
+/// Returns the document of the group with this identifier.
 pub(super) fn group(root: &Group, id: &str) -> Option<String> {
     let mut all = Vec::new();
     flatten(root, None, &mut all);
@@ -163,7 +163,7 @@ struct SetupAttributes<'a> {
     data: Option<&'a Value>,
 }
 
-/// The setup data.
+/// Returns the document of the setup data.
 pub(super) fn setup(data: Option<&Value>) -> String {
     document(Resource {
         r#type: "setupData",
@@ -184,7 +184,7 @@ struct Problem<'a> {
     detail: &'a str,
 }
 
-/// Why there is nothing else.
+/// Returns the document of an error.
 pub(super) fn error(status: u16, title: &str, detail: &str) -> String {
     let problem = Problem {
         status: status.to_string(),

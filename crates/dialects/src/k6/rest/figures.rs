@@ -1,12 +1,12 @@
-//! What was measured so far as the REST API tells it: metrics, groups and checks.
+//! The measurements so far in the form of the REST API: metrics, groups and checks.
 
 use super::{Check, Group, Metric};
 use loadline_k6_metrics::{Observed, Outcome, Sink, Totals, summary};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The metrics and submetrics that have values. `outcomes` are those of thresholds that were judged
-/// last.
+/// Returns the metrics and submetrics that have values. `outcomes` are the last results of the
+/// thresholds.
 pub(in crate::k6) fn metrics(
     totals: &Totals,
     outcomes: &[Outcome],
@@ -22,7 +22,7 @@ pub(in crate::k6) fn metrics(
     totals.observed().into_iter().map(metric).collect()
 }
 
-/// Whether a threshold of the metric was crossed; `None` if none was judged.
+/// True if a threshold of the metric was crossed; `None` if no threshold of it was judged.
 fn is_tainted(name: &str, outcomes: &[Outcome]) -> Option<bool> {
     let mut own = outcomes.iter().filter(|outcome| outcome.metric == name);
     let first = own.next()?;
@@ -58,7 +58,7 @@ fn sample(sink: &Sink, elapsed_ns: u64) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// The root group. `md5_hex` makes the identifiers.
+/// Returns the root group. `md5_hex` computes the identifiers.
 pub(in crate::k6) fn groups(totals: &Totals, md5_hex: &dyn Fn(&str) -> String) -> Group {
     group(&summary::root_group(totals, md5_hex))
 }

@@ -1,18 +1,18 @@
-//! What `PATCH /v1/status` asks for.
+//! The body of `PATCH /v1/status`.
 
 use crate::k6::go_words;
 use serde_json::Value;
 
-/// What is to change; none leaves it as it is.
+/// The requested changes; `None` leaves a value unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Patch {
-    /// Whether the test is paused.
+    /// True to pause the test, false to resume it.
     pub(super) is_paused: Option<bool>,
-    /// Whether it is to stop.
+    /// True if the test is to stop.
     pub(super) is_stopped: bool,
-    /// Active users.
+    /// The active users.
     pub(super) vus: Option<i64>,
-    /// The most users.
+    /// The maximum number of users.
     pub(super) vus_max: Option<i64>,
 }
 
@@ -20,7 +20,7 @@ impl Patch {
     /// Reads a document.
     ///
     /// # Errors
-    /// Why it is none, in Go's words.
+    /// The reason why it is invalid, in Go's words.
     pub(super) fn read(body: &[u8]) -> Result<Patch, String> {
         let document: Value =
             serde_json::from_slice(body).map_err(|error| go_words::json(body, &error))?;
@@ -37,7 +37,7 @@ impl Patch {
     }
 }
 
-/// A member of an object; null where there is none.
+/// Returns a member of an object; null if there is none.
 fn member<'a>(value: &'a Value, name: &str, whole: &str) -> Result<&'a Value, String> {
     match value {
         Value::Null => Ok(&Value::Null),

@@ -1,4 +1,4 @@
-//! Which request of the REST API gets which answer.
+//! The routes of the REST API: the response to each request.
 
 use super::control::{Control, Scale, ScaleError};
 use super::documents;
@@ -9,15 +9,15 @@ use percent_encoding::percent_decode_str;
 
 const STATUS_JSON: &str = "application/json; charset=utf-8";
 const SETUP_JSON: &str = "application/json";
-/// What k6 says of the rest of its JSON.
+/// The content type that k6 sends for its other JSON.
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// Its status.
+    /// The status.
     pub(super) status: u16,
-    /// What the body is, if there is one.
+    /// The type of the body, if there is one.
     pub(super) content_type: Option<&'static str>,
     /// The body.
     pub(super) body: String,
@@ -56,13 +56,13 @@ impl Answer {
         }
     }
 
-    /// To a request whose body was cut off or is longer than it may be.
+    /// Creates the response to a request whose body was cut off or is too long.
     pub(super) fn too_long() -> Self {
         let detail = "the body is cut off, or longer than 64 MiB";
         Answer::problem(400, TEXT, "Error reading request body", detail)
     }
 
-    /// To a request over loopback under a name that is not this machine's.
+    /// Creates the response to a request over loopback with a host name that is not this machine's.
     pub(super) fn misdirected() -> Self {
         Answer::plain(
             403,
@@ -71,14 +71,14 @@ impl Answer {
         )
     }
 
-    /// To a request that made the test's own code panic.
+    /// Creates the response to a request that caused a panic.
     pub(super) fn broken() -> Self {
         let detail = "the request could not be carried out; the test goes on";
         Answer::problem(500, TEXT, "Internal error", detail)
     }
 }
 
-/// The answer to a request.
+/// Returns the response to a request.
 pub(super) fn answer(control: &dyn Control, method: &Method, path: &str, body: &[u8]) -> Answer {
     match path.strip_prefix("/v1/") {
         Some(rest) => version_1(control, method, rest, body),
@@ -86,7 +86,8 @@ pub(super) fn answer(control: &dyn Control, method: &Method, path: &str, body: &
     }
 }
 
-/// k6 answers `ok` wherever it knows nothing better, `/ping` among them.
+/// Returns the response to other paths. k6 responds `ok` to all that it does not know, including
+/// `/ping`.
 fn outside(path: &str) -> Answer {
     match path {
         "/metrics" => Answer::plain(404, "Loadline has no metrics of its own process here.\n"),
@@ -103,7 +104,7 @@ fn version_1(control: &dyn Control, method: &Method, rest: &str, body: &[u8]) ->
         Some((room, id)) => (room, Some(percent_decode_str(id).decode_utf8_lossy())),
         None => (rest, None),
     };
-    // Who answers leaves the body out.
+    // The server omits the body of the response.
     let method = if method == Method::HEAD {
         "GET"
     } else {

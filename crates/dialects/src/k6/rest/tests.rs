@@ -1,4 +1,4 @@
-//! The API over loopback, before a test that only notes what it is told.
+//! The API over loopback, with a test that only records its calls.
 
 use super::*;
 use crate::k6::clients::{AskError, Order, ask};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::sync::{Mutex, MutexGuard};
 
-/// A test that is made up.
+/// A fake test.
 #[derive(Default)]
 struct Fake(Mutex<Known>);
 
@@ -141,12 +141,12 @@ fn serve_fake(fake: &Arc<Fake>) -> Server {
     Server::start("127.0.0.1:0", Arc::clone(fake) as Arc<dyn Control>).expect("a port")
 }
 
-/// Asks for something; the response's status, content type and body.
+/// Sends a request; returns the response's status, content type and body.
 fn request(server: &Server, method: &str, path: &str, body: &str) -> (u16, String, String) {
     request_to(server, "localhost", method, path, body)
 }
 
-/// The same under this name.
+/// Sends a request with this host name.
 fn request_to(
     server: &Server,
     host: &str,
@@ -340,7 +340,7 @@ fn other_methods_and_paths_are_answered_as_k6_answers_them() {
     }
 }
 
-/// Asks by one of the commands.
+/// Sends an order as the commands do.
 fn told(server: &Server, order: Order) -> Result<String, AskError> {
     ask(&server.address().to_string(), order, &Commands::default())
 }

@@ -1,5 +1,5 @@
-//! Calls of functions of the script beside the test's own: of `setup()` and `teardown()` where the
-//! REST API asks for them, and of `handleSummary()`, which may send requests, too.
+//! Calls of functions of the script in addition to the test's own: `setup()` and `teardown()` on
+//! request of the REST API, and `handleSummary()`, which may send requests, too.
 
 use super::Running;
 use crate::k6::conduct::Users;
@@ -18,7 +18,7 @@ use loadline_script_js::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What calls take.
+/// The data for calls.
 pub(in crate::k6) struct Calls {
     program: Arc<Program>,
     options: UserOptions,
@@ -28,15 +28,15 @@ pub(in crate::k6) struct Calls {
     summary: Plan,
 }
 
-/// What is said of a summary that takes longer.
+/// The error for a summary that takes too long.
 const LATE_SUMMARY: &str = "handleSummary() execution timed out after 120 seconds";
-/// What is said of one that a signal has ended.
+/// The error for a summary that a signal has ended.
 const CUT_SUMMARY: &str = "handleSummary() was interrupted";
-/// How long `handleSummary()` may take.
+/// The time limit of `handleSummary()`.
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Calls {
-    /// What calls of this test's functions take.
+    /// Creates the data for calls of this test's functions.
     ///
     /// # Errors
     /// If the engine can't run one of them.
@@ -60,11 +60,11 @@ impl Calls {
         })
     }
 
-    /// Calls one of the functions, if the script has it, in a run of its own; what it records
-    /// counts with the test.
+    /// Calls one of the functions, if the script has it, in a run of its own; its records are added
+    /// to those of the test.
     ///
     /// # Errors
-    /// What the script threw, or why it could not be called.
+    /// The exception of the script, or the reason why the function could not be called.
     pub(super) fn call(&self, test: &Running, kind: StageKind) -> Result<Arc<RunState>, String> {
         let (name, plan) = match kind {
             StageKind::Setup => ("setup", &self.setup),
@@ -89,17 +89,17 @@ impl Calls {
         }
     }
 
-    /// Calls `handleSummary()` with this JSON; the files that it gives, if it gives any. What it
-    /// records counts nowhere: the test is over.
+    /// Calls `handleSummary()` with this JSON; returns the files that it returns, if any. Its
+    /// records are not counted: the test is over.
     ///
     /// # Errors
-    /// What it threw, or why it could not be called.
+    /// The exception, or the reason why it could not be called.
     pub(in crate::k6) fn summarise(
         &self,
         test: &Running,
         data: String,
     ) -> Result<Option<SummaryFiles>, Failure> {
-        // A signal ends it as it ends the test.
+        // A signal ends this call as it ends the test.
         let commands = test.commands.clone();
         let state = self.state(commands.clone());
         let summary = StageKind::Summary(Summary::of(data));
@@ -135,7 +135,7 @@ impl Calls {
         conducted.map(drop).map_err(|error| error.to_string())
     }
 
-    /// What the user of such a run shares with nobody; `commands` end it.
+    /// Creates the state of such a run, which is not shared; `commands` end the run.
     fn state(&self, commands: Commands) -> Arc<RunState> {
         let abort = move |_| commands.end_run(Command::Abort, Ended::Interrupted);
         let (options, recording) = (self.options.clone(), Arc::clone(&self.recording));
@@ -143,7 +143,7 @@ impl Calls {
     }
 }
 
-/// Adds what a call records to what the test measured.
+/// Adds the records of a call to those of the test.
 struct Adding<'a>(&'a Running);
 
 impl Observer for Adding<'_> {

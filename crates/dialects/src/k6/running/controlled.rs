@@ -1,25 +1,25 @@
-//! The users of a scenario that is controlled from outside.
+//! The users of an externally controlled scenario.
 
 use crate::k6::rest::{Scale, ScaleError};
 use loadline_k6_options::{Executor, Scenario};
 
-/// The most users that can be asked for.
+/// The maximum number of users that can be requested.
 const MOST_USERS: i64 = 1_000_000;
 
-/// The users of a scenario that is controlled from outside.
+/// The users of an externally controlled scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::k6) struct Controlled {
-    /// Which scenario of the test it is, from 0.
+    /// The index of the scenario in the test, from 0.
     pub(super) scenario: usize,
-    /// Users, and how many there may be.
+    /// The number of users, and its maximum.
     pub(super) vus: u32,
     pub(super) max: u32,
-    /// The same at the beginning.
+    /// Both numbers at the beginning.
     first: (u32, u32),
 }
 
 impl Controlled {
-    /// The first of the scenarios that is controlled from outside.
+    /// Returns the first externally controlled scenario.
     pub(in crate::k6) fn of(scenarios: &[Scenario]) -> Option<Controlled> {
         let all = scenarios.iter().enumerate();
         all.filter_map(|(scenario, one)| match one.executor {
@@ -34,17 +34,17 @@ impl Controlled {
         .next()
     }
 
-    /// Whether other users are wanted than at the beginning.
+    /// True if the number of users differs from the beginning.
     pub(super) fn is_changed(&self) -> bool {
         self.vus != self.first.0
     }
 
-    /// How many more users there may be than at the beginning.
+    /// Returns the growth of the maximum since the beginning.
     pub(super) fn grown(&self) -> u32 {
         self.max.saturating_sub(self.first.1)
     }
 
-    /// The numbers that this asks for.
+    /// Returns the numbers after this change.
     ///
     /// # Errors
     /// If they contradict each other or the beginning, in k6's words.

@@ -1,4 +1,4 @@
-//! A row for each success, by its start.
+//! The report as CSV: a row for each success, sorted by start.
 
 use super::super::distribution::seconds;
 use super::super::spool::Spool;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 /// The names of the columns.
 const COLUMNS: &str = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status";
 
-/// Writes all successes; times are seconds.
+/// Writes all successes; times are in seconds.
 pub(in super::super) fn csv(spool: &mut Spool, output: &mut dyn Write) -> io::Result<()> {
     let mut output = io::BufWriter::new(output);
     writeln!(output, "{COLUMNS}")?;

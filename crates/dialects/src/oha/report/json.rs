@@ -1,4 +1,4 @@
-//! The report for programs: oha's keys in oha's order. What is no number is null.
+//! The report as JSON: oha's keys in oha's order. A value that is not a finite number is null.
 
 use super::super::distribution::{Distribution, Extremes, PERCENTILES};
 use super::Measured;
@@ -12,7 +12,7 @@ struct Object(Vec<(&'static str, Part)>);
 enum Part {
     Value(Value),
     Object(Object),
-    /// Keys that were made while the run lasted.
+    /// Keys that occurred while the run lasted, with their counts.
     Counts(Vec<(String, u64)>),
 }
 
@@ -42,7 +42,7 @@ impl Serialize for Object {
     }
 }
 
-/// A run as JSON, without a line's end behind it.
+/// Returns a run as JSON, without a line's end.
 pub(in super::super) fn json(measured: &Measured) -> String {
     let tally = &measured.tally;
     let mut keys = vec![
@@ -70,7 +70,7 @@ pub(in super::super) fn json(measured: &Measured) -> String {
     serde_json::to_string_pretty(&Object(keys)).expect("keys are text")
 }
 
-/// A number, or null.
+/// Returns a number, or null if it is not finite.
 fn number(value: f64) -> Part {
     Part::Value(Number::from_f64(value).map_or(Value::Null, Value::Number))
 }
@@ -111,7 +111,7 @@ fn metrics(measured: &Measured) -> Part {
     ]))
 }
 
-/// Bars with one label are one bar.
+/// Returns the counts by label. Bars with the same label are added up.
 fn histogram(times: &Distribution) -> Part {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for (label, count) in times.bars() {

@@ -7,13 +7,14 @@ use std::fmt;
 const UNITS: [Unit; 6] = [Unit::H, Unit::M, Unit::S, Unit::Ms, Unit::Us, Unit::Ns];
 
 impl Unit {
-    /// The largest unit that is smaller than a time in seconds, the smallest where none is.
+    /// Returns the largest unit that is smaller than a time in seconds; the smallest unit if there
+    /// is none.
     pub(super) fn below(time: f64) -> Unit {
         let smaller = UNITS.into_iter().find(|unit| time > unit.in_seconds());
         smaller.unwrap_or(Unit::Ns)
     }
 
-    /// So many of them are a second.
+    /// Converts seconds to this unit.
     pub(super) fn of_seconds(self, seconds: f64) -> f64 {
         seconds / self.in_seconds()
     }
@@ -43,7 +44,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// Bytes in the largest binary unit that they fill; not a number as it is.
+/// Formats bytes in the largest binary unit that they fill; NaN is printed as it is.
 pub(super) fn data(bytes: f64) -> String {
     const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes.is_nan() || bytes < 1024.0 {

@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// The length of the longest bar of the histogram.
 const BAR: u64 = 32;
 
-/// A run as text, in colours or without.
+/// Formats a run as text, with or without colours.
 pub(in super::super) fn text(measured: &Measured, colours: bool) -> String {
     let slowest = measured.tally.latency.extremes().slowest();
     let page = Page {
@@ -90,7 +90,7 @@ impl Page<'_> {
         out
     }
 
-    /// Histogram and percentiles.
+    /// Formats the histogram and the percentiles of times.
     fn times(&self, which: &str, times: &Distribution) -> String {
         let title = format!("Response time histogram{which}:");
         let mut out = format!("{}\n{}\n", self.heading(&title), self.histogram(times));

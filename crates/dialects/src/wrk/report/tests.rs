@@ -10,7 +10,7 @@ fn arguments(tool: Tool, line: &[&str]) -> Arguments {
     Arguments::parse(tool, line.iter().map(Into::into)).expect("a good line")
 }
 
-/// A run of two seconds in which nothing has happened yet.
+/// A run of two seconds without events so far.
 fn summary(arguments: &Arguments) -> Summary {
     let plan = arguments.plan().expect("a plan");
     let header = Header::new(&plan, Environment::default(), SystemTime::UNIX_EPOCH);
@@ -19,7 +19,7 @@ fn summary(arguments: &Arguments) -> Summary {
     summary
 }
 
-/// As [`summary`], with answers that took these times, which waited a millisecond each before.
+/// As [`summary`], with responses that took these times, after a delay of a millisecond each.
 fn with_answers(arguments: &Arguments, times_ns: &[u64]) -> Summary {
     let mut summary = summary(arguments);
     let total = &mut summary.total;
