@@ -1,23 +1,23 @@
-//! Did requests go out in the pattern that was planned?
+//! A comparison of the planned pattern of requests with the sent one.
 //!
-//! In an open load each request is counted twice, in the window of time in which it was due and a
-//! connection was free for it, and in the one in which it was sent. Differences come from the
-//! generator: waiting for the target is in neither.
+//! In an open load each request is counted twice: in the window of time in which it was due with a
+//! free connection, and in the window in which it was sent. Differences come from the generator:
+//! the wait for the target is in neither.
 
 use crate::Snapshot;
 use serde::{Deserialize, Serialize};
 
 /// The length of a window, in nanoseconds.
 pub const WINDOW_NS: u64 = 20_000_000;
-/// Windows that are told apart in one interval: 20 minutes.
+/// The maximum number of windows in one interval: 20 minutes.
 const MOST_WINDOWS: usize = 60_000;
 
 /// The requests of one interval, counted in windows from its begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrivals {
-    /// By when they were due and could be sent.
+    /// The counts by the time at which requests were due and could be sent.
     pub due: Vec<u64>,
-    /// By when they were sent.
+    /// The counts by the time of the send.
     pub sent: Vec<u64>,
 }
 
@@ -29,13 +29,13 @@ impl Arrivals {
         count_in(&mut self.sent, sent_ns, count);
     }
 
-    /// Adds what another worker counted in the same interval.
+    /// Adds the counts of another worker in the same interval.
     pub fn merge(&mut self, other: &Arrivals) {
         add(&mut self.due, &other.due);
         add(&mut self.sent, &other.sent);
     }
 
-    /// Whether nothing was counted.
+    /// True if no request was counted.
     pub fn is_empty(&self) -> bool {
         self.due.is_empty() && self.sent.is_empty()
     }
@@ -60,27 +60,27 @@ fn add(windows: &mut Vec<u64>, others: &[u64]) {
 /// The pattern of a whole run's arrivals, in a few sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pattern {
-    /// How many windows there were.
+    /// The number of windows.
     pub windows: u64,
-    /// Requests that were counted.
+    /// The requests that were counted.
     pub requests: u64,
-    /// Those that were sent in another window than the one in which they were due.
+    /// The requests sent in another window than the one in which they were due.
     pub displaced: u64,
-    /// The sum of the squares of the windows' counts, as due.
+    /// The sum of the squares of the windows' counts by due time.
     pub due_squares: f64,
-    /// The same as sent.
+    /// The sum of the squares of the windows' counts by time of the send.
     pub sent_squares: f64,
 }
 
 impl Pattern {
-    /// That of a single interval.
+    /// Returns the pattern of a single interval.
     pub fn of(interval: &Snapshot) -> Pattern {
         let mut pattern = Pattern::default();
         pattern.observe(interval);
         pattern
     }
 
-    /// Adds that of the intervals that follow.
+    /// Adds the pattern of the intervals that follow.
     pub fn append(&mut self, next: &Pattern) {
         self.windows += next.windows;
         self.requests += next.requests;
@@ -99,7 +99,7 @@ impl Pattern {
             let count = windows.get(index as usize);
             count.copied().unwrap_or(0)
         };
-        // Who is missing in one window is too many in another.
+        // A request that is missing in one window is too many in another.
         let differences: u64 = (0..counted)
             .map(|index| count(due, index).abs_diff(count(sent, index)))
             .sum();
@@ -108,7 +108,7 @@ impl Pattern {
         self.sent_squares += squares(sent);
     }
 
-    /// The share of the requests that were sent in another window than planned.
+    /// Returns the share of the requests that were sent in another window than planned.
     pub fn displaced_share(&self) -> f64 {
         self.displaced as f64 / self.requests.max(1) as f64
     }

@@ -1,18 +1,19 @@
-//! The times of a run in stretches, to see how much they depend on each other.
+//! The times of a run in stretches, to measure how much they depend on each other.
 //!
-//! Times that follow each other resemble each other, and how much so shows in how differently the
-//! stretches of a run turned out. A histogram for each second would need a gigabyte for an hour, so
-//! there are never more than 64 stretches ([`Halving`]).
-//! And each holds its times to within a hundredth, in some kilobytes: enough to count how many were
-//! below a percentile. All of it stays below half a megabyte, however long the run.
+//! Successive times resemble each other; the differences between the stretches of a run show how
+//! much. A histogram for each second would need a gigabyte for an hour, so there are never more
+//! than 64 stretches ([`Halving`]). Each stretch stores its times with an error of at most 1 %, in
+//! some kilobytes: enough to count the times below a percentile. All stretches together need less
+//! than half a megabyte, however long the run is.
 
 use crate::{Distribution, Halving, Segment};
 use loadline_metrics::{SparseCounts, bucket};
 
-/// At most so many stretches are kept.
+/// The maximum number of stretches.
 const MOST: usize = 64;
 
-/// Times that share their exponent and the first bits after it share a bucket.
+/// The bits after the first one that select a bucket: times with the same exponent and the same
+/// first bits share a bucket.
 const BITS: u32 = 7;
 
 /// The times of a run in at most 64 stretches of equal length, in the order of time.
@@ -25,8 +26,8 @@ impl Blocks {
         self.0.observe(interval);
     }
 
-    /// For each stretch, how many times it has and how many of them were at most `value_ns`, to
-    /// within a hundredth of it.
+    /// Returns for each stretch the number of its times, and the number of times up to `value_ns`,
+    /// with an error of at most 1 % in `value_ns`.
     pub fn up_to_ns(&self, value_ns: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let last = bucket(value_ns, BITS);
         let stretches = self.0.segments().iter();

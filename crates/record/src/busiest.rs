@@ -1,30 +1,30 @@
 //! The stretch of a run in which one of its workers computed most.
 //!
-//! Under a load that rises or comes in waves a worker may have no time left for a part of a run
-//! that is idle on average. So each ten seconds in a row are looked at: Artillery warns after as
-//! many.
+//! Under a load that rises or comes in waves, a worker may have no time left in a part of a run
+//! that is idle on average. So every ten seconds in a row are examined: Artillery warns after the
+//! same time.
 
 use crate::{Snapshot, Workers};
 use std::collections::VecDeque;
 
-/// How long a stretch is at least, in nanoseconds.
+/// The minimum length of a stretch, in nanoseconds.
 const STRETCH_NS: u64 = 10_000_000_000;
 
-/// Some seconds of a run, by the worker that computed most in them.
+/// Some seconds of a run, with the load of the worker that computed most in them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// When it began, in nanoseconds from the run's start.
+    /// The begin, in nanoseconds from the run's start.
     pub start_ns: u64,
-    /// When it ended, in nanoseconds from the run's start.
+    /// The end, in nanoseconds from the run's start.
     pub end_ns: u64,
-    /// The share of it that the worker computed, from 0 to 1.
+    /// The share of the stretch that the worker computed, from 0 to 1.
     pub cpu_share: f64,
 }
 
-/// Finds the busiest stretch while the run goes on.
+/// Finds the busiest stretch while the run lasts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Busiest {
-    /// The last intervals: no more than are needed for a stretch.
+    /// The last intervals: only as many as a stretch needs.
     recent: VecDeque<Interval>,
     found: Option<Stretch>,
 }
@@ -33,7 +33,7 @@ pub struct Busiest {
 struct Interval {
     start_ns: u64,
     end_ns: u64,
-    /// Each worker's number, the time that passed for it and the time that it computed.
+    /// The number of each worker, the time that passed for it and the time that it computed.
     workers: Vec<(u32, u64, u64)>,
 }
 
@@ -53,13 +53,13 @@ impl Busiest {
         }
     }
 
-    /// The stretch in which a worker computed the largest share of its time; `None` in a run that
-    /// is shorter than a stretch.
+    /// Returns the stretch in which a worker computed the largest share of its time; `None` for a
+    /// run that is shorter than a stretch.
     pub fn stretch(&self) -> Option<Stretch> {
         self.found
     }
 
-    /// From the beginning of one of the intervals to the end of the last.
+    /// Returns the time from the begin of an interval to the end of the last one.
     fn length_ns_from(&self, index: usize) -> u64 {
         let ends = (self.recent.get(index), self.recent.back());
         match ends {
@@ -82,7 +82,7 @@ impl Busiest {
         }
     }
 
-    /// That of the worker which computed most, over all of the intervals.
+    /// Returns the share of the worker that computed most, over all of the intervals.
     fn largest_share(&self) -> f64 {
         let workers = self.recent.back().map_or(&[][..], |last| &last.workers);
         let shares = workers.iter().map(|(worker, ..)| self.share(*worker));
@@ -113,7 +113,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// A second in which worker 0 did nothing and worker 1 computed for this share of it.
+    /// Returns a second in which worker 0 was idle and worker 1 computed for this share of it.
     fn second(index: u64, share: f64) -> Snapshot {
         let worker = |share: f64| WorkerTimes {
             wall_ns: SECOND_NS,

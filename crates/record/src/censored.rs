@@ -1,50 +1,49 @@
-//! Censored times, whose lower bound alone is known: the estimator of Kaplan and Meier.
+//! Censored times, of which only a lower bound is known: the Kaplan–Meier estimator.
 //!
-//! A request that has no response when a run ends takes longer than it has waited: longer than its
-//! *age*. It is *censored* at this age. To leave it out would make every figure too good, because
-//! the slowest requests are the likeliest to be unfinished.
+//! A request without a response at the end of a run takes longer than it has waited, that is,
+//! longer than its *age*. It is *censored* at this age. Excluding it would make every figure too
+//! good, because the slowest requests are the likeliest to be unfinished.
 //!
 //! The estimator (E. L. Kaplan, P. Meier, "Nonparametric estimation from incomplete observations",
 //! *Journal of the American Statistical Association* 53, 1958) counts each request as long as it is
 //! known: if n requests took at least t and d of them ended at t, then the share of unfinished
-//! requests falls by the factor 1 − d/n at t. Beyond the last response it knows that the rest takes
-//! longer than the greatest age; a figure that lies there is a lower bound
-//! ([`Bounded::AtLeast`]).
+//! requests falls by the factor 1 − d/n at t. Beyond the last response it only gives a lower bound:
+//! the remaining requests take longer than the greatest age ([`Bounded::AtLeast`]).
 //!
-//! Where a response and an age share a step of the histogram, the response counts as the earlier.
-//! Without ages every figure is that of the [`Distribution`], exactly.
+//! If a response and an age fall into the same step of the histogram, the response counts as the
+//! earlier one. Without ages every figure is exactly that of the [`Distribution`].
 
 use crate::Distribution;
 
-/// What rounding may take from a share.
+/// The largest rounding error of a share.
 const ROUNDING: f64 = 1e-12;
 
-/// What there is where there are no ages.
+/// The distribution that stands for no ages.
 static NO_AGES: Distribution = Distribution::EMPTY;
 
-/// A figure, or what it is at least.
+/// A figure, or a lower bound of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bounded<T = u64> {
     /// The figure.
     Exactly(T),
-    /// A lower bound: the figure is greater than all that is known.
+    /// A lower bound: the figure is greater than all known values.
     AtLeast(T),
 }
 
 impl<T: Copy> Bounded<T> {
-    /// The figure, or what it is at least.
+    /// Returns the figure or its lower bound.
     pub fn value(self) -> T {
         match self {
             Bounded::Exactly(value) | Bounded::AtLeast(value) => value,
         }
     }
 
-    /// Whether it is a lower bound.
+    /// True if it is a lower bound.
     pub fn is_at_least(self) -> bool {
         matches!(self, Bounded::AtLeast(_))
     }
 
-    /// The same of what `convert` makes of the value.
+    /// Converts the value, and keeps the kind of bound.
     pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Bounded<U> {
         match self {
             Bounded::Exactly(value) => Bounded::Exactly(convert(value)),
@@ -53,16 +52,16 @@ impl<T: Copy> Bounded<T> {
     }
 }
 
-/// The times of what has ended, and the ages of what has not. Times are nanoseconds, to three
-/// digits.
+/// The times of requests that have ended, and the ages of those that have not. In nanoseconds, with
+/// three significant digits.
 #[derive(Clone, Copy, Debug)]
 pub struct Censored<'a> {
-    /// How long it took what has ended.
+    /// The durations of the requests that have ended.
     pub times: &'a Distribution,
-    /// How long what has not ended has waited.
+    /// The ages of the requests that have not ended.
     pub ages: &'a Distribution,
-    /// How many more have not ended, and have waited for an unknown time. They make
-    /// the mean, the standard deviation and the maximum lower bounds, and are in nothing else.
+    /// The number of further requests that have not ended, with unknown ages. They turn the mean,
+    /// the standard deviation and the maximum into lower bounds, and do not affect other figures.
     pub ageless: u64,
 }
 
@@ -77,47 +76,48 @@ impl<'a> From<&'a Distribution> for Censored<'a> {
     }
 }
 
-/// One step of the estimate: a step of the histogram in which answers lie.
+/// One step of the estimate: a step of the histogram that contains responses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The shortest time of the step, in nanoseconds.
     pub lowest_ns: u64,
     /// The longest time of the step, in nanoseconds.
     pub highest_ns: u64,
-    /// How many requests are known to take no less.
+    /// The number of requests known to take at least the time of the step.
     pub at_risk: u64,
-    /// The estimated share of all requests that take no less.
+    /// The estimated share of all requests that take at least the time of the step.
     pub no_less: f64,
-    /// How many of them were answered within the step.
+    /// The number of responses within the step.
     pub answered: u64,
     /// The estimated share of all requests that take longer than the step.
     pub longer: f64,
 }
 
 impl Step {
-    /// How many requests, all of them ended, the estimate is worth here: those at risk, divided by
-    /// the share that is estimated to be (R. Peto et al., "Design and analysis of randomized
-    /// clinical trials requiring prolonged observation of each patient", *British Journal of
-    /// Cancer* 35, 1977). Without ages it is all of them.
+    /// Returns the number of requests that would give an estimate of the same precision here if all
+    /// of them had ended: the requests at risk, divided by their estimated share (R. Peto et al.,
+    /// "Design and analysis of randomized clinical trials requiring prolonged observation of each
+    /// patient", *British Journal of Cancer* 35, 1977). Without ages it is the number of all
+    /// requests.
     pub fn worth(&self) -> f64 {
         self.at_risk as f64 / self.no_less
     }
 }
 
 impl<'a> Censored<'a> {
-    /// How many requests there are, ended or not.
+    /// Returns the number of requests, ended or not.
     pub fn len(&self) -> u64 {
         self.times.len() + self.ages.len()
     }
 
-    /// Whether there is none.
+    /// True if there is no request.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The time that `percentile` (0 to 100) of all requests do not exceed: the longest time of
-    /// the first step at which that share of the requests is estimated to have ended; 0 without
-    /// requests.
+    /// Returns the time that `percentile` (0 to 100) of all requests do not exceed: the longest
+    /// time of the first step at which this share of the requests is estimated to have ended; 0
+    /// without requests.
     pub fn percentile(&self, percentile: f64) -> Bounded {
         if self.ages.is_empty() {
             return Bounded::Exactly(self.times.percentile_ns(percentile));
@@ -128,20 +128,20 @@ impl<'a> Censored<'a> {
         }
     }
 
-    /// The first step at which this share (0 to 1) of all requests has ended; `None` if it lies
-    /// beyond all that is known.
+    /// Returns the first step at which this share (0 to 1) of all requests has ended; `None` if it
+    /// lies beyond all known times.
     pub fn step_of(&self, share: f64) -> Option<Step> {
         let is_reached = |step: &Step| 1.0 - step.longer >= share * (1.0 - ROUNDING);
         self.steps().find(is_reached)
     }
 
-    /// The longest time; a lower bound if an unfinished request is older.
+    /// Returns the longest time; a lower bound if an unfinished request is older.
     pub fn max_ns(&self) -> Bounded {
         self.at_least_if_ageless(self.percentile(100.0))
     }
 
-    /// The mean in nanoseconds. Where unfinished requests are older than every response, it counts
-    /// them with the greatest age, and is a lower bound.
+    /// Returns the mean in nanoseconds. If unfinished requests are older than every response, it
+    /// counts them with the greatest age, and is a lower bound.
     pub fn mean_ns(&self) -> Bounded<f64> {
         let mean = match self.ages.is_empty() {
             true => Bounded::Exactly(self.times.mean_ns()),
@@ -150,7 +150,8 @@ impl<'a> Censored<'a> {
         self.at_least_if_ageless(mean)
     }
 
-    /// The standard deviation in nanoseconds, bounded as the mean is.
+    /// Returns the standard deviation in nanoseconds, a lower bound under the same conditions as
+    /// the mean.
     pub fn stdev_ns(&self) -> Bounded<f64> {
         let mean = self.mean_ns().value();
         let stdev = match self.ages.is_empty() {
@@ -167,7 +168,7 @@ impl<'a> Censored<'a> {
         }
     }
 
-    /// The greatest age, in nanoseconds, rounded down; 0 without ages.
+    /// Returns the greatest age in nanoseconds, rounded down; 0 without ages.
     pub fn oldest_ns(&self) -> u64 {
         match self.ages.len() {
             0 => 0,
@@ -175,16 +176,16 @@ impl<'a> Censored<'a> {
         }
     }
 
-    /// The same requests, as if all that are unfinished had ended at the ages that they have.
+    /// Returns the times of the same requests, as if all unfinished ones had ended at their ages.
     pub fn ending_now(&self) -> Distribution {
         let mut times = self.times.clone();
         times.merge(self.ages);
         times
     }
 
-    /// The times at which the unfinished requests are expected to end: so many of each step that
-    /// answers and these together have the percentiles of the estimate. What lies beyond all that
-    /// is known counts with the greatest age. It is as many as there are ages.
+    /// Returns the times at which the unfinished requests are expected to end: in each step as many
+    /// as give the percentiles of the estimate together with the responses. Requests beyond all
+    /// known times count with the greatest age. There are as many times as ages.
     pub fn expected(&self) -> Distribution {
         let (mut expected, mut ended) = (Distribution::default(), 0);
         for step in self.steps() {
@@ -203,7 +204,7 @@ impl<'a> Censored<'a> {
         expected
     }
 
-    /// The steps in which answers lie, rising.
+    /// Returns the steps that contain responses, rising.
     pub fn steps(&self) -> impl Iterator<Item = Step> + 'a {
         let mut answers = self.times.steps().peekable();
         let mut ages = self.ages.steps().peekable();
@@ -211,7 +212,7 @@ impl<'a> Censored<'a> {
         let mut curve = Curve::of(self.len());
         std::iter::from_fn(move || {
             let (highest_ns, answered) = answers.next()?;
-            // An age in the same step counts as the later.
+            // An age in the same step counts as the later one.
             while let Some((_, count)) = ages.next_if(|(age_ns, _)| *age_ns < highest_ns) {
                 curve.censor(count);
             }
@@ -227,7 +228,7 @@ impl<'a> Censored<'a> {
         })
     }
 
-    /// The mean of a function of the time. What lies beyond all that is known counts with the
+    /// Returns the mean of a function of the time. Requests beyond all known times count with the
     /// greatest age.
     fn moment(&self, of: impl Fn(f64) -> f64) -> Bounded<f64> {
         let (mut sum, mut left) = (0.0, 1.0);
@@ -245,11 +246,10 @@ impl<'a> Censored<'a> {
 
 /// The estimated share of requests that take longer, step by step.
 struct Curve {
-    /// How many are known to take longer than all steps so far.
+    /// The number of requests known to take longer than all steps so far.
     at_risk: u64,
-    /// The share that took longer when the last request was censored, and how many were at risk
-    /// then: as long as none is, the share is a quotient of two counts and has no error of
-    /// rounding.
+    /// The share that took longer, and the number at risk, at the last censored request. As long as
+    /// no more are censored, the share is a quotient of two counts without rounding errors.
     since: (f64, u64),
 }
 
@@ -272,7 +272,7 @@ impl Curve {
         self.since = (longer, self.at_risk);
     }
 
-    /// This many of those at risk have ended; the share that is left.
+    /// Ends this many of the requests at risk; returns the remaining share.
     fn end(&mut self, count: u64) -> f64 {
         self.at_risk -= count;
         self.longer()
@@ -308,7 +308,7 @@ mod tests {
     }
 
     /// The remission times under 6-mercaptopurine of E. J. Freireich et al., *Blood* 21 (1963),
-    /// with the estimate as every textbook prints it.
+    /// with the estimate that every textbook prints.
     #[test]
     fn the_estimate_is_that_of_the_textbooks() {
         let times = [6, 6, 6, 7, 10, 13, 16, 22, 23];
@@ -358,7 +358,7 @@ mod tests {
         // (1 + 2 + 2 · 3 + 2 · 4) / 6
         assert!((censored.mean_ns().value() - 17.0 / 6.0).abs() < 1e-12);
         assert!(!censored.stdev_ns().is_at_least());
-        // Half a request at 3 and one and a half at 4 and later, in whole ones.
+        // Half a request at 3 and one and a half at 4 and later, rounded to whole requests.
         assert_eq!(censored.expected().len(), 2);
         assert_eq!(censored.ending_now(), of(&[1, 2, 2, 2, 3, 4]));
     }
@@ -420,8 +420,8 @@ mod tests {
             prop_assert_eq!(censored.max_ns(), Bounded::Exactly(times.max_ns()));
         }
 
-        /// Redistribution to the right (B. Efron, 1967): each age moves its share to what is later,
-        /// so no percentile is below that of all ending now.
+        /// Redistribution to the right (B. Efron, 1967): each age moves its share to later times,
+        /// so no percentile is below that of the same requests ending now.
         #[test]
         fn no_figure_is_below_that_of_all_ending_now(
             times in prop::collection::vec(0u64..1_000_000, 1..100),

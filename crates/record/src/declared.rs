@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 /// A condition that was judged when the load of its run had ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeclaredCheck {
-    /// The condition, with what it is on.
+    /// The condition, including its metric.
     pub text: String,
-    /// Whether it holds.
+    /// True if it holds.
     pub holds: bool,
-    /// The value that was compared; `None` without one.
+    /// The compared value; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<f64>,
-    /// What it was compared with.
+    /// The bound that the value was compared with.
     pub bound: f64,
-    /// How many values `actual` was made of.
+    /// The number of samples from which `actual` was computed.
     pub samples: u64,
 }

@@ -1,31 +1,31 @@
-//! A distribution of times: an HDR histogram that holds no memory until its first value.
+//! A distribution of times: an HDR histogram that allocates no memory before its first value.
 //!
 //! The histogram is that of the `hdrhistogram` crate with the bounds of [`LONGEST_NS`] and
-//! [`DIGITS`]: three significant digits mean that a value is known to within 0.1 %.
+//! [`DIGITS`]: with three significant digits the error of a value is at most 0.1 %.
 //!
-//! **Memory.** A histogram made for the whole range is 270 KB, ten of them a second and worker.
-//! Such blocks are only cheap while the allocator maps fresh zero pages for each; glibc stops doing
-//! so after the first one was freed (its mmap threshold then rises above their size). So a
-//! distribution starts with no histogram at all, makes a small one at its first value and lets it
-//! grow with the largest value seen: 16 KB up to 2 µs and 8 KB for every doubling above, 120 KB
-//! where the slowest answer took 16 ms.
+//! **Memory.** A histogram for the whole range takes 270 KB, and a worker would need ten of them
+//! per second. Such blocks are only cheap while the allocator maps fresh zero pages for each; glibc
+//! stops doing so after the first one was freed (its mmap threshold then rises above their size).
+//! So a distribution starts without a histogram, creates a small one at its first value and lets it
+//! grow with the largest value: 16 KB up to 2 µs and 8 KB for every doubling above, 120 KB if the
+//! slowest response took 16 ms.
 //!
-//! Measured with a worker of 20 000 exchanges a second in an open load, a snapshot handed over each
-//! second, and the run's summary: 2.6 MB above the bare process, 3.4 MB with a saved run, and no
-//! more after 2 minutes than after 5 seconds.
+//! Measured with a worker of 20 000 exchanges per second in an open load, a snapshot per second,
+//! and the run's summary: 2.6 MB more than the bare process, 3.4 MB with a saved run, and the same
+//! after 2 minutes as after 5 seconds.
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
-/// The longest time that is told apart, in nanoseconds: an hour. Longer ones count as this.
+/// The longest time that is distinguished, in nanoseconds: an hour. Longer times count as this.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// The significant decimal digits that are kept of a time.
+/// The significant decimal digits of a recorded time.
 pub const DIGITS: u8 = 3;
 
 /// A distribution of times in nanoseconds.
 ///
-/// Statistics of an empty distribution are 0: ask [`is_empty`](Distribution::is_empty) first where
+/// Statistics of an empty distribution are 0: check [`is_empty`](Distribution::is_empty) first if
 /// it matters.
 #[derive(Clone, Default)]
 pub struct Distribution {
@@ -33,7 +33,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// One without a time.
+    /// A distribution without a time.
     pub(crate) const EMPTY: Distribution = Distribution { histogram: None };
 
     /// Adds one time, in nanoseconds.
@@ -52,15 +52,15 @@ impl Distribution {
             .expect("a growing histogram takes every value up to an hour");
     }
 
-    /// Adds all that the other one holds, without loss.
+    /// Adds all times of another distribution, without loss.
     pub fn merge(&mut self, other: &Distribution) {
         if let Some(source) = other.recorded() {
             self.add(source);
         }
     }
 
-    /// What is left when as many of each value are taken out as the other one holds of it, in the
-    /// same three digits.
+    /// Returns the difference of two distributions: of each value the count here less the count in
+    /// `other`, at least 0, with the same three digits.
     pub fn without(&self, other: &Distribution) -> Distribution {
         let mut left = Distribution::default();
         let mut others = other.steps().peekable();
@@ -78,45 +78,45 @@ impl Distribution {
         left
     }
 
-    /// Forgets all values and keeps the memory for the next ones.
+    /// Removes all values and keeps the memory for the next ones.
     pub fn reset(&mut self) {
         if let Some(histogram) = &mut self.histogram {
             histogram.reset();
         }
     }
 
-    /// How many times were recorded.
+    /// Returns the number of recorded times.
     pub fn len(&self) -> u64 {
         self.histogram.as_ref().map_or(0, Histogram::len)
     }
 
-    /// Whether nothing was recorded.
+    /// True if no time was recorded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The arithmetic mean in nanoseconds.
+    /// Returns the arithmetic mean in nanoseconds.
     pub fn mean_ns(&self) -> f64 {
         self.recorded().map_or(0.0, Histogram::mean)
     }
 
-    /// The standard deviation (of the population) in nanoseconds.
+    /// Returns the standard deviation (of the population) in nanoseconds.
     pub fn stdev_ns(&self) -> f64 {
         self.recorded().map_or(0.0, Histogram::stdev)
     }
 
-    /// The smallest time in nanoseconds, to three digits, rounded down.
+    /// Returns the shortest time in nanoseconds, to three digits, rounded down.
     pub fn min_ns(&self) -> u64 {
         self.recorded().map_or(0, Histogram::min)
     }
 
-    /// The largest time in nanoseconds, to three digits, rounded up.
+    /// Returns the longest time in nanoseconds, to three digits, rounded up.
     pub fn max_ns(&self) -> u64 {
         self.recorded().map_or(0, Histogram::max)
     }
 
-    /// The time in nanoseconds that `percentile` (0 to 100) of all times do not exceed, to three
-    /// digits, rounded up.
+    /// Returns the time in nanoseconds that `percentile` (0 to 100) of all times do not exceed, to
+    /// three digits, rounded up.
     ///
     /// The value is that of rank ⌈n · percentile / 100⌉ (the nearest-rank definition), at least 1.
     pub fn percentile_ns(&self, percentile: f64) -> u64 {
@@ -125,8 +125,8 @@ impl Distribution {
         })
     }
 
-    /// The bounds in nanoseconds between which the time of this rank lies (the shortest has rank
-    /// 1): as far as three digits tell.
+    /// Returns the bounds in nanoseconds of the time with this rank (the shortest time has rank 1);
+    /// their distance is the precision of three digits.
     pub fn rank_ns(&self, rank: u64) -> (u64, u64) {
         self.recorded().map_or((0, 0), |histogram| {
             let rank = rank.clamp(1, histogram.len());
@@ -137,33 +137,34 @@ impl Distribution {
         })
     }
 
-    /// The shortest time of the step of the histogram that `value_ns` lies in.
+    /// Returns the shortest time in the histogram's step that contains `value_ns`.
     pub(crate) fn lowest_of(&self, value_ns: u64) -> u64 {
         self.recorded()
             .map_or(value_ns, |histogram| histogram.lowest_equivalent(value_ns))
     }
 
-    /// How many times were at most `value_ns` nanoseconds, to three digits.
+    /// Returns the number of times up to `value_ns` nanoseconds, to three digits.
     pub fn count_up_to_ns(&self, value_ns: u64) -> u64 {
         self.recorded()
             .map_or(0, |histogram| histogram.count_between(0, value_ns))
     }
 
-    /// The distribution of what this histogram holds.
+    /// Returns the distribution of a histogram's values.
     pub(crate) fn from_histogram(histogram: &Histogram<u64>) -> Distribution {
         let mut distribution = Distribution::default();
         distribution.add(histogram);
         distribution
     }
 
-    /// The histogram, if it holds anything.
+    /// Returns the histogram, if it is not empty.
     pub fn recorded(&self) -> Option<&Histogram<u64>> {
         self.histogram
             .as_ref()
             .filter(|histogram| !histogram.is_empty())
     }
 
-    /// Each distinct value in nanoseconds (to three digits, rounded up) with its count, rising.
+    /// Returns each distinct value in nanoseconds (to three digits, rounded up) with its count,
+    /// rising.
     pub fn steps(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.recorded()
             .into_iter()
@@ -179,13 +180,13 @@ impl Distribution {
     }
 }
 
-/// A distribution in two or three bytes for each of its values, a fiftieth of its memory: the
+/// A distribution in two or three bytes for each of its values, a fiftieth of the memory: the
 /// histogram's V2 encoding.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackedDistribution(Box<[u8]>);
 
 impl Distribution {
-    /// The same in little memory, to be kept and not added to.
+    /// Returns the distribution in less memory; no values can be added to it.
     pub(crate) fn packed(&self) -> PackedDistribution {
         let mut bytes = Vec::new();
         if let Some(histogram) = self.recorded() {
@@ -198,7 +199,7 @@ impl Distribution {
 }
 
 impl PackedDistribution {
-    /// The distribution again.
+    /// Returns the unpacked distribution.
     pub(crate) fn unpacked(&self) -> Distribution {
         if self.0.is_empty() {
             return Distribution::default();
@@ -220,18 +221,18 @@ impl std::fmt::Debug for Distribution {
     }
 }
 
-/// Equal when the same values were recorded, whatever memory each holds.
+/// Two distributions are equal if the same values were recorded, whatever memory they use.
 impl PartialEq for Distribution {
     fn eq(&self, other: &Distribution) -> bool {
         self.steps().eq(other.steps())
     }
 }
 
-/// A quantile that lies in the middle of the percentile's rank among `len` values.
+/// Returns a quantile in the middle of the percentile's rank among `len` values.
 ///
-/// Dividing by 100 is not exact in binary: 99.9 % of 1 000 values would become a little more than
-/// 999 of them, and so the largest value. The product is therefore made first and lowered by more
-/// than its rounding error, and the histogram is asked for the middle of the rank.
+/// Dividing by 100 is not exact in binary: 99.9 % of 1 000 values would become slightly more than
+/// 999 of them, and so the largest value. So the product is computed first and lowered by more than
+/// its rounding error, and the returned quantile is in the middle of the rank.
 fn quantile_of(percentile: f64, len: u64) -> f64 {
     const ROUNDING: f64 = 1e-13;
     let len = len as f64;
@@ -240,7 +241,7 @@ fn quantile_of(percentile: f64, len: u64) -> f64 {
     (rank - 0.5) / len
 }
 
-/// An empty histogram with room for `value_ns`, which grows when a larger value comes.
+/// Creates an empty histogram with room for `value_ns`, which grows with larger values.
 #[cold]
 fn growing(value_ns: u64) -> Histogram<u64> {
     let mut histogram = Histogram::new_with_bounds(1, value_ns.max(2), DIGITS)

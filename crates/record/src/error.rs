@@ -1,13 +1,13 @@
-//! What can go wrong with a saved run.
+//! The errors of saved runs.
 
 use crate::format::FORMAT_VERSION;
 use std::io;
 use std::path::PathBuf;
 
-/// What can go wrong with a saved run.
+/// An error of a saved run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Two runs have nothing to do with each other in time.
+    /// Two runs were not started at the same time.
     #[error(
         "{} and {} are not parts of one run: they were not started together but {apart_s:.1} s \
          apart. Merge only files of one run.", first.display(), other.display()
@@ -15,9 +15,9 @@ pub enum Error {
     Apart {
         /// The run that the others are compared with.
         first: PathBuf,
-        /// The run that is no part of it.
+        /// The run that does not belong to it.
         other: PathBuf,
-        /// Seconds between their starts.
+        /// The seconds between their starts.
         apart_s: f64,
     },
     /// The first line was not written whole.
@@ -35,7 +35,7 @@ pub enum Error {
          the second. Merge only files of one plan.", first.display(), other.display()
     )]
     DifferentPlans {
-        /// The run that the others are compared with.
+        /// The run that does not belong to it.
         first: PathBuf,
         /// The run that is no part of it.
         other: PathBuf,
@@ -46,13 +46,13 @@ pub enum Error {
         /// Its value in the other run, as JSON.
         in_other: String,
     },
-    /// The file has nothing in it.
+    /// The file is empty.
     #[error("{} is empty. Give a file that was written with --save.", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// A line cannot be understood.
+    /// A line is invalid.
     #[error(
         "{}, line {line}: {reason}. Take an undamaged copy, or make the run again.",
         path.display()
@@ -62,13 +62,13 @@ pub enum Error {
         path: PathBuf,
         /// The line's number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: LineError,
     },
-    /// There is nothing to merge.
+    /// No run was given to merge.
     #[error("there is no run to merge. Give at least one file that was written with --save.")]
     NothingToMerge,
-    /// The file was written by something else.
+    /// The file is not a saved run.
     #[error(
         "{} is not a saved run: its first line is no Loadline header. \
          Give a file that was written with --save.", path.display()
@@ -83,7 +83,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The same run was given twice.
@@ -91,10 +91,10 @@ pub enum Error {
     SameRun {
         /// The run that the others are compared with.
         first: PathBuf,
-        /// The run that is the same.
+        /// The equal run.
         other: PathBuf,
     },
-    /// The file has several runs where one is wanted.
+    /// The file has several runs where one is needed.
     #[error(
         "{} holds {runs} runs, and one is needed here. Give a file of a single \
          run.", path.display()
@@ -102,10 +102,10 @@ pub enum Error {
     Several {
         /// The file.
         path: PathBuf,
-        /// How many runs it holds.
+        /// The number of runs in it.
         runs: usize,
     },
-    /// The file's format is not known.
+    /// The file's format is unknown.
     #[error(
         "{} is a saved run of format version {found}, and this program reads versions 1 to \
          {FORMAT_VERSION}. Read it with the version of Loadline that wrote it.", path.display()
@@ -113,24 +113,24 @@ pub enum Error {
     UnknownVersion {
         /// The file.
         path: PathBuf,
-        /// The version that it says.
+        /// The version in the file.
         found: u64,
     },
-    /// The file could not be made or written.
+    /// The file could not be created or written.
     #[error("the saved run {} can't be written: {source}. Give --save another \
              path.", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What is wrong with a line of a saved run.
+/// The reason why a line of a saved run is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// An interval follows the drain, which is the last one.
+    /// An interval follows the drain, which must be the last one.
     #[error("an interval follows the drain, which is the last one")]
     AfterDrain,
     /// There is a line after the summary that does not begin another run.
@@ -139,40 +139,40 @@ pub enum LineError {
     /// The interval ends before it begins.
     #[error("the interval ends at {end_ns} ns, before it begins at {start_ns} ns")]
     Backwards {
-        /// Where it begins.
+        /// The begin of the interval.
         start_ns: u64,
-        /// Where it ends.
+        /// The end of the interval.
         end_ns: u64,
     },
-    /// The interval begins later than the one before it has ended.
+    /// The interval begins later than the previous one ends.
     #[error(
         "the interval begins at {start_ns} ns, and the line above it ends at {before_ns} ns: \
          lines were lost between them"
     )]
     Gap {
-        /// Where it begins.
+        /// The begin of the interval.
         start_ns: u64,
-        /// Where the one before it ends, 0 where there is none.
+        /// The end of the previous interval; 0 if there is none.
         before_ns: u64,
     },
-    /// It is no JSON, or keys are missing or of the wrong type.
+    /// The line is not JSON, or keys are missing or of the wrong type.
     #[error("it is damaged: {0}")]
     Json(#[from] serde_json::Error),
-    /// The summary does not say what the intervals say.
+    /// The summary is not the sum of the intervals.
     #[error("the summary is not the sum of the intervals: lines were lost or changed")]
     NotTheSum,
-    /// The interval begins before the one before it has ended.
+    /// The interval begins before the previous one ends.
     #[error(
         "the interval begins at {start_ns} ns, before the one above it ends at {before_ns} ns: \
          lines were moved or doubled"
     )]
     OutOfOrder {
-        /// Where it begins.
+        /// The begin of the interval.
         start_ns: u64,
-        /// Where the one before it ends.
+        /// The end of the previous interval.
         before_ns: u64,
     },
-    /// A run behind another one is of a format that is not known.
+    /// A further run in the file has an unknown format.
     #[error(
         "a run of format version {0} begins there, and this program reads versions 1 \
          to {FORMAT_VERSION}"
@@ -181,47 +181,47 @@ pub enum LineError {
     /// A distribution cannot be decoded.
     #[error("the distribution `{name}` is damaged: {source}")]
     Times {
-        /// Which one.
+        /// The name of the distribution.
         name: &'static str,
-        /// Why not.
+        /// The reason.
         source: DecodeError,
     },
     /// A custom metric cannot be decoded.
     #[error("the metric `{name}` is damaged")]
     CustomMetric {
-        /// Its name.
+        /// The name of the metric.
         name: String,
     },
     /// A series cannot be decoded.
     #[error("the series `{name}` is damaged")]
     Series {
-        /// Its name.
+        /// The name of the series.
         name: String,
     },
-    /// It is longer than any line of a saved run.
+    /// The line is longer than any line of a saved run.
     #[error("it is longer than any line of a saved run")]
     TooLong,
-    /// The line is neither interval nor summary.
+    /// The line is neither an interval nor a summary.
     #[error("its kind is `{0}`, which is neither `interval` nor `summary`")]
     UnknownKind(String),
 }
 
-/// Why an encoded histogram cannot be decoded.
+/// The reason why an encoded histogram cannot be decoded.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// It is not base64.
+    /// The text is not base64.
     #[error("it is not base64 ({0})")]
     Base64(#[from] base64::DecodeError),
-    /// Its range or precision is not that of Loadline's histograms.
+    /// The range or precision differs from that of Loadline's histograms.
     #[error("its range or precision is not that of Loadline")]
     Bounds,
     /// A count is larger than any run's.
     #[error("a count in it is larger than any run's")]
     Count,
-    /// The compressed bytes are cut or changed.
+    /// The compressed bytes are cut off or changed.
     #[error("its bytes do not decompress ({0})")]
     Compression(io::Error),
-    /// It does not begin as an HdrHistogram in the compressed V2 encoding does, or is cut.
+    /// The bytes do not begin like an HdrHistogram in the compressed V2 encoding, or are cut off.
     #[error("it is no HdrHistogram in the compressed V2 encoding")]
     Encoding,
 }

@@ -1,14 +1,15 @@
-//! A history whose length is bounded.
+//! A history of bounded length.
 //!
 //! A run may take a second or a day. A history begins with a segment for each interval. When it is
-//! full, it joins each two neighbours, and each segment holds twice as many intervals from then on.
+//! full, it joins each pair of neighbours, and each segment covers twice as many intervals from
+//! then on.
 
-/// What a history keeps of some intervals in a row.
+/// The data that a history stores for some consecutive intervals.
 pub trait Segment {
-    /// What there is of one interval.
+    /// The data of one interval.
     type Interval;
 
-    /// What is kept of one interval.
+    /// Creates the segment of one interval.
     fn of(interval: &Self::Interval) -> Self;
 
     /// Adds the next interval.
@@ -17,7 +18,7 @@ pub trait Segment {
     /// Adds the next segment.
     fn join(&mut self, next: &Self);
 
-    /// No interval is added soon: the segment may take less memory from here on.
+    /// Packs the segment into less memory: no interval is added to it soon.
     fn pack(&mut self) {}
 }
 
@@ -25,9 +26,9 @@ pub trait Segment {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Halving<T, const MOST: usize> {
     segments: Vec<T>,
-    /// How many intervals a segment holds, a power of two.
+    /// The number of intervals per segment, a power of two.
     each: usize,
-    /// How many intervals the last segment holds.
+    /// The number of intervals in the last segment.
     in_last: usize,
 }
 
@@ -53,7 +54,7 @@ impl<T: Segment, const MOST: usize> Halving<T, MOST> {
         }
     }
 
-    /// Adds to the last segment what came behind the last interval.
+    /// Adds to the last segment the data after the last interval.
     pub fn observe_rest(&mut self, rest: &T::Interval) {
         match self.segments.last_mut() {
             Some(last) => last.add(rest),
@@ -61,12 +62,12 @@ impl<T: Segment, const MOST: usize> Halving<T, MOST> {
         }
     }
 
-    /// The segments in the order of time.
+    /// Returns the segments in the order of time.
     pub fn segments(&self) -> &[T] {
         &self.segments
     }
 
-    /// How many intervals each segment holds; the last one may hold fewer.
+    /// Returns the number of intervals per segment; the last one may have fewer.
     pub fn intervals_each(&self) -> usize {
         self.each
     }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// From which interval to which a segment goes.
+    /// The first and the last interval of a segment.
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Span(usize, usize);
 

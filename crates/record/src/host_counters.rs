@@ -1,31 +1,32 @@
-//! What the whole machine did while a run lasted.
+//! Counters of the whole machine during a run.
 //!
-//! Two things that the generator cannot see in itself lengthen what it measures: time that the
-//! hypervisor gave to other machines (steal), and packets that were lost and sent again.
+//! Two things that the generator cannot detect in its own counters lengthen the times that it
+//! measures: time that the hypervisor gave to other machines (steal), and packets that were lost
+//! and sent again.
 
 use serde::{Deserialize, Serialize};
 
-/// What the whole machine did, other processes included. What could not be read is 0.
+/// Counters of the whole machine, other processes included. A value that could not be read is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCounters {
-    /// Processor time of all cores, in ticks, idle time included.
+    /// The processor time of all cores, in ticks, idle time included.
     pub cpu_ticks: u64,
-    /// How much of it the hypervisor gave to others.
+    /// The part of it that the hypervisor gave to other machines.
     pub steal_ticks: u64,
-    /// TCP segments sent for the first time (`tcpOutSegs`, RFC 4022).
+    /// The TCP segments sent for the first time (`tcpOutSegs`, RFC 4022).
     pub segments: u64,
-    /// TCP segments sent again.
+    /// The TCP segments sent again.
     pub retransmitted: u64,
-    /// TCP connections that were broken off instead of closed.
+    /// The TCP connections that were reset instead of closed.
     #[serde(default)]
     pub resets: u64,
-    /// Connections that a listener on this machine refused because its queue was full.
+    /// The connections that a listener on this machine refused because its queue was full.
     #[serde(default)]
     pub listen_overflows: u64,
-    /// Packets dropped before TCP saw them, because a core's queue was full.
+    /// The packets dropped before TCP received them, because a core's queue was full.
     #[serde(default)]
     pub softnet_drops: u64,
-    /// Time in which some task waited for the CPU, in nanoseconds (Linux,
+    /// The time in which some task waited for the CPU, in nanoseconds (Linux,
     /// Documentation/accounting/psi).
     #[serde(default)]
     pub cpu_pressure_ns: u64,
@@ -35,12 +36,12 @@ pub struct HostCounters {
 }
 
 impl HostCounters {
-    /// What was counted since an earlier reading.
+    /// Returns the counts since an earlier reading.
     pub fn since(&self, earlier: &HostCounters) -> HostCounters {
         self.with(earlier, u64::saturating_sub)
     }
 
-    /// Adds another machine's.
+    /// Adds the counts of another machine.
     pub fn add(&mut self, other: &HostCounters) {
         *self = self.with(other, u64::saturating_add);
     }
@@ -59,17 +60,17 @@ impl HostCounters {
         }
     }
 
-    /// The share of the time in which some task of the machine waited for the CPU.
+    /// Returns the share of the time in which some task of the machine waited for the CPU.
     pub fn cpu_pressure_share(&self) -> f64 {
         self.cpu_pressure_ns as f64 / self.wall_ns.max(1) as f64
     }
 
-    /// The share of the machine's processor time that the hypervisor gave to others.
+    /// Returns the share of the machine's processor time that the hypervisor gave to others.
     pub fn steal_share(&self) -> f64 {
         self.steal_ticks as f64 / self.cpu_ticks.max(1) as f64
     }
 
-    /// The share of the TCP segments sent that had been sent before.
+    /// Returns the share of the sent TCP segments that were retransmissions.
     pub fn retransmitted_share(&self) -> f64 {
         let all = self.segments.saturating_add(self.retransmitted);
         self.retransmitted as f64 / all.max(1) as f64

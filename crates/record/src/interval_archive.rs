@@ -1,8 +1,8 @@
-//! Leaving out the beginning of a run after the fact.
+//! Removes the beginning of a run after the fact.
 //!
-//! Where a run settles is known at its end. What was recorded before must then come out of every
-//! figure again, and a histogram for each second would take too much memory: so an
-//! [`IntervalArchive`] keeps the run in at most 128 stretches, whose histograms are packed.
+//! The end of the transient is known only at the end of the run. Earlier records must then be
+//! removed from every figure, and a histogram for each second would take too much memory: so an
+//! [`IntervalArchive`] stores the run in at most 128 stretches, whose histograms are packed.
 
 use crate::distribution::PackedDistribution;
 use crate::{
@@ -11,10 +11,10 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// At most this many stretches are kept.
+/// The maximum number of stretches.
 const MOST: usize = 128;
 
-/// A run in at most 128 stretches, from which its beginning can be left out after the fact.
+/// A run in at most 128 stretches, from which its beginning can be removed after the fact.
 #[derive(Debug, Default)]
 pub struct IntervalArchive(Halving<Archived, MOST>);
 
@@ -27,13 +27,13 @@ impl IntervalArchive {
         }
     }
 
-    /// The first cut at or after so many intervals that falls between two stretches.
+    /// Returns the first cut between two stretches that is at or after this many intervals.
     pub fn cut_after(&self, intervals: usize) -> usize {
         intervals.next_multiple_of(self.0.intervals_each())
     }
 
-    /// The summary of the run without its transient, which must be a cut as
-    /// [`IntervalArchive::cut_after`] gives it.
+    /// Returns the summary of the run without its transient, which must be a cut returned by
+    /// [`IntervalArchive::cut_after`].
     pub fn cut(&self, summary: Summary) -> Summary {
         let intervals = summary.transient.map_or(0, Transient::intervals);
         let stretches = self.0.segments().iter();
@@ -46,10 +46,10 @@ impl IntervalArchive {
     }
 }
 
-/// Some intervals in a row, packed but for the one that is added to.
+/// Some consecutive intervals; packed, except for the stretch to which intervals are added.
 #[derive(Debug)]
 struct Archived {
-    /// All of it, but for the distributions that are packed.
+    /// The snapshot of the stretch, without the distributions that are packed.
     rest: Snapshot,
     /// The distributions, if they are packed.
     packed: Option<Packed>,
@@ -59,7 +59,7 @@ struct Archived {
 /// The distributions of a stretch.
 #[derive(Debug)]
 struct Packed {
-    /// In the order of [`Times::each`].
+    /// The times, in the order of [`Times::each`].
     times: [PackedDistribution; Times::KINDS],
     /// The loop iterations of each worker.
     loop_iterations: BTreeMap<u32, PackedDistribution>,
@@ -151,11 +151,11 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
     }
 }
 
-/// The summary of a run without this many intervals at its beginning; `rest` are the
-/// others, each or several together, with the pattern of their arrivals. The counters of the
-/// machine (`host`) go on covering all of the run, as they are read at its ends alone. Exchanges
-/// that were in flight at the cut count as sent after it, as in any interval. Nothing is left out
-/// if nothing would be left.
+/// Returns the summary of a run without this many intervals at its beginning; `rest` are the other
+/// intervals, single or joined, with the pattern of their arrivals. The counters of the machine
+/// (`host`) still cover all of the run, as they are read at its ends only. Exchanges that were in
+/// flight at the cut count as sent after it, as in any interval. If no interval would be left, the
+/// summary does not change.
 pub(crate) fn without_first(
     mut summary: Summary,
     intervals: usize,
@@ -195,7 +195,7 @@ mod tests {
     use crate::samples::{header, second};
     use crate::{Ended, Unfinished};
 
-    /// A run of this many seconds, and its archive.
+    /// Returns a run of this many seconds, and its archive.
     fn recorded(seconds: u64) -> (Summary, IntervalArchive) {
         let mut summary = Summary::new(header());
         let mut archive = IntervalArchive::default();

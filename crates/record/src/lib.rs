@@ -1,19 +1,20 @@
-//! What happened: exchange outcomes, histograms, snapshots, lossless merge, the saved run.
+//! The record of a run: exchange outcomes, histograms, snapshots, lossless merge, the saved run.
 //!
-//! A worker owns a [`Recorder`], tells it of every [`Exchange`] and hands over a [`Snapshot`] per
-//! interval. Snapshots of several workers merge into one; those of successive intervals make the
-//! [`Summary`] that reports print, and the lines that a [`RunWriter`] saves for a [`RunFile`] to
-//! read back. A [`LogWriter`] keeps single exchanges for who wants them. What was [`watched`]
-//! beside the run stands in both.
+//! A worker owns a [`Recorder`], reports every [`Exchange`] to it and takes a [`Snapshot`] from it
+//! per interval. Snapshots of several workers are merged into one; those of successive intervals
+//! make the [`Summary`] that reports print, and the lines that a [`RunWriter`] saves for a
+//! [`RunFile`] to read back. A [`LogWriter`] writes single exchanges on request. The processes and
+//! hosts that were [`watched`] during the run are in both.
 //!
 //! # Accounting
 //!
 //! `sent = answered + failed + in flight` holds exactly, at the end of a run and in each interval.
-//! It holds by construction: [`Recorder::begin`] raises *sent* and *in flight*; [`Recorder::end`]
-//! lowers *in flight* and raises *answered* or *failed*; an exchange has no third way out. In an
-//! open load `planned = sent + unsent` besides. *Planned* is counted from the whole schedule,
-//! whatever the workers took of it; requests that an iteration sends behind its first one are
-//! planned when they are sent. In a closed load planned is sent.
+//! It holds by construction: [`Recorder::begin`] increments *sent* and *in flight*;
+//! [`Recorder::end`] decrements *in flight* and increments *answered* or *failed*; an exchange has
+//! no third way to end. In an open load `planned = sent + unsent` holds, too. *Planned* is counted
+//! from the whole schedule, however many arrivals the workers took from it; requests that an
+//! iteration sends after its first one are planned when they are sent. In a closed load planned is
+//! sent.
 //!
 //! Responses of any status count as answered and are in the response times. Timeouts are failures,
 //! and are in the times with the time that they waited. Other failures have no time
@@ -21,11 +22,11 @@
 //!
 //! # Memory
 //!
-//! Nothing is kept per request: without a log no exchange outlives the recorder's call. A
-//! distribution holds no histogram until its first value and grows with the largest. The summary
-//! keeps one set of distributions, a small row per interval, and the times of at most 64 parts of
-//! the run. With a log, exchanges are handed over in batches; the channel has no bound, so a disk
-//! that is slower than the load makes it grow.
+//! No data is stored per request: without a log no exchange is kept after the recorder's call. A
+//! distribution has no histogram before its first value and grows with the largest. The summary
+//! stores one set of distributions, a small row per interval, and the times of at most 64 parts of
+//! the run. With a log, exchanges are passed on in batches; the channel has no bound, so it grows
+//! if a disk is slower than the load.
 
 mod arrivals;
 mod blocks;

@@ -1,4 +1,4 @@
-//! Changes of the load while a run lasted.
+//! Changes of the load during a run.
 
 use loadline_plan::{Level, Plan};
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 /// A change of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadChange {
-    /// From when on it holds, in nanoseconds from the begin of the measured part; less than 0 in
-    /// the warm-up.
+    /// The instant from which it holds, in nanoseconds from the begin of the measured part;
+    /// negative in the warm-up.
     pub at_ns: i64,
-    /// What the load is then.
+    /// The new level of the load.
     pub level: Level,
-    /// The scenario whose load it is, counted from 0; that of all of them if there is none.
+    /// The index of the changed scenario, from 0; `None` for the load of all scenarios.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<usize>,
 }
 
 impl LoadChange {
-    /// The name of the scenario whose load it is, if it is not that of the whole plan.
+    /// Returns the name of the changed scenario; `None` for the load of the whole plan.
     pub fn scenario_of<'a>(&self, plan: &'a Plan) -> Option<&'a str> {
         let scenario = plan.scenarios.get(self.scenario?)?;
         Some(&scenario.part.name)

@@ -1,7 +1,7 @@
 //! The per-request log: one CSV line for each exchange, streamed.
 //!
-//! Times are microseconds with three decimals, so every nanosecond is kept. Lines are put together
-//! by hand, digit by digit: formatting machinery would cost as much as the exchange itself.
+//! Times are microseconds with three decimals, so every nanosecond is preserved. Lines are written
+//! digit by digit: the standard formatting would cost as much as the exchange itself.
 
 use crate::{Exchange, Outcome};
 use loadline_plan::{NamedRequest, Plan};
@@ -15,9 +15,9 @@ pub const COLUMNS: &str = "intended_us,start_us,response_us,service_us,blocked_u
 /// Writes exchanges as CSV.
 ///
 /// `intended_us` and `start_us` count from the run's start, all others are durations:
-/// `first_byte_us` runs from the send (after dialling) and is empty where a failure came before any
-/// byte. Of `status` and `error` one is always empty. `name` and `url` are empty for a request that
-/// is none of the plan's; they are quoted where CSV needs it (RFC 4180, section 2). Lines end in a
+/// `first_byte_us` begins at the send (after dialling) and is empty for a failure before any byte.
+/// One of `status` and `error` is always empty. `name` and `url` are empty for a request that is
+/// not in the plan; they are quoted where CSV requires it (RFC 4180, section 2). Lines end in a
 /// single newline.
 #[derive(Debug)]
 pub struct LogWriter<W: Write> {
@@ -28,7 +28,8 @@ pub struct LogWriter<W: Write> {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// A log of the requests of this plan into this output. The names of the columns come first.
+    /// Creates a log for the requests of this plan, and writes the names of the columns to the
+    /// output.
     pub fn new(output: W, plan: &Plan) -> io::Result<LogWriter<W>> {
         let mut output = BufWriter::with_capacity(64 * 1024, output);
         writeln!(output, "{COLUMNS}")?;
@@ -53,7 +54,7 @@ impl<W: Write> LogWriter<W> {
         self.output.write_all(&self.line)
     }
 
-    /// Writes out what is still buffered and gives the output back.
+    /// Flushes the buffer and returns the output.
     pub fn finish(self) -> io::Result<W> {
         self.output.into_inner().map_err(|error| error.into_error())
     }
@@ -114,9 +115,9 @@ impl<W: Write> LogWriter<W> {
 /// The last two columns of each request.
 #[derive(Debug)]
 enum Names {
-    /// Written once.
+    /// The texts, written in advance.
     Written(Vec<String>),
-    /// Those of a long list are written when they are needed.
+    /// The plan of a long list, whose texts are written when they are needed.
     Listed(Box<Plan>),
 }
 
@@ -136,12 +137,12 @@ impl Names {
     }
 }
 
-/// What a request is called in reports and its whole URL, as two columns.
+/// Formats the name of a request in reports and its whole URL, as two columns.
 fn name_and_url(request: NamedRequest<'_>) -> String {
     format!("{},{}", quoted(&request.name), quoted(&request.url))
 }
 
-/// The text as a field of CSV.
+/// Formats a text as a field of CSV.
 fn quoted(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\r', '\n']) {
         return Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")));
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The column's nanoseconds, read back without going through floating point.
+    /// Returns the column's nanoseconds, parsed without floating point.
     fn nanoseconds(line: &str, column: usize) -> u64 {
         let field = line.split(',').nth(column).unwrap();
         let (micros, rest) = field.split_once('.').unwrap();

@@ -1,47 +1,46 @@
 //! The course of the busiest names over a run.
 //!
-//! Every name is kept second by second while there is room. Beyond it the names with the fewest
-//! requests are given up, but for the busiest ones, and then neighbouring moments are joined: so
-//! the memory has a bound, and the moments that are left cover all of the run. A name that became
-//! one of the busiest late may lack its first moments.
+//! Every name is recorded in each interval while there is room. After that the names with the
+//! fewest requests are dropped, except for the busiest ones, and then neighbouring moments are
+//! joined: so the memory is bounded, and the remaining moments cover all of the run. A name that
+//! became one of the busiest late may lack its first moments.
 
 use crate::Snapshot;
 use loadline_metrics::{Key, Series, SeriesSet};
 use std::collections::BTreeMap;
 use std::mem::size_of;
 
-/// How many names are kept for certain.
+/// The number of busiest names that are never dropped.
 pub const BUSIEST_NAMES: usize = 50;
-/// About how many bytes a history may take.
+/// The approximate maximum size of a history, in bytes.
 const MOST_BYTES: usize = 12_000_000;
 
 /// A stretch of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// When it began, in nanoseconds from the run's start.
+    /// The begin, in nanoseconds from the run's start.
     pub start_ns: u64,
-    /// When it ended.
+    /// The end, in nanoseconds from the run's start.
     pub end_ns: u64,
 }
 
 /// The course of the busiest names over a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NameHistory {
-    /// The stretches, of one interval each or of as many joined.
+    /// The stretches, of one interval each or of several joined ones.
     moments: Vec<Moment>,
-    /// How many intervals are joined to a moment.
+    /// The number of intervals that are joined to a moment.
     joined: usize,
-    /// How many intervals the last moment has.
+    /// The number of intervals in the last moment.
     in_last: usize,
-    /// By name the moments in which it had requests, in order.
+    /// For each name the moments in which it had requests, in order.
     names: BTreeMap<Key, Vec<(usize, Series)>>,
-    /// About how many bytes they take.
+    /// The approximate size of all series, in bytes.
     bytes: usize,
 }
 
 impl NameHistory {
-    /// Adds the next interval of a run; `total` are all of its intervals together, this one
-    /// included.
+    /// Adds the next interval of a run; `total` is the sum of all intervals up to this one.
     pub fn observe(&mut self, interval: &Snapshot, total: &SeriesSet) {
         if interval.series.is_empty() && self.moments.is_empty() {
             return;
@@ -70,20 +69,21 @@ impl NameHistory {
         }
     }
 
-    /// The stretches that the run is divided into, in order.
+    /// Returns the stretches of the run, in order.
     pub fn moments(&self) -> &[Moment] {
         &self.moments
     }
 
-    /// The busiest names of a run, the busiest first, each with the moments (by their index) in
-    /// which it had requests. What had no room for a series of its own is none of them.
+    /// Returns the busiest names of a run, the busiest first, each with the moments (by index) in
+    /// which it had requests. The series of names without room for one of their own is not among
+    /// them.
     pub fn busiest(&self, total: &SeriesSet) -> Vec<(&Key, &[(usize, Series)])> {
         let busiest = busiest(total).into_iter();
         let found = busiest.filter_map(|key| self.names.get_key_value(key));
         found.map(|(key, moments)| (key, &moments[..])).collect()
     }
 
-    /// Leaves out what ended by this instant, in nanoseconds from the run's start.
+    /// Removes the moments that ended by this instant, in nanoseconds from the run's start.
     pub fn leave_out_until(&mut self, end_ns: u64) {
         let gone = self
             .moments
@@ -150,14 +150,14 @@ impl NameHistory {
     }
 }
 
-/// The names with the most requests, the busiest first.
+/// Returns the names with the most requests, the busiest first.
 fn busiest(total: &SeriesSet) -> Vec<&Key> {
     let busiest = total.busiest().into_iter().map(|(key, _)| key);
     let named = busiest.filter(|key| !key.is_overflow());
     named.take(BUSIEST_NAMES).collect()
 }
 
-/// About how many bytes a moment of a name takes, with what its allocations need beside it.
+/// Returns the approximate size in bytes of a moment of a name, including its allocations.
 fn bytes_of(series: &Series) -> usize {
     const OF_STATUSES: usize = 256;
     size_of::<(usize, Series)>() + OF_STATUSES + series.times.bytes().len()
@@ -170,7 +170,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A run of so many seconds, in which the names from 0 on have `requests` in each.
+    /// Returns a run of this many seconds, in which the names from 0 on have `requests` in each.
     fn ran(seconds: u64, names: u32, requests: impl Fn(u32) -> u64) -> (NameHistory, SeriesSet) {
         let mut table = SeriesTable::new(5_000);
         let ids: Vec<_> = (0..names)

@@ -1,4 +1,4 @@
-//! What was recorded of the requests that a check looks at.
+//! The records of the requests that a check applies to.
 
 use crate::{Counts, Distribution, Snapshot, Times};
 use loadline_metrics::{BITS, Series, highest_of};
@@ -6,9 +6,9 @@ use loadline_plan::Check;
 use std::borrow::Cow;
 
 impl Snapshot {
-    /// What is known of the requests that a check looks at: how many were answered and failed,
-    /// statuses, and response times to within a hundredth, rounded up. Where all requests have one
-    /// name there are no series, and that is all of it.
+    /// Returns the records of the requests that a check applies to: the numbers of responses and
+    /// failures, statuses, and response times with an error of at most 1 %, rounded up. If all
+    /// requests have one name there are no series, and the whole snapshot is returned.
     pub fn of_check(&self, check: &Check) -> Cow<'_, Snapshot> {
         if self.series.is_empty() {
             return Cow::Borrowed(self);
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 
-    /// A check of this name.
+    /// Returns a check of this name.
     fn of(name: &str) -> Check {
         format!("p99{{name:{name}}}<1s").parse().expect("a check")
     }

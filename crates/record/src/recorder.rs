@@ -1,8 +1,8 @@
-//! The recorder of one worker: takes exchanges in, gives a snapshot per interval out.
+//! The recorder of one worker: receives exchanges, and returns a snapshot per interval.
 //!
-//! Its calls lie on the path of every request, so they only add to numbers: statuses are found in a
-//! short list (a run meets a handful), failures in a table by kind, and the times of most exchanges
-//! in arrays of buckets.
+//! The calls are made for every request, so they only add to numbers: statuses are found in a short
+//! list (a run has a handful), failures in a table by kind, and the times of most exchanges in
+//! arrays of buckets.
 
 mod bucket_counts;
 
@@ -19,18 +19,18 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What decides when an exchange starts.
+/// The rule that decides when an exchange starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
-    /// A user sends when its previous request has ended.
+    /// A user sends after its previous request has ended.
     Closed,
     /// The schedule decides.
     Open,
 }
 
 impl Model {
-    /// The model of a load of this shape.
+    /// Returns the model of a load with this shape.
     pub fn of(shape: &Shape) -> Model {
         if shape.is_open() {
             Model::Open
@@ -40,57 +40,58 @@ impl Model {
     }
 }
 
-/// The custom metrics of a worker, which its script adds to and the recorder takes. The two are on
-/// one thread, so nobody waits for the lock; a script's state may be moved between threads.
+/// The custom metrics of a worker: its script adds to them and the recorder takes them. Both are on
+/// one thread, so neither waits for the lock; a script's state may be moved between threads.
 pub type SharedMetrics = Arc<Mutex<CustomRecorder>>;
 
 fn lock(metrics: &SharedMetrics) -> MutexGuard<'_, CustomRecorder> {
     metrics.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How long it took to make a connection.
+/// The time to open a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
-    /// Until the transport's connection stood, in nanoseconds.
+    /// The time until the transport's connection was open, in nanoseconds.
     pub connect_ns: u64,
-    /// The TLS handshake in nanoseconds, if there was one.
+    /// The duration of the TLS handshake in nanoseconds, if there was one.
     pub tls_ns: Option<u64>,
 }
 
-/// Takes in what one worker sees and gives it out as a [`Snapshot`] per interval.
+/// Records the exchanges of one worker and returns them as a [`Snapshot`] per interval.
 #[derive(Debug)]
 pub struct Recorder {
     model: Model,
-    /// Whether the window is over.
+    /// True if the window is over.
     draining: bool,
-    /// When the running interval began, in nanoseconds from the run's start.
+    /// The begin of the current interval, in nanoseconds from the run's start.
     start_ns: u64,
-    /// The running interval's counts, but for what is filled in by `take`; `in_flight` lives on.
+    /// The counts of the current interval, except those that `take` fills in; `in_flight` continues
+    /// over intervals.
     counts: Counts,
-    /// The ends of the exchanges that ended in the running interval, less the begins of those that
-    /// began in it, each from the interval's begin, in nanoseconds.
+    /// The sum of the ends of exchanges that ended in the current interval, minus the sum of the
+    /// begins of those that began in it, each in nanoseconds from the interval's begin.
     ends_less_begins_ns: i64,
-    /// The running interval's times, but for what is filled in by `take`.
+    /// The times of the current interval, except those that `take` fills in.
     times: Times,
-    /// What is the same for most exchanges, gathered until `take` fills it in.
+    /// The times that are equal for most exchanges, collected until `take` fills them in.
     usual: Usual,
-    /// Answers by status, in the order in which the statuses were first met. Entries stay, with a
-    /// count of 0, when a snapshot is taken, so that the list is not built up again.
+    /// The responses by status, in the order of their first occurrence. Entries stay, with a count
+    /// of 0, when a snapshot is taken, so that the list need not be built again.
     statuses: Vec<(u16, u64)>,
-    /// Failures by kind, in the order of [`ErrorKind::ALL`].
+    /// The failures by kind, in the order of [`ErrorKind::ALL`].
     failures: [u64; ErrorKind::ALL.len()],
-    /// What the first failure of each kind said.
+    /// The text of the first failure of each kind.
     examples: [Option<String>; ErrorKind::ALL.len()],
-    /// The running interval's requests by when they were due and sent.
+    /// The requests of the current interval by the time at which they were due and sent.
     arrivals: Arrivals,
-    /// The running interval's requests by name, where there are several.
+    /// The requests of the current interval by name, if there are several names.
     series: Option<Box<SeriesRecorder>>,
-    /// What a script counts by itself.
+    /// The custom metrics of a script.
     metrics: Option<SharedMetrics>,
 }
 
 impl Recorder {
-    /// A recorder whose first interval begins at the run's start.
+    /// Creates a recorder whose first interval begins at the run's start.
     pub fn new(model: Model) -> Recorder {
         Recorder {
             model,
@@ -109,27 +110,27 @@ impl Recorder {
         }
     }
 
-    /// The same, which counts its exchanges in these series too.
+    /// Returns the recorder with series, in which it counts its exchanges too.
     pub fn with_series(mut self, table: SeriesTable) -> Recorder {
         self.series = Some(Box::new(SeriesRecorder::new(table)));
         self
     }
 
-    /// The same, which takes over what a script counts by itself.
+    /// Returns the recorder with the custom metrics of a script, which it adds to its snapshots.
     pub fn with_metrics(mut self, metrics: SharedMetrics) -> Recorder {
         lock(&metrics).begin();
         self.metrics = Some(metrics);
         self
     }
 
-    /// The series of this key, which is added where there is room. Hashes: ask once for each name.
-    /// Without series all keys are one.
+    /// Returns the series of this key, which is added if there is room. It hashes the key: call it
+    /// once for each name. Without series all keys have the same series.
     pub fn series_of(&mut self, key: &Key) -> SeriesId {
         let series = self.series.as_mut();
         series.map_or(SeriesId::default(), |series| series.intern(key))
     }
 
-    /// An exchange was begun, at this instant in nanoseconds from the run's start.
+    /// Counts an exchange that was begun at this instant, in nanoseconds from the run's start.
     #[inline]
     pub fn begin(&mut self, begun_ns: u64) {
         self.counts.sent += 1;
@@ -138,14 +139,15 @@ impl Recorder {
         self.ends_less_begins_ns -= self.since_start(begun_ns);
     }
 
-    /// From the begin of the running interval to this instant.
+    /// Returns the time from the begin of the current interval to this instant.
     #[inline]
     fn since_start(&self, at_ns: u64) -> i64 {
         at_ns as i64 - self.start_ns as i64
     }
 
-    /// Exchanges of an open load were begun together: they were due, with a connection free, and
-    /// were begun at these instants, in nanoseconds from the run's start.
+    /// Counts exchanges of an open load that were begun together: the instant at which they were
+    /// due with a free connection, and the instant at which they were begun, in nanoseconds from
+    /// the run's start.
     #[inline]
     pub fn arrived(&mut self, ready_ns: u64, start_ns: u64, count: u64) {
         if self.draining {
@@ -155,7 +157,7 @@ impl Recorder {
         self.arrivals.count(since(ready_ns), since(start_ns), count);
     }
 
-    /// An exchange that was begun has ended.
+    /// Records the end of an exchange.
     #[inline]
     pub fn end(&mut self, exchange: &Exchange) {
         debug_assert!(self.counts.in_flight > 0, "an exchange ended unbegun");
@@ -189,12 +191,14 @@ impl Recorder {
         series.record(id, ending, response_ns, !self.draining);
     }
 
-    /// An iteration of several requests had its last response so long after its intended start.
+    /// Records the time from the intended start of an iteration of several requests to its last
+    /// response.
     pub fn iteration_ended(&mut self, iteration_ns: u64) {
         self.times.iteration.record_ns(iteration_ns);
     }
 
-    /// An exchange of the warm-up has ended in the window, in which it had been in flight so long.
+    /// Counts an exchange of the warm-up that ended in the window, with its time in flight in the
+    /// window.
     pub fn warm_up_ended(&mut self, outcome: Outcome, flight_ns: u64) {
         if !self.draining {
             self.counts.completed += u64::from(matches!(outcome, Outcome::Answered { .. }));
@@ -202,13 +206,13 @@ impl Recorder {
         }
     }
 
-    /// The window ends, and its exchanges in flight had been so for so long, added up. Call it
-    /// once.
+    /// Adds the time in flight of the exchanges that are still in flight at the end of the window,
+    /// summed up. Call it once.
     pub fn still_in_flight(&mut self, flight_ns: u64) {
         self.counts.flight_ns += flight_ns;
     }
 
-    /// The window is over: what is told from here on is of the drain.
+    /// Ends the window: later records belong to the drain.
     pub fn drain(&mut self) {
         self.draining = true;
         if let Some(metrics) = &self.metrics {
@@ -216,8 +220,7 @@ impl Recorder {
         }
     }
 
-    /// An exchange that has ended is one that a closed loop would have left out: see
-    /// [`Times::closed_loop`].
+    /// Records an exchange that a closed loop would not have sent: see [`Times::closed_loop`].
     pub fn omitted(&mut self, exchange: &Exchange) {
         let timeout = Outcome::Failed(ErrorKind::Timeout);
         if exchange.outcome == timeout || matches!(exchange.outcome, Outcome::Answered { .. }) {
@@ -225,44 +228,45 @@ impl Recorder {
         }
     }
 
-    /// Keeps what a failure of this kind said, if it is the first of its kind in the interval; only
-    /// then `text` is called. Call it before or after [`end`](Recorder::end).
+    /// Stores the text of a failure of this kind, if it is the first one in the interval; only then
+    /// `text` is called. Call it before or after [`end`](Recorder::end).
     #[inline]
     pub fn failure_example(&mut self, kind: ErrorKind, text: impl FnOnce() -> String) {
         self.examples[kind as usize].get_or_insert_with(text);
     }
 
-    /// A keep-alive connection that the server had closed was replaced silently.
+    /// Counts a keep-alive connection that the server had closed and that was replaced silently.
     #[inline]
     pub fn reconnected(&mut self) {
         self.counts.reconnects += 1;
     }
 
-    /// So many requests of the measured part that had gone out went out once more.
+    /// Counts requests of the measured part that were sent again.
     #[inline]
     pub fn resent(&mut self, requests: u64) {
         self.counts.resent += requests;
     }
 
-    /// Extra bytes came on a connection, beyond the lengths of its responses, so it is closed.
+    /// Counts a connection that is closed because of bytes beyond the lengths of its responses.
     #[inline]
     pub fn extra_bytes(&mut self) {
         self.counts.closed_for_extra_bytes += 1;
     }
 
-    /// An exchange has taken longer than the timeout and goes on.
+    /// Counts an exchange that has exceeded the timeout and continues.
     #[inline]
     pub fn late(&mut self) {
         self.counts.late += 1;
     }
 
-    /// So many arrivals were due and were not started, because no user was free.
+    /// Counts arrivals that were due and were not started, because no user was free.
     pub fn dropped(&mut self, count: u64) {
         self.counts.dropped += count;
     }
 
-    /// A user who paces itself did not make a start, as it still waited for a response. The
-    /// exchange is the one that would have been, had it taken no time once the user could go on.
+    /// Counts a start that a self-paced user missed because it still waited for a response.
+    /// `exchange` is the one that it would have made, if that had taken no time once the user could
+    /// continue.
     pub fn missed(&mut self, id: SeriesId, exchange: &Exchange) {
         self.counts.planned += 1;
         self.counts.missed += 1;
@@ -272,24 +276,24 @@ impl Recorder {
         }
     }
 
-    /// So many iterations were interrupted.
+    /// Counts interrupted iterations.
     pub fn interrupted(&mut self, count: u64) {
         self.counts.interrupted += count;
     }
 
-    /// This many bytes were received.
+    /// Counts received bytes.
     #[inline]
     pub fn received(&mut self, bytes: u64) {
         self.counts.bytes_in += bytes;
     }
 
-    /// This many bytes were sent.
+    /// Counts sent bytes.
     #[inline]
     pub fn transmitted(&mut self, bytes: u64) {
         self.counts.bytes_out += bytes;
     }
 
-    /// A connection came up.
+    /// Counts an opened connection, and records its times.
     pub fn dialled(&mut self, dial: &Dial) {
         self.counts.connections += 1;
         self.times.connect.record_ns(dial.connect_ns);
@@ -298,7 +302,7 @@ impl Recorder {
         }
     }
 
-    /// An exchange was split by the kernel's clock.
+    /// Records an exchange that was split by the kernel's clock.
     pub fn split(&mut self, split: &Split) {
         let times = &mut self.times;
         times.split_wait.record_ns(split.wait_ns);
@@ -309,33 +313,33 @@ impl Recorder {
         times.split_user.record_ns(split.user_ns());
     }
 
-    /// A name was looked up, which took this long.
+    /// Records the duration of a name resolution.
     pub fn resolved(&mut self, resolve_ns: u64) {
         self.times.resolve.record_ns(resolve_ns);
     }
 
-    /// The intended starts of `n` arrivals fell due. The engine counts the arrivals of an open load
-    /// from the whole schedule when it merges the workers' snapshots, and calls this for requests
-    /// that iterations send beside them. In a closed load it has no effect, as every exchange that
-    /// begins counts as planned.
+    /// Counts arrivals that fell due. The engine counts the arrivals of an open load from the whole
+    /// schedule when it merges the workers' snapshots, and calls this for further requests of
+    /// iterations. In a closed load it has no effect, as every exchange that begins counts as
+    /// planned.
     #[inline]
     pub fn planned(&mut self, n: u64) {
         self.counts.planned += n;
     }
 
-    /// Exchanges begun and not yet ended.
+    /// Returns the number of exchanges begun and not yet ended.
     #[inline]
     pub fn in_flight(&self) -> u64 {
         self.counts.in_flight
     }
 
-    /// Exchanges answered in the running interval.
+    /// Returns the number of responses in the current interval.
     #[inline]
     pub fn answered_so_far(&self) -> u64 {
         self.counts.answered
     }
 
-    /// What was recorded since the last call (or the run's start); the next interval begins at
+    /// Returns the records since the last call (or the run's start); the next interval begins at
     /// `until_ns`, in nanoseconds from the run's start, with the same exchanges in flight.
     pub fn take(&mut self, until_ns: u64) -> Snapshot {
         self.counts.in_flight_ns = self.in_flight_ns(until_ns);
@@ -375,8 +379,8 @@ impl Recorder {
         snapshot
     }
 
-    /// How long exchanges were in flight in the interval that ends here, added up: each from its
-    /// begin, or that of the interval, to its end, or that of the interval.
+    /// Returns the sum of the times that exchanges were in flight in the interval that ends here:
+    /// each from its begin, or that of the interval, to its end, or that of the interval.
     fn in_flight_ns(&self, until_ns: u64) -> u64 {
         let left = i128::from(self.counts.in_flight);
         let open_ns = left * i128::from(self.since_start(until_ns));
@@ -402,8 +406,8 @@ impl Recorder {
         }
     }
 
-    /// A failure's time says nothing about answers, but for a timeout: the response would have
-    /// taken longer than that.
+    /// Records a failure. Its time is recorded only for a timeout: the response would have taken
+    /// longer than that.
     fn failed(&mut self, kind: ErrorKind, exchange: &Exchange) {
         self.counts.failed += 1;
         self.failures[kind as usize] += 1;
@@ -413,7 +417,7 @@ impl Recorder {
         }
     }
 
-    /// The times that depend on the intended start.
+    /// Records the times that depend on the intended start.
     #[inline]
     fn schedule(&mut self, exchange: &Exchange) {
         if self.model == Model::Closed {
@@ -449,7 +453,8 @@ impl Recorder {
             .collect()
     }
 
-    /// An example whose failure has not ended yet waits for it.
+    /// Returns the failures by kind. An example whose failure has not ended yet stays for the next
+    /// interval.
     fn take_errors(&mut self) -> BTreeMap<ErrorKind, Failures> {
         let mut errors = BTreeMap::new();
         for kind in ErrorKind::ALL {
@@ -463,25 +468,26 @@ impl Recorder {
     }
 }
 
-/// Times that most exchanges have, some of which stand for several.
+/// The usual times of exchanges, some of which stand for several distributions.
 #[derive(Debug, Default)]
 struct Usual {
-    /// Service times of responses that came in one piece over a standing connection: their first
-    /// byte took as long, and their rest no time.
+    /// Service times of responses that came in one piece over an open connection: the time to the
+    /// first byte is the same, and the rest is 0.
     in_one_piece: BucketCounts,
-    /// Response times of an open load that Loadline added no delay to: they are the same without.
+    /// Response times of an open load to which Loadline added no delay, so that `undelayed` is the
+    /// same.
     on_time: BucketCounts,
-    /// How late an open load's requests were sent.
+    /// The lateness of an open load's requests.
     lateness: BucketCounts,
-    /// How long answers waited for the loop to wake up.
+    /// The wake-up delays of responses.
     wakeup: BucketCounts,
-    /// Exchanges of an open load that did not wait for a connection.
+    /// The number of exchanges of an open load that did not wait for a connection.
     not_blocked: u64,
 }
 
-/// Lateness that is below this part of the response time does not change its three digits.
+/// The divisor of the response time below which lateness does not change its three digits.
 const FINEST: u64 = 1_000;
-/// Lateness below this changes no figure in a report.
+/// The lateness below which no figure in a report changes, in nanoseconds.
 const NEGLIGIBLE_NS: u64 = 1_000;
 
 impl Usual {
@@ -505,7 +511,8 @@ impl Usual {
     }
 }
 
-/// In a closed load an exchange is intended when it starts: response is service, delay is zero.
+/// Fills in the times of a closed load, where an exchange is intended when it starts: response is
+/// service, delay is zero.
 fn fill_in_closed(times: &mut Times) {
     times.response.merge(&times.service);
     let ended = times.service.len();

@@ -85,7 +85,7 @@ pub(crate) fn header() -> Header {
     Header::new(&plan(), environment(), started_at(0.0))
 }
 
-/// An exchange that went without a hitch.
+/// Returns an exchange without delay or failure.
 pub(crate) fn exchange(intended_ns: u64, service_ns: u64) -> Exchange {
     Exchange {
         intended_ns,
@@ -112,7 +112,7 @@ pub(crate) fn failure(kind: ErrorKind, service_ns: u64) -> Exchange {
     }
 }
 
-/// A second of a worker that computed for half of it.
+/// Returns the times of a worker that computed for half of a second.
 fn busy() -> WorkerTimes {
     let mut times = WorkerTimes {
         wall_ns: 1_000_000_000,
@@ -131,7 +131,8 @@ fn busy() -> WorkerTimes {
     times
 }
 
-/// A second of ordinary life: answers, a failure, a new connection, one exchange left in flight.
+/// Returns a second of a normal run: responses, a failure, a new connection, one exchange left in
+/// flight.
 pub(crate) fn second(index: u64) -> Snapshot {
     let mut recorder = Recorder::new(Model::Open);
     let start_ns = index * 1_000_000_000;
@@ -165,7 +166,7 @@ pub(crate) fn second(index: u64) -> Snapshot {
     snapshot
 }
 
-/// Exchanges with all parts in their natural order, short and long.
+/// Generates exchanges with all parts in their natural order, short and long.
 pub(crate) fn any_exchange() -> impl Strategy<Value = Exchange> {
     let length = || prop_oneof![Just(0_u64), 0..5_000_u64, 0..100_000_000_u64];
     let parts = (
@@ -206,7 +207,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
     ]
 }
 
-/// The snapshot of a worker that saw these exchanges, with this many more left in flight.
+/// Returns the snapshot of a worker with these exchanges, and with this many more in flight.
 pub(crate) fn recorded(exchanges: &[Exchange], in_flight: u64, until_ns: u64) -> Snapshot {
     let mut recorder = Recorder::new(Model::Open);
     for exchange in exchanges {
@@ -228,7 +229,7 @@ pub(crate) fn any_snapshot() -> impl Strategy<Value = Snapshot> {
     })
 }
 
-/// The series of these exchanges, which have three names in turn.
+/// Returns the series of these exchanges, which have three names in turn.
 fn series_of(exchanges: &[Exchange]) -> SeriesSet {
     let mut table = SeriesTable::new(2_000);
     let names = ["a", "b", "c"].map(|name| Key::new(name).expect("a name"));

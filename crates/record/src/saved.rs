@@ -1,10 +1,10 @@
-//! The saved run: a file of JSON Lines that is written while the run goes on.
+//! The saved run: a file of JSON Lines that is written while the run lasts.
 //!
-//! A *header* comes first, then an *interval* line for every second, at last a *summary*. A killed
-//! run lacks the summary and perhaps the end of its last line, and is readable all the same.
-//! Several runs in one file, a *series*, stand one behind the other, each with a header that says
-//! its [`Role`]. Behind the trials of a search a *search* line holds its outcome. The format is
-//! documented in `docs/guide/saved-run.md`.
+//! The first line is a *header*, followed by an *interval* line for every second, and at last a
+//! *summary*. A killed run lacks the summary and perhaps the end of its last line, and is readable
+//! all the same. Several runs in one file, a *series*, follow one another, each with a header that
+//! contains its [`Role`]. After the trials of a search a *search* line contains its outcome. The
+//! format is documented in `docs/guide/saved-run.md`.
 
 mod carried;
 mod differences;

@@ -1,4 +1,4 @@
-//! What was recorded in one interval: counts, times, statuses and failures.
+//! The records of one interval: counts, times, statuses and failures.
 //!
 //! Snapshots add up in two ways, both without loss: [`Snapshot::merge`] with another worker's of
 //! the same interval, [`Snapshot::append`] with the next interval's.
@@ -8,91 +8,90 @@ use loadline_metrics::{CustomMetrics, SeriesSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What was recorded in one interval.
+/// The records of one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// When the interval began, in nanoseconds from the run's start.
+    /// The begin of the interval, in nanoseconds from the run's start.
     pub start_ns: u64,
-    /// When the interval ended, in nanoseconds from the run's start.
+    /// The end of the interval, in nanoseconds from the run's start.
     pub end_ns: u64,
-    /// Whether it is the drain behind the window: its times count, and rates and rows have none of
-    /// it.
+    /// True if it is the drain after the window: its times count, but it is not in rates and rows.
     pub drain: bool,
-    /// What was counted.
+    /// The counts.
     pub counts: Counts,
-    /// What was timed.
+    /// The times.
     pub times: Times,
-    /// Answers by status code.
+    /// The responses by status code.
     pub statuses: BTreeMap<u16, u64>,
-    /// Failures by kind.
+    /// The failures by kind.
     pub errors: BTreeMap<ErrorKind, Failures>,
-    /// What the workers did with their time.
+    /// The use of time by the workers.
     pub workers: Workers,
-    /// The pattern of the requests of an open load; of a single interval only, for several of them
-    /// see [`Pattern`](crate::Pattern).
+    /// The pattern of the requests of an open load, of a single interval only; see
+    /// [`Pattern`](crate::Pattern) for several intervals.
     pub arrivals: Arrivals,
-    /// The requests by name; empty where all have the same.
+    /// The requests by name; empty if all have the same.
     pub series: SeriesSet,
-    /// What a script counted by itself.
+    /// The custom metrics of a script.
     pub metrics: CustomMetrics,
 }
 
-/// What is counted in an interval.
+/// The counts of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Arrivals whose intended start fell due; in a closed load the same as `sent`.
+    /// The arrivals whose intended start fell due; in a closed load equal to `sent`.
     pub planned: u64,
-    /// Exchanges begun.
+    /// The exchanges begun.
     pub sent: u64,
-    /// Exchanges that ended with a whole response, whatever its status.
+    /// The exchanges that ended with a whole response, whatever its status.
     pub answered: u64,
-    /// Answers that ended in the interval, whenever their exchange was begun: in the warm-up too.
-    /// Not those that came in the drain. Rates are taken of these.
+    /// The responses that ended in the interval, whenever their exchange was begun, including in
+    /// the warm-up. Responses in the drain do not count. Rates are computed from these.
     #[serde(default)]
     pub completed: u64,
-    /// How long exchanges were in flight in the window, added up, until their answer was read. Of
-    /// those in flight at the end it is known there alone, and told with the last interval.
-    /// Nanoseconds.
+    /// The sum of the times that exchanges were in flight in the window, until their response was
+    /// read. For those in flight at the end it is known only then, and is added to the last
+    /// interval. Nanoseconds.
     #[serde(default)]
     pub flight_ns: u64,
-    /// Exchanges that ended without one.
+    /// The exchanges that ended without a whole response.
     pub failed: u64,
-    /// Exchanges begun and not yet ended, at the interval's end.
+    /// The exchanges begun and not yet ended, at the interval's end.
     pub in_flight: u64,
-    /// How long exchanges were in flight within the interval, until their response was read, added
-    /// up. Nanoseconds; by the interval's length the mean of those in flight.
+    /// The sum of the times that exchanges were in flight within the interval, until their response
+    /// was read. Nanoseconds; divided by the interval's length it is the mean in flight.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_flight_ns: u64,
-    /// The most exchanges that were in flight at once; of several workers the sum of what each had,
-    /// an upper bound. 0 in files of versions that did not count it.
+    /// The maximum number of exchanges in flight at once; for several workers the sum of their
+    /// maxima, an upper bound. 0 in files of versions that did not count it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_flight_max: u64,
-    /// Keep-alive connections that the server had closed and that were replaced silently.
+    /// The keep-alive connections that the server had closed and that were replaced silently.
     pub reconnects: u64,
-    /// Requests that went out once more. Each is one of those sent.
+    /// The requests that were sent again. Each is one of those sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resent: u64,
-    /// Connections closed because of extra bytes: more came than the answers' lengths told.
+    /// The connections closed because of extra bytes, beyond the lengths of their responses.
     #[serde(default, rename = "surplus")]
     pub closed_for_extra_bytes: u64,
-    /// Exchanges that took longer than the timeout and went on, where the plan says so.
+    /// The exchanges that exceeded the timeout and continued, if the plan says so.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
-    /// Arrivals that fell due when no user was free and were not started, where the plan says so.
+    /// The arrivals that fell due when no user was free and were not started, if the plan says so.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
-    /// Starts that users who pace themselves did not make, as they still waited for a response.
-    /// Each has its place among the response times: how long it waited until its user went on.
+    /// The starts that self-paced users missed, as they still waited for a response. Each is in the
+    /// response times with its wait until the user continued.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missed: u64,
-    /// Iterations that were interrupted, of behaviours that can be.
+    /// The interrupted iterations, for behaviours that can be interrupted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interrupted: u64,
-    /// Connections that came up.
+    /// The connections opened.
     pub connections: u64,
-    /// Bytes received, as they passed (inside TLS).
+    /// The bytes received (inside TLS).
     pub bytes_in: u64,
-    /// Bytes sent, as they passed (inside TLS).
+    /// The bytes sent (inside TLS).
     pub bytes_out: u64,
 }
 
@@ -103,64 +102,67 @@ fn is_zero(count: &u64) -> bool {
 /// Failures of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
-    /// How many.
+    /// The number of failures.
     pub count: u64,
-    /// What the first of them said; empty if not known.
+    /// The text of the first one; empty if not known.
     pub example: String,
 }
 
-/// What is timed. Each is a distribution of nanoseconds.
+/// The times of an interval. Each is a distribution of nanoseconds.
 ///
-/// `response`, `service`, `blocked` and `lateness` hold the answered exchanges and those that timed
-/// out (with the time they had waited: a lower bound); `first_byte`, `rest` and `wakeup` the
-/// answered ones alone; `resolve`, `connect` and `tls` belong to connections, not to exchanges.
+/// `response`, `service`, `blocked` and `lateness` contain the answered exchanges and those that
+/// timed out (with the time they had waited: a lower bound); `first_byte`, `rest` and `wakeup` only
+/// the answered ones; `resolve`, `connect` and `tls` belong to connections, not to exchanges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
-    /// From the intended start to the last byte.
+    /// The time from the intended start to the last byte.
     pub response: Distribution,
-    /// From the send (or the dial where one was needed) to the last byte.
+    /// The time from the send (or the dial if one was needed) to the last byte.
     pub service: Distribution,
-    /// Of `service`: that of the requests that fell due when as many users were busy as the load
-    /// had at its beginning, and were sent because it might take more. Empty where it might not.
+    /// The part of `service` of the requests that fell due when as many users were busy as the load
+    /// had at its beginning, and were sent because it was allowed more. Empty if it was not.
     pub omitted: Distribution,
-    /// From the intended start until a connection was free.
+    /// The time from the intended start until a connection was free.
     pub blocked: Distribution,
-    /// From there to the start: the delay that Loadline added.
+    /// The time from that instant to the start: the delay that Loadline added.
     pub lateness: Distribution,
-    /// `response` without the delay that Loadline added to it (`lateness`), to a microsecond or a
-    /// thousandth. Open loads only: a closed one has no such delay.
+    /// The values of `response` without the delay that Loadline added to them (`lateness`), to a
+    /// microsecond or a thousandth. Open loads only: a closed one has no such delay.
     pub undelayed: Distribution,
-    /// From the intended start of an iteration to its last response; of iterations of several
-    /// requests alone, as it is the response time of the others.
+    /// The time from the intended start of an iteration to its last response; only for iterations
+    /// of several requests, since for others it is the response time.
     pub iteration: Distribution,
-    /// Looking up a name.
+    /// The duration of name resolution.
     pub resolve: Distribution,
-    /// Making a TCP or Unix connection.
+    /// The time to open a TCP or Unix connection.
     pub connect: Distribution,
-    /// The TLS handshake.
+    /// The duration of the TLS handshake.
     pub tls: Distribution,
-    /// From the send to the first byte of the response.
+    /// The time from the send to the first byte of the response.
     pub first_byte: Distribution,
-    /// From the first byte of the response to the last.
+    /// The time from the first byte of the response to the last.
     pub rest: Distribution,
-    /// From the kernel's receive to our read; empty where the kernel's clock is not used.
+    /// The time from the kernel's receive to the read by Loadline; empty if the kernel's clock is
+    /// not used.
     pub wakeup: Distribution,
-    /// Of the exchanges that were [`Split`](crate::Split): from the intended start to the start.
+    /// For exchanges that were [`Split`](crate::Split): the time from the intended start to the
+    /// start.
     pub split_wait: Distribution,
-    /// From there until the request left for the network device.
+    /// The time from the start until the request left for the network device.
     pub split_send: Distribution,
-    /// From there until the last packet of the response was received.
+    /// The time from that instant until the last packet of the response was received.
     pub split_wire: Distribution,
-    /// From there to our read.
+    /// The time from that receive to the read by Loadline.
     pub split_wakeup: Distribution,
-    /// From there until the response was known to be whole.
+    /// The time from the read until the response was known to be complete.
     pub split_parse: Distribution,
-    /// All but the first of these: what a clock in user space takes for that of the wire.
+    /// The sum of all these except the first: the time that a clock in user space would measure for
+    /// the network and the server.
     pub split_user: Distribution,
 }
 
 impl Snapshot {
-    /// A snapshot in which nothing was recorded, of no length.
+    /// Returns a snapshot without records, of zero length.
     pub fn empty(start_ns: u64) -> Snapshot {
         Snapshot {
             start_ns,
@@ -169,7 +171,7 @@ impl Snapshot {
         }
     }
 
-    /// Adds what another worker recorded in the same interval.
+    /// Adds the records of another worker in the same interval.
     pub fn merge(&mut self, other: &Snapshot) {
         self.start_ns = self.start_ns.min(other.start_ns);
         self.end_ns = self.end_ns.max(other.end_ns);
@@ -180,7 +182,7 @@ impl Snapshot {
         add(&mut self.counts.in_flight_max, other.counts.in_flight_max);
     }
 
-    /// Adds so many exchanges that were in flight all the time.
+    /// Adds exchanges that were in flight during the whole interval.
     pub fn add_in_flight(&mut self, count: u64) {
         let length_ns = self.length_ns();
         let counts = &mut self.counts;
@@ -192,7 +194,7 @@ impl Snapshot {
         }
     }
 
-    /// Adds what was recorded in the next interval; exchanges in flight are those at its end.
+    /// Adds the records of the next interval; exchanges in flight are those at its end.
     pub fn append(&mut self, next: &Snapshot) {
         if !next.drain {
             self.end_ns = next.end_ns;
@@ -202,8 +204,8 @@ impl Snapshot {
         self.counts.in_flight_max = self.counts.in_flight_max.max(next.counts.in_flight_max);
     }
 
-    /// Whether every exchange is accounted for: those in flight before the interval and those begun
-    /// in it have been answered, have failed or are in flight at its end.
+    /// True if every exchange is accounted for: those in flight before the interval and those begun
+    /// in it were answered, failed or are in flight at its end.
     pub fn balanced(&self, in_flight_before: u64) -> bool {
         let counts = &self.counts;
         let begun = u128::from(in_flight_before) + u128::from(counts.sent);
@@ -211,12 +213,12 @@ impl Snapshot {
         begun == ended + u128::from(counts.in_flight)
     }
 
-    /// The interval's length in nanoseconds.
+    /// Returns the interval's length in nanoseconds.
     pub fn length_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
-    /// Failures of all kinds.
+    /// Returns the number of failures of all kinds.
     pub fn failures(&self) -> u64 {
         self.errors
             .values()
@@ -242,34 +244,35 @@ impl Snapshot {
 }
 
 impl Counts {
-    /// Arrivals that fell due and were not sent, but for those that were missed.
+    /// Returns the arrivals that fell due and were not sent, except those that were missed.
     pub(crate) fn unsent(&self) -> u64 {
         let left_out = self.planned.saturating_sub(self.sent);
         left_out.saturating_sub(self.missed)
     }
 
-    /// At least so many more than were sent, dropped or missed were planned.
+    /// Raises `planned` to at least the sent, dropped and missed arrivals plus this many unsent
+    /// ones.
     pub(crate) fn plan_at_least(&mut self, unsent: u64) {
         let gone = self.dropped.saturating_add(self.missed);
         let known = self.sent.saturating_add(gone);
         self.planned = self.planned.max(known.saturating_add(unsent));
     }
 
-    /// How many exchanges were in flight on average in an interval of this length; `None` if that
+    /// Returns the mean number of exchanges in flight in an interval of this length; `None` if it
     /// was not counted.
     pub fn in_flight_mean(&self, length_ns: u64) -> Option<f64> {
         let mean = || self.in_flight_ns as f64 / length_ns.max(1) as f64;
         self.most_in_flight().map(|_| mean())
     }
 
-    /// The most exchanges that were in flight at once; `None` if that was not counted.
+    /// Returns the maximum number of exchanges in flight at once; `None` if it was not counted.
     pub fn most_in_flight(&self) -> Option<u64> {
         let is_counted = self.in_flight_max > 0 || (self.sent == 0 && self.in_flight == 0);
         is_counted.then_some(self.in_flight_max)
     }
 
-    /// Adds all but `in_flight` and `in_flight_max`, which are states and not sums. Saturating,
-    /// because the numbers may come from a file.
+    /// Adds all counts except `in_flight` and `in_flight_max`, which are states and not sums.
+    /// Saturating, because the numbers may come from a file.
     fn add(&mut self, other: &Counts) {
         let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
         add(&mut self.planned, other.planned);
@@ -305,35 +308,37 @@ impl Failures {
 }
 
 impl Times {
-    /// How many distributions there are.
+    /// The number of distributions.
     pub(crate) const KINDS: usize = 19;
 
-    /// Adds all that the other one holds, without loss.
+    /// Adds all times of another one, without loss.
     pub fn merge(&mut self, other: &Times) {
         for ((_, own), (_, others)) in self.each_mut().into_iter().zip(other.each()) {
             own.merge(others);
         }
     }
 
-    /// What a closed-loop tool would have timed, with as many users as this open load had
-    /// connections at its beginning: `service − omitted`, count by count.
+    /// Returns the times that a closed-loop tool would have measured, with as many users as this
+    /// open load had connections at its beginning: `service − omitted`, count by count.
     ///
-    /// A user of such a tool takes what falls due while it is idle, times it from the send, and
-    /// sends nothing until it is answered; what falls due while all are busy is not sent in its
-    /// time. A request is therefore kept if one of the first users would have been idle, by their
-    /// number alone: it takes one of their closed-loop slots until its iteration
-    /// ends. Where connections may not
-    /// grow each request has a slot, waits for it unseen in `blocked`, and the service time is
-    /// that tool's latency as it stands. Where they may, what is kept is what users who let the
-    /// rest pass would have timed (a loss system), had the rest not loaded the target.
+    /// A user of such a tool takes an arrival that falls due while the user is idle, measures it
+    /// from the send, and sends nothing more before the response; arrivals that fall due while all
+    /// users are busy are not sent in time. A request is therefore included if one of the first
+    /// users would have been idle, by their number alone: it takes one of their closed-loop slots
+    /// until its iteration ends. If the number of connections can't grow, each request has a slot
+    /// and waits for it in `blocked`, and the service time is the latency of that tool. If it can
+    /// grow, the included times are those that users would have measured who drop the other
+    /// arrivals (a loss system), had the dropped ones not loaded the target.
     ///
-    /// A tool that sends as fast as it is answered, and not at the rate of this load, times more of
-    /// the short ones in the same time and as few of the long ones: it hides more than this.
+    /// A tool that sends as fast as responses arrive, and not at the rate of this load, records
+    /// more of the short times in the same time and as few of the long ones: it hides more than
+    /// this.
     pub fn closed_loop(&self) -> Distribution {
         self.service.without(&self.omitted)
     }
 
-    /// Every distribution with its name, in the order in which an exchange goes through them.
+    /// Returns every distribution with its name, in the order in which an exchange goes through
+    /// them.
     pub fn each(&self) -> [(&'static str, &Distribution); Times::KINDS] {
         [
             ("response", &self.response),
@@ -358,7 +363,7 @@ impl Times {
         ]
     }
 
-    /// As [`each`](Times::each), to be changed.
+    /// Returns the same list as [`each`](Times::each), mutable.
     pub fn each_mut(&mut self) -> [(&'static str, &mut Distribution); Times::KINDS] {
         [
             ("response", &mut self.response),

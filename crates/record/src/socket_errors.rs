@@ -1,25 +1,25 @@
-//! The failures of a run as wrk groups them.
+//! The failures of a run in wrk's groups.
 
 use crate::{ErrorKind, Snapshot};
 
-/// Failed exchanges in wrk's four groups, and what else wrk counts among them. Exchanges that were
-/// given up by their users, which wrk does not know, are in none.
+/// The failed exchanges in wrk's four groups, and other events that wrk counts in them. Exchanges
+/// that users cancelled, which wrk does not have, are in no group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SocketErrors {
-    /// No connection could be made, TLS included.
+    /// The failures to open a connection, TLS included.
     pub connect: u64,
-    /// Responses that broke off or were no HTTP, and connections that were closed because more came
-    /// than their responses' lengths.
+    /// The responses that broke off or were not HTTP, and the connections that were closed because
+    /// of bytes beyond the lengths of their responses.
     pub read: u64,
-    /// Requests that could not be sent whole.
+    /// The requests that could not be sent completely.
     pub write: u64,
-    /// Responses that were not whole in time; those that came late all the same are counted here
-    /// and as answered.
+    /// The responses that were not complete before the timeout; those that arrived later are
+    /// counted here and as answered.
     pub timeout: u64,
 }
 
 impl SocketErrors {
-    /// Those of a whole run, or of a part of it.
+    /// Returns the groups of a whole run, or of a part of it.
     pub fn of(total: &Snapshot) -> Self {
         let mut errors = SocketErrors {
             read: total.counts.closed_for_extra_bytes,

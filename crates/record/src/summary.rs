@@ -1,9 +1,9 @@
 //! The whole run, as reports print it.
 //!
-//! A summary grows while the run goes on: [`Summary::observe`] takes each interval's snapshot,
-//! [`Summary::finish`] says how it ended. It keeps one set of histograms for the whole run and a
-//! small [`Row`] for each interval, so an hour of seconds costs about half a megabyte, and the
-//! times of both kinds in at most 64 stretches ([`Blocks`]).
+//! A summary grows while the run lasts: [`Summary::observe`] adds each interval's snapshot,
+//! [`Summary::finish`] sets the end. It stores one set of histograms for the whole run and a small
+//! [`Row`] for each interval, so an hour of seconds takes about half a megabyte, and the times of
+//! both kinds in at most 64 stretches ([`Blocks`]).
 
 mod ended;
 mod row;
@@ -26,78 +26,78 @@ use std::time::SystemTime;
 pub struct Summary {
     /// The version of the program that ran it.
     pub version: String,
-    /// The version of the format of the file that it was read from; of a new run the present one.
+    /// The version of the format of the file that it was read from; for a new run the current one.
     pub format: u64,
-    /// What this run is among those of its file, if there are several.
+    /// The role of this run in its file, if there are several.
     pub role: Option<Role>,
-    /// How many processes ran it at the same time, each all of the plan; 1 unless their files were
-    /// merged.
+    /// The number of processes that ran it at the same time, each all of the plan; 1 unless their
+    /// files were merged.
     pub parts: u32,
-    /// What was run. Long bodies are left out of it: see `long_bodies`.
+    /// The plan. Long bodies are excluded from it: see `long_bodies`.
     pub plan: Plan,
-    /// The request bodies that are too long to keep.
+    /// The request bodies that are too long to store.
     pub long_bodies: Vec<LongBody>,
-    /// The machine that it was run on.
+    /// The machine of the run.
     pub environment: Environment,
-    /// Addresses of the target's name that were left out because they did not answer.
+    /// The addresses of the target's name that were excluded because they did not respond.
     pub left_out: Vec<String>,
-    /// What decided when an exchange started.
+    /// The rule that decided when an exchange started.
     pub model: Model,
-    /// When the run started.
+    /// The start of the run.
     pub started_at: SystemTime,
-    /// When its load began by the machine's monotonic clock; `None` if that is not known, or not
-    /// that of one machine.
+    /// The begin of the load by the machine's monotonic clock; `None` if it is not known, or if
+    /// there were several machines.
     pub started_monotonic_ns: Option<u64>,
-    /// What ended it.
+    /// The reason of the end.
     pub ended: Ended,
     /// The length of the measured window, from the end of warm-up to the end of the last interval,
     /// in nanoseconds.
     pub duration_ns: u64,
-    /// How long what was unfinished was waited for behind that, in nanoseconds.
+    /// The time after the window in which unfinished requests were awaited, in nanoseconds.
     pub drained_ns: u64,
-    /// All intervals together.
+    /// The sum of all intervals.
     pub total: Snapshot,
-    /// Whether the run was recorded to its end; a killed run's is not.
+    /// True if the run was recorded to its end; false for a killed run.
     pub complete: bool,
-    /// One row per interval.
+    /// The rows, one per interval.
     pub rows: Vec<Row>,
     /// The response times in stretches of the run.
     pub response_blocks: Blocks,
     /// The service times in stretches of the run.
     pub service_blocks: Blocks,
-    /// Where in the run a worker computed most.
+    /// The stretch of the run in which a worker computed most.
     pub busiest: Busiest,
-    /// The course of its busiest names.
+    /// The course of the busiest names.
     pub names: NameHistory,
-    /// What was found of its beginning, if the plan asked to leave out what was not steady yet.
+    /// The result of the search for a transient, if the plan requests to cut it.
     pub transient: Option<Transient>,
-    /// The run with its beginning, if some of that was left out.
+    /// The run with its beginning, if that was cut.
     pub uncut: Option<Box<Uncut>>,
-    /// What had no response when the run ended; where the record breaks off, how old the oldest was
-    /// is not known, and 0.
+    /// The requests without a response when the run ended. If the record breaks off, the age of the
+    /// oldest is not known, and 0.
     pub unfinished: Unfinished,
-    /// What the whole machine did in all of the measured part, a transient that was left out
-    /// included.
+    /// The counters of the whole machine in all of the measured part, including a transient that
+    /// was cut.
     pub host: HostCounters,
     /// The pattern in which the requests of an open load were due and sent.
     pub arrivals: Pattern,
-    /// How the load was changed while it lasted, in order.
+    /// The changes of the load during the run, in order.
     pub changes: Vec<LoadChange>,
-    /// The conditions that its script set and that its tool has judged.
+    /// The conditions that the script set and that its tool has judged.
     pub declared: Vec<DeclaredCheck>,
-    /// What the processes and the machine used; without rows if nothing was watched.
+    /// The usage of watched processes and of the machine; without rows if nothing was watched.
     pub watch: WatchHistory,
 }
 
 impl Summary {
-    /// Whether a worker failed before anything was recorded, so that every count is 0 because it is
+    /// True if a worker failed before anything was recorded, so that every count is 0 because it is
     /// not known.
     pub fn lacks_figures(&self) -> bool {
         let nothing = self.rows.is_empty() && self.total.counts.sent == 0;
         nothing && matches!(self.ended, Ended::Failed(_))
     }
 
-    /// The summary of a run in which nothing was measured yet.
+    /// Creates the summary of a run in which nothing was measured yet.
     pub fn new(header: Header) -> Summary {
         Summary {
             version: header.version,
@@ -132,7 +132,7 @@ impl Summary {
         }
     }
 
-    /// Adds the next interval of the measured part. Warm-up is left out by not being shown.
+    /// Adds the next interval of the measured part. Intervals of the warm-up must not be added.
     pub fn observe(&mut self, interval: &Snapshot) {
         if self.rows.is_empty() {
             self.total = Snapshot::empty(interval.start_ns);
@@ -153,7 +153,7 @@ impl Summary {
         self.names.observe(interval, &self.total.series);
     }
 
-    /// The responses of the drain are in the times, and in no row.
+    /// Adds the drain: its responses are in the times, and in no row.
     fn observe_drain(&mut self, drain: &Snapshot) {
         self.drained_ns = drain.length_ns();
         self.unfinished = Unfinished::after(&self.total.counts);
@@ -161,18 +161,18 @@ impl Summary {
         self.service_blocks.observe(&drain.times.service);
     }
 
-    /// Adds what was watched in the interval that was added last.
+    /// Adds the watched usage in the interval that was added last.
     pub fn observe_watched(&mut self, watched: &Watched) {
         let end_ns = self.rows.last().map_or(0, |row| row.end_ns);
         self.watch.observe(watched, end_ns);
     }
 
-    /// The time over which rates are taken, in nanoseconds: that in which all answers would have
-    /// ended at the rate of the window. The window is the measured part; but where the last request
-    /// ended an open load of even arrivals, it is as long as its arrivals occupy, from the first
-    /// answer on, so that neither the last gap nor a last response that takes long makes a rate
-    /// that was kept seem another one. The last of n at r a second falls due after n − 1 gaps, and
-    /// n gaps are n / r seconds.
+    /// Returns the time over which rates are computed, in nanoseconds: the time in which all
+    /// responses would have ended at the rate of the window. The window is the measured part. If
+    /// the last request ended an open load of even arrivals, the window is as long as its arrivals
+    /// occupy, from the first response on, so that neither the last gap nor a long last response
+    /// changes a rate that was kept. The last of n arrivals at r per second falls due after n − 1
+    /// gaps, and n gaps are n / r seconds.
     pub fn rated_ns(&self) -> u64 {
         let Some(occupied_ns) = self.occupied_ns() else {
             return self.duration_ns;
@@ -188,11 +188,12 @@ impl Summary {
             return self.duration_ns;
         }
         let rated_ns = occupied_ns as f64 * all / within;
-        // As many as came in all of it is the least that was kept.
+        // The rate over the whole measured part is the lower limit.
         rated_ns.clamp(occupied_ns as f64, self.duration_ns as f64) as u64
     }
 
-    /// Answers a second: those that ended in the window, whenever begun, over its length.
+    /// Returns the responses per second: those that ended in the window, whenever begun, over its
+    /// length.
     pub fn answers_per_s(&self) -> f64 {
         match self.rated_ns() {
             0 => 0.0,
@@ -200,9 +201,9 @@ impl Summary {
         }
     }
 
-    /// Arrivals per second that an open load asked for: its rate if it has one, else the mean over
-    /// the time that its arrivals occupy, as what a changing load asks for depends on how far it
-    /// came.
+    /// Returns the rate of arrivals that an open load asked for: its rate if it has one, otherwise
+    /// the mean over the time that its arrivals occupy, since the mean of a changing load depends
+    /// on how far the run came.
     pub fn asked_per_s(&self) -> f64 {
         match self.plan.load.shape {
             Shape::Rate { rate, .. } => rate.per_second() * f64::from(self.parts),
@@ -213,8 +214,9 @@ impl Summary {
         }
     }
 
-    /// How long the arrivals of an open load occupy that its last request ended, the last gap
-    /// included; `None` where it ended otherwise, or by chance.
+    /// Returns the time that the arrivals of an open load occupy, including the last gap, in
+    /// nanoseconds; `None` if the last request did not end the run, or the load has neither even
+    /// arrivals of one rate nor bursts.
     pub fn occupied_ns(&self) -> Option<u64> {
         if self.ended != Ended::Requests {
             return None;
@@ -233,8 +235,8 @@ impl Summary {
         Some(u64::try_from(occupied_ns).unwrap_or(u64::MAX))
     }
 
-    /// About how many responses ended in the first `length_ns` of the window: those of an interval
-    /// that is not over by then in proportion.
+    /// Returns the approximate number of responses that ended in the first `length_ns` of the
+    /// window; an interval that ends later counts in proportion.
     fn completed_until_ns(&self, length_ns: u64) -> f64 {
         let until_ns = self.total.start_ns.saturating_add(length_ns);
         let part = |row: &Row| {
@@ -245,21 +247,22 @@ impl Summary {
         self.rows.iter().map(part).sum()
     }
 
-    /// The response times, with the ages of what had no response.
+    /// Returns the response times, with the ages of unfinished requests.
     pub fn response(&self) -> Censored<'_> {
         self.unfinished.beside_response(&self.total.times.response)
     }
 
-    /// The service times, with the ages of what had no response.
+    /// Returns the service times, with the ages of unfinished requests.
     pub fn service(&self) -> Censored<'_> {
         self.unfinished.beside_service(&self.total.times.service)
     }
 
-    /// The run has ended, and this is what had no response then.
+    /// Ends the run, with the requests that have no response.
     pub fn finish(&mut self, ended: Ended, unfinished: Unfinished) {
         self.ended = ended;
         if unfinished.lost > 0 {
-            // Where nobody was left to tell of intervals, these were planned behind the last one.
+            // The arrivals that fell due after the last interval of a lost worker were not
+            // reported.
             self.total.counts.plan_at_least(unfinished.unsent);
         }
         self.unfinished = unfinished;
@@ -344,7 +347,7 @@ mod tests {
 
     const HALF_NS: u64 = 500_000_000;
 
-    /// Each second's answers of a run that its last request ended.
+    /// Returns a run that its last request ended, with the responses of each second.
     fn completed(seconds: &[u64], last_ns: u64, first_ns: u64) -> Summary {
         let mut summary = Summary::new(header());
         for (index, completed) in seconds.iter().enumerate() {

@@ -1,28 +1,28 @@
-//! The transient at the beginning of a run, and the run before it was left out.
+//! The transient at the beginning of a run, and the run before it was cut.
 
 use crate::{Blocks, Snapshot};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was found of a run's beginning.
+/// The result of the search for a transient at a run's beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Transient {
-    /// This many intervals at the beginning are left out of every figure; none if it was steady at
-    /// once.
+    /// This many intervals at the beginning are excluded from every figure; 0 if the run was steady
+    /// at once.
     Cut {
-        /// Their number.
+        /// The number of intervals.
         intervals: usize,
     },
     /// The run never settled; all of it is in the figures.
     Never,
-    /// The run was too short to tell; all of it is in the figures.
+    /// The run was too short to decide; all of it is in the figures.
     TooShort,
 }
 
 impl Transient {
-    /// How many intervals are left out.
+    /// Returns the number of excluded intervals.
     pub fn intervals(self) -> usize {
         match self {
             Transient::Cut { intervals } => intervals,
@@ -31,13 +31,13 @@ impl Transient {
     }
 }
 
-/// A run before its transient was left out, as far as checks look at it: they must hold on all of
-/// it, or leaving out the beginning would be a way to keep them.
+/// The data of a run before its transient was cut that checks need: they must hold on all of it, or
+/// cutting the beginning would be a way to pass them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uncut {
-    /// All intervals together.
+    /// The sum of all intervals.
     pub total: Snapshot,
-    /// The time over which rates are taken, in nanoseconds.
+    /// The time over which rates are computed, in nanoseconds.
     pub rated_ns: u64,
     /// The response times in stretches of the run.
     pub response_blocks: Blocks,

@@ -1,54 +1,54 @@
-//! What had no response when a run ended.
+//! The requests without a response when a run ended.
 //!
-//! It is censored data: of each such request it is known exactly how long it had waited, and that
-//! its response takes longer than that. So the ages are kept, as distributions like all times.
+//! They are censored data: for each such request its wait is known exactly, and its response takes
+//! longer than that. So the ages are stored, as distributions like all times.
 
 use crate::{Censored, Counts, Distribution};
 
-/// What had no response when the run ended.
+/// The requests without a response when the run ended.
 ///
-/// `unsent = by_target + by_plan + by_loadline + by_stop` wherever the causes are known; in the
-/// record of a run that breaks off, neither causes nor ages are.
+/// `unsent = by_target + by_plan + by_loadline + by_stop` if the causes are known; in the record of
+/// a run that breaks off, neither causes nor ages are known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unfinished {
-    /// Arrivals that were planned and never sent (open loads).
+    /// The arrivals that were planned and never sent (open loads).
     pub unsent: u64,
-    /// Unsent, because all connections that the plan allows were in use, by a target that answered
-    /// more slowly than at low load.
+    /// The unsent arrivals caused by the target: all connections that the plan allows were in use,
+    /// because it responded more slowly than at low load.
     pub by_target: u64,
-    /// Unsent, because the plan allows fewer connections than the rate needs of this target at low
-    /// load.
+    /// The unsent arrivals caused by the plan: it allows fewer connections than the rate needs at
+    /// the target's response time at low load.
     pub by_plan: u64,
-    /// Unsent, although a connection was free or could be opened: caused by the generator.
+    /// The unsent arrivals caused by the generator: a connection was free or could be opened.
     pub by_loadline: u64,
-    /// Unsent, because the script or the user ended the load of one worker before that of the
+    /// The unsent arrivals of a worker whose load the script or the user ended before that of the
     /// others.
     pub by_stop: u64,
-    /// Of `by_loadline`, those that would have been a lost worker's: it may have sent some of them,
-    /// and told nobody.
+    /// The part of `by_loadline` of a lost worker: it may have sent some of them without reporting
+    /// it.
     pub lost: u64,
-    /// Exchanges that were sent and not answered.
+    /// The exchanges that were sent and not answered.
     pub in_flight: u64,
-    /// How long the oldest of both had waited since its intended start, in nanoseconds.
+    /// The longest wait since the intended start, of both kinds, in nanoseconds.
     pub oldest_ns: u64,
-    /// How long each of them had waited; empty where that is not known.
+    /// The ages; empty if they are not known.
     pub ages: Ages,
 }
 
-/// How long each of what was unfinished had waited when the run ended, in nanoseconds.
+/// The time that each unfinished request had waited when the run ended, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ages {
-    /// Since the intended start: exchanges in flight and unsent arrivals.
+    /// The ages since the intended start: of exchanges in flight and unsent arrivals.
     pub response: Distribution,
-    /// Since the start: exchanges in flight.
+    /// The ages since the start: of exchanges in flight.
     pub service: Distribution,
-    /// `response` without the delay that Loadline added before the start. Open loads only, and
-    /// empty in records that do not hold it.
+    /// The ages of `response` without the delay that Loadline added before the start. Open loads
+    /// only, and empty in records that do not contain it.
     pub undelayed: Distribution,
 }
 
 impl Unfinished {
-    /// What has no response after these; for how long is not known.
+    /// Returns the requests without a response according to these counts; their ages are not known.
     pub(crate) fn after(counts: &Counts) -> Unfinished {
         Unfinished {
             unsent: counts.unsent(),
@@ -57,17 +57,17 @@ impl Unfinished {
         }
     }
 
-    /// How many have no response.
+    /// Returns the number of requests without a response.
     pub fn count(&self) -> u64 {
         self.unsent.saturating_add(self.in_flight)
     }
 
-    /// Whether it is known of each how long it had waited.
+    /// True if the age of each request is known.
     pub fn ages_are_known(&self) -> bool {
         self.ages.response.len() == self.count() && self.ages.service.len() == self.in_flight
     }
 
-    /// These response times with the ages of what had no response.
+    /// Combines these response times with the ages of unfinished requests.
     pub fn beside_response<'a>(&'a self, times: &'a Distribution) -> Censored<'a> {
         Censored {
             times,
@@ -76,7 +76,7 @@ impl Unfinished {
         }
     }
 
-    /// These service times with the ages of what had no response.
+    /// Combines these service times with the ages of unfinished requests.
     pub fn beside_service<'a>(&'a self, times: &'a Distribution) -> Censored<'a> {
         Censored {
             times,
@@ -85,8 +85,8 @@ impl Unfinished {
         }
     }
 
-    /// These response times without the delay that Loadline added, with the ages of what had no
-    /// answer: without that delay too, where it is known.
+    /// Combines these response times without the delay that Loadline added with the ages of
+    /// unfinished requests, which exclude that delay too if it is known.
     pub fn beside_undelayed<'a>(&'a self, times: &'a Distribution) -> Censored<'a> {
         let with_delay = self.beside_response(times);
         let ages = &self.ages.undelayed;
@@ -96,8 +96,8 @@ impl Unfinished {
         Censored { ages, ..with_delay }
     }
 
-    /// Adds what had no response in another part of the same run. Saturating, because the numbers
-    /// may come from a file.
+    /// Adds the unfinished requests of another part of the same run. Saturating, because the
+    /// numbers may come from a file.
     pub fn merge(&mut self, other: &Unfinished) {
         let add = |sum: &mut u64, count: u64| *sum = sum.saturating_add(count);
         add(&mut self.unsent, other.unsent);

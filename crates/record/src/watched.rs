@@ -1,9 +1,9 @@
-//! What watching saw: what processes and the host used in one stretch of time.
+//! The results of watching: the usage of processes and the host in one stretch of time.
 //!
-//! A [`Watched`] is one look at everything that is watched; its amounts are those since the look
-//! before. Each watched thing is a *tree*: one or more processes with all their descendants. What
-//! could not be read is `None`, and named in a list of [`Missing`]. A [`WatchHistory`] keeps the
-//! numbers of every look, and what happened to the trees.
+//! A [`Watched`] is one reading of everything that is watched; its amounts are those since the
+//! previous reading. Each watched thing is a *tree*: one or more processes with all their
+//! descendants. A figure that could not be read is `None`, and named in a list of [`Missing`]. A
+//! [`WatchHistory`] stores the numbers of every reading, and the events of the trees.
 
 mod history;
 
@@ -18,80 +18,81 @@ pub const GENERATOR: &str = "generator";
 /// Everything that is watched, over one stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Watched {
-    /// How long the stretch was, in nanoseconds.
+    /// The length of the stretch, in nanoseconds.
     pub length_ns: u64,
     /// The machine.
     pub host: WatchedHost,
-    /// The processes, in the order in which they were asked for.
+    /// The trees of processes, in the order in which they were requested.
     pub trees: Vec<WatchedTree>,
 }
 
 /// The machine that is watched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WatchedHost {
-    /// Cores that are online.
+    /// The cores that are online.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u64>,
-    /// Memory of the machine in bytes.
+    /// The memory of the machine in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// The network interface that leads to the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
-    /// The speed of its link, in bits a second, where it has one.
+    /// The speed of its link in bits per second, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bits_per_s: Option<u64>,
-    /// What was used.
+    /// The usage.
     #[serde(flatten)]
     pub usage: HostUsage,
-    /// What could not be read.
+    /// The figures that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
 }
 
-/// What a machine used in one stretch of time.
+/// The usage of a machine in one stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostUsage {
-    /// Time that all cores together were busy, in nanoseconds; time stolen is not in it.
+    /// The time that all cores together were busy, in nanoseconds, without stolen time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
-    /// Time that a hypervisor gave to other machines while this one wanted to run, in nanoseconds.
+    /// The time that a hypervisor gave to other machines while this one was ready to run, in
+    /// nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steal_ns: Option<u64>,
-    /// Memory that is not available, at the end of the stretch, in bytes.
+    /// The memory that is not available, at the end of the stretch, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used_bytes: Option<u64>,
-    /// Time in which tasks waited for something.
+    /// The time in which tasks waited for a resource.
     #[serde(flatten)]
     pub pressure: Pressure,
-    /// Bytes and packets of the interface.
+    /// The bytes and packets of the interface.
     #[serde(flatten)]
     pub traffic: Option<Traffic>,
-    /// TCP segments that were sent again.
+    /// The TCP segments that were sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// Connections refused because a listener's queue was full.
+    /// The connections refused because a listener's queue was full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen_overflows: Option<u64>,
 }
 
-/// Time in which tasks waited for something, in nanoseconds (pressure stall information).
+/// The time in which tasks waited for a resource, in nanoseconds (pressure stall information).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pressure {
-    /// At least one task waited for the CPU.
+    /// The time in which at least one task waited for the CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_pressure_ns: Option<u64>,
-    /// At least one task waited for memory.
+    /// The time in which at least one task waited for memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_pressure_ns: Option<u64>,
-    /// At least one task waited for a disk.
+    /// The time in which at least one task waited for a disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_pressure_ns: Option<u64>,
 }
 
-/// What passed an interface.
+/// The traffic of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Bytes received.
@@ -107,63 +108,63 @@ pub struct Traffic {
 /// A tree of processes that is watched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WatchedTree {
-    /// What it was asked for by; [`GENERATOR`] for the generator itself.
+    /// The name under which it was requested; [`GENERATOR`] for the generator itself.
     pub name: String,
-    /// The name of its first process's program.
+    /// The name of the program of its first process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Its first process; the last one that there was if it has ended.
+    /// The first process; after its end the last one that existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// What happened to it in this stretch.
+    /// The event of the tree in this stretch, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
-    /// What was used.
+    /// The usage.
     #[serde(flatten)]
     pub usage: TreeUsage,
-    /// What could not be read.
+    /// The figures that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
 }
 
-/// What a tree used in one stretch of time.
+/// The usage of a tree in one stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TreeUsage {
-    /// Processes that are alive at the end of the stretch; none once the tree has ended.
+    /// The processes that are alive at the end of the stretch; 0 once the tree has ended.
     pub processes: u32,
-    /// Time on a core, user and system, children that ended included, in nanoseconds.
+    /// The CPU time, user and system, including children that ended, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
-    /// Memory that is resident, in bytes; pages that processes share count in each of them.
+    /// The resident memory in bytes; shared pages count in each process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rss_bytes: Option<u64>,
-    /// The same with shared pages divided among those that share them, in bytes. It is read less
-    /// often than the rest, and stands only where it was.
+    /// The memory with shared pages divided among the processes that share them, in bytes. It is
+    /// read less often than the rest, and present only if it was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pss_bytes: Option<u64>,
-    /// Threads.
+    /// The number of threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
-    /// Open files, sockets included.
+    /// The open files, sockets included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_files: Option<u64>,
-    /// Open sockets of all kinds; one that processes share counts once.
+    /// The open sockets of all kinds; one that processes share counts once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sockets: Option<u64>,
-    /// TCP sockets among them, by state.
+    /// The TCP sockets among them, by state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpStates>,
-    /// How often a second a thread gave its core away to wait.
+    /// The number of times per second that a thread released its core to wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voluntary_switches_per_s: Option<f64>,
-    /// How often a second a core was taken from a thread.
+    /// The number of times per second that a thread was preempted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub involuntary_switches_per_s: Option<f64>,
 }
 
-/// TCP sockets by state (RFC 9293, section 3.3.2). One that has no owner any more, as in
-/// TIME-WAIT, belongs to no process.
+/// TCP sockets by state (RFC 9293, section 3.3.2). A socket without an owner, as in TIME-WAIT,
+/// belongs to no process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(
@@ -202,30 +203,30 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// What happened to a tree.
+/// An event of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// Its first processes ended.
+    /// The first processes ended.
     Ended,
-    /// They ended, and others took their place.
+    /// The first processes ended, and others replaced them.
     Restarted,
 }
 
-/// A figure that could not be read, and why.
+/// A figure that could not be read, with the reason.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Missing {
-    /// Which one.
+    /// The figure.
     pub figure: Figure,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
-/// What can be watched.
+/// A figure that can be watched.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -257,7 +258,7 @@ pub enum Figure {
 }
 
 impl Figure {
-    /// The name of the figure in reports.
+    /// Returns the name of the figure in reports.
     pub fn name(self) -> &'static str {
         match self {
             Figure::ContextSwitches => "context switches",
@@ -275,7 +276,7 @@ impl Figure {
     }
 }
 
-/// Why a figure could not be read.
+/// The reason why a figure could not be read.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -286,12 +287,12 @@ pub enum Why {
     Rights,
     /// Reading it would take too long: there is too much memory to add up, or too many open files.
     TooLarge,
-    /// This kernel does not tell.
+    /// The kernel does not provide it.
     Untold,
 }
 
 impl Why {
-    /// The reason, as a phrase for reports.
+    /// Returns the reason as a phrase for reports.
     pub fn text(self) -> &'static str {
         match self {
             Why::Rights => "it belongs to another user",
@@ -301,16 +302,17 @@ impl Why {
     }
 }
 
-/// The rate of an amount in one look; `None` for a look too short to say. By the nanosecond: an
-/// amount of CPU time in nanoseconds gives cores.
+/// Returns the rate of an amount in one reading, per nanosecond; `None` if the reading is too
+/// short. CPU time in nanoseconds gives cores.
 pub fn rate(amount: Option<u64>, length_ns: u64) -> Option<f64> {
     // The kernel counts CPU time in ticks of 10 ms.
     const SHORTEST_NS: u64 = 200_000_000;
     (length_ns >= SHORTEST_NS).then_some(amount? as f64 / length_ns as f64)
 }
 
-/// The mean rate of an amount over the looks that have it: its sum by their length in nanoseconds.
-/// An amount of CPU time in nanoseconds gives cores; times 1e9 it is an amount a second.
+/// Returns the mean rate of an amount over the readings that have it: its sum divided by their
+/// length in nanoseconds. CPU time in nanoseconds gives cores; the result times 1e9 is an amount
+/// per second.
 pub fn mean_rate(looks: impl Iterator<Item = (Option<u64>, u64)>) -> Option<f64> {
     let known = looks.filter_map(|(amount, length_ns)| Some((amount?, length_ns)));
     let (sum, length_ns) = known.fold((0.0, 0.0), |(sum, length), (amount, length_ns)| {
@@ -319,7 +321,7 @@ pub fn mean_rate(looks: impl Iterator<Item = (Option<u64>, u64)>) -> Option<f64>
     (length_ns > 0.0).then(|| sum / length_ns)
 }
 
-/// The mean of a level over the looks that have it.
+/// Returns the mean of a level over the readings that have it.
 pub fn mean_level(levels: impl Iterator<Item = Option<u64>>) -> Option<f64> {
     let (sum, count) = levels.flatten().fold((0.0, 0_u64), |(sum, count), level| {
         (sum + level as f64, count + 1)

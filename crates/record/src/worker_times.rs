@@ -1,72 +1,72 @@
-//! What a worker's thread did with its time, and how much came of it: the generator, measured by
-//! itself.
+//! The use of time by a worker's thread, and its output: the generator measures itself.
 
 use crate::{Counts, Distribution};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An iteration of a worker's loop that takes longer than this is a stall: nothing that a loop has
-/// to do takes so long, so the process was stopped, had no core, or a script computed. It is
+/// The length in nanoseconds from which an iteration of a worker's loop is a stall: no regular work
+/// of a loop takes so long, so the process was stopped, had no core, or a script computed. It is
 /// Hyperfoil's order of magnitude for a jitter that matters.
 pub const STALL_NS: u64 = 50_000_000;
 
-/// The workers of a run by their number, with what became of their time.
+/// The workers of a run by their number, with their use of time.
 pub type Workers = BTreeMap<u32, WorkerTimes>;
 
-/// What became of a worker's time, in nanoseconds, and how the kernel ran it. Sums, so that
-/// intervals add up.
+/// The use of a worker's time, in nanoseconds, and its scheduling by the kernel. All are sums, so
+/// that intervals add up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerTimes {
     /// The time that passed.
     pub wall_ns: u64,
-    /// How much of it the thread computed, in user and kernel space.
+    /// The part of it that the thread computed, in user and kernel space.
     pub cpu_ns: u64,
-    /// How much of it the loop looked for news again and again, as the next deadline was too near
-    /// to sleep: that takes the core and is no work.
+    /// The part of it in which the loop polled repeatedly for events, as the next deadline was too
+    /// near to sleep: that occupies the core and is not work.
     pub polled_ns: u64,
-    /// How much of it the thread could have computed and had no core: field 2 of schedstat (Linux,
-    /// Documentation/scheduler/sched-stats). 0 where the kernel does not tell.
+    /// The part of it in which the thread was ready to run and had no core: field 2 of schedstat
+    /// (Linux, Documentation/scheduler/sched-stats). 0 if the kernel does not provide it.
     pub queued_ns: u64,
-    /// How long the iterations of its loop took: from when the loop could go on to when it looked
-    /// for news again.
+    /// The lengths of the loop's iterations: from the instant at which the loop could continue to
+    /// its next poll for events.
     pub loop_iterations: Distribution,
-    /// How much of the time were loop iterations longer than [`STALL_NS`].
+    /// The sum of the loop iterations longer than [`STALL_NS`].
     pub stalled_ns: u64,
-    /// Requests that it had answered.
+    /// The responses to its requests.
     pub answered: u64,
-    /// Connections of its that came up.
+    /// The connections that it opened.
     pub connections: u64,
-    /// Bytes that it received, inside TLS.
+    /// The bytes that it received, inside TLS.
     pub bytes_in: u64,
-    /// Bytes that it sent, inside TLS.
+    /// The bytes that it sent, inside TLS.
     pub bytes_out: u64,
-    /// The cores on which its thread was seen: where it was at the end of each interval.
+    /// The cores on which its thread ran at the end of an interval.
     pub cores: BTreeSet<u32>,
-    /// How late the kernel might let its timers fire, at most; `None` if that is not known.
+    /// The maximum time by which the kernel may delay its timers, in nanoseconds; `None` if it is
+    /// not known.
     pub timer_slack_ns: Option<u64>,
 }
 
 impl WorkerTimes {
-    /// The share of its time that the thread computed, what it polled away before deadlines aside.
+    /// Returns the share of its time that the thread computed, without polling before deadlines.
     pub fn cpu_share(&self) -> f64 {
         share(self.computed_ns(), self.wall_ns)
     }
 
-    /// The time that the thread computed, what it polled away before deadlines aside.
+    /// Returns the time that the thread computed, without polling before deadlines.
     pub fn computed_ns(&self) -> u64 {
         self.cpu_ns.saturating_sub(self.polled_ns)
     }
 
-    /// The share of its time that the thread polled away before deadlines.
+    /// Returns the share of its time that the thread polled before deadlines.
     pub fn polled_share(&self) -> f64 {
         share(self.polled_ns, self.wall_ns)
     }
 
-    /// The share of its time that the thread waited for the CPU.
+    /// Returns the share of its time that the thread waited for the CPU.
     pub fn queued_share(&self) -> f64 {
         share(self.queued_ns, self.wall_ns)
     }
 
-    /// The share of its time in which the loop stalled.
+    /// Returns the share of its time in which the loop stalled.
     pub fn stalled_share(&self) -> f64 {
         share(self.stalled_ns, self.wall_ns)
     }
@@ -80,7 +80,7 @@ impl WorkerTimes {
         }
     }
 
-    /// Takes over what the worker counted in the same time.
+    /// Sets the counts of the worker in the same time.
     pub fn counted(&mut self, counts: &Counts) {
         self.answered = counts.answered;
         self.connections = counts.connections;

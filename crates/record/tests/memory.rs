@@ -1,11 +1,11 @@
-//! How much memory the series of a run take at their bound, with the course of the busiest names.
+//! The memory of the series of a run at their bound, with the course of the busiest names.
 
 use loadline_metrics::{
     DEFAULT_MOST, Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesSet, SeriesTable,
 };
 use loadline_record::{NameHistory, Snapshot};
 
-/// Bytes of memory that this process holds.
+/// Returns the resident memory of this process in bytes.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").expect("Linux has /proc");
     let pages = status.split(' ').nth(1).expect("a second field");

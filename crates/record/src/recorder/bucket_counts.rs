@@ -1,17 +1,17 @@
 //! The buckets of an HDR histogram as a plain array, for times that nearly every request records.
 //!
-//! A [`Distribution`] looks after its memory, its sum and its extremes with each value. This array
-//! counts, and a distribution is filled from it once an interval. Its buckets are those of the
-//! `hdrhistogram` crate for [`DIGITS`] and a lowest value of 1, so that nothing is lost between the
-//! two: 2048 buckets of 1 ns, then 1024 for each power of two above.
+//! A [`Distribution`] updates its memory, its sum and its extremes with each value. This array only
+//! counts, and a distribution is filled from it once per interval. Its buckets are those of the
+//! `hdrhistogram` crate for [`DIGITS`] and a lowest value of 1, so that no precision is lost
+//! between the two: 2048 buckets of 1 ns, then 1024 for each power of two above.
 //!
-//! **Memory.** 270 KB of addresses; the kernel gives a page of 4 KiB for 512 buckets when the first
-//! of them is counted in.
+//! **Memory.** 270 KB of address space; the kernel allocates a page of 4 KiB for 512 buckets at the
+//! first count in one of them.
 
 use crate::{DIGITS, Distribution, LONGEST_NS};
 
-/// Values below this have a bucket each: the power of two from which three digits are known to
-/// within half a unit.
+/// The value from which buckets are wider than 1: the power of two from which three digits are
+/// known to within half a unit.
 const EXACT: usize = 2048;
 const EXACT_BITS: u32 = EXACT.ilog2();
 const _: () = assert!(DIGITS == 3, "the buckets are those of three digits");
@@ -20,7 +20,8 @@ const _: () = assert!(DIGITS == 3, "the buckets are those of three digits");
 #[derive(Debug)]
 pub(super) struct BucketCounts {
     counts: Box<[u64]>,
-    /// The lowest and the highest bucket that was counted in; crossed where none was.
+    /// The lowest and the highest bucket with a count; the lowest exceeds the highest if there is
+    /// none.
     lowest: usize,
     highest: usize,
 }
@@ -45,7 +46,7 @@ impl BucketCounts {
         self.highest = self.highest.max(bucket);
     }
 
-    /// Moves what was counted into these distributions, each of which gets all of it.
+    /// Moves all counts into these distributions; each of them gets all counts.
     pub(super) fn move_into(&mut self, distributions: &mut [&mut Distribution]) {
         // From the longest time down, so that the histograms grow once.
         for bucket in (self.lowest..=self.highest).rev() {
@@ -60,14 +61,14 @@ impl BucketCounts {
     }
 }
 
-/// The bucket that a value is counted in.
+/// Returns the index of the bucket of a value.
 #[inline]
 fn bucket_of(value_ns: u64) -> usize {
     let doublings = (value_ns | (EXACT as u64 - 1)).ilog2() + 1 - EXACT_BITS;
     (EXACT / 2) * doublings as usize + (value_ns >> doublings) as usize
 }
 
-/// The shortest time of a bucket.
+/// Returns the shortest time of a bucket.
 fn lowest_of(bucket: usize) -> u64 {
     let doublings = (bucket / (EXACT / 2)).saturating_sub(1);
     ((bucket - doublings * (EXACT / 2)) as u64) << doublings

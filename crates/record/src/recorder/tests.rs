@@ -13,13 +13,13 @@ fn taken(model: Model, exchanges: &[Exchange]) -> Snapshot {
     recorder.take(1_000)
 }
 
-/// A figure of each time, in the order of `Times::each`, those of split exchanges aside.
+/// Returns a figure of each time, in the order of `Times::each`, without those of split exchanges.
 fn figures(snapshot: &Snapshot, figure: impl Fn(&Distribution) -> u64) -> [u64; 10] {
     let each = snapshot.times.each();
     std::array::from_fn(|index| figure(each[index].1))
 }
 
-/// How many values of each time were recorded.
+/// Returns the number of recorded values of each time.
 fn lengths(snapshot: &Snapshot) -> [u64; 10] {
     figures(snapshot, Distribution::len)
 }
@@ -95,7 +95,7 @@ fn response_times_are_kept_without_the_delay_that_loadline_added() {
     let times = taken(Model::Open, &exchanges).times;
     let near = |value: u64, expected: u64| value.abs_diff(expected) <= expected / 1_000;
     assert_eq!((times.response.len(), times.undelayed.len()), (4, 4));
-    // What it waited for a connection is the target's time, or the plan's.
+    // The wait for a connection is the target's time, or the plan's.
     assert!(
         near(times.undelayed.percentile_ns(75.0), 601_000),
         "{times:?}"
@@ -258,7 +258,7 @@ fn statuses_of_earlier_intervals_do_not_come_back() {
     assert!(recorder.take(2).statuses.is_empty());
 }
 
-/// What happens to a recorder: an exchange begins, one of those begun ends, the interval is over.
+/// An event of a recorder: an exchange begins, an exchange ends, the interval ends.
 #[derive(Clone, Debug)]
 enum Event {
     Begin,
@@ -327,13 +327,13 @@ proptest! {
         let mut whole = total(&play(Model::Open, &uncut));
         whole.end_ns = events.len() as u64 + 1;
         let mut cut = total(&play(Model::Open, &events));
-        // The instants of these exchanges are not those at which they are told.
+        // The instants of these exchanges differ from those at which they are recorded.
         (whole.counts.in_flight_ns, cut.counts.in_flight_ns) = (0, 0);
         prop_assert_eq!(cut, whole);
     }
 
-    /// Exchanges from one instant to another, cut at others: the mean of those in flight is that of
-    /// their lengths, wherever the cuts are, and never more than the most at once.
+    /// Exchanges from one instant to another, in intervals with other bounds: the mean in flight
+    /// follows from their lengths, wherever the bounds are, and never exceeds the maximum.
     #[test]
     fn what_was_in_flight_is_known_of_every_interval(
         flights in prop::collection::vec((0..5_000u64, 0..2_000u64), 0..60),

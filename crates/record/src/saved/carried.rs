@@ -1,4 +1,4 @@
-//! Snapshots as they go from one process to another: as a saved run holds them.
+//! Snapshots in transfer from one process to another, in the format of a saved run.
 
 use super::encoding::Encoder;
 use super::line::{StoredSnapshot, StoredUnfinished};
@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cell::RefCell;
 
 thread_local! {
-    /// A process that tells of an interval each second should not set one up for each.
+    /// The encoder of a thread, so that a process that reports an interval each second need not
+    /// create one for each.
     static ENCODER: RefCell<Encoder> = RefCell::default();
 }
 

@@ -1,22 +1,22 @@
 //! The first difference of two values of one type, by the keys of their JSON.
 //!
-//! Whether two plans are equal is decided on the plans themselves. Only the sentence that refuses
-//! them needs the key that the difference has in a plan file, and that is the key in the JSON.
+//! Two plans are compared directly. Only the message that refuses different plans needs the key of
+//! the difference in a plan file, which is the key in the JSON.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Where two values differ.
+/// A difference of two values.
 pub(super) struct Difference {
-    /// The path to it, such as `plan.load.connections` or `plan.requests[0].url`.
+    /// The path, such as `plan.load.connections` or `plan.requests[0].url`.
     pub(super) key: String,
-    /// What the first has there, as JSON, shortened.
+    /// The first value there, as JSON, shortened.
     pub(super) in_first: String,
-    /// What the other has there.
+    /// The other value there, as JSON, shortened.
     pub(super) in_other: String,
 }
 
-/// The first difference; `None` for values with the same JSON.
+/// Returns the first difference; `None` for values with the same JSON.
 pub(super) fn first_difference<T: Serialize>(first: &T, other: &T) -> Option<Difference> {
     let (first, other) = (
         serde_json::to_value(first).ok()?,
@@ -57,7 +57,7 @@ fn difference_in_maps(
     })
 }
 
-/// A value as JSON, cut where it is too long for a sentence.
+/// Formats a value as JSON, cut if it is too long for a message.
 fn shortened(value: &Value) -> String {
     const LONGEST: usize = 60;
     let text = value.to_string();

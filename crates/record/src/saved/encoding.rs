@@ -1,10 +1,10 @@
 //! Distributions as text: HdrHistogram's compressed V2 encoding in base64.
 //!
-//! The encoding is the one that the HdrHistogram libraries of all languages share (class
-//! `AbstractHistogram` of <https://github.com/HdrHistogram/HdrHistogram>): a cookie and a length,
-//! then, deflated, a header of 40 bytes and the counts as zig-zag LEB128 numbers, of which negative
-//! ones stand for a run of zeros. All histograms of a saved run have the same bounds and precision,
-//! so that any reader can add them up.
+//! The encoding is common to the HdrHistogram libraries of all languages (class `AbstractHistogram`
+//! of <https://github.com/HdrHistogram/HdrHistogram>): a cookie and a length, then, deflated, a
+//! header of 40 bytes and the counts as zig-zag LEB128 numbers, of which negative ones stand for a
+//! run of zeros. All histograms of a saved run have the same bounds and precision, so that any
+//! reader can add them up.
 
 use crate::distribution::{DIGITS, Distribution, LONGEST_NS};
 use crate::error::DecodeError;
@@ -16,25 +16,26 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use std::io::Read;
 
-/// First bytes of the compressed encoding.
+/// The first bytes of the compressed encoding.
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
-/// Room for what zlib adds to what it deflates.
+/// The room for the bytes that zlib may add to its input.
 const ROOM: usize = 256;
-/// First bytes of what is compressed.
+/// The first bytes of the uncompressed encoding.
 const COOKIE: u32 = 0x1c84_9313;
-/// Cookie, payload's length, normalizing offset, digits, lowest, highest, ratio.
+/// The size of the header: cookie, payload's length, normalizing offset, digits, lowest, highest,
+/// ratio.
 const HEADER_BYTES: usize = 40;
-/// More than the counts of our bounds can take, decompressed: 33 k numbers of at most 9 bytes.
+/// A limit above the size of all decompressed counts within Loadline's bounds: 33 k numbers of at
+/// most 9 bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// More values than any run records; keeps sums over many intervals far from overflow.
+/// A limit above the values of any run; it keeps sums over many intervals far from overflow.
 const MOST_VALUES: u64 = 1 << 48;
 
-/// Turns distributions into text; keeps its buffers from one to the next, and what deflates too:
-/// that is an aligned block of 380 KB. Ten of them a second, allocated and freed between small
-/// blocks that stay, left holes that glibc (before 2.38) gave to no further one, so that the memory
-/// of a long run grew without end.
+/// Encodes distributions as text. It reuses its buffers and the deflater, which is an aligned block
+/// of 380 KB. Ten of these per second, allocated and freed between small blocks that stay, left
+/// holes that glibc (before 2.38) did not reuse, so that the memory of a long run grew without end.
 pub(crate) struct Encoder {
-    /// Has the bounds of the file; what is encoded is copied into it.
+    /// A histogram with the bounds of the file; distributions are copied into it to be encoded.
     full_range: Histogram<u64>,
     serializer: V2Serializer,
     plain: Vec<u8>,
@@ -60,7 +61,7 @@ impl Encoder {
         }
     }
 
-    /// The distribution as text, or `None` if it is empty.
+    /// Returns the distribution as text, or `None` if it is empty.
     pub(crate) fn encode(&mut self, distribution: &Distribution) -> Option<String> {
         self.full_range
             .set_to(distribution.recorded()?)
@@ -73,7 +74,7 @@ impl Encoder {
         Some(STANDARD.encode(&self.bytes))
     }
 
-    /// Makes `bytes` the compressed encoding of what `plain` has.
+    /// Compresses `plain` into `bytes`, including the cookie and the length.
     fn deflate(&mut self) {
         self.deflater.reset();
         self.bytes.clear();
@@ -81,7 +82,7 @@ impl Encoder {
         self.bytes.extend([0; size_of::<u32>()]);
         let begin = self.bytes.len();
         loop {
-            // What is left of it, should it not become shorter.
+            // Room for the remaining input, in case it does not become shorter.
             let done = self.deflater.total_in() as usize;
             self.bytes.reserve(self.plain.len() - done + ROOM);
             let (plain, bytes) = (&self.plain[done..], &mut self.bytes);
@@ -98,7 +99,7 @@ impl Encoder {
     }
 }
 
-/// The distribution that this text stands for.
+/// Decodes the distribution of a text.
 pub(crate) fn decode(text: &str) -> Result<Distribution, DecodeError> {
     let inflated = inflate(&STANDARD.decode(text)?)?;
     check(&inflated)?;
@@ -125,8 +126,8 @@ fn inflate(encoded: &[u8]) -> Result<Vec<u8>, DecodeError> {
     Ok(inflated)
 }
 
-/// Looks at what the library's decoder believes unseen: it reserves whatever memory header and
-/// length ask for, and does not guard its sums.
+/// Checks values that the library's decoder does not check: it reserves the memory that header and
+/// length request, and its sums may overflow.
 fn check(inflated: &[u8]) -> Result<(), DecodeError> {
     let (header, payload) = inflated
         .split_at_checked(HEADER_BYTES)
@@ -139,7 +140,7 @@ fn check(inflated: &[u8]) -> Result<(), DecodeError> {
     if word(12) != u32::from(DIGITS) || long(16) != 1 || long(24) != LONGEST_NS {
         return Err(DecodeError::Bounds);
     }
-    // Seven continued bytes in a row make a number of 50 bits or more.
+    // Seven continued bytes in a row make a number of at least 50 bits.
     if payload
         .windows(7)
         .any(|bytes| bytes.iter().all(|byte| byte & 0x80 != 0))
@@ -149,7 +150,7 @@ fn check(inflated: &[u8]) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// The first four bytes, most significant first, and the rest.
+/// Returns the first four bytes as a number, most significant first, and the rest.
 fn split_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (first, rest) = bytes.split_first_chunk()?;
     Some((u32::from_be_bytes(*first), rest))

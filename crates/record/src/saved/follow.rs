@@ -1,4 +1,4 @@
-//! Reading a saved run while another process writes it into a pipe.
+//! Reads a saved run while another process writes it into a pipe.
 
 use super::header::Header;
 use super::line::{Kind, StoredSnapshot};
@@ -19,7 +19,7 @@ impl<'a, R: BufRead> FollowedRun<'a, R> {
     /// Waits for the header; the path is for messages.
     ///
     /// # Errors
-    /// If the input ends before that, or is something else.
+    /// If the input ends before that, or is not a saved run.
     pub fn begin(path: &'a Path, input: R) -> Result<FollowedRun<'a, R>, Error> {
         let mut lines = Lines::new(path, input);
         let (header, format) = lines.header()?;
@@ -30,12 +30,12 @@ impl<'a, R: BufRead> FollowedRun<'a, R> {
         })
     }
 
-    /// What is run, where and since when.
+    /// Returns the header: the plan, the machine and the time of the start.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Waits for the next interval; `None` if the run has ended, by itself or not.
+    /// Waits for the next interval; `None` if the run has ended, in an orderly way or not.
     ///
     /// # Errors
     /// If a line can't be read.
@@ -52,7 +52,7 @@ impl<'a, R: BufRead> FollowedRun<'a, R> {
     }
 }
 
-/// What a line is.
+/// The content of a line.
 enum Read {
     Interval(Box<Snapshot>),
     End,

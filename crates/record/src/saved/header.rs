@@ -1,4 +1,4 @@
-//! The first line of a saved run: what was run, where and when.
+//! The first line of a saved run: the plan, the machine and the time of the start.
 
 use super::role::Role;
 use crate::Environment;
@@ -8,55 +8,54 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
-/// The longest request body, in bytes, that is kept in a header.
+/// The size of the longest request body in a header, in bytes.
 pub const LONGEST_KEPT_BODY: usize = 256;
 
-/// What was run, where and when.
+/// The plan, the machine and the time of the start of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the program.
     pub version: String,
-    /// When the run started; in the file UTC as of RFC 3339, with nanoseconds.
+    /// The start of the run; in the file UTC as of RFC 3339, with nanoseconds.
     #[serde(with = "rfc3339")]
     pub started_at: SystemTime,
-    /// When its load began by the machine's monotonic clock, in nanoseconds: runs of one machine
-    /// can be ordered by it even where the time of day was set meanwhile. `None` if that is not
-    /// known.
+    /// The begin of the load by the machine's monotonic clock, in nanoseconds: it orders the runs
+    /// of one machine even if the time of day was set between them. `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_monotonic_ns: Option<u64>,
-    /// The seed of everything random in the run; the plan's.
+    /// The seed of all random choices in the run; equal to the plan's.
     pub seed: u64,
-    /// What this run is among those of its file, if there are several.
+    /// The role of this run in its file, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// What was run, after defaults, its secrets masked. Bodies of more than
-    /// [`LONGEST_KEPT_BODY`] bytes are left out.
+    /// The plan, after defaults, with secrets masked. Bodies of more than [`LONGEST_KEPT_BODY`]
+    /// bytes are excluded.
     #[serde(with = "loadline_plan::json")]
     pub plan: Plan,
-    /// What was left out of the plan.
+    /// The bodies that are excluded from the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub long_bodies: Vec<LongBody>,
-    /// The machine that it was run on.
+    /// The machine of the run.
     pub environment: Environment,
-    /// Addresses of the target's name that were left out because they did not answer.
+    /// The addresses of the target's name that were excluded because they did not respond.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// A request body that is too long to keep, and by what it is known again.
+/// A request body that is too long to store, with data to recognise it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LongBody {
-    /// The index of its request in the plan; that request's body is [`Body::None`].
+    /// The index of its request in the plan; the body of that request is [`Body::None`].
     pub request: usize,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub length: u64,
-    /// Its CRC-32 (that of zip and gzip), as eight hexadecimal digits.
+    /// The CRC-32 (as in zip and gzip), as eight hexadecimal digits.
     pub crc32: String,
 }
 
 impl Header {
-    /// The header of a run of this plan by this program, alone in its file.
+    /// Creates the header of a run of this plan by this program, alone in its file.
     pub fn new(plan: &Plan, environment: Environment, started_at: SystemTime) -> Header {
         let mut plan = plan.clone();
         plan.mask_secrets();
@@ -100,7 +99,7 @@ impl LongBody {
     }
 }
 
-/// Times of day as RFC 3339 text.
+/// The format of times of day: RFC 3339.
 mod rfc3339 {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
     use std::time::SystemTime;

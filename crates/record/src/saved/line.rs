@@ -1,8 +1,7 @@
-//! The lines of a saved run, between JSON and what they mean.
+//! The lines of a saved run, between JSON and their meaning.
 //!
-//! Each line is one JSON object with a `kind`. A line is read once for its kind and then again for
-//! each thing that it carries; keys that nobody asks for are passed over, so that a later minor
-//! version may add some.
+//! Each line is one JSON object with a `kind`. A line is parsed once for its kind and then again
+//! for each of its parts; unknown keys are ignored, so that a later minor version may add some.
 
 use super::encoding::{self, Encoder};
 use super::header::Header;
@@ -19,10 +18,10 @@ use crate::{
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The example of failures whose kind this version does not know.
+/// The example of failures whose kind is unknown to this version.
 const OF_LATER_VERSION: &str = "a kind of failure that a later version of Loadline records";
 
-/// A snapshot with its distributions as text; those that are empty are absent.
+/// A snapshot with its distributions as text; empty ones are absent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StoredSnapshot {
     start_ns: u64,
@@ -44,8 +43,8 @@ pub(crate) struct StoredSnapshot {
     metrics: StoredMetrics,
 }
 
-/// Failures by kind. Those of kinds that this version does not know are counted together; their
-/// example says so, as the first of several kinds would depend on which lines are added up.
+/// Reads failures by kind. Unknown kinds are counted together; their example is a fixed text, since
+/// the example of the first kind would depend on which lines are added up.
 fn by_kind<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<ErrorKind, Failures>, D::Error> {
@@ -146,24 +145,24 @@ impl StoredSnapshot {
         }
     }
 
-    /// What it does not say in an older version of the format.
+    /// Fills in the values that an older version of the format lacks.
     pub(crate) fn read_as_of(&mut self, format: u64) {
         if format < 2 {
             self.counts.completed = self.counts.answered;
         }
     }
 
-    /// Whether it is the drain behind the window.
+    /// True if it is the drain after the window.
     pub(crate) fn is_drain(&self) -> bool {
         self.drain
     }
 
-    /// Where it ends, on the clock of its run.
+    /// Returns the end, on the clock of its run.
     pub(crate) fn end_ns(&self) -> u64 {
         self.end_ns
     }
 
-    /// Decodes what has been decoded or encoded before.
+    /// Decodes a snapshot that has been decoded or encoded before.
     pub(crate) fn decoded(&self) -> Snapshot {
         self.decode()
             .expect("a snapshot is kept only once it was decoded or encoded")
@@ -199,7 +198,7 @@ impl StoredSnapshot {
     }
 }
 
-/// What was unfinished, with its ages as text.
+/// The unfinished requests, with their ages as text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StoredUnfinished {
     unsent: u64,
@@ -263,7 +262,7 @@ impl StoredUnfinished {
     }
 }
 
-/// A distribution that is absent where it is empty.
+/// Decodes a distribution, which is absent if it is empty.
 fn optional(name: &'static str, text: Option<&str>) -> Result<Distribution, LineError> {
     let decoded = text.map(encoding::decode).transpose();
     Ok(decoded
@@ -271,7 +270,7 @@ fn optional(name: &'static str, text: Option<&str>) -> Result<Distribution, Line
         .unwrap_or_default())
 }
 
-/// How a run ended: what a summary says beside its snapshot.
+/// The end of a run: the data of a summary in addition to its snapshot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RunEnd {
     #[serde(flatten)]
@@ -286,23 +285,23 @@ pub(crate) struct RunEnd {
     pub(crate) declared: Vec<DeclaredCheck>,
 }
 
-/// What the line of an interval or of the summary carries beside its snapshot.
+/// The data of an interval's or the summary's line in addition to its snapshot.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Beside {
     #[serde(default)]
     pub(crate) watch: Option<Watched>,
-    /// Changes of the load that were told since the line before.
+    /// The changes of the load since the previous line.
     #[serde(default)]
     pub(crate) changes: Vec<LoadChange>,
 }
 
-/// What is looked at first in any line.
+/// The kind, which is read first from any line.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Kind {
     pub(crate) kind: String,
 }
 
-/// What is looked at first in the first line.
+/// The version of the format, which is read first from the first line.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Format {
     pub(crate) loadline: u64,
@@ -382,7 +381,7 @@ pub(crate) fn summary_line(
     })
 }
 
-/// The outcome of the search whose trials this file holds.
+/// The outcome of the search whose trials are in this file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct StoredSearch {
     #[serde(deserialize_with = "readable")]

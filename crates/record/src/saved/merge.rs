@@ -1,7 +1,7 @@
-//! Merging the saved runs of processes that ran the same plan at the same time.
+//! Merges the saved runs of processes that ran the same plan at the same time.
 //!
-//! Each of these parts ran the whole plan, so loads and counts add up: two parts of a plan of
-//! 1 000/s are a load of 2 000/s. Intervals are merged by index, not by time: the clocks of two
+//! Each of these parts ran the whole plan, so loads and counts add up: two parts of a plan of 1
+//! 000/s are a load of 2 000/s. Intervals are merged by index, not by time: the clocks of two
 //! machines differ by more than the intervals do.
 
 use super::differences::first_difference;
@@ -15,10 +15,10 @@ use loadline_plan::Plan;
 use serde::Serialize;
 use std::time::{Duration, SystemTime};
 
-/// What the headers of all parts have in common.
+/// The common content of the headers of all parts.
 #[derive(PartialEq, Serialize)]
 struct Planned<'a> {
-    /// Without its seed, which may differ, so that parts draw different numbers.
+    /// The plan without its seed, which may differ, so that parts draw different numbers.
     plan: Plan,
     long_bodies: &'a [LongBody],
 }
@@ -35,7 +35,7 @@ impl<'a> Planned<'a> {
     }
 }
 
-/// The starts of parts lie closer together than this.
+/// The maximum difference between the starts of parts.
 const START_SPREAD: Duration = Duration::from_secs(10);
 
 impl RunFile {
@@ -43,8 +43,8 @@ impl RunFile {
     /// without loss.
     ///
     /// Version, environment and path are those of the first part, the start is the earliest. The
-    /// result is complete if all parts are, and ended as the first one did unless another was
-    /// stopped before its time. The transient of several parts is not cut.
+    /// result is complete if all parts are. It ended as the first part did, unless another one was
+    /// stopped early. The transient of several parts is not cut.
     pub fn merge_concurrent(mut parts: Vec<RunFile>) -> Result<RunFile, Error> {
         if parts.len() == 1 {
             return Ok(parts.remove(0));
@@ -53,9 +53,9 @@ impl RunFile {
         Ok(merged(&parts))
     }
 
-    /// Merges the runs of processes of one machine that had the users of one plan between them,
-    /// without loss. The result is one run of that plan, which ended like this: a part that breaks
-    /// off is that of a process that was lost.
+    /// Merges the runs of processes of one machine that shared the users of one plan, without loss.
+    /// The result is one run of that plan, with this end: an incomplete part is that of a process
+    /// that was lost.
     pub fn merge_shares(parts: &[RunFile], ended: Ended) -> Result<RunFile, Error> {
         refuse_others(parts)?;
         let mut run = merged(parts);
@@ -90,7 +90,8 @@ impl RunFile {
         }
     }
 
-    /// The same plan is often run again, so parts are told from repeats by their time.
+    /// Refuses a part by its time. The same plan is often run again, so that only the time
+    /// distinguishes parts from repeats.
     fn refuse_other_time(&self, other: &RunFile) -> Result<(), Error> {
         let apart = distance(self.header.started_at, other.header.started_at);
         let (first, other_path) = (self.path.clone(), other.path.clone());
@@ -110,7 +111,7 @@ impl RunFile {
         Ok(())
     }
 
-    /// The start of another part comes before this one is over.
+    /// Returns the maximum time until another part must start: it starts before this one is over.
     fn longest_wait(&self) -> Duration {
         match self.summary.total.end_ns {
             0 => START_SPREAD,
@@ -152,7 +153,7 @@ fn merged(parts: &[RunFile]) -> RunFile {
         run.summary.declared.extend(declared);
     }
     run.summary.changes.sort_by_key(|change| change.at_ns);
-    // What each part watched, its own generator and its own machine, does not add up.
+    // The watched data of parts is not merged: each part watched its own generator and machine.
     if parts.iter().all(|part| part.summary.complete) {
         run.summary
             .finish(merged_end(parts), merged_unfinished(parts));
@@ -173,7 +174,7 @@ fn merged_header(parts: &[RunFile]) -> Header {
     }
 }
 
-/// Each part has workers of its own, all numbered from 0.
+/// Renumbers the workers of an interval: each part has workers of its own, all numbered from 0.
 fn numbered_from(first: u32, mut interval: Snapshot) -> Snapshot {
     let workers = std::mem::take(&mut interval.workers).into_iter();
     interval.workers = workers
@@ -182,7 +183,8 @@ fn numbered_from(first: u32, mut interval: Snapshot) -> Snapshot {
     interval
 }
 
-/// A part that is over by then keeps its last exchanges in flight, so that the sum still balances.
+/// Merges the intervals with this index. A part that has ended before keeps its last exchanges in
+/// flight, so that the sum is still balanced.
 fn merged_interval(parts: &[RunFile], index: usize) -> Snapshot {
     let mut first_worker = 0;
     let mut intervals = parts.iter().filter_map(|part| {
@@ -201,7 +203,7 @@ fn merged_interval(parts: &[RunFile], index: usize) -> Snapshot {
     sum
 }
 
-/// What came behind the window, in those parts that waited for it.
+/// Merges the drains of those parts that have one.
 fn merged_drain(parts: &[RunFile]) -> Option<Snapshot> {
     if parts.iter().all(|part| part.drain().is_none()) {
         return None;

@@ -1,4 +1,4 @@
-//! The custom metrics of a saved run's lines.
+//! The custom metrics in a saved run's lines.
 
 use crate::error::LineError;
 use base64::Engine;
@@ -35,9 +35,9 @@ struct StoredMetric {
     values: StoredValues,
 }
 
-/// Sums are steps of [`ExactSum`] as text, since they have more digits than a reader of JSON keeps;
-/// the counts of a trend are the bytes of [`SparseCounts`](loadline_metrics::SparseCounts) in
-/// base64.
+/// The values of a custom metric. Sums are steps of [`ExactSum`] as text, since they have more
+/// digits than a reader of JSON preserves; the counts of a trend are the bytes of
+/// [`SparseCounts`](loadline_metrics::SparseCounts) in base64.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum StoredValues {
@@ -61,14 +61,14 @@ enum StoredValues {
         count: u64,
     },
     Gauge {
-        /// The last value, when it was set, the smallest and the largest.
+        /// The last value, the time at which it was set, the minimum and the maximum.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state: Option<(f64, u64, f64, f64)>,
     },
 }
 
 impl StoredMetrics {
-    /// Every metric of a set, in the order of the keys.
+    /// Encodes every metric of a set, in the order of the keys.
     pub(crate) fn encode(set: &CustomMetrics) -> StoredMetrics {
         StoredMetrics {
             custom: set.iter().map(StoredMetric::encode).collect(),
@@ -76,12 +76,12 @@ impl StoredMetrics {
         }
     }
 
-    /// Whether there is nothing to store.
+    /// True if there is no data to store.
     pub(crate) fn is_empty(&self) -> bool {
         *self == StoredMetrics::default()
     }
 
-    /// The set of these metrics.
+    /// Decodes the set of these metrics.
     pub(crate) fn decode(&self) -> Result<CustomMetrics, LineError> {
         let mut set = CustomMetrics::default();
         set.leave_out(self.left_out);

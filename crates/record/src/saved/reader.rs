@@ -1,4 +1,4 @@
-//! Reading a saved run, whole or cut.
+//! Reads a saved run, complete or cut off.
 
 use super::header::Header;
 use super::line::{Beside, Format, Kind, RunEnd, StoredSearch, StoredSnapshot};
@@ -12,8 +12,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The longest line that is read. A header holds the plan with all its requests, and an interval
-/// some kilobytes.
+/// The maximum size of a line, in bytes. A header contains the plan with all its requests; an
+/// interval takes some kilobytes.
 const LONGEST_LINE: u64 = 256 << 20;
 
 /// A saved run that was read.
@@ -31,8 +31,8 @@ pub struct RunFile {
 impl RunFile {
     /// Reads the only run in this file.
     ///
-    /// A last line without its end (a killed run's) is left out. Without a summary the intervals
-    /// make one, and it is not [`complete`](Summary::complete).
+    /// A last line without its end (of a killed run) is ignored. Without a summary line the summary
+    /// is computed from the intervals, and is not [`complete`](Summary::complete).
     pub fn read(path: &Path) -> Result<RunFile, Error> {
         let file = File::open(path).map_err(|source| read_error(path, source))?;
         RunFile::parse(path, BufReader::new(file))
@@ -79,7 +79,7 @@ impl RunFile {
         Ok(before)
     }
 
-    /// A run with nothing but its header.
+    /// Creates a run with only its header.
     pub(super) fn started(path: &Path, header: Header) -> RunFile {
         RunFile {
             path: path.to_owned(),
@@ -95,28 +95,28 @@ impl RunFile {
         self
     }
 
-    /// What was run, where and when.
+    /// Returns the header: the plan, the machine and the time of the start.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// All intervals together.
+    /// Returns the summary of all intervals.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// All intervals together, without the rest.
+    /// Returns the summary of all intervals, and drops the rest.
     pub fn into_summary(self) -> Summary {
         self.summary
     }
 
-    /// The outcome of the search whose last trial this is, if it was
+    /// Returns the outcome of the search whose last trial this is, if it was
     /// [stored](super::append_search) and this version can read it.
     pub fn search_outcome(&self) -> Option<&SavedOutcome> {
         self.search_outcome.as_ref()
     }
 
-    /// The intervals of the window, in order, without those of a transient that was cut.
+    /// Returns the intervals of the window, in order, without those of a transient that was cut.
     pub fn snapshots(&self) -> impl ExactSizeIterator<Item = Snapshot> + '_ {
         let left_out = self.left_out();
         self.window()[left_out..]
@@ -124,19 +124,19 @@ impl RunFile {
             .map(StoredSnapshot::decoded)
     }
 
-    /// What came behind the window, if that was waited for.
+    /// Returns the drain after the window, if there is one.
     pub fn drain(&self) -> Option<Snapshot> {
         let drain = self.intervals.get(self.window().len());
         drain.map(StoredSnapshot::decoded)
     }
 
-    /// The intervals, without the drain behind them.
+    /// Returns the intervals without the drain after them.
     pub(super) fn window(&self) -> &[StoredSnapshot] {
         let drains = self.intervals.iter().filter(|interval| interval.is_drain());
         &self.intervals[..self.intervals.len() - drains.count()]
     }
 
-    /// Takes the next line; if it is a header, gives back the run that it begins.
+    /// Reads the next line; if it is a header, returns the run that it begins.
     fn take_or_begin(&mut self, line: &[u8]) -> Result<Option<RunFile>, LineError> {
         let Kind { kind } = serde_json::from_slice(line)?;
         match kind.as_str() {
@@ -172,8 +172,8 @@ impl RunFile {
         Ok(())
     }
 
-    /// Intervals follow each other without a gap from zero on: figures over time would be of no
-    /// time otherwise, and counts too low.
+    /// Refuses an interval out of place. Intervals follow each other without a gap from zero on;
+    /// otherwise figures over time would be wrong, and counts too low.
     fn refuse_misplaced(&self, next: &Snapshot) -> Result<(), LineError> {
         let start_ns = next.start_ns;
         if self.intervals.last().is_some_and(StoredSnapshot::is_drain) {
@@ -224,7 +224,7 @@ impl RunFile {
         Ok(())
     }
 
-    /// How many intervals are left out of every figure.
+    /// Returns the number of intervals that are excluded from every figure.
     fn left_out(&self) -> usize {
         let left_out = self.summary.transient.map_or(0, Transient::intervals);
         if left_out < self.window().len() {
@@ -235,7 +235,7 @@ impl RunFile {
     }
 }
 
-/// The header of a run behind another one.
+/// Reads the header of a further run in the file.
 fn next_header(line: &[u8]) -> Result<(Header, u64), LineError> {
     match serde_json::from_slice(line)? {
         Format { loadline } if is_read(loadline) => Ok((serde_json::from_slice(line)?, loadline)),
@@ -245,7 +245,7 @@ fn next_header(line: &[u8]) -> Result<(Header, u64), LineError> {
 
 pub(super) struct Line {
     pub(super) bytes: Vec<u8>,
-    /// Whether it ends in a newline, and so was written whole.
+    /// True if it ends in a newline, and so was written completely.
     pub(super) whole: bool,
 }
 
@@ -253,7 +253,7 @@ pub(super) struct Line {
 pub(super) struct Lines<'a, R> {
     path: &'a Path,
     input: R,
-    /// The number of the last line given out, from 1.
+    /// The number of the last line returned, from 1.
     number: usize,
 }
 
@@ -298,8 +298,8 @@ impl<'a, R: BufRead> Lines<'a, R> {
         Ok((header, format))
     }
 
-    /// Refuses what does not begin as a saved run does, before a line of it is read: it may have
-    /// none.
+    /// Refuses a file that does not begin as a saved run does, before a line is read: it may have
+    /// no line ends.
     fn refuse_other_files(&mut self) -> Result<(), Error> {
         let begin = self.input.fill_buf();
         let begin = begin.map_err(|source| read_error(self.path, source))?;
@@ -321,7 +321,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
     }
 }
 
-/// Whether a cut line may be the beginning of a header.
+/// True if a cut line may be the beginning of a header.
 fn begins_as_header(line: &[u8]) -> bool {
     const BEGINNING: &[u8] = br#"{"loadline":"#;
     let length = line.len().min(BEGINNING.len());

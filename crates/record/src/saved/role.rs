@@ -1,27 +1,28 @@
-//! What a run is among the runs of its file.
+//! The role of a run among the runs of its file.
 
 use super::search::{Searched, readable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a run is in a *series*: several runs in one file, one behind the other.
+/// The role of a run in a *series*: several runs in one file, one after another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Role {
-    /// Why there are several.
+    /// The reason why there are several runs.
     pub kind: RoleKind,
-    /// Which one of its kind (and name) it is, from 1, in the order in which they were run.
+    /// The number of the run within its kind (and name), from 1, in the order in which they were
+    /// run.
     pub number: u32,
-    /// How many there were to be, where that was known before.
+    /// The planned number of such runs, if it was known in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub of: Option<u32>,
-    /// Which of several things it measured (`A` or `B`, say), where there are several.
+    /// The name of the measured variant (such as `A` or `B`), if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub name: Option<String>,
-    /// What the search was asked for that a trial belongs to.
+    /// The parameters of the search that a trial belongs to.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -31,30 +32,30 @@ pub struct Role {
     #[schemars(with = "Option<Map<String, Value>>")]
     #[cfg_attr(feature = "typescript", ts(optional, type = "Record<string, unknown>"))]
     pub search: Option<Searched>,
-    /// Of a trial: seconds of the search's budget that were gone when the one before it had ended.
+    /// For a trial: the seconds of the search's budget spent when the previous trial had ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub spent_s: Option<f64>,
 }
 
-/// Why there are several runs in one file.
+/// The reason why there are several runs in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RoleKind {
-    /// One run made again and again, to see what differs from run to run.
+    /// One run repeated to measure the variation from run to run.
     Repeat,
     /// One measurement of a search.
     Trial,
     /// One of two targets that took turns.
     Side,
-    /// One that this program does not know; a later one wrote it.
+    /// A kind unknown to this program, written by a later version.
     #[serde(other)]
     Unknown,
 }
 
 impl RoleKind {
-    /// Its name, as in the file.
+    /// Returns the name in the file.
     pub fn name(self) -> &'static str {
         match self {
             RoleKind::Repeat => "repeat",

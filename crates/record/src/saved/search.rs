@@ -1,4 +1,4 @@
-//! What the file of a search holds besides its trials: what was asked for, and the outcome.
+//! The data of a search in a file in addition to its trials: its parameters and its outcome.
 
 use loadline_capacity::{SearchOutcome, Settings};
 use loadline_plan::Plan;
@@ -6,24 +6,24 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-/// What a search was asked for.
+/// The parameters of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Searched {
-    /// Whether users were searched, instead of rates.
+    /// True if users were searched, instead of rates.
     pub users: bool,
-    /// Where it looked, how long and how closely.
+    /// The range, the times and the precision of the search.
     pub settings: Settings,
-    /// Whether the check on errors is ours, as none was given.
+    /// True if Loadline added the check on errors, as no check was given.
     #[serde(default)]
     pub errors_added: bool,
-    /// What was asked for of each trial. Its requests are in the trials' own plans.
+    /// The plan of each trial. Its requests are in the trials' own plans.
     #[serde(with = "loadline_plan::json")]
     pub plan: Plan,
 }
 
 impl Searched {
-    /// As its trials keep it: each of them has the requests in its own plan, and secrets are
-    /// masked.
+    /// Returns the parameters as the trials store them: without requests, which are in each trial's
+    /// own plan, and with secrets masked.
     #[must_use]
     pub fn without_requests(mut self) -> Searched {
         self.plan.requests.clear();
@@ -32,19 +32,19 @@ impl Searched {
     }
 }
 
-/// How a search ended, as it is stored behind its trials.
+/// The outcome of a search, as it is stored after its trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedOutcome {
-    /// Whether it ended early: the user interrupted it, or a trial failed.
+    /// True if it ended early: the user interrupted it, or a trial failed.
     pub interrupted: bool,
-    /// How many runs stand before it in the file.
+    /// The number of runs before it in the file.
     pub runs: usize,
-    /// What was found.
+    /// The result of the search.
     #[serde(flatten)]
     pub outcome: SearchOutcome,
 }
 
-/// Reads a value; `None` where another version wrote one that this version can't read.
+/// Reads a value; `None` for a value of another version that this version can't read.
 pub(super) fn readable<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: DeserializeOwned,

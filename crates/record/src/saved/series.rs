@@ -1,4 +1,4 @@
-//! The series of a saved run's lines.
+//! The series in a saved run's lines.
 
 use crate::error::LineError;
 use base64::Engine;
@@ -24,7 +24,7 @@ pub(crate) struct StoredSeries {
 }
 
 impl StoredSeries {
-    /// Every series of a set, in the order of the keys.
+    /// Encodes every series of a set, in the order of the keys.
     pub(crate) fn encode_all(set: &SeriesSet) -> Vec<StoredSeries> {
         let encoded = set
             .iter()
@@ -32,7 +32,7 @@ impl StoredSeries {
         encoded.collect()
     }
 
-    /// The set of these series.
+    /// Decodes the set of these series.
     pub(crate) fn decode_all(stored: &[StoredSeries]) -> Result<SeriesSet, LineError> {
         let mut set = SeriesSet::default();
         for one in stored {

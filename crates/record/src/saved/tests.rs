@@ -1,4 +1,4 @@
-//! Files written, cut, damaged and read.
+//! Files written, cut off, damaged and read.
 
 mod encoding;
 mod merge;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::path::Path;
 
-/// An arrival that no connection was free for, and an exchange in flight.
+/// Returns an arrival for which no connection was free, and an exchange in flight.
 fn left() -> Unfinished {
     let mut left = Unfinished {
         unsent: 1,
@@ -32,7 +32,7 @@ fn left() -> Unfinished {
     left
 }
 
-/// A run of these intervals as a file, and its summary.
+/// Returns a run of these intervals as a file, and its summary.
 fn saved(header: &Header, intervals: &[Snapshot], ended: Ended) -> (Vec<u8>, Summary) {
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), header).unwrap();
     let mut summary = Summary::new(header.clone());
@@ -52,7 +52,7 @@ fn parse(bytes: &[u8]) -> Result<RunFile, Error> {
     RunFile::parse(Path::new("a.run"), bytes)
 }
 
-/// The lines of a run of two seconds, changed, as a file.
+/// Returns the lines of a run of two seconds as a file, after a change.
 fn changed(change: impl FnOnce(&mut Vec<String>)) -> Vec<u8> {
     let text = String::from_utf8(two_seconds().0).unwrap();
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
@@ -71,7 +71,8 @@ fn lines_look_like_this() {
     insta::assert_snapshot!(shown.join("\n"));
 }
 
-/// Deflated bytes differ from one version of the compressor to the next; what they say does not.
+/// Replaces deflated distributions by their values: the bytes differ between versions of the
+/// compressor.
 fn with_readable_times(line: &str) -> String {
     let value: Value = serde_json::from_str(line).unwrap();
     let times = value["times"].as_object().into_iter().flatten();
@@ -185,7 +186,7 @@ fn a_run_cut_anywhere_is_read_up_to_there() {
     let ends: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at] == b'\n').collect();
     for length in 0..bytes.len() {
         let result = parse(&bytes[..length]);
-        // A line that lacks nothing but its newline counts.
+        // A line that lacks only its newline counts.
         let whole = ends.iter().filter(|end| length >= **end).count();
         if whole == 0 {
             let error = result.unwrap_err();
@@ -463,7 +464,7 @@ fn changes_of_the_load_are_read_back_and_merged() {
     let told = [
         change(-20, Level::Share(1_050)),
         change(1_500_000_000, Level::Paused),
-        // Behind the last interval.
+        // A change after the last interval.
         change(2_900_000_000, Level::Users(7)),
     ];
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();

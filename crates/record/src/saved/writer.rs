@@ -1,4 +1,4 @@
-//! Writing a saved run while the run goes on.
+//! Writes a saved run while the run lasts.
 
 use super::encoding::Encoder;
 use super::header::Header;
@@ -14,18 +14,18 @@ use std::path::{Path, PathBuf};
 
 /// Writes a run line by line.
 ///
-/// Each line goes out whole, in one call and unbuffered, so that a killed run leaves a readable
+/// Each line is written completely, in one unbuffered call, so that a killed run leaves a readable
 /// file. After an error nothing more should be written.
 pub struct RunWriter<W: Write> {
     path: PathBuf,
     output: W,
     encoder: Encoder,
-    /// How many changes of the load the intervals have told.
+    /// The number of changes of the load that the intervals contain.
     told_changes: usize,
 }
 
 impl RunWriter<File> {
-    /// A run into this file, which is emptied if there is one, beginning with its header.
+    /// Creates this file, or empties an existing one, and writes the header.
     pub fn create(path: &Path, header: &Header) -> Result<RunWriter<File>, Error> {
         let output = File::create(path).map_err(|source| Error::Write {
             path: path.to_owned(),
@@ -34,8 +34,8 @@ impl RunWriter<File> {
         RunWriter::new(path, output, header)
     }
 
-    /// A run behind those that this file holds already, beginning with its header. The file is made
-    /// if there is none; a last line that was cut (of a run that was killed) is taken away.
+    /// Appends a run to those in this file, beginning with its header. The file is created if there
+    /// is none; a last line that was cut off (of a run that was killed) is removed.
     pub fn append(path: &Path, header: &Header) -> Result<RunWriter<File>, Error> {
         let output = open_behind(path).map_err(|source| Error::Write {
             path: path.to_owned(),
@@ -46,7 +46,7 @@ impl RunWriter<File> {
 }
 
 impl RunFile {
-    /// Writes the run into this file, which is emptied if there is one.
+    /// Writes the run into this file; an existing one is emptied.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let mut writer = RunWriter::create(path, &self.header)?;
         for interval in &self.intervals {
@@ -65,7 +65,7 @@ pub fn append_search(path: &Path, outcome: &SavedOutcome) -> Result<(), Error> {
     })
 }
 
-/// Opens a file behind its last whole line.
+/// Opens a file to write after its last complete line.
 fn open_behind(path: &Path) -> io::Result<File> {
     let mut file = OpenOptions::new()
         .read(true)
@@ -73,7 +73,7 @@ fn open_behind(path: &Path) -> io::Result<File> {
         .create(true)
         .truncate(false)
         .open(path)?;
-    // A pipe has no lines to stand behind.
+    // A pipe has no earlier lines.
     if !file.metadata()?.is_file() {
         return Ok(file);
     }
@@ -83,7 +83,7 @@ fn open_behind(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Where the last whole line of a file ends, in bytes from its start.
+/// Returns the end of the last complete line of a file, in bytes from its start.
 fn end_of_last_line(file: &mut File) -> io::Result<u64> {
     const STEP: u64 = 64 * 1024;
     let mut end = file.seek(SeekFrom::End(0))?;
@@ -102,8 +102,8 @@ fn end_of_last_line(file: &mut File) -> io::Result<u64> {
 }
 
 impl<W: Write> RunWriter<W> {
-    /// A run into this output, beginning with its header; the path is for messages. An output that
-    /// [`finish`](RunWriter::finish) gave back takes the next run of a series.
+    /// Begins a run in this output with its header; the path is for messages. An output that
+    /// [`finish`](RunWriter::finish) returned accepts the next run of a series.
     pub fn new(path: &Path, output: W, header: &Header) -> Result<RunWriter<W>, Error> {
         let mut writer = RunWriter {
             path: path.to_owned(),
@@ -120,8 +120,8 @@ impl<W: Write> RunWriter<W> {
         self.interval_beside(interval, None, &[])
     }
 
-    /// Adds one interval of the measured part, with what was watched in it and the changes of the
-    /// load that were told since the interval before.
+    /// Adds one interval of the measured part, with the watched usage in it and the changes of the
+    /// load since the previous interval.
     pub fn interval_beside(
         &mut self,
         interval: &Snapshot,
@@ -133,15 +133,15 @@ impl<W: Write> RunWriter<W> {
         self.write(&line)
     }
 
-    /// Adds the summary of all intervals written, with the changes of the load that none of them
-    /// told: the last line; and gives the output back. A
-    /// summary that is not complete is left out, so that the file stays that of a killed run.
+    /// Writes the last line: the summary of all intervals written, with the changes of the load
+    /// after the last of them; returns the output. A summary that is not complete is omitted, so
+    /// that the file stays that of a killed run.
     pub fn finish(self, summary: &Summary) -> Result<W, Error> {
         self.finish_judged(summary, None::<&()>)
     }
 
-    /// As [`finish`](RunWriter::finish), with how the run was judged, for programs that read the
-    /// file. It is not read back: whoever reports the run judges it by what was recorded.
+    /// Does the same as [`finish`](RunWriter::finish), and adds the judgement of the run for
+    /// programs that read the file. It is not read back: reports judge a run by its records.
     pub fn finish_judged(
         mut self,
         summary: &Summary,

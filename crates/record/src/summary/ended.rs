@@ -1,34 +1,34 @@
-//! What ended a run, and how a saved run stores it.
+//! The reason of a run's end, and its form in a saved run.
 
 use serde::{Deserialize, Serialize};
 
-/// What ended a run.
+/// The reason of a run's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredEnd", into = "StoredEnd")]
 pub enum Ended {
-    /// Its time was over.
+    /// Its duration was over.
     Duration,
     /// The planned number of exchanges had ended.
     Requests,
     /// The last stage was over.
     Stages,
-    /// A percentile was as precise as the plan wanted it.
+    /// A percentile was as precise as the plan requires.
     Precise,
-    /// The checks were proven to be kept, or one to be broken.
+    /// The checks were proven to pass, or one to fail.
     Decided,
     /// The user stopped it.
     Interrupted,
-    /// This check (as typed) broke, and the plan says to stop then.
+    /// This check (as typed) failed, and the plan says to stop then.
     Aborted(String),
-    /// Its script threw this.
+    /// Its script threw this exception.
     Threw(String),
-    /// A worker was lost; this says why.
+    /// A worker was lost, for this reason.
     Failed(String),
-    /// Not known: the run goes on, or it was killed before it could say.
+    /// Not known: the run continues, or it was killed before its end was recorded.
     Unknown,
 }
 
-/// [`Ended`] as it stands in a saved run, each text under a name of its own.
+/// The form of [`Ended`] in a saved run, with a name for each text.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "ended", rename_all = "snake_case")]
 enum StoredEnd {

@@ -1,25 +1,25 @@
-//! One interval of a run in the few numbers that a summary keeps of it.
+//! One interval of a run, reduced to the few numbers that a summary stores.
 
 use crate::{Counts, Distribution, Snapshot};
 
 /// One interval in a few numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// When the interval began, in nanoseconds from the run's start.
+    /// The begin of the interval, in nanoseconds from the run's start.
     pub start_ns: u64,
-    /// When the interval ended, in nanoseconds from the run's start.
+    /// The end of the interval, in nanoseconds from the run's start.
     pub end_ns: u64,
-    /// What was counted.
+    /// The counts.
     pub counts: Counts,
-    /// Response time.
+    /// The response time.
     pub response: Quantiles,
-    /// The 95th percentile of response time, in nanoseconds, 0 without one.
+    /// The 95th percentile of response time, in nanoseconds; 0 without a response.
     pub response_p95_ns: u64,
-    /// Service time.
+    /// The service time.
     pub service: Quantiles,
 }
 
-/// A distribution in four numbers, each in nanoseconds, 0 when it is empty.
+/// A distribution in four numbers, each in nanoseconds; 0 if it is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantiles {
     /// The median.
@@ -28,12 +28,12 @@ pub struct Quantiles {
     pub p90_ns: u64,
     /// The 99th percentile.
     pub p99_ns: u64,
-    /// The largest.
+    /// The maximum.
     pub max_ns: u64,
 }
 
 impl Row {
-    /// The row of this interval.
+    /// Returns the row of this interval.
     pub fn of(interval: &Snapshot) -> Row {
         Row {
             start_ns: interval.start_ns,
@@ -47,7 +47,7 @@ impl Row {
 }
 
 impl Quantiles {
-    /// The four numbers of this distribution.
+    /// Returns the four numbers of this distribution.
     pub fn of(distribution: &Distribution) -> Quantiles {
         Quantiles {
             p50_ns: distribution.percentile_ns(50.0),

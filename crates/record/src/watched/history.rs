@@ -1,64 +1,65 @@
-//! What was watched in a whole run: the numbers of every look, and what happened to the trees.
+//! The watched usage of a whole run: the numbers of every reading, and the events of the trees.
 
 use super::{Change, HostUsage, Missing, TreeUsage, Watched, WatchedHost, WatchedTree};
 
-/// The most events that are kept of one tree; later ones are only counted.
+/// The maximum number of events stored per tree; later ones are only counted.
 const MOST_EVENTS: usize = 100;
 
-/// All that was watched in a run.
+/// The watched usage of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WatchHistory {
-    /// The machine as it was seen last; its usage is that of the last look.
+    /// The machine at the last reading.
     pub host: WatchedHost,
-    /// The trees, in the order in which they were asked for.
+    /// The trees, in the order in which they were requested.
     pub trees: Vec<TreeHistory>,
-    /// One row for each look.
+    /// The rows, one for each reading.
     pub rows: Vec<WatchRow>,
 }
 
-/// What became of a tree.
+/// The history of a tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeHistory {
-    /// What it was asked for by; [`GENERATOR`](super::GENERATOR) for the generator itself.
+    /// The name under which it was requested; [`GENERATOR`](super::GENERATOR) for the generator
+    /// itself.
     pub name: String,
-    /// The name of its first process's program.
+    /// The name of the program of its first process.
     pub command: Option<String>,
-    /// Its first process, the last one that was known.
+    /// The first process, the last one that was known.
     pub pid: Option<u32>,
-    /// What could not be read, each figure once.
+    /// The figures that could not be read, each once.
     pub missing: Vec<Missing>,
-    /// What happened to it, at most a hundred events.
+    /// The events, at most a hundred.
     pub events: Vec<WatchEvent>,
-    /// How many events there were.
+    /// The number of all events.
     pub event_count: u64,
 }
 
-/// Something that happened to a tree.
+/// An event of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchEvent {
-    /// The end of the interval in which it was seen, in nanoseconds from the run's start.
+    /// The end of the interval in which it was detected, in nanoseconds from the run's start.
     pub at_ns: u64,
-    /// What it was.
+    /// The kind of event.
     pub change: Change,
     /// The first process after it.
     pub pid: Option<u32>,
 }
 
-/// The numbers of one look.
+/// The numbers of one reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchRow {
-    /// The end of the interval that it belongs to, in nanoseconds from the run's start.
+    /// The end of its interval, in nanoseconds from the run's start.
     pub at_ns: u64,
-    /// How long the stretch was, in nanoseconds.
+    /// The length of the stretch, in nanoseconds.
     pub length_ns: u64,
-    /// What the machine used.
+    /// The usage of the machine.
     pub host: HostUsage,
-    /// What each tree used, in their order.
+    /// The usage of each tree, in their order.
     pub trees: Vec<TreeUsage>,
 }
 
 impl WatchHistory {
-    /// Adds a look, which belongs to the interval that ends at `at_ns`.
+    /// Adds a reading, which belongs to the interval that ends at `at_ns`.
     pub fn observe(&mut self, watched: &Watched, at_ns: u64) {
         self.host.clone_from(&watched.host);
         self.trees
@@ -74,14 +75,14 @@ impl WatchHistory {
         });
     }
 
-    /// The usage of one tree in every look, with the look's length in nanoseconds.
+    /// Returns the usage of one tree in every reading, with the reading's length in nanoseconds.
     pub fn usage_of(&self, tree: usize) -> impl Iterator<Item = (TreeUsage, u64)> + Clone + '_ {
         self.rows
             .iter()
             .filter_map(move |row| Some((*row.trees.get(tree)?, row.length_ns)))
     }
 
-    /// The usage of the machine in every look, with the look's length in nanoseconds.
+    /// Returns the usage of the machine in every reading, with the reading's length in nanoseconds.
     pub fn usage_of_host(&self) -> impl Iterator<Item = (HostUsage, u64)> + Clone + '_ {
         self.rows.iter().map(|row| (row.host, row.length_ns))
     }

@@ -1,4 +1,4 @@
-//! Distributions as text, and text that is none.
+//! Distributions as text, and invalid texts.
 
 use crate::samples::second;
 use crate::saved::encoding::{Encoder, decode};
@@ -67,7 +67,7 @@ fn an_empty_distribution_has_no_text() {
     assert_eq!(Encoder::new().encode(&Distribution::default()), None);
 }
 
-/// A histogram of other bounds, as another program may write it.
+/// Returns a histogram with other bounds, as another program may write it.
 fn foreign(low: u64, high: u64, digits: u8) -> String {
     let mut histogram = Histogram::<u64>::new_with_bounds(low, high, digits).unwrap();
     histogram.record(high).unwrap();
@@ -97,7 +97,7 @@ fn what_is_no_histogram_is_refused() {
     assert!(matches!(decode("AAAAAAAAAAA="), Err(DecodeError::Encoding)));
 }
 
-/// The uncompressed encoding of our bounds with this payload, compressed.
+/// Returns the encoding with Loadline's bounds and this payload, compressed.
 fn with_payload(payload: &[u8]) -> String {
     let mut inner = Vec::new();
     for word in [0x1c84_9313, payload.len() as u32, 0, 3] {

@@ -1,4 +1,4 @@
-//! Parts of one run, and files that are none.
+//! Parts of one run, and files that are not parts.
 
 use super::{changed, left, parse, saved};
 use crate::samples::{any_snapshot, header, plan, second, started_at};
@@ -7,7 +7,7 @@ use loadline_plan::{Rate, Shape};
 use proptest::prelude::*;
 use std::path::Path;
 
-/// A part of a run that started this many seconds after the others.
+/// Returns a part of a run that started this many seconds after the others.
 fn part(name: &str, seconds: f64, intervals: &[Snapshot]) -> RunFile {
     let header = Header {
         started_at: started_at(seconds),

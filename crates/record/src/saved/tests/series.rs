@@ -21,7 +21,7 @@ fn header_of(number: u32) -> Header {
     }
 }
 
-/// Two runs, of two seconds and of one.
+/// Returns two runs, of two seconds and of one.
 fn two_runs() -> (Vec<u8>, [Summary; 2]) {
     let (mut bytes, first) = saved(&header_of(1), &[second(0), second(1)], Ended::Duration);
     let (behind, other) = saved(&header_of(2), &[second(0)], Ended::Interrupted);
@@ -98,7 +98,7 @@ fn what_is_appended_stands_behind_the_last_whole_line() {
         summary.finish(Ended::Duration, left());
         writer.finish(&summary).unwrap();
     }
-    // A third one is killed within a line that is longer than what is read at a time.
+    // A third run is killed within a line that is longer than the reader's step.
     let cut = format!("{{\"kind\":\"interval\",\"{}", "x".repeat(200_000));
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, [&whole[..], cut.as_bytes()].concat()).unwrap();
