@@ -1,8 +1,8 @@
-//! Numbers on their way to another process: as their bits, since JSON has no infinity.
+//! The format of numbers for another process: their bits, since JSON has no infinity.
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// Of a number.
+/// The format of a number.
 pub(crate) mod number {
     use super::*;
 
@@ -15,7 +15,7 @@ pub(crate) mod number {
     }
 }
 
-/// Of a list of numbers.
+/// The format of a list of numbers.
 pub(crate) mod numbers {
     use super::*;
 

@@ -1,9 +1,9 @@
-//! k6's metrics: what scripts and their users measure, and what is said of it.
+//! k6's metrics: the measurements of scripts and their users, and the summaries of these.
 //!
-//! A [`Registry`] knows the metrics by name. The users of a worker add values to its [`Recorder`],
-//! which hands them over in [`Portion`]s. [`Totals`] merges the portions of all workers;
+//! A [`Registry`] contains the metrics by name. The users of a worker add values to its
+//! [`Recorder`], which returns them in [`Portion`]s. [`Totals`] merges the portions of all workers;
 //! [`Thresholds`] judge the totals, and `summary` prints them in k6's form. Nothing here reads a
-//! clock, a file or a socket: callers bring instants and writers.
+//! clock, a file or a socket: callers provide instants and writers.
 
 mod exact;
 mod recorder;

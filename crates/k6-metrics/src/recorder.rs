@@ -1,7 +1,7 @@
-//! The recorder of a worker: takes values in, hands them over in portions.
+//! The recorder of a worker: receives values, and returns them in portions.
 //!
-//! A value goes into the sink of its metric, into those of the submetrics that its tags match, and
-//! nowhere else unless outputs or a full summary ask for it. Nothing is allocated and no set of
+//! A value is added to the sink of its metric and to those of the submetrics that its tags match;
+//! it is stored elsewhere only for outputs or a full summary. No memory is allocated and no set of
 //! tags is hashed for a request.
 
 use crate::submetric::SubmetricSet;
@@ -10,54 +10,55 @@ use crate::{MetricId, MetricType, Registry, Sample, SampleTags, Tags, builtin};
 use std::mem;
 use std::sync::Arc;
 
-/// What the recorders of a run are made of.
+/// The common setup of a run's recorders.
 #[derive(Debug, Default)]
 pub struct RecorderSetup {
-    /// Its metrics. A run has the registry of the script that it loaded.
+    /// The metrics. A run has the registry of the script that it loaded.
     pub registry: Arc<Registry>,
-    /// Its submetrics.
+    /// The submetrics.
     pub submetrics: SubmetricSet,
-    /// Whether portions have all values with their tags, for outputs.
+    /// True if portions contain all values with their tags, for outputs.
     pub keeps_samples: bool,
-    /// Whether values are told apart by group and scenario, for a full summary.
+    /// True if values are recorded by group and scenario, for a full summary.
     pub by_group_and_scenario: bool,
 }
 
 /// The times of one request, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HttpTimes {
-    /// From asking for a connection to having one, a new one's dial included.
+    /// The time from the request for a connection until it is available, including the dial of a
+    /// new one.
     pub blocked: f64,
-    /// TCP's handshake.
+    /// The duration of TCP's handshake.
     pub connecting: f64,
-    /// TLS's handshake.
+    /// The duration of TLS's handshake.
     pub tls: f64,
-    /// From having a connection to the request's last byte.
+    /// The time from the availability of the connection to the request's last byte.
     pub sending: f64,
-    /// From the request's last byte to the response's first.
+    /// The time from the request's last byte to the response's first.
     pub waiting: f64,
-    /// From the response's first byte to its last.
+    /// The time from the response's first byte to its last.
     pub receiving: f64,
 }
 
 impl HttpTimes {
-    /// Sending, waiting and receiving together.
+    /// Returns the sum of sending, waiting and receiving.
     pub fn duration(&self) -> f64 {
         self.sending + self.waiting + self.receiving
     }
 }
 
-/// Records what the users of a worker measure.
+/// Records the measurements of a worker's users.
 #[derive(Debug)]
 pub struct Recorder {
     setup: Arc<RecorderSetup>,
-    /// The types of the metrics that are known here; the registry has the others.
+    /// The types of the metrics that this recorder has looked up; the registry has all of them.
     kinds: Vec<MetricType>,
     portion: Portion,
 }
 
 impl Recorder {
-    /// A recorder of this run.
+    /// Creates a recorder of this run.
     pub fn new(setup: Arc<RecorderSetup>) -> Self {
         let kinds = kinds_of(&setup.registry);
         Recorder {
@@ -75,7 +76,7 @@ impl Recorder {
         {
             self.portion.tally.enter(&path);
         }
-        // Of a metric of this name that a script has made as well.
+        // The check may come from a script's own metric of this name, too.
         if metric == builtin::CHECKS
             && let Some(name) = tags.get("check")
         {
@@ -89,8 +90,8 @@ impl Recorder {
         }
     }
 
-    /// Adds the metrics of one hop of a request. `failed` is what `http_req_failed` gets, if it
-    /// gets anything.
+    /// Adds the metrics of one hop of a request. `failed` is the value for `http_req_failed`;
+    /// `None` adds no value to it.
     pub fn http(&mut self, times: &HttpTimes, failed: Option<bool>, at_ns: u64, tags: &impl Tags) {
         let all = values_of(times, failed);
         let values = &all[..all.len() - usize::from(failed.is_none())];
@@ -105,7 +106,7 @@ impl Recorder {
         }
     }
 
-    /// Adds the result of a check. The tags are without its name.
+    /// Adds the result of a check. The tags do not contain the check's name.
     pub fn check(&mut self, name: &str, has_passed: bool, at_ns: u64, tags: &impl Tags) {
         let tags = CheckTags { name, tags };
         self.add(
@@ -124,12 +125,13 @@ impl Recorder {
         tally.count(&scenario, &group, name, passes, fails);
     }
 
-    /// Whether the time of a value is asked for, but for a gauge, whose last value counts.
+    /// True if the time of a value is needed. For a gauge it always is, since its last value
+    /// counts.
     pub fn wants_times(&self) -> bool {
         self.setup.keeps_samples
     }
 
-    /// What was recorded since the last call.
+    /// Returns the records since the last call.
     pub fn take(&mut self) -> Portion {
         mem::take(&mut self.portion)
     }
@@ -171,7 +173,7 @@ impl Recorder {
         if metric.index() >= self.kinds.len() {
             self.kinds = kinds_of(&self.setup.registry);
         }
-        // The indices of another registry count as those of a counter.
+        // An index of another registry counts as a counter.
         self.kinds
             .get(metric.index())
             .copied()
@@ -187,7 +189,7 @@ fn kinds_of(registry: &Registry) -> Vec<MetricType> {
         .collect()
 }
 
-/// The metrics of a hop, in the order of k6's outputs.
+/// Returns the metrics of a hop, in the order of k6's outputs.
 fn values_of(times: &HttpTimes, failed: Option<bool>) -> [(MetricId, f64); 9] {
     [
         (builtin::HTTP_REQS, 1.0),
@@ -205,7 +207,7 @@ fn values_of(times: &HttpTimes, failed: Option<bool>) -> [(MetricId, f64); 9] {
     ]
 }
 
-/// Tags with the name of a check.
+/// The tags of a check's value, including the check's name.
 struct CheckTags<'a, T> {
     name: &'a str,
     tags: &'a T,
@@ -261,7 +263,7 @@ mod tests {
         }
     }
 
-    /// A request of its own URL.
+    /// The tags of a request with its own URL.
     struct Of(String);
 
     impl Tags for Of {
@@ -360,7 +362,7 @@ mod tests {
         let sent = serde_json::to_string(&portion).unwrap();
         let mut came: crate::Portion = serde_json::from_str(&sent).unwrap();
         assert_eq!(came, portion);
-        // The same names are the same checks and groups behind the way, too.
+        // Equal names are the same checks and groups after the transfer, too.
         came.merge(portion);
         assert_eq!(came.tally.checks()[0].fails, 2);
         assert_eq!(

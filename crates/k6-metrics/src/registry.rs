@@ -1,7 +1,7 @@
-//! The metrics of a run, by their names.
+//! The metrics of a run, by name.
 //!
-//! Scripts register theirs while they load, every user the same ones again; an index stands for a
-//! metric on the path of a request, where a name would have to be looked up.
+//! Scripts register their metrics while they load, and every user registers the same ones again;
+//! requests use the index of a metric, since a name would have to be looked up.
 
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct MetricId(u32);
 
 impl MetricId {
-    /// Its place among the metrics of the registry.
+    /// Returns the position among the metrics of the registry.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -21,21 +21,21 @@ impl MetricId {
     }
 }
 
-/// What is made of a metric's values.
+/// The type of a metric: the way in which its values are aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricType {
-    /// Their sum.
+    /// The sum of the values.
     Counter,
-    /// The last one.
+    /// The last value.
     Gauge,
-    /// The share of those that are not zero.
+    /// The share of values that are not zero.
     Rate,
-    /// Their distribution.
+    /// The distribution of the values.
     Trend,
 }
 
 impl MetricType {
-    /// Its word in reports.
+    /// Returns the name of the type in reports.
     pub fn name(self) -> &'static str {
         match self {
             MetricType::Counter => "counter",
@@ -46,7 +46,7 @@ impl MetricType {
     }
 }
 
-/// What a metric's values are.
+/// The unit of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contains {
     /// Numbers.
@@ -58,7 +58,7 @@ pub enum Contains {
 }
 
 impl Contains {
-    /// Its word in reports.
+    /// Returns the name of the unit in reports.
     pub fn name(self) -> &'static str {
         match self {
             Contains::Default => "default",
@@ -68,7 +68,7 @@ impl Contains {
     }
 }
 
-/// Names the built-in metrics, in the order of their indices, once.
+/// Declares the built-in metrics once, in the order of their indices.
 macro_rules! builtin {
     ($($name:ident $text:literal $kind:ident $contains:ident $meaning:literal;)*) => {
         /// The metrics that every run has.
@@ -81,7 +81,7 @@ macro_rules! builtin {
 
             $(#[doc = $meaning] pub const $name: MetricId = MetricId(Index::$name as u32);)*
 
-            /// All of them, in the order of their indices.
+            /// All built-in metrics, in the order of their indices.
             pub(super) const ALL: &[(&str, MetricType, Contains)] =
                 &[$(($text, MetricType::$kind, Contains::$contains)),*];
         }
@@ -131,10 +131,10 @@ builtin! {
         "The response time from the iteration's intended start. k6 has no such metric.";
 }
 
-/// Why a metric cannot be registered.
+/// The reason why a metric cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// Another metric has the name.
+    /// A metric of another type has the name.
     #[error(
         "metric '{name}' already exists but with type {}, instead of {}",
         kind.name(),
@@ -143,20 +143,20 @@ pub enum RegisterError {
     OtherType {
         /// The name.
         name: String,
-        /// What it is.
+        /// The existing type.
         kind: MetricType,
-        /// What it was to be.
+        /// The requested type.
         wanted: MetricType,
     },
-    /// Another metric has the name, and its values are of another kind.
+    /// A metric with another unit has the name.
     #[error("metric '{name}' already exists but with a value type {}", contains.name())]
     OtherContains {
         /// The name.
         name: String,
-        /// What its values are.
+        /// The existing unit.
         contains: Contains,
     },
-    /// The name is none.
+    /// The name is invalid.
     #[error(
         "Invalid metric name: '{0}'. Metric names must only include up to 128 ASCII letters, \
          numbers, or underscores and start with a letter or an underscore."
@@ -164,18 +164,18 @@ pub enum RegisterError {
     Name(String),
 }
 
-/// A metric as the registry knows it.
+/// A registered metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What is made of its values.
+    /// The type.
     pub kind: MetricType,
-    /// What they are.
+    /// The unit of the values.
     pub contains: Contains,
 }
 
-/// The metrics by name. All users register theirs, and get the same index for the same name.
+/// The metrics by name. All users register their metrics, and get the same index for the same name.
 #[derive(Debug)]
 pub struct Registry(Mutex<Vec<Metric>>);
 
@@ -186,7 +186,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// A registry of the built-in metrics.
+    /// Creates a registry of the built-in metrics.
     pub fn new() -> Self {
         let metric = |(name, kind, contains): &(&str, MetricType, Contains)| Metric {
             name: (*name).to_owned(),
@@ -196,10 +196,10 @@ impl Registry {
         Registry(Mutex::new(builtin::ALL.iter().map(metric).collect()))
     }
 
-    /// The metric of this name, which is made if it is new.
+    /// Returns the metric of this name, and registers it if it is new.
     ///
     /// # Errors
-    /// If it is there already as something else, or if the name is none.
+    /// If it is registered with another type or unit, or if the name is invalid.
     pub fn register(
         &self,
         name: &str,
@@ -221,29 +221,29 @@ impl Registry {
         Ok(MetricId::of_index(all.len() - 1))
     }
 
-    /// The metric of this name.
+    /// Returns the metric of this name.
     pub fn by_name(&self, name: &str) -> Option<MetricId> {
         let index = self.lock().iter().position(|known| known.name == name)?;
         Some(MetricId::of_index(index))
     }
 
-    /// Whether a metric is one of those that every run has.
+    /// True if a metric is one that every run has.
     pub fn is_builtin(metric: MetricId) -> bool {
         metric.index() < builtin::ALL.len()
     }
 
-    /// The name of a metric.
+    /// Returns the name of a metric.
     pub fn name(&self, metric: MetricId) -> Option<String> {
         Some(self.lock().get(metric.index())?.name.clone())
     }
 
-    /// All metrics, in the order of their indices.
+    /// Returns all metrics, in the order of their indices.
     pub fn all(&self) -> Vec<Metric> {
         self.lock().clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Metric>> {
-        // What it guards is whole whoever panicked meanwhile.
+        // The list is consistent even after a panic of another thread.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -264,7 +264,7 @@ fn same(known: &Metric, kind: MetricType, contains: Contains) -> Result<(), Regi
     Ok(())
 }
 
-/// Whether k6 takes it for the name of a metric: 2 to 129 characters.
+/// True if k6 accepts this as the name of a metric: 2 to 129 characters.
 pub(crate) fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let starts = bytes

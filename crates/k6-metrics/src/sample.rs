@@ -1,4 +1,4 @@
-//! One value of a metric, with its tags, as outputs write it.
+//! One value of a metric with its tags, for outputs.
 
 use crate::MetricId;
 use crate::exact::number;
@@ -8,27 +8,27 @@ use std::sync::Arc;
 
 /// The tags of a value.
 pub trait Tags {
-    /// The value of the tag of this name.
+    /// Returns the value of the tag with this name.
     fn get(&self, key: &str) -> Option<Cow<'_, str>>;
 
-    /// Shows all tags, by name and value.
+    /// Calls `visit` with the name and value of each tag.
     fn for_each(&self, visit: &mut dyn FnMut(&str, &str));
 
-    /// Shows what goes with the value and is no tag.
+    /// Calls `visit` with the name and value of each item of metadata, which is not a tag.
     fn metadata(&self, _visit: &mut dyn FnMut(&str, &str)) {}
 }
 
-/// Tags as a sample keeps them, by name.
+/// The tags of a sample, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleTags {
     /// The tags, in the order of their names.
     pub tags: Vec<(String, String)>,
-    /// What is no tag, in the order of their names.
+    /// The metadata, in the order of their names.
     pub metadata: Vec<(String, String)>,
 }
 
 impl SampleTags {
-    /// A copy of these tags.
+    /// Copies these tags.
     pub fn of(tags: &impl Tags) -> Arc<SampleTags> {
         let mut copy = SampleTags::default();
         tags.for_each(&mut |name, value| copy.tags.push((name.to_owned(), value.to_owned())));
@@ -38,7 +38,7 @@ impl SampleTags {
         Arc::new(copy)
     }
 
-    /// The value of the tag of this name.
+    /// Returns the value of the tag with this name.
     pub fn tag(&self, name: &str) -> Option<&str> {
         let found = self.tags.iter().find(|(known, _)| known == name)?;
         Some(&found.1)
@@ -48,19 +48,19 @@ impl SampleTags {
 /// One value of a metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Its metric.
+    /// The metric.
     pub metric: MetricId,
-    /// When it was measured, in nanoseconds since 1970.
+    /// The time of the measurement, in nanoseconds since 1970.
     pub at_ns: u64,
     /// The value.
     #[serde(with = "number")]
     pub value: f64,
-    /// Its tags, shared by the samples of a request.
+    /// The tags, shared by the samples of a request.
     #[serde(serialize_with = "to_own", deserialize_with = "of_own")]
     pub tags: Arc<SampleTags>,
 }
 
-/// Shared tags on their way to another process, where each sample has its own.
+/// Serialises shared tags for another process, where each sample has its own copy.
 fn to_own<S: Serializer>(tags: &SampleTags, to: S) -> Result<S::Ok, S::Error> {
     tags.serialize(to)
 }

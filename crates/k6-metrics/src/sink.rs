@@ -1,4 +1,4 @@
-//! What is made of the values of one metric.
+//! The aggregated values of one metric.
 
 use crate::exact::number;
 use crate::{MetricType, Trend};
@@ -10,44 +10,44 @@ pub struct Counter {
     /// The sum.
     #[serde(with = "number")]
     pub count: f64,
-    /// How many values there are.
+    /// The number of values.
     pub values: u64,
 }
 
-/// The last value, and the extremes.
+/// The last value, the minimum and the maximum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gauge {
     /// The last value.
     #[serde(with = "number")]
     pub value: f64,
-    /// The smallest value.
+    /// The minimum.
     #[serde(with = "number")]
     pub min: f64,
-    /// The largest value.
+    /// The maximum.
     #[serde(with = "number")]
     pub max: f64,
-    /// When the last one was measured; 0 without a value.
+    /// The time of the last value; 0 without a value.
     at_ns: u64,
 }
 
 impl Gauge {
-    /// When the last value was measured, in nanoseconds since 1970.
+    /// Returns the time of the last value, in nanoseconds since 1970.
     pub fn at_ns(&self) -> u64 {
         self.at_ns
     }
 }
 
-/// How many values are not zero.
+/// The number of values that are not zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Values that are not zero.
+    /// The number of values that are not zero.
     pub passes: u64,
-    /// All values.
+    /// The number of all values.
     pub total: u64,
 }
 
 impl Rate {
-    /// The share that passed; 0 without a value.
+    /// Returns the share of values that are not zero; 0 without a value.
     pub fn share(&self) -> f64 {
         if self.total == 0 {
             0.0
@@ -57,21 +57,21 @@ impl Rate {
     }
 }
 
-/// What is made of the values of one metric.
+/// The aggregated values of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Sink {
-    /// Their sum.
+    /// The sum of the values.
     Counter(Counter),
-    /// The last one.
+    /// The last value.
     Gauge(Gauge),
-    /// The share that is not zero.
+    /// The share of values that are not zero.
     Rate(Rate),
-    /// Their distribution.
+    /// The distribution of the values.
     Trend(Trend),
 }
 
 impl Sink {
-    /// One without a value.
+    /// Creates a sink without a value.
     pub fn new(kind: MetricType) -> Sink {
         match kind {
             MetricType::Counter => Sink::Counter(Counter::default()),
@@ -86,7 +86,7 @@ impl Sink {
         }
     }
 
-    /// Adds a value that was measured at this instant, in nanoseconds since 1970.
+    /// Adds a value measured at this instant, in nanoseconds since 1970.
     pub fn add(&mut self, value: f64, at_ns: u64) {
         match self {
             Sink::Counter(counter) => {
@@ -107,7 +107,7 @@ impl Sink {
         }
     }
 
-    /// Adds all that another one of the same type holds.
+    /// Adds all values of another sink of the same type.
     pub fn merge(&mut self, other: &Sink) {
         match (self, other) {
             (Sink::Counter(ours), Sink::Counter(theirs)) => {
@@ -120,12 +120,12 @@ impl Sink {
                 ours.total += theirs.total;
             }
             (Sink::Trend(ours), Sink::Trend(theirs)) => ours.merge(theirs),
-            // A metric has one type: the registry sees to that.
+            // The registry ensures that a metric has one type.
             _ => {}
         }
     }
 
-    /// How many values there are; of a gauge 1.
+    /// Returns the number of values; 1 for a gauge.
     pub fn values(&self) -> u64 {
         match self {
             Sink::Counter(counter) => counter.values,
@@ -135,7 +135,7 @@ impl Sink {
         }
     }
 
-    /// Its metric's type.
+    /// Returns the type of the metric.
     pub fn kind(&self) -> MetricType {
         match self {
             Sink::Counter(_) => MetricType::Counter,

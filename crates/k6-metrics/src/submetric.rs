@@ -1,40 +1,40 @@
-//! Submetrics: the part of a metric's values that have certain tags.
+//! Submetrics: the values of a metric that have certain tags.
 //!
-//! Thresholds name them, as `metric{tag:value}`. They are read once, so that a value only asks for
-//! the tags that some submetric of its metric needs.
+//! Thresholds name them, as `metric{tag:value}`. They are parsed once, so that for a value only the
+//! tags that some submetric of its metric needs are looked up.
 
 use crate::{MetricId, Registry, Tags, builtin};
 use std::collections::BTreeSet;
 
-/// Why the name of a submetric cannot be read.
+/// The reason why the name of a submetric is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmetricError {
-    /// One brace has no other.
+    /// A brace is unmatched.
     #[error("metric {0:?} has unmatched opening/close curly brace")]
     Brace(String),
-    /// No `tag:value`.
+    /// The tags are not of the form `tag:value`.
     #[error("metric {0:?} tag expression is malformed")]
     Tag(String),
-    /// The metric is not there.
+    /// The metric does not exist.
     #[error("no metric name {0:?} found")]
     Unknown(String),
 }
 
-/// The part of a metric's values that have certain tags.
+/// The values of a metric that have certain tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submetric {
     /// The metric.
     pub parent: MetricId,
-    /// The whole name, as `http_reqs{status:200}`.
+    /// The whole name, such as `http_reqs{status:200}`.
     pub name: String,
-    /// What stands in the braces, without spaces around it.
+    /// The text in the braces, trimmed.
     pub suffix: String,
     /// The tags that a value must have.
     pub tags: Vec<(String, String)>,
 }
 
 impl Submetric {
-    /// Whether a value with these tags belongs to it.
+    /// True if a value with these tags belongs to the submetric.
     fn has(&self, tags: &impl Tags) -> bool {
         let agrees = |(name, value): &(String, String)| match tags.get(name) {
             Some(found) => found == value.as_str(),
@@ -48,9 +48,9 @@ impl Submetric {
 #[derive(Clone, Debug)]
 pub struct SubmetricSet {
     all: Vec<Submetric>,
-    /// The indices of each metric's own.
+    /// The indices of the submetrics of each metric.
     by_parent: Vec<Vec<usize>>,
-    /// The names of metrics and submetrics that were asked for.
+    /// The names of metrics and submetrics that thresholds request.
     asked: BTreeSet<String>,
 }
 
@@ -72,10 +72,10 @@ impl Default for SubmetricSet {
 }
 
 impl SubmetricSet {
-    /// The submetrics among the names of metrics, and the one that is always there.
+    /// Creates the set of the submetrics among these names, and of the one that always exists.
     ///
     /// # Errors
-    /// If a name cannot be read, or names no metric.
+    /// If a name is invalid, or its metric does not exist.
     pub fn new<'a>(
         names: impl IntoIterator<Item = &'a str>,
         registry: &Registry,
@@ -103,32 +103,32 @@ impl SubmetricSet {
         Ok(set)
     }
 
-    /// Whether a metric or submetric of this name was asked for: the summary shows it even without
-    /// a value.
+    /// True if a threshold requests a metric or submetric of this name: the summary shows it even
+    /// without a value.
     pub fn is_asked_for(&self, name: &str) -> bool {
         self.asked.contains(name)
     }
 
-    /// All of them, in the order of their indices.
+    /// Returns all submetrics, in the order of their indices.
     pub fn all(&self) -> &[Submetric] {
         &self.all
     }
 
-    /// The indices of the submetrics of a metric.
+    /// Returns the indices of the submetrics of a metric.
     pub fn of(&self, parent: MetricId) -> &[usize] {
         self.by_parent
             .get(parent.index())
             .map_or(&[], Vec::as_slice)
     }
 
-    /// The index of the submetric of this name.
+    /// Returns the index of the submetric with this name.
     pub fn by_name(&self, name: &str) -> Option<usize> {
         let (metric, suffix) = split(name).ok()?;
         let name = format!("{metric}{{{}}}", suffix?.trim());
         self.all.iter().position(|known| known.name == name)
     }
 
-    /// The indices of the submetrics that a value of this metric belongs to.
+    /// Returns the indices of the submetrics to which a value of this metric belongs.
     pub(crate) fn matching(
         &self,
         metric: MetricId,
@@ -151,7 +151,7 @@ impl SubmetricSet {
     }
 }
 
-/// The metric, and what stands in braces behind it.
+/// Splits a name into the metric and the text in braces after it.
 pub(crate) fn split(name: &str) -> Result<(&str, Option<&str>), SubmetricError> {
     let brace = || SubmetricError::Brace(name.to_owned());
     match name.split_once('{') {

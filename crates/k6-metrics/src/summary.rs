@@ -1,8 +1,8 @@
 //! The summary at the end of a run, in k6's form.
 //!
-//! `text` prints it, compact or full, and `legacy` as older versions do; `data` makes the JSON that
-//! `handleSummary` receives and the one that `--summary-export` writes, and `machine` their newer
-//! form. All are made of the same [`Ended`] run.
+//! `text` prints it, compact or full, and `legacy` as older versions do; `data` creates the JSON
+//! for `handleSummary` and for `--summary-export`, and `machine` the newer form of both. All use
+//! the same [`Ended`] run.
 
 mod block;
 mod data;
@@ -20,20 +20,20 @@ pub use text::text;
 
 use crate::{Contains, Metric, MetricId, Outcome, Sink, Totals};
 
-/// A run that has ended, and how its summary is to look.
+/// A run that has ended, with the options of its summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'a> {
-    /// What was measured.
+    /// The measurements.
     pub totals: &'a Totals,
-    /// What became of the thresholds.
+    /// The results of the thresholds.
     pub outcomes: &'a [Outcome],
-    /// How long the run lasted, in nanoseconds.
+    /// The duration of the run, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What is said of a trend, as `avg` and `p(95)`.
+    /// The statistics of a trend to show, such as `avg` and `p(95)`.
     pub trend_stats: &'a [String],
-    /// The unit of times; `None`: each time's own.
+    /// The unit of times; `None` for a suitable unit for each time.
     pub time_unit: Option<TimeUnit>,
-    /// Whether its text has colours: it goes to a terminal.
+    /// True if the text has colours, for a terminal.
     pub has_colours: bool,
 }
 
@@ -42,14 +42,14 @@ pub struct Ended<'a> {
 pub(crate) struct Shown {
     pub(crate) id: MetricId,
     pub(crate) parent: String,
-    /// The tags of a submetric, as its name has them.
+    /// The tags of a submetric, as in its name.
     pub(crate) suffix: Option<String>,
     pub(crate) contains: Contains,
     pub(crate) sink: Sink,
 }
 
 impl Shown {
-    /// The whole name.
+    /// Returns the whole name.
     pub(crate) fn name(&self) -> String {
         match &self.suffix {
             Some(suffix) => format!("{}{{{suffix}}}", self.parent),
@@ -59,8 +59,8 @@ impl Shown {
 }
 
 impl Ended<'_> {
-    /// What is shown, by name, submetrics behind their metric: all that has values, all that has
-    /// thresholds or an empty list of them, and the metrics of such submetrics.
+    /// Returns the shown metrics by name, each followed by its submetrics: all with values, all
+    /// with thresholds or an empty list of them, and the metrics of such submetrics.
     pub(crate) fn shown(&self) -> Vec<Shown> {
         let mut shown = Vec::new();
         for (index, metric) in self.totals.setup.registry.all().into_iter().enumerate() {

@@ -1,49 +1,50 @@
-//! What was measured: sinks by metric, submetric, group and scenario, and the checks.
+//! The measurements: sinks by metric, submetric, group and scenario, and the checks.
 //!
-//! A [`Tally`] is what a worker fills and what all portions are merged into. Names that scripts
-//! make up are bounded: behind [`MOST_NAMES`] groups or checks, further ones are only counted.
+//! A worker fills a [`Tally`], and all portions are merged into one. The number of names that
+//! scripts can create is bounded: after [`MOST_NAMES`] groups or checks, further ones are only
+//! counted.
 
 use crate::{MetricId, MetricType, Sample, Sink};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// So many groups of all scenarios, and so many checks, are told apart.
+/// The maximum number of groups in all scenarios, and of checks, that are recorded separately.
 pub(crate) const MOST_NAMES: usize = 10_000;
 
-/// What a worker measured in a while, with its samples if outputs want them.
+/// The measurements of a worker since its last portion, with its samples if outputs need them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Portion {
     /// The values by metric, and the checks.
     pub tally: Tally,
-    /// All values in their order; empty unless they are asked for.
+    /// All values in their order; empty unless they are needed.
     pub samples: Vec<Sample>,
 }
 
 impl Portion {
-    /// Whether nothing was measured.
+    /// True if nothing was measured.
     pub fn is_empty(&self) -> bool {
         *self == Portion::default()
     }
 
-    /// Adds what was measured elsewhere in the same while.
+    /// Adds the measurements of another worker in the same time.
     pub fn merge(&mut self, other: Portion) {
         self.tally.merge(&other.tally);
         self.samples.extend(other.samples);
     }
 }
 
-/// How often a check passed and failed.
+/// The results of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckCount {
     /// The scenario; empty outside one.
     pub scenario: String,
-    /// The path of the group, as `::outer::inner`; empty outside one.
+    /// The path of the group, such as `::outer::inner`; empty outside one.
     pub group: String,
     /// The name.
     pub name: String,
-    /// How often it passed.
+    /// The number of passes.
     pub passes: u64,
-    /// How often it failed.
+    /// The number of failures.
     pub fails: u64,
 }
 
@@ -63,12 +64,12 @@ pub struct Cell {
 pub struct Sinks(Vec<Option<Sink>>);
 
 impl Sinks {
-    /// The sink of a metric; `None` without a value.
+    /// Returns the sink of a metric; `None` without a value.
     pub fn get(&self, metric: MetricId) -> Option<&Sink> {
         self.at(metric.index())
     }
 
-    /// The metrics that have values.
+    /// Returns the metrics that have values.
     pub fn metrics(&self) -> impl Iterator<Item = (MetricId, &Sink)> {
         let all = self.0.iter().enumerate();
         all.filter_map(|(index, sink)| Some((MetricId::of_index(index), sink.as_ref()?)))
@@ -106,7 +107,7 @@ impl Sinks {
 pub struct Tally {
     /// The sinks by metric.
     pub sinks: Sinks,
-    /// Those of the submetrics, by their index.
+    /// The sinks of the submetrics, by index.
     pub(crate) submetrics: Sinks,
     cells: Vec<Cell>,
     checks: Vec<CheckCount>,
@@ -116,7 +117,7 @@ pub struct Tally {
     left_out: u64,
 }
 
-/// A tally as it comes from another process: where its names stand is found anew.
+/// The parts of a tally from another process; the index of its names is rebuilt.
 #[derive(Deserialize)]
 struct Parts {
     sinks: Sinks,
@@ -143,7 +144,7 @@ impl From<Parts> for Tally {
     }
 }
 
-/// Where a name stands, without an allocation to ask.
+/// The positions of names, for look-ups without an allocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct NameIndex {
     cells: HashMap<Box<str>, usize>,
@@ -153,32 +154,33 @@ struct NameIndex {
 }
 
 impl Tally {
-    /// The groups that were entered, by path, in the order of their first entry.
+    /// Returns the groups that were entered, by path, in the order of their first entry.
     pub fn groups(&self) -> &[String] {
         &self.groups
     }
 
-    /// The sinks by group and scenario, if they are asked for.
+    /// Returns the sinks by group and scenario, if they are recorded.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
 
-    /// The checks, in the order of their first results.
+    /// Returns the checks, in the order of their first results.
     pub fn checks(&self) -> &[CheckCount] {
         &self.checks
     }
 
-    /// The sink of a submetric, by its index; `None` without a value.
+    /// Returns the sink of a submetric, by its index; `None` without a value.
     pub fn submetric(&self, index: usize) -> Option<&Sink> {
         self.submetrics.at(index)
     }
 
-    /// How many values had a group or a check that was left out, since there are too many.
+    /// Returns the number of values whose group or check was not recorded, since there are too
+    /// many.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Adds all that the other one holds.
+    /// Adds all values of another tally.
     pub fn merge(&mut self, other: &Tally) {
         self.sinks.merge(&other.sinks);
         self.submetrics.merge(&other.submetrics);
@@ -196,7 +198,7 @@ impl Tally {
         }
     }
 
-    /// Notes that a group was entered.
+    /// Records that a group was entered.
     pub(crate) fn enter(&mut self, path: &str) {
         if self.index.groups.contains_key(path) {
             return;
@@ -209,7 +211,7 @@ impl Tally {
         self.groups.push(path.to_owned());
     }
 
-    /// The cell of a group in a scenario; `None` if there are too many.
+    /// Returns the cell of a group in a scenario; `None` if there are too many.
     pub(crate) fn cell(&mut self, scenario: &str, group: &str) -> Option<usize> {
         self.index.name(&[scenario, group]);
         if let Some(at) = self.index.cells.get(self.index.key.as_str()) {
@@ -228,12 +230,12 @@ impl Tally {
         Some(at)
     }
 
-    /// The sinks of a cell.
+    /// Returns the sinks of a cell.
     pub(crate) fn cell_sinks(&mut self, at: usize) -> &mut Sinks {
         &mut self.cells[at].sinks
     }
 
-    /// Counts a value that has no cell.
+    /// Counts a value without a cell.
     pub(crate) fn leave_out(&mut self) {
         self.left_out += 1;
     }

@@ -1,41 +1,41 @@
-//! Thresholds: conditions on what was measured, in k6's grammar, with k6's words for what is wrong.
+//! Thresholds: conditions on the measurements, with k6's grammar and error messages.
 //!
-//! `<aggregation> <operator> <number>`, as `p(95)<500`. A threshold is read and checked against its
-//! metric's type before the run, and judged as often as the caller likes.
+//! The form is `<aggregation> <operator> <number>`, such as `p(95)<500`. A threshold is parsed and
+//! checked against its metric's type before the run, and may be judged any number of times.
 
 use crate::submetric::split;
 use crate::{MetricType, Registry, Sink, SubmetricError, SubmetricSet, Totals};
 
-/// A threshold as a script states it.
+/// A threshold as written in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThresholdSource {
     /// The condition.
     pub expression: String,
-    /// Whether the run ends when it is crossed.
+    /// True if the run ends when it is crossed.
     pub abort_on_fail: bool,
-    /// For so many nanoseconds from the run's begin it ends nothing, if that is said.
+    /// The time from the run's begin in which it does not end the run, in nanoseconds, if set.
     pub delay_abort_eval_ns: Option<u64>,
 }
 
-/// Why a threshold is none. The command ends with exit code 104.
+/// The reason why a threshold is invalid. The command ends with exit code 104.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ThresholdError {
-    /// The name of the metric cannot be read.
+    /// The name of the metric is invalid.
     #[error("unable to validate threshold expressions; reason: parsing metric name failed, {0}")]
     Name(#[from] SubmetricError),
-    /// There is no such metric.
+    /// The metric does not exist.
     #[error("invalid threshold defined on {0}; reason: no metric name {0:?} found")]
     Unknown(String),
-    /// There is no operator, or nothing beside it.
+    /// The operator is missing, or one of its sides.
     #[error("failed parsing threshold expression {0:?}; reason: malformed threshold expression")]
     Malformed(String),
-    /// The aggregation is none.
+    /// The aggregation is unknown.
     #[error(
         "failed parsing threshold expression's {0:?} left hand side; reason: failed parsing \
          method from expression"
     )]
     Aggregation(String),
-    /// The number is none.
+    /// The number is invalid.
     #[error(
         "failed parsing threshold expresion's {expression:?} right hand side; reason: \
          strconv.ParseFloat: parsing {number:?}: invalid syntax"
@@ -43,10 +43,10 @@ pub enum ThresholdError {
     Number {
         /// The condition.
         expression: String,
-        /// What stands where the number should.
+        /// The text in place of the number.
         number: String,
     },
-    /// Metrics of that type have no such aggregation.
+    /// The aggregation is not available for metrics of this type.
     #[error(
         "invalid threshold {expression:?} applied on metric {metric}; reason: unsupported \
          aggregation method {method} on metric of type {}. supported aggregation methods for this \
@@ -73,7 +73,7 @@ fn supported(kind: MetricType) -> &'static str {
     }
 }
 
-/// What is compared with the number.
+/// The value to compare with the number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Aggregation {
     Count,
@@ -97,7 +97,7 @@ enum Operator {
     NotEqual,
 }
 
-/// Longer ones first: `<=` begins with `<`.
+/// The operators, longer ones first: `<=` begins with `<`.
 const OPERATORS: [(&str, Operator); 7] = [
     ("===", Operator::Equal),
     ("<=", Operator::LessOrEqual),
@@ -111,31 +111,31 @@ const OPERATORS: [(&str, Operator); 7] = [
 #[derive(Clone, Debug)]
 struct Threshold {
     source: ThresholdSource,
-    /// The aggregation's text, as `p(95)`.
+    /// The text of the aggregation, such as `p(95)`.
     label: String,
     aggregation: Aggregation,
     operator: Operator,
     number: f64,
 }
 
-/// What became of a threshold.
+/// The result of a threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The name of the metric or submetric.
     pub metric: String,
-    /// The condition, as the script states it.
+    /// The condition, as written in the script.
     pub expression: String,
-    /// The aggregation's text, as `p(95)`.
+    /// The text of the aggregation, such as `p(95)`.
     pub label: String,
-    /// The value that was compared; `None` where there is none.
+    /// The compared value; `None` if there is none.
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// The bound that the value was compared with.
     pub bound: f64,
-    /// How many values its metric has.
+    /// The number of values of the metric.
     pub samples: u64,
-    /// Whether the condition holds.
+    /// True if the condition holds.
     pub is_ok: bool,
-    /// Whether the run is to end for it now.
+    /// True if it ends the run now.
     pub aborts: bool,
 }
 
@@ -147,17 +147,17 @@ pub struct Thresholds {
 
 #[derive(Clone, Debug)]
 struct OfMetric {
-    /// As the script has it, with spaces around the tags left out.
+    /// The name as written in the script, without spaces around the tags.
     name: String,
     kind: MetricType,
     thresholds: Vec<Threshold>,
 }
 
 impl Thresholds {
-    /// Reads the thresholds of a script, by metric.
+    /// Parses the thresholds of a script, by metric.
     ///
     /// # Errors
-    /// If a metric is not there or a condition is none.
+    /// If a metric does not exist or a condition is invalid.
     pub fn new(
         sources: impl IntoIterator<Item = (String, Vec<ThresholdSource>)>,
         registry: &Registry,
@@ -169,21 +169,21 @@ impl Thresholds {
         Ok(Thresholds { of_metrics })
     }
 
-    /// The submetrics that they name, and the one that is always there.
+    /// Returns the submetrics that the thresholds name, and the one that always exists.
     ///
     /// # Errors
-    /// None for thresholds that were read against this registry.
+    /// Never for thresholds that were parsed with this registry.
     pub fn submetrics(&self, registry: &Registry) -> Result<SubmetricSet, SubmetricError> {
         let names = self.of_metrics.iter().map(|metric| metric.name.as_str());
         SubmetricSet::new(names, registry)
     }
 
-    /// The names of the metrics that have thresholds, in their order.
+    /// Returns the names of the metrics that have thresholds, in their order.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.of_metrics.iter().map(|metric| metric.name.as_str())
     }
 
-    /// Those on the metric of this name, as the script states them.
+    /// Returns the thresholds of the metric with this name, as written in the script.
     pub fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a ThresholdSource> {
         let metrics = self.of_metrics.iter();
         let own = metrics.filter(move |metric| metric.name == name);
@@ -191,18 +191,18 @@ impl Thresholds {
         own.map(|threshold| &threshold.source)
     }
 
-    /// Whether there are none.
+    /// True if there is no threshold.
     pub fn is_empty(&self) -> bool {
         self.of_metrics.is_empty()
     }
 
-    /// Judges them while the run lasts, so many nanoseconds after its begin: metrics without a
-    /// value are left out.
+    /// Judges the thresholds while the run lasts, this many nanoseconds after its begin; metrics
+    /// without a value are skipped.
     pub fn evaluate(&self, totals: &Totals, elapsed_ns: u64) -> Vec<Outcome> {
         self.judge(totals, elapsed_ns, false)
     }
 
-    /// Judges them at the end of a run that lasted so many nanoseconds.
+    /// Judges the thresholds at the end of a run that lasted this many nanoseconds.
     pub fn conclude(&self, totals: &Totals, elapsed_ns: u64) -> Vec<Outcome> {
         self.judge(totals, elapsed_ns, true)
     }
@@ -226,13 +226,13 @@ impl Thresholds {
     }
 }
 
-/// What k6 logs when thresholds were crossed; `None` if none was.
+/// Returns k6's log message about crossed thresholds; `None` if no threshold was crossed.
 pub fn crossed(outcomes: &[Outcome]) -> Option<String> {
     let names = crossed_metrics(outcomes)?;
     Some(format!("thresholds on metrics '{names}' have been crossed"))
 }
 
-/// What k6 logs when thresholds end a run; `None` if none does.
+/// Returns k6's log message about thresholds that end a run; `None` if no threshold does.
 pub fn aborting(outcomes: &[Outcome]) -> Option<String> {
     outcomes.iter().find(|outcome| outcome.aborts)?;
     let names = crossed_metrics(outcomes)?;
@@ -269,7 +269,8 @@ impl Threshold {
 }
 
 impl Aggregation {
-    /// Its value; 0 where the sink's type has no such one, which reading refuses.
+    /// Returns the value of the aggregation; 0 if the sink's type does not have it, which parsing
+    /// refuses.
     pub(crate) fn of(self, sink: &Sink, elapsed_ns: u64) -> f64 {
         match (self, sink) {
             (Aggregation::Count, Sink::Counter(counter)) => counter.count,
@@ -289,7 +290,7 @@ impl Aggregation {
         }
     }
 
-    /// The aggregation that a text like `p(95)` names.
+    /// Parses an aggregation such as `p(95)`.
     pub(crate) fn parse(text: &str) -> Option<Aggregation> {
         Some(match text {
             "count" => Aggregation::Count,
@@ -317,7 +318,7 @@ impl Aggregation {
     }
 }
 
-/// So many in this time, as a rate; 0 in no time.
+/// Returns a count as a rate per second; 0 if no time has passed.
 pub(crate) fn per_second(count: f64, elapsed_ns: u64) -> f64 {
     match elapsed_ns {
         0 => 0.0,
@@ -346,7 +347,7 @@ fn of_metric(
     let parsed: Vec<_> = sources.into_iter().map(parse).collect::<Result<_, _>>()?;
     let (metric, _) = split(&name)?;
     let unknown = || ThresholdError::Unknown(name.clone());
-    // Reads the tags as well.
+    // This also checks the tags.
     SubmetricSet::new([name.as_str()], registry).map_err(|error| match error {
         SubmetricError::Unknown(_) => unknown(),
         other => ThresholdError::Name(other),
@@ -366,7 +367,7 @@ fn of_metric(
     })
 }
 
-/// The name without spaces around its tags.
+/// Returns the name without spaces around its tags.
 fn trimmed(name: &str) -> Result<String, SubmetricError> {
     Ok(match split(name)? {
         (metric, Some(suffix)) => format!("{metric}{{{}}}", suffix.trim()),

@@ -1,11 +1,11 @@
-//! All that was measured in a run so far.
+//! The measurements of a run so far.
 
 use crate::recorder::RecorderSetup;
 use crate::tally::{Portion, Tally};
 use crate::{Contains, MetricId, Sink};
 use std::sync::Arc;
 
-/// All that was measured in a run so far.
+/// The measurements of a run so far.
 #[derive(Debug)]
 pub struct Totals {
     pub(crate) setup: Arc<RecorderSetup>,
@@ -16,16 +16,16 @@ pub struct Totals {
 /// A metric or submetric that has values.
 #[derive(Clone, Debug)]
 pub struct Observed<'a> {
-    /// Its name; that of a submetric has its tags in braces.
+    /// The name; the name of a submetric has its tags in braces.
     pub name: String,
-    /// What its values are.
+    /// The unit of its values.
     pub contains: Contains,
-    /// What is made of them.
+    /// The aggregated values.
     pub sink: &'a Sink,
 }
 
 impl Totals {
-    /// Nothing yet.
+    /// Creates totals without values.
     pub fn new(setup: Arc<RecorderSetup>) -> Self {
         Totals {
             setup,
@@ -33,22 +33,22 @@ impl Totals {
         }
     }
 
-    /// Adds what a worker measured; its samples are for the outputs.
+    /// Adds the measurements of a worker, without its samples, which are for the outputs.
     pub fn add(&mut self, portion: &Portion) {
         self.tally.merge(&portion.tally);
     }
 
-    /// What the run records, and how.
+    /// Returns the setup of the run's recorders.
     pub fn setup(&self) -> &Arc<RecorderSetup> {
         &self.setup
     }
 
-    /// The sink of a metric; `None` without a value.
+    /// Returns the sink of a metric; `None` without a value.
     pub fn sink(&self, metric: MetricId) -> Option<&Sink> {
         self.tally.sinks.get(metric)
     }
 
-    /// All metrics and submetrics that have values, each metric before its submetrics.
+    /// Returns all metrics and submetrics that have values, each metric before its submetrics.
     pub fn observed(&self) -> Vec<Observed<'_>> {
         let mut found = Vec::new();
         for (index, metric) in self.setup.registry.all().into_iter().enumerate() {
@@ -71,8 +71,8 @@ impl Totals {
         found
     }
 
-    /// The sink of the metric or submetric of this name, as thresholds name it; `None` without a
-    /// value.
+    /// Returns the sink of the metric or submetric with this name, as thresholds write it; `None`
+    /// without a value.
     pub fn by_name(&self, name: &str) -> Option<&Sink> {
         match self.setup.submetrics.by_name(name) {
             Some(index) => self.tally.submetric(index),

@@ -1,19 +1,20 @@
 //! The distribution of a trend's values in bounded memory.
 //!
-//! Values are kept as they are up to [`EXACT`]; percentiles are then k6's: linear between the two
-//! values around rank (n - 1) · p. Beyond, they are folded into buckets that are 2^-10 of their
-//! magnitude wide, so that the middle of one is within 0.05 % of each value in it. Adding is a push
-//! until a fold: sums and extremes of the values that are kept are made when somebody asks.
+//! Up to [`EXACT`] values are stored individually; percentiles are then k6's: linear between the
+//! two values around rank (n - 1) · p. Further values are folded into buckets whose width is 2^-10
+//! of their magnitude, so that the middle of a bucket is within 0.05 % of each value in it. Adding
+//! a value is a push, except when values are folded: sums and extremes of the individual values are
+//! computed on demand.
 
 use crate::exact::{number, numbers};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// So many values are kept as they are.
+/// The maximum number of values that are stored individually.
 pub(crate) const EXACT: usize = 8192;
-/// Bits of a number that a bucket does not tell apart: all but sign, exponent and 10 bits.
+/// The number of low bits that a bucket ignores: all but sign, exponent and 10 bits.
 const SHIFT: u32 = 42;
-/// Buckets of a page, as a power of two.
+/// The number of buckets in a page, as a power of two.
 const PAGE_BITS: u32 = 6;
 
 type Page = [u64; 1 << PAGE_BITS];
@@ -35,7 +36,7 @@ struct Folded {
     min: f64,
     #[serde(with = "number")]
     max: f64,
-    /// Counts by bucket; pages without a count are absent.
+    /// The counts by bucket; pages without a count are absent.
     #[serde(serialize_with = "to_counts", deserialize_with = "of_counts")]
     pages: BTreeMap<u32, Box<Page>>,
 }
@@ -61,7 +62,7 @@ impl Trend {
         self.raw.push(value);
     }
 
-    /// Adds all that the other one holds.
+    /// Adds all values of another trend.
     pub fn merge(&mut self, other: &Trend) {
         self.raw.extend_from_slice(&other.raw);
         if let Some(theirs) = &other.folded {
@@ -72,13 +73,12 @@ impl Trend {
         }
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.raw.len() as u64 + self.folded.as_ref().map_or(0, |folded| folded.count)
     }
 
-    /// The values, each with how often it occurs: those that are folded by the middle of their
-    /// buckets.
+    /// Returns the values, each with its count: folded values as the middle of their buckets.
     pub fn values(&self) -> impl Iterator<Item = (f64, u64)> {
         let folded = self.folded.iter().flat_map(|folded| {
             let buckets = folded.buckets().filter(|(_, count)| *count > 0);
@@ -87,13 +87,13 @@ impl Trend {
         self.raw.iter().map(|value| (*value, 1)).chain(folded)
     }
 
-    /// Their sum.
+    /// Returns the sum of the values.
     pub fn sum(&self) -> f64 {
         let kept: f64 = self.raw.iter().sum();
         kept + self.folded.as_ref().map_or(0.0, |folded| folded.sum)
     }
 
-    /// Their mean; 0 without a value.
+    /// Returns the mean of the values; 0 without a value.
     pub fn mean(&self) -> f64 {
         match self.count() {
             0 => 0.0,
@@ -101,7 +101,7 @@ impl Trend {
         }
     }
 
-    /// The smallest of them; 0 without a value.
+    /// Returns the smallest value; 0 without a value.
     pub fn min(&self) -> f64 {
         let first = self
             .folded
@@ -110,7 +110,7 @@ impl Trend {
         self.or_zero(self.raw.iter().copied().fold(first, f64::min))
     }
 
-    /// The largest of them; 0 without a value.
+    /// Returns the largest value; 0 without a value.
     pub fn max(&self) -> f64 {
         let first = self
             .folded
@@ -119,12 +119,12 @@ impl Trend {
         self.or_zero(self.raw.iter().copied().fold(first, f64::max))
     }
 
-    /// Whether percentiles are exact, as k6's.
+    /// True if percentiles are exact, as in k6.
     pub fn is_exact(&self) -> bool {
         self.folded.is_none()
     }
 
-    /// The percentiles at these shares (0 to 1), in their order; 0 without a value.
+    /// Returns the percentiles at these shares (0 to 1), in their order; 0 without a value.
     pub fn percentiles(&self, shares: &[f64]) -> Vec<f64> {
         match &self.folded {
             None => {
@@ -194,7 +194,7 @@ impl Folded {
         }
     }
 
-    /// The value of this rank, from 0, to within 0.05 %.
+    /// Returns the value of this rank, from 0, with an error of at most 0.05 %.
     fn at(&self, rank: u64) -> f64 {
         let mut passed = 0;
         for (bucket, count) in self.buckets() {
@@ -206,12 +206,12 @@ impl Folded {
         self.max
     }
 
-    /// The number in the middle of a bucket, as far as there may be such a value in it.
+    /// Returns the number in the middle of a bucket, limited to the range of the values.
     fn middle(&self, bucket: u32) -> f64 {
         middle_of(bucket).clamp(self.min, self.max)
     }
 
-    /// All buckets of the pages that are there, in rising order, with their counts.
+    /// Returns all buckets of the existing pages with their counts, in rising order.
     fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
         self.pages.iter().flat_map(|(page, counts)| {
             let first = page << PAGE_BITS;
@@ -223,7 +223,7 @@ impl Folded {
     }
 }
 
-/// Pages on their way to another process: buckets with their counts.
+/// Serialises pages for another process: buckets with their counts.
 fn to_counts<S: Serializer>(pages: &BTreeMap<u32, Box<Page>>, to: S) -> Result<S::Ok, S::Error> {
     let buckets = pages.iter().flat_map(|(page, counts)| {
         let numbered = (page << PAGE_BITS..).zip(counts.iter());
@@ -240,7 +240,7 @@ fn of_counts<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<u32, Box<Pag
     Ok(folded.pages)
 }
 
-/// The bucket of a number; buckets are in the order of their numbers.
+/// Returns the bucket of a number; buckets are in the order of their numbers.
 fn bucket_of(value: f64) -> u32 {
     let bits = value.to_bits();
     let ordered = match value.is_sign_negative() {
@@ -250,7 +250,7 @@ fn bucket_of(value: f64) -> u32 {
     (ordered >> SHIFT) as u32
 }
 
-/// The number in the middle of a bucket; 0 in that of 0.
+/// Returns the number in the middle of a bucket; 0 for the bucket of 0.
 fn middle_of(bucket: u32) -> f64 {
     if bucket == bucket_of(0.0) || bucket == bucket_of(-0.0) {
         return 0.0;

@@ -6,7 +6,7 @@ use super::{Ended, Shown};
 use crate::threshold::{Aggregation, per_second};
 use crate::{Contains, Sink, builtin};
 
-/// Sections in their order.
+/// The sections, in their order.
 const SECTIONS: [&str; 6] = [
     "CUSTOM",
     "HTTP",
@@ -16,7 +16,7 @@ const SECTIONS: [&str; 6] = [
     "WEBSOCKET",
 ];
 
-/// How often a check passed and failed, by name.
+/// The name of a check, its passes and its failures.
 pub(super) type Check = (String, u64, u64);
 
 /// A line of a table.
@@ -26,9 +26,9 @@ struct Row {
 }
 
 enum Cells {
-    /// A trend's, each under its statistic.
+    /// The cells of a trend, one for each statistic.
     Stats(Vec<String>),
-    /// The first value, and what follows.
+    /// The first value, and the further values.
     Values(String, Vec<String>),
 }
 
@@ -41,7 +41,7 @@ struct Widths {
     second: usize,
 }
 
-/// The checks and metrics, indented by so many columns.
+/// Formats the checks and metrics, indented by this number of columns.
 pub(super) fn block(ended: &Ended<'_>, checks: &[Check], shown: &[Shown], indent: usize) -> String {
     let mut parts = Vec::new();
     let paint = Paint::of(ended, false);
@@ -68,7 +68,7 @@ pub(super) fn block(ended: &Ended<'_>, checks: &[Check], shown: &[Shown], indent
     parts.join("\n")
 }
 
-/// Metrics in columns.
+/// Formats metrics in columns.
 pub(super) fn table_of(ended: &Ended<'_>, shown: &[Shown], paint: Paint) -> Vec<String> {
     let rows: Vec<Row> = shown.iter().map(|shown| row(ended, shown)).collect();
     table(&rows, paint)
@@ -79,7 +79,7 @@ fn lines(lines: &[String], indent: usize) -> String {
     indented.collect()
 }
 
-/// A check, and how often it failed, if it did, each with its indentation.
+/// Formats a check and, if it failed, its counts, each with its indentation.
 fn check_lines(check: &Check, indents: (usize, usize), paint: Paint) -> Vec<String> {
     let (first, second) = check_texts(check);
     let part = Part::held(second.is_none());
@@ -89,7 +89,7 @@ fn check_lines(check: &Check, indents: (usize, usize), paint: Paint) -> Vec<Stri
         .collect()
 }
 
-/// What is said of a check, and how often it failed, if it did.
+/// Returns the text of a check and, if it failed, its counts.
 pub(super) fn check_texts((name, passes, fails): &Check) -> (String, Option<String>) {
     if *fails == 0 {
         return (format!("✓ {name}"), None);

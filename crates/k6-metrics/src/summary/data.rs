@@ -1,25 +1,25 @@
-//! The summary as JSON: what `handleSummary` receives, and what `--summary-export` writes.
+//! The summary as JSON: the argument of `handleSummary`, and the file of `--summary-export`.
 
 use super::Ended;
 use crate::threshold::{Aggregation, per_second};
 use crate::{Sink, Tally, Totals};
 use serde_json::{Map, Value, json};
 
-/// What `handleSummary` is told besides the metrics.
+/// The data for `handleSummary` in addition to the metrics.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
-    /// Whether standard output is a terminal.
+    /// True if standard output is a terminal.
     pub is_stdout_tty: bool,
-    /// Whether standard error is a terminal.
+    /// True if standard error is a terminal.
     pub is_stderr_tty: bool,
-    /// Whether colours are unwanted.
+    /// True if colours are disabled.
     pub no_color: bool,
-    /// What `setup` returned.
+    /// The result of `setup`.
     pub setup_data: Option<Value>,
 }
 
-/// The argument of `handleSummary`. `md5_hex` makes the identifiers of groups and checks of their
-/// paths.
+/// Returns the argument of `handleSummary`. `md5_hex` computes the identifiers of groups and checks
+/// from their paths.
 pub fn handle_summary_data(
     ended: &Ended<'_>,
     around: &Surroundings,
@@ -46,8 +46,8 @@ pub fn handle_summary_data(
     data
 }
 
-/// What `--summary-export` writes, with what `setup` returned. `md5_hex` as for
-/// [`handle_summary_data`].
+/// Returns the content of the file of `--summary-export`, with the result of `setup`. `md5_hex` as
+/// for [`handle_summary_data`].
 pub fn export(
     ended: &Ended<'_>,
     setup_data: Option<Value>,
@@ -64,7 +64,7 @@ pub fn export(
     data
 }
 
-/// The groups and checks so far, in lists. `md5_hex` as for [`handle_summary_data`].
+/// Returns the groups and checks so far, in lists. `md5_hex` as for [`handle_summary_data`].
 pub fn root_group(totals: &Totals, md5_hex: &dyn Fn(&str) -> String) -> Value {
     let tally = &totals.tally;
     Tree {
@@ -144,9 +144,9 @@ fn values(ended: &Ended<'_>, sink: &Sink, rate_key: &str) -> Map<String, Value> 
     named.collect()
 }
 
-/// A number as JavaScript writes it: whole ones without a decimal point.
+/// Returns a number as JavaScript prints it: whole ones without a decimal point.
 pub(super) fn number(value: f64) -> Value {
-    // Whole numbers up to here are exact.
+    // Whole numbers up to this limit are exact.
     const EXACT: f64 = 9e15;
     match value.fract() == 0.0 && value.abs() < EXACT {
         true => json!(value as i64),
@@ -158,7 +158,7 @@ pub(super) fn number(value: f64) -> Value {
 pub(super) struct Tree<'a> {
     pub(super) tally: &'a Tally,
     pub(super) md5_hex: &'a dyn Fn(&str) -> String,
-    /// Whether groups and checks stand under their names, or in lists.
+    /// True if groups and checks are in objects by name, otherwise in lists.
     pub(super) is_keyed: bool,
 }
 
@@ -188,7 +188,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The paths of the groups in this one.
+    /// Returns the paths of the groups in this one.
     pub(super) fn children(&self, path: &str) -> Vec<String> {
         let of_checks = self.tally.checks().iter().map(|check| &check.group);
         let mut found: Vec<String> = Vec::new();
@@ -206,7 +206,7 @@ impl Tree<'_> {
         found
     }
 
-    /// The checks of a group; those of several scenarios together.
+    /// Returns the checks of a group; those of several scenarios are added up.
     pub(super) fn check_counts(&self, path: &str) -> Vec<(String, u64, u64)> {
         let mut found: Vec<(String, u64, u64)> = Vec::new();
         for check in self

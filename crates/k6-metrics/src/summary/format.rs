@@ -2,7 +2,7 @@
 
 use crate::Contains;
 
-/// A unit that all times of a summary are in.
+/// A common unit for all times of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds.
@@ -14,7 +14,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// The unit of this option: `s`, `ms` or `us`.
+    /// Returns the unit of this option: `s`, `ms` or `us`.
     pub fn parse(text: &str) -> Option<TimeUnit> {
         match text {
             "s" => Some(TimeUnit::Seconds),
@@ -24,7 +24,7 @@ impl TimeUnit {
         }
     }
 
-    /// The option that names it.
+    /// Returns the option for this unit.
     pub fn option(self) -> &'static str {
         match self {
             TimeUnit::Seconds => "s",
@@ -34,7 +34,7 @@ impl TimeUnit {
     }
 }
 
-/// A value of a metric that contains this.
+/// Formats a value of a metric with this unit.
 pub(super) fn value(value: f64, contains: Contains, unit: Option<TimeUnit>) -> String {
     match contains {
         Contains::Default => number(value),
@@ -43,14 +43,14 @@ pub(super) fn value(value: f64, contains: Contains, unit: Option<TimeUnit>) -> S
     }
 }
 
-/// At most 6 decimals, without zeros at the end.
+/// Formats a number with at most 6 decimals, without trailing zeros.
 pub(super) fn number(value: f64) -> String {
     let rounded: f64 = format!("{value:.6}").parse().unwrap_or(value);
-    // Zero has no sign.
+    // Zero is printed without a sign.
     format!("{}", rounded + 0.0)
 }
 
-/// Bytes in units of 1000, with a decimal below ten of a unit.
+/// Formats bytes in units of 1000, with a decimal below ten of a unit.
 fn data(bytes: f64) -> String {
     const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
     let (mut amount, mut unit) = (bytes, 0);
@@ -95,14 +95,14 @@ fn minutes(ms: f64) -> String {
     }
 }
 
-/// Two decimals, the rest cut off, without zeros at the end.
+/// Truncates a number to two decimals.
 fn cut(value: f64) -> f64 {
     (value * 100.0).trunc() / 100.0
 }
 
-/// A share as a percentage with two decimals, the rest cut off.
+/// Formats a share as a percentage, truncated to two decimals.
 pub(super) fn share(share: f64) -> String {
-    // 0.29 * 100 is a little less than 29.
+    // 0.29 * 100 is slightly less than 29.
     let hundredths = (share * 1e4 * (1.0 + 1e-15)).trunc();
     format!("{:.2}%", hundredths / 100.0)
 }

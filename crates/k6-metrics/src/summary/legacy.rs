@@ -1,15 +1,15 @@
-//! The summary as older versions of k6 print it: groups with their checks, then all metrics in one
-//! list, with marks before those that have thresholds.
+//! The summary in the form of older versions of k6: groups with their checks, then all metrics in
+//! one list, with marks before those that have thresholds.
 
 use super::block::{check_texts, table_of};
 use super::data::Tree;
 use super::paint::{Paint, Part};
 use super::{Ended, Shown};
 
-/// The columns that everything is indented by.
+/// The indentation of all lines, in columns.
 const INDENT: usize = 5;
 
-/// The summary in the form of k6's `--summary-mode legacy`.
+/// Formats the summary of k6's `--summary-mode legacy`.
 pub fn legacy(ended: &Ended<'_>) -> String {
     let tree = Tree {
         tally: &ended.totals.tally,
@@ -27,7 +27,7 @@ pub fn legacy(ended: &Ended<'_>) -> String {
     text + "\n"
 }
 
-/// The checks of a group, then the groups in it.
+/// Formats the checks of a group, then the groups in it.
 fn group(tree: &Tree<'_>, path: &str, indent: usize, (paint, text): (Paint, &mut String)) {
     let checks = tree.check_counts(path);
     for check in &checks {
@@ -48,7 +48,7 @@ fn group(tree: &Tree<'_>, path: &str, indent: usize, (paint, text): (Paint, &mut
     }
 }
 
-/// A line of a metric behind its mark; that of a submetric stands where its own name begins.
+/// Formats the line of a metric after its mark; the mark of a submetric is before its own name.
 fn marked(ended: &Ended<'_>, shown: &Shown, (paint, line): (Paint, &str)) -> String {
     let name = shown.name();
     let mut own = ended

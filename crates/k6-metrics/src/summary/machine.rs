@@ -1,4 +1,4 @@
-//! The newer form of the summary for programs, which `--new-machine-readable-summary` asks for.
+//! The newer form of the summary for programs, which `--new-machine-readable-summary` selects.
 
 use super::data::number;
 use super::text::{by_name, is_shown};
@@ -7,18 +7,18 @@ use crate::Sink;
 use crate::threshold::Aggregation;
 use serde_json::{Map, Value, json};
 
-/// What is said of a run beside what was measured.
+/// The description of a run in addition to its measurements.
 #[derive(Clone, Debug)]
 pub struct Described {
-    /// The source of its script.
+    /// The source of the script.
     pub script: String,
-    /// The version of k6 that is spoken.
+    /// The version of k6 that is emulated.
     pub version: String,
-    /// When the summary is made, in RFC 3339.
+    /// The time at which the summary is created, in RFC 3339.
     pub at: String,
 }
 
-/// The summary in its newer form. A full one has all metrics.
+/// Returns the summary in its newer form. A full one contains all metrics.
 pub fn machine_readable(ended: &Ended<'_>, is_full: bool, described: &Described) -> Value {
     let shown = ended.shown();
     let shown = shown.iter().filter(|shown| is_shown(shown, is_full));
@@ -81,7 +81,7 @@ fn metric(ended: &Ended<'_>, shown: &Shown) -> Value {
     entry(&shown.name(), shown.sink.kind().name(), contains, values)
 }
 
-/// The statistics of a trend; `p(95)` is `p95` here.
+/// Returns the statistics of a trend; `p(95)` is called `p95` here.
 fn stats(ended: &Ended<'_>, sink: &Sink) -> Value {
     let stats = ended.trend_stats.iter().filter_map(|name| {
         let value = Aggregation::parse(name)?.of(sink, ended.elapsed_ns);

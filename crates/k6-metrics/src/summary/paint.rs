@@ -2,27 +2,27 @@
 
 use super::Ended;
 
-/// What a part of the summary is. Its numbers are those of ECMA-48, 8.3.117 (SGR).
+/// The kinds of text in the summary. Their numbers are those of ECMA-48, 8.3.117 (SGR).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     /// A title.
     Title,
-    /// A check or threshold that held.
+    /// A check or threshold that passed.
     Good,
-    /// One that did not.
+    /// A check or threshold that failed.
     Bad,
-    /// What was asked for.
+    /// The condition of a threshold.
     Asked,
     /// A value.
     Value,
-    /// What follows the first value.
+    /// The text after the first value.
     More,
     /// The dots between a name and its values.
     Dots,
 }
 
 impl Part {
-    /// The part of what held or did not.
+    /// Returns the part for a passed or failed condition.
     pub(super) fn held(is_ok: bool) -> Self {
         if is_ok { Part::Good } else { Part::Bad }
     }
@@ -42,7 +42,7 @@ impl Part {
     }
 }
 
-/// How one form of the summary is coloured.
+/// The colours of one form of the summary.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paint {
     has_colours: bool,
@@ -50,7 +50,7 @@ pub(super) struct Paint {
 }
 
 impl Paint {
-    /// That of the usual form, or of the older one.
+    /// Returns the colours of the usual form, or of the older one.
     pub(super) fn of(ended: &Ended<'_>, is_legacy: bool) -> Self {
         Paint {
             has_colours: ended.has_colours,
@@ -58,7 +58,7 @@ impl Paint {
         }
     }
 
-    /// A text in the colour of its part.
+    /// Returns a text in the colour of its part.
     pub(super) fn text(self, part: Part, text: &str) -> String {
         match self.has_colours {
             true => format!("\u{1b}[{}m{text}\u{1b}[0m", part.numbers(self.is_legacy)),
@@ -66,13 +66,13 @@ impl Paint {
         }
     }
 
-    /// The same, with spaces behind it up to this width.
+    /// Returns a text in the colour of its part, padded with spaces to this width.
     pub(super) fn padded(self, part: Part, text: &str, width: usize) -> String {
         let missing = width.saturating_sub(text.chars().count());
         format!("{}{:missing$}", self.text(part, text), "")
     }
 
-    /// A statistic with its value, with spaces behind it up to this width.
+    /// Returns a statistic with its value in colour, padded with spaces to this width.
     pub(super) fn stat(self, text: &str, width: usize) -> String {
         match text.split_once('=') {
             Some((name, value)) => {

@@ -43,7 +43,7 @@ fn thresholds(registry: &Registry) -> Thresholds {
     Thresholds::new(all, registry).unwrap()
 }
 
-/// A run of two seconds: two requests in a group, three checks, a gauge.
+/// Returns a run of two seconds: two requests in a group, three checks, a gauge.
 fn run() -> (Totals, Vec<Outcome>) {
     let registry = Arc::new(Registry::new());
     let gauge = registry.register("my_gauge", MetricType::Gauge, Contains::Default);
@@ -194,7 +194,7 @@ fn handle_summary_gets_lists_and_a_file_gets_names() {
     assert_eq!(file["setup_data"]["user"], 7);
 }
 
-/// The summary of one request with this duration and this response time, in milliseconds.
+/// Returns the summary of one request with this duration and this response time, in milliseconds.
 fn of_response(waiting: f64, response: f64, is_full: bool) -> String {
     let setup = Arc::new(RecorderSetup::default());
     let mut recorder = Recorder::new(Arc::clone(&setup));
@@ -285,7 +285,7 @@ fn what_was_observed_so_far_is_told_by_name() {
     assert_eq!(root["groups"][0]["checks"][1]["fails"], 1);
 }
 
-/// A summary with colours, in which `<` and `>` stand for how k6 begins and ends them: `<32;✓>`.
+/// Returns a summary with colours, in which `<` and `>` stand for their begin and end: `<32;✓>`.
 fn coloured(make: impl Fn(&Ended<'_>) -> String) -> String {
     let text = with_ended(|ended| {
         make(&Ended {
@@ -327,7 +327,7 @@ fn colours_change_nothing_else() {
     }
 }
 
-// As k6 1.8.1 writes on a terminal.
+// The expected texts are those of k6 1.8.1 on a terminal.
 #[test]
 fn on_a_terminal_the_summary_has_k6s_colours() {
     let full = coloured(|ended| text(ended, true));

@@ -9,7 +9,7 @@ use crate::threshold::Aggregation;
 use crate::{CheckCount, Contains, MetricType, Outcome, builtin};
 use std::fmt::Write;
 
-/// Beginnings of names that a compact summary leaves out.
+/// The prefixes of names that a compact summary omits.
 const ONLY_FULL: [&str; 6] = [
     "http_req_blocked",
     "http_req_connecting",
@@ -19,7 +19,8 @@ const ONLY_FULL: [&str; 6] = [
     "http_req_waiting",
 ];
 
-/// The summary in k6's form. A full one shows all metrics, and blocks of groups and scenarios.
+/// Formats the summary in k6's form. A full one shows all metrics, and blocks of groups and
+/// scenarios.
 pub fn text(ended: &Ended<'_>, is_full: bool) -> String {
     let shown = ended.shown();
     let mut text = "\n\n".to_owned();
@@ -44,7 +45,7 @@ fn title(ended: &Ended<'_>, before: &str, name: &str) -> String {
     format!("{before}{name} \n\n")
 }
 
-/// Whether a compact summary or a full one shows it.
+/// True if the summary shows the metric.
 pub(super) fn is_shown(shown: &Shown, is_full: bool) -> bool {
     let is_detail = ONLY_FULL
         .iter()
@@ -52,8 +53,8 @@ pub(super) fn is_shown(shown: &Shown, is_full: bool) -> bool {
     !matches!(shown.parent.as_str(), "checks" | "group_duration") && (is_full || !is_detail)
 }
 
-/// Whether the response times from intended starts tell nothing beside the durations: no statistic
-/// of them differs by more than a tenth and 50 µs.
+/// True if the response times from intended starts add nothing to the durations: each of their
+/// statistics differs by at most a tenth or 50 µs.
 fn response_is_duration(ended: &Ended<'_>, shown: &[Shown]) -> bool {
     let whole = |id| {
         let mut all = shown.iter();
@@ -72,7 +73,7 @@ fn response_is_duration(ended: &Ended<'_>, shown: &[Shown]) -> bool {
     })
 }
 
-/// Checks of the same name together.
+/// Adds up checks of the same name.
 pub(super) fn by_name<'a>(counts: impl Iterator<Item = &'a CheckCount>) -> Vec<Check> {
     let mut checks: Vec<Check> = Vec::new();
     let mut index = std::collections::HashMap::new();
@@ -121,7 +122,8 @@ fn thresholds(ended: &Ended<'_>, shown: &[Shown], text: &mut String) {
     text.push('\n');
 }
 
-/// The value that was compared. One of a trend that is no percentile must be in the summary.
+/// Formats the compared value. A statistic of a trend other than a percentile must be in the
+/// summary.
 fn threshold_value(ended: &Ended<'_>, shown: &Shown, outcome: &Outcome) -> String {
     let aggregation = Aggregation::parse(&outcome.label);
     let (Some(found), Some(aggregation)) = (outcome.value, aggregation) else {
@@ -138,7 +140,7 @@ fn threshold_value(ended: &Ended<'_>, shown: &Shown, outcome: &Outcome) -> Strin
     }
 }
 
-/// The blocks of scenarios, if there are named ones, or else those of groups.
+/// Formats the blocks of scenarios if there are named ones, otherwise those of groups.
 fn places(ended: &Ended<'_>, text: &mut String) {
     let cells = ended.totals.tally.cells();
     let mut names: Vec<&str> = cells.iter().map(|cell| cell.scenario.as_str()).collect();
@@ -183,7 +185,7 @@ fn groups(ended: &Ended<'_>, scenario: Option<&str>, text: &mut String) {
     }
 }
 
-/// The groups within this one, indented by so many columns.
+/// Formats the groups within this one, indented by this number of columns.
 fn nested(ended: &Ended<'_>, place: Place<'_>, path: &str, indent: usize) -> String {
     let each = children(ended, place.scenario, path)
         .into_iter()
@@ -210,7 +212,7 @@ fn last_part(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
-/// The paths of the groups directly within this one, in the order of their first values.
+/// Returns the paths of the groups directly within this one, in the order of their first values.
 fn children(ended: &Ended<'_>, scenario: Option<&str>, path: &str) -> Vec<String> {
     let tally = &ended.totals.tally;
     let is_of = |name: &str| scenario.is_none_or(|wanted| wanted == name);
@@ -234,7 +236,7 @@ fn children(ended: &Ended<'_>, scenario: Option<&str>, path: &str) -> Vec<String
     found
 }
 
-/// Part of what was measured.
+/// A part of the measurements.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     scenario: Option<&'a str>,
