@@ -71,10 +71,17 @@ pub enum Cell {
 /// A pair of columns to plot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scatter {
+    /// What its files are called: `rps-by-avg_cpu`.
+    pub name: String,
     /// The heading of its plots: `Requests per second and CPU`.
     pub title: String,
     /// The name of the column on the x axis.
     pub x: String,
     /// The name of the column on the y axis.
     pub y: String,
+    /// Whether the axis from bottom to top is logarithmic.
+    pub is_log: bool,
+    /// The series of each row, `None` for one that is not drawn; without them, the series are those
+    /// of the rows themselves.
+    pub groups: Option<Vec<Option<String>>>,
 }

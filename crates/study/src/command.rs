@@ -1,5 +1,6 @@
 //! The user's commands, with their placeholders filled in.
 
+use crate::backends::Place;
 use crate::problem::{FileError, Problem};
 use crate::process::find;
 use crate::study::{Command, Study, What};
@@ -21,14 +22,23 @@ pub(crate) struct Blanks<'a> {
     pub(crate) port: u16,
     pub(crate) folder: &'a Path,
     pub(crate) url: &'a str,
+    /// Where the backends are.
+    pub(crate) backends: &'a [Place],
 }
 
 impl Blanks<'_> {
     /// Returns the text with its placeholders filled in.
     pub(crate) fn fill(&self, text: &str) -> String {
-        text.replace("{port}", &self.port.to_string())
+        let own = text
+            .replace("{port}", &self.port.to_string())
             .replace("{folder}", &self.folder.display().to_string())
-            .replace("{url}", self.url)
+            .replace("{url}", self.url);
+        self.backends.iter().fold(own, |text, backend| {
+            let name = &backend.name;
+            let folder = backend.folder.display().to_string();
+            text.replace(&format!("{{{name}.port}}"), &backend.port.to_string())
+                .replace(&format!("{{{name}.folder}}"), &folder)
+        })
     }
 }
 
@@ -74,9 +84,17 @@ mod tests {
             port: 8_081,
             folder: Path::new("/tmp/a"),
             url: "http://127.0.0.1:8081/",
+            backends: &[Place {
+                name: "db".to_owned(),
+                port: 5_432,
+                folder: "/tmp/b".into(),
+            }],
         };
         let filled = blanks.fill("-c {folder}/nginx.conf -p {port} {url}{port} {other}");
         let expected = "-c /tmp/a/nginx.conf -p 8081 http://127.0.0.1:8081/8081 {other}";
+        assert_eq!(filled, expected);
+        let filled = blanks.fill("{db.port} {db.folder}/sock {other.port}");
+        let expected = "5432 /tmp/b/sock {other.port}";
         assert_eq!(filled, expected);
     }
 

@@ -1,7 +1,9 @@
 //! Makes the runs of a study, one after the other.
 
 mod attempt;
+mod stage;
 
+use crate::backends::Backends;
 use crate::command::{Blanks, Words, resolve};
 use crate::events::Events;
 use crate::expand::Run;
@@ -12,12 +14,13 @@ use crate::problem::{FileError, Problem};
 use crate::progress::{Forecast, Progress};
 use crate::saved::{SavedError, SavedRun};
 use crate::study::{Study, Target, Tool};
-use crate::target::{NoTarget, Serving};
+use crate::target::{NoTarget, Prepared, Serving};
 use attempt::Attempt;
+use stage::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The receiver of a study's progress.
 pub trait Screen {
@@ -52,7 +55,10 @@ pub enum Error {
     /// No tool of the study is installed.
     #[error("none of the study's tools is on this machine: {0}; install one.")]
     NoTool(String),
-    /// A file, a folder or a port cannot be provided.
+    /// None of its targets can be had here; why has been told of each.
+    #[error("none of the study's targets can be had on this machine; install what is missing.")]
+    NoTarget,
+    /// A file or thread can't be had.
     #[error("{what} can't be provided: {source}.")]
     Io {
         /// The thing that cannot be provided.
@@ -71,6 +77,8 @@ pub struct Conductor<'a> {
     tools: BTreeMap<String, Equipped>,
     /// The names of the tools that are not installed.
     missing: Vec<String>,
+    /// The targets that can't be had on this machine, each with a sentence that says why.
+    left_out: BTreeMap<String, String>,
 }
 
 /// A tool that is installed.
@@ -96,7 +104,15 @@ impl Study {
         missing.map(|tool| tool.name).collect()
     }
 
-    /// Returns the tools of these runs, each once, by name.
+    /// The tools of these runs, as far as preparing them goes: each is one to be built.
+    fn tools_of_pending(&self, runs: &[&Run]) -> Vec<Target> {
+        let names: BTreeSet<&str> = runs.iter().map(|run| run.settings.tool.as_str()).collect();
+        let tools = self.tools.iter();
+        let tools = tools.filter(|tool| names.contains(tool.name.as_str()));
+        tools.map(Target::of_tool).collect()
+    }
+
+    /// The tools of these runs, each once, by name.
     fn tools_of(&self, runs: &[Run]) -> Vec<Tool> {
         let names: BTreeSet<&str> = runs.iter().map(|run| run.settings.tool.as_str()).collect();
         let tool = |name| self.tool(name).expect("rows name tools that are known");
@@ -116,12 +132,14 @@ impl<'a> Conductor<'a> {
             runs,
             tools: BTreeMap::new(),
             missing: Vec::new(),
+            left_out: BTreeMap::new(),
         };
         conductor.find_tools();
         if conductor.tools.is_empty() {
             return Err(Error::NoTool(conductor.missing.join(", ")));
         }
-        for target in conductor.targets(&conductor.possible()) {
+        let targets = conductor.targets(&conductor.possible());
+        for target in study.backends.iter().chain(targets) {
             conductor.find_commands(target)?;
         }
         conductor.find_cores()?;
@@ -134,8 +152,15 @@ impl<'a> Conductor<'a> {
         &self.missing
     }
 
-    /// Returns the runs that can be made, in the order in which they are made, each with true if it
-    /// is saved already.
+    /// The targets that can't be had on this machine, each in a sentence with the reason: their
+    /// runs are skipped. This is known once the runs were made.
+    pub fn left_out(&self) -> Vec<String> {
+        let sentence = |(name, why): (&String, &String)| format!("{name} is left out: {why}.");
+        self.left_out.iter().map(sentence).collect()
+    }
+
+    /// The runs that can be made, in the order in which they are made, each with whether it is
+    /// saved already.
     ///
     /// # Errors
     /// If the file of a saved run exists and cannot be read.
@@ -150,17 +175,16 @@ impl<'a> Conductor<'a> {
     /// If a target does not serve, or results cannot be saved. Runs made until then are kept; a new
     /// folder without a run is removed.
     pub fn conduct(
-        &self,
+        &mut self,
         redo: bool,
         screen: &mut dyn Screen,
         events: &Events,
     ) -> Result<StudyEnd, Error> {
         let made = self.folder.make(self.study)?;
-        let agenda = self.agenda()?;
-        let total = agenda.len();
-        let pending = agenda.into_iter().filter(|(_, saved)| redo || !saved);
-        let pending: Vec<&Run> = pending.map(|(run, _)| run).collect();
-        let ended = self.make(&pending, total, screen, events);
+        let ended = match self.build(redo, screen, events) {
+            Ok(()) => self.make_pending(redo, screen, events),
+            Err(stop) => Err(stop),
+        };
         self.folder.clear_work();
         match ended {
             Ok(()) => Ok(StudyEnd::Complete),
@@ -172,87 +196,109 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn make(
+    /// Prepares the backends and the targets of all runs that are to be made. One that can't be had
+    /// here is left out.
+    fn build(&mut self, redo: bool, screen: &mut dyn Screen, events: &Events) -> Result<(), Stop> {
+        let pending = self.pending(redo)?.0;
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let targets = self.targets(&pending).into_iter().cloned();
+        let tools = self.study.tools_of_pending(&pending);
+        let built = self.study.backends.iter().cloned().chain(targets);
+        let mut left_out = BTreeMap::new();
+        for built in built.chain(tools).filter(|built| built.prepare.is_some()) {
+            screen.say(&format!("{} is being prepared.", built.name));
+            let folder = self.folder.work(&format!("prepare-{}", built.name));
+            match Serving::prepare(self.study, &built, &folder, events)? {
+                Prepared::Ready => {}
+                Prepared::LeftOut(why) => {
+                    let why = why.trim_end_matches('.').to_owned();
+                    left_out.insert(built.name.clone(), why);
+                }
+            }
+        }
+        self.left_out = left_out;
+        self.left_out()
+            .iter()
+            .for_each(|sentence| screen.say(sentence));
+        match self.pending(redo)?.0.is_empty() {
+            true => Err(Stop::Failed(Error::NoTarget)),
+            false => Ok(()),
+        }
+    }
+
+    /// The runs that are to be made, and how many there are in all.
+    fn pending(&self, redo: bool) -> Result<(Vec<&Run>, usize), Error> {
+        let agenda = self.agenda()?;
+        let total = agenda.len();
+        let pending = agenda.into_iter().filter(|(_, saved)| redo || !saved);
+        Ok((pending.map(|(run, _)| run).collect(), total))
+    }
+
+    /// Makes the runs, with the backends beside them.
+    fn make_pending(
         &self,
-        pending: &[&Run],
-        total: usize,
+        redo: bool,
         screen: &mut dyn Screen,
         events: &Events,
     ) -> Result<(), Stop> {
-        let mut serving = self.try_targets(pending, events)?;
-        let mut forecast = Forecast::new(self.study.pause);
-        for (index, run) in pending.iter().enumerate() {
-            let agenda = Agenda {
-                pending: &pending[index..],
-                total,
-                forecast: forecast.clone(),
-            };
-            let begun = Instant::now();
-            let target = self.serve(run, serving.take(), index > 0, events)?;
-            self.attempt(run, &target).make(&agenda, screen, events)?;
-            serving = Some(target);
-            forecast.learn(run.settings.duration, begun.elapsed());
-            if index + 1 < pending.len() && !events.pause(self.study.pause) {
-                return Err(Stop::Interrupted);
-            }
+        let (pending, total) = self.pending(redo)?;
+        if pending.is_empty() {
+            return Ok(());
         }
-        match serving {
-            Some(serving) => Ok(serving.stop()?),
-            None => Ok(()),
-        }
+        let backends = Backends::start(self.study, self.folder, events)?;
+        let stage = Stage {
+            conductor: self,
+            backends: &backends,
+            events,
+        };
+        stage.make(&pending, total, screen)?;
+        Ok(backends.stop()?)
     }
 
-    /// Starts each target and checks that it serves, before any run. The target of the first run is
-    /// kept running.
-    fn try_targets(&self, pending: &[&Run], events: &Events) -> Result<Option<Serving<'a>>, Stop> {
-        let mut first = None;
-        for target in self.targets(pending).into_iter().rev() {
-            let serving = self.start(target, events)?;
-            match pending.first() {
-                Some(run) if run.settings.target == target.name => first = Some(serving),
-                _ => serving.stop()?,
-            }
-        }
-        Ok(first)
+    /// The runs whose tools and targets are there.
+    fn possible(&self) -> Vec<&Run> {
+        let is_there = |run: &&Run| {
+            let settings = &run.settings;
+            let mut needed = std::iter::once(&settings.target).chain(&settings.against);
+            let backends = self.study.backends.iter();
+            self.tools.contains_key(&settings.tool)
+                && !needed.any(|name| self.left_out.contains_key(name))
+                && backends
+                    .clone()
+                    .all(|backend| !self.left_out.contains_key(&backend.name))
+        };
+        self.runs.iter().filter(is_there).collect()
     }
 
-    /// Returns the target of a run, started or reset for it.
-    fn serve(
-        &self,
-        run: &Run,
-        serving: Option<Serving<'a>>,
-        was_used: bool,
-        events: &Events,
-    ) -> Result<Serving<'a>, Stop> {
-        match serving {
-            Some(serving) if serving.name() == run.settings.target && !serving.is_gone() => {
-                if was_used {
-                    serving.reset(events)?;
-                }
-                return Ok(serving);
-            }
-            Some(other) => other.stop()?,
-            None => {}
-        }
-        let target = self.study.target(&run.settings.target);
-        let target = target.expect("rows name targets that are known");
-        Ok(self.start(target, events)?)
+    /// The targets of these runs, in the order of the file.
+    fn targets(&self, runs: &[&Run]) -> Vec<&'a Target> {
+        let is_used = |target: &&Target| {
+            let mut runs = runs.iter();
+            runs.any(|run| needs(run).contains(&target.name.as_str()))
+        };
+        self.study.targets.iter().filter(is_used).collect()
     }
 
-    fn start(&self, target: &'a Target, events: &Events) -> Result<Serving<'a>, NoTarget> {
-        let folder = self.folder.work(&format!("target-{}", target.name));
-        Serving::start(self.study, target, &folder, events)
-    }
-
-    fn attempt<'r>(&'r self, run: &'r Run, target: &'r Serving<'a>) -> Attempt<'r> {
+    fn attempt<'r>(
+        &'r self,
+        run: &'r Run,
+        targets: &'r [Serving<'a>],
+        backends: &'r Backends<'a>,
+    ) -> Attempt<'r> {
         let tool = &self.tools[&run.settings.tool];
+        let serving = |name: &str| targets.iter().find(|target| target.name() == name);
+        let against = run.settings.against.as_deref();
         Attempt {
             study: self.study,
             folder: self.folder,
             run,
             kind: tool.kind,
             tool: &tool.words,
-            target,
+            target: serving(&run.settings.target).expect("the target of the run serves"),
+            against: against.and_then(serving),
+            backends,
             identity: Identity::new(self.study, &run.settings),
         }
     }
@@ -269,32 +315,22 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Returns the runs whose tools are installed.
-    fn possible(&self) -> Vec<&Run> {
-        let is_there = |run: &&Run| self.tools.contains_key(&run.settings.tool);
-        self.runs.iter().filter(is_there).collect()
-    }
-
-    /// Returns the targets of these runs, in the order of the file.
-    fn targets(&self, runs: &[&Run]) -> Vec<&'a Target> {
-        let is_used = |target: &&Target| {
-            let mut runs = runs.iter();
-            runs.any(|run| run.settings.target == target.name)
-        };
-        self.study.targets.iter().filter(is_used).collect()
-    }
-
-    /// Checks that the pinned cores may be used. If the usable cores cannot be read, all are
-    /// accepted.
+    /// Where it can't be read which cores may be used, each is taken to be.
     fn find_cores(&self) -> Result<(), FileError> {
+        let Ok(usable) = rustix::thread::sched_getaffinity(None) else {
+            return Ok(());
+        };
+        let is_usable = |core| usable.is_set(core);
         let pin = &self.study.pin;
-        match rustix::thread::sched_getaffinity(None) {
-            Ok(usable) => pin
-                .beyond(|core| usable.is_set(core))
-                .map_or(Ok(()), |core| {
-                    Err(self.study.refuse(pin.line, Problem::CoreNotHere(core)))
-                }),
-            Err(_) => Ok(()),
+        let pinned = pin.beyond(is_usable).map(|core| (pin.line, core));
+        let mut own = self.study.backends.iter().chain(&self.study.targets);
+        let own = own.find_map(|target| {
+            let core = target.cores.as_ref()?.beyond(is_usable)?;
+            Some((target.line, core))
+        });
+        match pinned.or(own) {
+            Some((line, core)) => Err(self.study.refuse(line, Problem::CoreNotHere(core))),
+            None => Ok(()),
         }
     }
 
@@ -303,9 +339,15 @@ impl<'a> Conductor<'a> {
             port: 1,
             folder: Path::new("."),
             url: &target.url,
+            backends: &[],
         };
-        let commands = [&target.start, &target.check, &target.stop, &target.reset];
-        for command in commands.into_iter().flatten() {
+        let later = [&target.start, &target.check, &target.stop, &target.reset];
+        // What is prepared may be the very program that is started.
+        let commands = match &target.prepare {
+            Some(prepare) => vec![prepare],
+            None => later.into_iter().flatten().collect(),
+        };
+        for command in commands {
             self.study.command(command, &blanks)?;
         }
         Ok(())
@@ -322,7 +364,16 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// The reason why no more runs are made.
+/// The targets of a run, by name.
+fn needs(run: &Run) -> Vec<&str> {
+    let settings = &run.settings;
+    let against = settings.against.as_deref();
+    std::iter::once(settings.target.as_str())
+        .chain(against)
+        .collect()
+}
+
+/// Why nothing more is made.
 enum Stop {
     Interrupted,
     Failed(Error),
@@ -337,6 +388,12 @@ impl From<NoTarget> for Stop {
     }
 }
 
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Failed(error)
+    }
+}
+
 impl From<SavedError> for Stop {
     fn from(error: SavedError) -> Self {
         Stop::Failed(error.into())
@@ -346,7 +403,7 @@ impl From<SavedError> for Stop {
 impl Agenda<'_> {
     /// Returns the progress of the study, this long after the start of the first pending run.
     fn progress(&self, elapsed: Duration) -> Progress {
-        let told = self.pending.iter().map(|run| run.settings.duration);
+        let told = self.pending.iter().map(|run| run.lasts);
         let name = |run: &&Run| run.name.clone();
         Progress {
             number: self.total - self.pending.len() + 1,

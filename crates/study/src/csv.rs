@@ -1,6 +1,6 @@
 //! The results as CSV, one row per run (RFC 4180, with a line feed at the end of each line).
 
-use crate::figures::Percentiles;
+use crate::figures::{LoadLine, Percentiles};
 use crate::saved::SavedRun;
 use crate::settings::{Flag, Settings, rate_text};
 
@@ -16,11 +16,12 @@ enum Cell {
 /// The columns. `exp_name` to `avg_open_sockets` are those of a published comparison of load
 /// testers, the settings among them; memory is in KB, bandwidth in KB/s, both of 1 024 bytes, and
 /// CPU in % of one core.
-const COLUMNS: [Column; 40] = [
+const COLUMNS: [Column; 50] = [
     ("exp_name", |run| text(&run.header.name)),
     ("repeat", |run| whole(Some(u64::from(run.header.repeat)))),
     ("tool", |run| text(&settings(run).tool)),
     ("target", |run| text(&settings(run).target)),
+    ("against", |run| optional(settings(run).against.clone())),
     ("threads", |run| whole(settings(run).threads)),
     ("connections", |run| whole(settings(run).connections)),
     ("rate", |run| optional(settings(run).rate.map(rate_text))),
@@ -54,6 +55,7 @@ const COLUMNS: [Column; 40] = [
     ("elapsed_s", |run| used(run, |used| Some(used.elapsed_s))),
     ("answers", |run| count(run, |figures| figures.answers)),
     ("errors", |run| count(run, |figures| figures.errors)),
+    ("timeouts", |run| count(run, |figures| figures.timeouts)),
     ("bad_statuses", |run| {
         count(run, |figures| figures.bad_statuses)
     }),
@@ -92,8 +94,26 @@ const COLUMNS: [Column; 40] = [
     ("target_avg_memory", |run| {
         used(run, |used| used.target?.memory_kb)
     }),
+    ("target_cpu_us_per_request", |run| {
+        Cell::Number(run.target_cpu_us_per_request())
+    }),
+    ("backends_avg_cpu", |run| {
+        used(run, |used| used.backends?.cpu_percent)
+    }),
+    ("backends_avg_memory", |run| {
+        used(run, |used| used.backends?.memory_kb)
+    }),
+    ("backends_cpu_us_per_request", |run| {
+        Cell::Number(run.backends_cpu_us_per_request())
+    }),
     ("host_avg_cpu", |run| {
         used(run, |used| used.host_cpu_percent)
+    }),
+    ("load_line_low", |run| load_line(run, |line| line.low)),
+    ("load_line_high", |run| load_line(run, |line| line.high)),
+    ("recovery_s", |run| load_line(run, |line| line.recovery_s)),
+    ("warm_up_s", |run| {
+        Cell::Number(run.header.warm_up.map(|warmed| warmed.length_s))
     }),
     ("validity", |run| text(validity(run))),
     ("failure", |run| optional(run.outcome.failure.clone())),
@@ -141,6 +161,11 @@ fn used(run: &SavedRun, of: fn(&crate::Averages) -> Option<f64>) -> Cell {
     Cell::Number(of(&run.outcome.averages))
 }
 
+fn load_line(run: &SavedRun, of: fn(&LoadLine) -> Option<f64>) -> Cell {
+    let figures = run.outcome.figures.as_ref();
+    Cell::Number(figures.and_then(|figures| of(figures.load_line.as_ref()?)))
+}
+
 fn validity(run: &SavedRun) -> &str {
     match (&run.outcome.failure, &run.outcome.figures) {
         (Some(_), _) => "failed",
@@ -152,13 +177,23 @@ fn validity(run: &SavedRun) -> &str {
 impl SavedRun {
     /// Returns the tool's time on a core for each response, in microseconds.
     pub fn cpu_us_per_request(&self) -> Option<f64> {
-        let answers = self
-            .outcome
-            .figures
-            .as_ref()?
-            .answers
-            .filter(|count| *count > 0)?;
-        Some(self.outcome.averages.tool.cpu_s? * 1e6 / answers as f64)
+        self.us_per_response(self.outcome.averages.tool.cpu_s?)
+    }
+
+    /// The same of the target.
+    pub fn target_cpu_us_per_request(&self) -> Option<f64> {
+        self.us_per_response(self.outcome.averages.target?.cpu_s?)
+    }
+
+    /// The same of the backends, all of them together.
+    pub fn backends_cpu_us_per_request(&self) -> Option<f64> {
+        self.us_per_response(self.outcome.averages.backends?.cpu_s?)
+    }
+
+    fn us_per_response(&self, cpu_s: f64) -> Option<f64> {
+        let answers = self.outcome.figures.as_ref()?.answers;
+        let answers = answers.filter(|count| *count > 0)?;
+        Some(cpu_s * 1e6 / answers as f64)
     }
 }
 

@@ -6,13 +6,14 @@
 
 use crate::command::OURSELVES;
 use crate::file::replace;
-use crate::peer::{self, ToolKind};
+use crate::peer;
 use crate::problem::{FileError, Problem};
 use crate::settings::{Axis, Setting, Settings};
 use crate::study::{Order, Row, Study, Tool};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// The most runs of a study, repeats included.
 const MOST_RUNS: usize = 100_000;
@@ -26,7 +27,9 @@ pub struct Run {
     pub repeat: u32,
     /// The settings.
     pub settings: Settings,
-    /// The line of its row in the study file.
+    /// How long it is told to last, if it is.
+    pub lasts: Option<Duration>,
+    /// The line of the study file where its row stands.
     pub line: usize,
     /// The index of the run in the order of the file, from 0; repeats share it.
     pub place: usize,
@@ -65,8 +68,13 @@ impl Study {
             runs.iter().map(again)
         });
         let mut repeated: Vec<Run> = repeated.collect();
-        if let Order::Random(seed) = self.order {
-            shuffle(&mut repeated, seed);
+        match self.order {
+            Order::Listed => {}
+            Order::Random(seed) => shuffle(&mut repeated, seed),
+            Order::ByTarget(seed) => {
+                shuffle(&mut repeated, seed);
+                repeated = together(repeated);
+            }
         }
         Ok(repeated)
     }
@@ -108,6 +116,7 @@ impl Study {
                     runs.push(Run {
                         name: self.unused_name(&settings, &mut names),
                         repeat: 1,
+                        lasts: self.lasts(&settings),
                         settings,
                         line: row.line,
                         place: runs.len(),
@@ -192,7 +201,12 @@ impl Study {
         }
     }
 
-    /// Checks that the tool of a run supports its settings.
+    /// How long a run with these settings is told to last.
+    fn lasts(&self, settings: &Settings) -> Option<Duration> {
+        self.tool(&settings.tool)?.kind.lasts(settings)
+    }
+
+    /// That the tool of a run can do what is set.
     fn check(&self, run: &Run) -> Result<(), FileError> {
         let tool = self.tool(&run.settings.tool);
         let kind = tool.expect("rows name tools that are known").kind;
@@ -203,7 +217,7 @@ impl Study {
 /// Returns the arguments of a run that this program makes itself; `None` for other runs.
 fn own_words(tool: &Tool, settings: &Settings) -> Option<Vec<String>> {
     let (first, words) = tool.words.split_first()?;
-    let is_own = tool.kind == ToolKind::Loadline && first == OURSELVES;
+    let is_own = tool.kind.is_own() && first == OURSELVES;
     let call = is_own.then(|| peer::words(tool.kind, settings).ok());
     Some([words, &call.flatten()?].concat())
 }
@@ -219,8 +233,25 @@ fn plain(char: char) -> char {
     }
 }
 
-/// Shuffles by Fisher and Yates (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm
-/// P). The remainder prefers small numbers by less than one in 2^50, which is negligible.
+/// The same runs, repeat by repeat, those of a target together. Otherwise they keep their order.
+fn together(runs: Vec<Run>) -> Vec<Run> {
+    let mut blocks: Vec<Vec<Run>> = Vec::new();
+    for run in runs {
+        let is_its_own = |block: &&mut Vec<Run>| {
+            let first = &block[0];
+            (first.repeat, &first.settings.target) == (run.repeat, &run.settings.target)
+        };
+        match blocks.iter_mut().find(is_its_own) {
+            Some(block) => block.push(run),
+            None => blocks.push(vec![run]),
+        }
+    }
+    blocks.sort_by_key(|block| block[0].repeat);
+    blocks.into_iter().flatten().collect()
+}
+
+/// The shuffle of Fisher and Yates (Knuth, The Art of Computer Programming, volume 2, 3.4.2,
+/// algorithm P). The remainder prefers small numbers by less than one in 2^50, which nobody sees.
 fn shuffle<T>(items: &mut [T], seed: u64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for last in (1..items.len()).rev() {

@@ -18,7 +18,10 @@ pub struct Figures {
     /// The number of requests without a whole response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<u64>,
-    /// The number of responses with a status of 400 or above; for some tools all but 2xx.
+    /// Requests among those that had no response in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeouts: Option<u64>,
+    /// Responses with a status of 400 or above; for some tools all but 2xx.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bad_statuses: Option<u64>,
     /// The mean time.
@@ -33,7 +36,13 @@ pub struct Figures {
     /// The longest time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_us: Option<f64>,
-    /// The validity according to the tool: `valid`, `suspect` or `invalid`.
+    /// What a search found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_line: Option<LoadLine>,
+    /// What the tool says in words: a search its answer, a comparison what differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// Whether the tool believes itself: `valid`, `suspect` or `invalid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<String>,
     /// The most severe reason for doubt according to the tool.
@@ -42,6 +51,22 @@ pub struct Figures {
     /// The course of the run, period by period.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,
+}
+
+/// What a search for the load line found; in requests a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadLine {
+    /// The highest rate that passes, or the highest that did where what lies above is not known.
+    pub rate: f64,
+    /// With a confidence of 95 % it lies above this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// With a confidence of 95 % it lies below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// From so many seconds after an overload all checks passed again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery_s: Option<f64>,
 }
 
 /// Percentiles of the times, in microseconds.

@@ -54,6 +54,10 @@ impl Study {
         let no_runs = || reader.missing("[[runs]]", "say what is to be run.");
         study.rows = runs::rows(&reader, &runs.ok_or_else(no_runs)?, &study)?;
         runs::check_axes(&reader, &study.quick.axes, &study)?;
+        let warm_ups = [&study.warm_up, &study.quick.warm_up];
+        for warm_up in warm_ups.into_iter().flatten() {
+            runs::check_script(&reader, warm_up.script.as_deref(), &study)?;
+        }
         Ok(study)
     }
 
@@ -68,8 +72,13 @@ impl Study {
             time_limit: None,
             pin: Pin::default(),
             tools: Vec::new(),
+            backends: Vec::new(),
             targets: Vec::new(),
+            alike: Vec::new(),
+            warm_up: None,
             rows: Vec::new(),
+            plots: Vec::new(),
+            description: String::new(),
             quick: Quick::default(),
         }
     }
@@ -78,6 +87,7 @@ impl Study {
     fn read(&mut self, reader: &Reader<'_>, entry: &Entry<'_>) -> Result<(), FileError> {
         match entry.key.as_str() {
             "name" => self.name = reader.name(entry)?,
+            "description" => self.description = reader.text(entry)?,
             "repeats" => self.repeats = reader.small_count(entry)?,
             "seed" => self.seed(reader.count(entry)?),
             "order" => self.order(reader, entry)?,
@@ -85,7 +95,11 @@ impl Study {
             "time-limit" => self.time_limit = Some(reader.duration(entry)?),
             "pin" => self.pin = sections::pin(reader, entry)?,
             "tool" => self.tools = sections::tools(reader, entry)?,
+            "backend" => self.backends = sections::backends(reader, entry)?,
             "target" => self.targets = sections::targets(reader, entry)?,
+            "alike" => self.alike = sections::alike(reader, entry)?,
+            "warm-up" => self.warm_up = Some(sections::warm_up(reader, entry)?),
+            "plot" => self.plots = sections::plots(reader, entry)?,
             "quick" => self.quick = runs::quick(reader, entry)?,
             _ => return Err(reader.unknown(entry, &KEYS)),
         }
@@ -94,24 +108,29 @@ impl Study {
 
     /// Sets the seed; it has no effect on a listed order.
     fn seed(&mut self, seed: u64) {
-        if let Order::Random(known) = &mut self.order {
+        if let Order::Random(known) | Order::ByTarget(known) = &mut self.order {
             *known = seed;
         }
     }
 
     fn order(&mut self, reader: &Reader<'_>, entry: &Entry<'_>) -> Result<(), FileError> {
-        match reader.text(entry)?.as_str() {
-            "listed" => self.order = Order::Listed,
-            "random" => {}
-            other => return Err(reader.not_one_of(entry, other, &["random", "listed"])),
-        }
+        let (Order::Random(seed) | Order::ByTarget(seed)) = self.order else {
+            return Ok(());
+        };
+        self.order = match reader.text(entry)?.as_str() {
+            "listed" => Order::Listed,
+            "by-target" => Order::ByTarget(seed),
+            "random" => Order::Random(seed),
+            other => return Err(reader.not_one_of(entry, other, &ORDERS)),
+        };
         Ok(())
     }
 }
 
 /// The keys of the file itself.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 16] = [
     "name",
+    "description",
     "seed",
     "order",
     "repeats",
@@ -119,10 +138,17 @@ const KEYS: [&str; 11] = [
     "time-limit",
     "pin",
     "tool",
+    "backend",
     "target",
+    "alike",
+    "warm-up",
+    "plot",
     "quick",
     "runs",
 ];
+
+/// The words for an order.
+const ORDERS: [&str; 3] = ["random", "by-target", "listed"];
 
 #[cfg(test)]
 mod tests;

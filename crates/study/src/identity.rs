@@ -4,7 +4,7 @@
 //! differs in any part.
 
 use crate::settings::Settings;
-use crate::study::{Command, Cores, Pin, Study, Target, What};
+use crate::study::{Command, Cores, Pin, Study, Target, WarmUp, What};
 use loadline_plan::{mask_line, mask_words};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -22,6 +22,15 @@ pub struct Identity {
     pub target: Option<TargetIdentity>,
     /// The cores of both sides.
     pub pin: PinIdentity,
+    /// How the target that it is compared with serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<TargetIdentity>,
+    /// What the targets need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backends: Vec<TargetIdentity>,
+    /// How targets are warmed up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUp>,
 }
 
 /// The definition of a target, as far as it affects runs.
@@ -38,6 +47,9 @@ pub struct TargetIdentity {
     pub reset: Option<What>,
     /// The files in its folder: name and text.
     pub files: Vec<(String, String)>,
+    /// Its cores, if it has some of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<Cores>,
 }
 
 /// The cores of each side; `None` leaves the choice to the kernel.
@@ -60,6 +72,12 @@ impl Identity {
                 .map(|tool| mask_words(&tool.words)),
             target: study.target(&settings.target).map(TargetIdentity::new),
             pin: PinIdentity::new(&study.pin),
+            against: settings
+                .against
+                .as_ref()
+                .and_then(|name| study.target(name).map(TargetIdentity::new)),
+            backends: study.backends.iter().map(TargetIdentity::new).collect(),
+            warm_up: study.warm_up.clone(),
         }
     }
 }
@@ -78,6 +96,7 @@ impl TargetIdentity {
             start: what(&target.start),
             reset: what(&target.reset),
             files: target.files.clone(),
+            cores: target.cores.clone(),
         }
     }
 }
@@ -139,11 +158,15 @@ mod tests {
                 start: Some(What::Words(vec!["server".to_owned(), "{port}".to_owned()])),
                 reset: Some(What::Shell("sync; sleep 1".to_owned())),
                 files: vec![("a.conf".to_owned(), "text".to_owned())],
+                cores: None,
             }),
             pin: PinIdentity {
                 tools: Cores::parse("0,2"),
                 targets: None,
             },
+            against: None,
+            backends: Vec::new(),
+            warm_up: None,
         }
     }
 

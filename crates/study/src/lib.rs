@@ -9,6 +9,8 @@
 //!
 //! This crate ends only processes that it started.
 
+mod alike;
+mod backends;
 mod command;
 mod conductor;
 mod csv;
@@ -18,6 +20,7 @@ mod figures;
 mod file;
 mod folder;
 mod identity;
+mod markdown;
 mod meter;
 mod output;
 mod page;
@@ -30,14 +33,16 @@ mod settings;
 mod study;
 mod table;
 mod target;
+mod warming;
 
 pub use conductor::{Conductor, Error, Screen, StudyEnd};
 pub use csv::csv;
 pub use events::{Events, Interrupter};
 pub use expand::Run;
-pub use figures::{Figures, Moment, Percentiles};
+pub use figures::{Figures, LoadLine, Moment, Percentiles};
 pub use folder::{Folder, FolderError};
 pub use identity::{Identity, PinIdentity, TargetIdentity};
+pub use markdown::markdown;
 pub use meter::{Averages, Mean, Second, Used};
 pub use page::study_page;
 pub use peer::{ToolKind, Unfit, Unreadable};
@@ -45,5 +50,8 @@ pub use problem::{FileError, Problem};
 pub use progress::Progress;
 pub use saved::{Header, Outcome, SavedError, SavedRun};
 pub use settings::{Axis, Flag, Setting, Settings};
-pub use study::{Command, Cores, Order, Pin, Quick, Row, Study, Target, Tool, What};
+pub use study::{
+    Alike, Command, Cores, Order, Pin, Plot, Quick, Row, Study, Target, Tool, WarmUp, What,
+};
 pub use table::table;
+pub use warming::Warmed;

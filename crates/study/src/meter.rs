@@ -1,6 +1,6 @@
 //! The usage of a tool and its target during a run, each second and on average.
 
-use loadline_record::watched::{TreeUsage, Watched};
+use loadline_record::watched::{TreeUsage, Watched, WatchedTree};
 use loadline_watch::{Proc, Target, Watcher, is_local};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -40,8 +40,11 @@ pub struct Second {
     /// The usage of the target, if it runs on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Used>,
-    /// The traffic through the interface that leads to the target, in both directions together, in
-    /// KB/s. On the loopback interface, each byte counts once.
+    /// What the backends used, all of them together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backends: Option<Used>,
+    /// What passed the interface that leads to the target, both ways, in KB/s. On the loopback,
+    /// each byte once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_kb_per_s: Option<f64>,
     /// The usage of the link's busier direction, in % of its speed, if it has one.
@@ -78,7 +81,10 @@ pub struct Averages {
     /// The usage of the target, if it runs on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Mean>,
-    /// The traffic through the interface, in KB/s, as in [`Second`].
+    /// What the backends used, all of them together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backends: Option<Mean>,
+    /// What passed the interface, in KB/s, as in [`Second`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_kb_per_s: Option<f64>,
     /// The usage of the link's busier direction in %, as in [`Second`].
@@ -121,6 +127,8 @@ pub(crate) struct Meter {
     /// The process identifier of the tool, once it runs.
     tool: Option<u32>,
     has_target: bool,
+    /// What the trees of the backends are called.
+    backends: Vec<String>,
     sums: Sums,
 }
 
@@ -130,6 +138,7 @@ struct Sums {
     length_s: f64,
     tool: TreeSum,
     target: TreeSum,
+    backends: Option<TreeSum>,
     host_cpu: Amount,
     bandwidth: Weighted,
     bandwidth_percent: Weighted,
@@ -169,9 +178,13 @@ struct Judge {
 }
 
 impl Meter {
-    /// Finds the target by its process, or by the process that listens at its address. This may
-    /// take long, so it is done before the tool is started.
-    pub(crate) fn prepare(target: Option<u32>, address: Option<SocketAddr>) -> Meter {
+    /// Finds the target at this address, by its process or by who listens there, and the backends.
+    /// That may take its time: it comes before the tool is started.
+    pub(crate) fn prepare(
+        target: Option<u32>,
+        address: Option<SocketAddr>,
+        backends: &[u32],
+    ) -> Meter {
         let mut watcher = Watcher::new(Proc::default());
         watcher.allow_each(PARTS);
         watcher.follow_route_to(address.map(|address| address.ip()));
@@ -184,11 +197,15 @@ impl Meter {
             }
             (None, None) => false,
         };
+        let is_there = |pid: &&u32| watcher.watch(&Target::Pid(**pid)).is_ok();
+        let backends = backends.iter().filter(is_there);
+        let backends = backends.map(ToString::to_string).collect();
         Meter {
             watcher,
             clock: Instant::now(),
             tool: None,
             has_target,
+            backends,
             sums: Sums::default(),
         }
     }
@@ -210,10 +227,15 @@ impl Meter {
     /// Returns the usage since the sample before.
     pub(crate) fn look(&mut self) -> Second {
         let at_ns = self.clock.elapsed().as_nanos() as u64;
-        let watched = self.watcher.look(at_ns);
+        let mut watched = self.watcher.look(at_ns);
+        let backends = take(&mut watched, &self.backends);
         let tool = self.tool.unwrap_or_default();
-        let second = second(&watched, at_ns, tool, self.has_target);
+        let mut second = second(&watched, at_ns, tool, self.has_target);
         self.sums.add(&watched, &second, tool);
+        if let Some(usage) = &backends {
+            second.backends = Some(used(usage, second.length_s));
+            self.sums.add_backends(usage, second.length_s);
+        }
         second
     }
 
@@ -236,6 +258,7 @@ impl Sums {
             elapsed_s: self.length_s,
             tool,
             target: has_target.then(|| self.target.mean(&mut judge, None)),
+            backends: self.backends.as_ref().map(|sum| sum.mean(&mut judge, None)),
             bandwidth_kb_per_s: judge.flow(&self.bandwidth),
             bandwidth_percent: judge.flow(&self.bandwidth_percent),
             host_cpu_percent: host_cpu_s.and_then(|cpu_s| share(cpu_s, self.length_s)),
@@ -279,6 +302,7 @@ fn second(watched: &Watched, at_ns: u64, tool: u32, has_target: bool) -> Second 
         target: of_target
             .filter(|_| has_target)
             .map(|usage| used(usage, length_s)),
+        backends: None,
         bandwidth_kb_per_s: bandwidth.map(|bytes| rounded(bytes / KB)),
         bandwidth_percent: busier
             .zip(speed)
@@ -287,8 +311,28 @@ fn second(watched: &Watched, at_ns: u64, tool: u32, has_target: bool) -> Second 
     }
 }
 
-/// Returns the usage of the tool's tree and of the target's; the tool may have ended before it was
-/// found.
+/// Takes the trees of these names out of what was watched, and adds them up; `None` without names.
+fn take(watched: &mut Watched, names: &[String]) -> Option<TreeUsage> {
+    let is_taken = |tree: &WatchedTree| names.contains(&tree.name);
+    let trees = std::mem::take(&mut watched.trees);
+    let (taken, others): (Vec<_>, Vec<_>) = trees.into_iter().partition(is_taken);
+    watched.trees = others;
+    let usages = taken.into_iter().map(|tree| tree.usage);
+    usages.reduce(|sum, usage| TreeUsage {
+        processes: sum.processes + usage.processes,
+        cpu_ns: both(sum.cpu_ns, usage.cpu_ns),
+        rss_bytes: both(sum.rss_bytes, usage.rss_bytes),
+        sockets: both(sum.sockets, usage.sockets),
+        ..TreeUsage::default()
+    })
+}
+
+/// The sum of what both know.
+fn both(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    Some(one? + other?)
+}
+
+/// The tool's tree and the target's; the first may have ended before it was found.
 fn sides(watched: &Watched, tool: u32) -> (Option<&TreeUsage>, Option<&TreeUsage>) {
     let name = tool.to_string();
     let (tools, others): (Vec<_>, Vec<_>) =
@@ -346,6 +390,12 @@ fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 }
 
 impl Sums {
+    /// Adds what the backends used in the look that was added last, of this length.
+    fn add_backends(&mut self, usage: &TreeUsage, length_s: f64) {
+        let sum = self.backends.get_or_insert_default();
+        sum.add(usage, length_s, self.length_s);
+    }
+
     fn add(&mut self, watched: &Watched, second: &Second, tool: u32) {
         let length_s = watched.length_ns as f64 / 1e9;
         self.length_s += length_s;

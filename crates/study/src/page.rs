@@ -2,9 +2,9 @@
 
 use crate::figures::{Moment, Percentiles};
 use crate::folder::Folder;
-use crate::meter::Second;
+use crate::meter::{Mean, Second};
 use crate::saved::{SavedError, SavedRun};
-use crate::study::{Cores, Order, Study};
+use crate::study::{Cores, Order, Plot, Study};
 use crate::table::time_in_steps;
 use loadline_page::{
     Cell, Column, Fact, Measure, Scatter, StudyPage, StudyPlots, StudyRow, Timeline, Track, Unit,
@@ -21,8 +21,12 @@ const KB: f64 = 1024.0;
 /// A column: its name, its heading, its unit, and the function that returns its cell.
 type Source = (&'static str, &'static str, Unit, fn(&SavedRun) -> Cell);
 
-/// The columns in the order of their importance for comparisons: the first need no scrolling.
-const COLUMNS: [Source; 20] = [
+/// What a reader compares first stands left, where no scrollbar hides it.
+const COLUMNS: [Source; 31] = [
+    ("against", "against", Unit::Text, |run| {
+        let against = run.header.settings.against.clone();
+        against.map_or(Cell::Absent, Cell::Text)
+    }),
     ("threads", "threads", Unit::Count, |run| {
         number(run.header.settings.threads.map(f64::from))
     }),
@@ -82,6 +86,18 @@ const COLUMNS: [Source; 20] = [
     ("errors", "errors", Unit::Count, |run| {
         figure(run, |figures| figures.errors.map(|count| count as f64))
     }),
+    ("timeouts", "timeouts", Unit::Count, |run| {
+        figure(run, |figures| figures.timeouts.map(|count| count as f64))
+    }),
+    ("load_line_low", "at least", Unit::PerSecond, |run| {
+        figure(run, |figures| figures.load_line?.low)
+    }),
+    ("load_line_high", "at most", Unit::PerSecond, |run| {
+        figure(run, |figures| figures.load_line?.high)
+    }),
+    ("recovery_s", "recovers after", Unit::Seconds, |run| {
+        figure(run, |figures| figures.load_line?.recovery_s)
+    }),
     ("target_avg_cpu", "target's CPU", Unit::Percent, |run| {
         number(
             run.outcome
@@ -98,6 +114,35 @@ const COLUMNS: [Source; 20] = [
                 .and_then(|target| target.memory_kb),
         )
     }),
+    (
+        "target_cpu_us_per_request",
+        "target's CPU per request",
+        Unit::Us,
+        |run| number(run.target_cpu_us_per_request()),
+    ),
+    ("backends_avg_cpu", "backends' CPU", Unit::Percent, |run| {
+        number(backends(run, |used| used.cpu_percent))
+    }),
+    (
+        "backends_avg_memory",
+        "backends' memory",
+        Unit::Bytes,
+        |run| bytes(backends(run, |used| used.memory_kb)),
+    ),
+    (
+        "backends_cpu_us_per_request",
+        "backends' CPU per request",
+        Unit::Us,
+        |run| number(run.backends_cpu_us_per_request()),
+    ),
+    ("warm_up_s", "warm-up", Unit::Seconds, |run| {
+        number(run.header.warm_up.map(|warmed| warmed.length_s))
+    }),
+    ("verdict", "in words", Unit::Text, |run| {
+        let figures = run.outcome.figures.as_ref();
+        let verdict = figures.and_then(|figures| figures.verdict.clone());
+        verdict.map_or(Cell::Absent, Cell::Text)
+    }),
     ("validity", "validity", Unit::Text, |run| {
         let figures = run.outcome.figures.as_ref();
         let grade = figures.and_then(|figures| figures.validity.clone());
@@ -105,7 +150,14 @@ const COLUMNS: [Source; 20] = [
     }),
 ];
 
-/// Returns the page of a study: these runs in their order, each with its samples.
+/// The names of the columns that have numbers.
+pub(crate) fn numeric_columns() -> Vec<&'static str> {
+    let columns = COLUMNS.iter();
+    let numeric = columns.filter(|(_, _, unit, _)| *unit != Unit::Text);
+    numeric.map(|(name, ..)| *name).collect()
+}
+
+/// The page of a study: these runs, in their order, with what was watched of each.
 ///
 /// # Errors
 /// If the file of a run cannot be read.
@@ -140,10 +192,10 @@ pub fn study_page(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: started.unwrap_or_default(),
         title: study.name.clone(),
-        description: String::new(),
+        description: study.description.clone(),
         facts: facts(study, repeats),
         notes: notes(runs, missing_tools),
-        plots: StudyPlots::new(&columns, &rows, &scatters()),
+        plots: StudyPlots::new(&columns, &rows, &scatters(study, runs)),
         columns,
         rows: rows.into_iter().map(|(row, _)| row).collect(),
     })
@@ -205,6 +257,10 @@ fn finding(run: &SavedRun) -> Option<String> {
 
 fn number(number: Option<f64>) -> Cell {
     number.map_or(Cell::Absent, Cell::Number)
+}
+
+fn backends(run: &SavedRun, of: fn(&Mean) -> Option<f64>) -> Option<f64> {
+    of(run.outcome.averages.backends.as_ref()?)
 }
 
 fn bytes(kb: Option<f64>) -> Cell {
@@ -283,6 +339,7 @@ fn facts(study: &Study, repeats: u32) -> Vec<Fact> {
     let order = match study.order {
         Order::Listed => "as listed".to_owned(),
         Order::Random(seed) => format!("shuffled by seed {seed}"),
+        Order::ByTarget(seed) => format!("target by target, shuffled by seed {seed}"),
     };
     let mut facts = vec![fact("order", order), fact("repeats", repeats.to_string())];
     let sides = [
@@ -319,16 +376,45 @@ fn notes(runs: &[SavedRun], missing_tools: &[String]) -> Vec<String> {
     missing.chain(failed).chain(brief).collect()
 }
 
-fn scatters() -> Vec<Scatter> {
-    let scatter = |title: &str, x: &str| Scatter {
+/// The plots that the study asks for, and those that every study has.
+fn scatters(study: &Study, runs: &[SavedRun]) -> Vec<Scatter> {
+    let own = study.plots.iter().map(|plot| Scatter {
+        name: plot.name.clone(),
+        title: plot.title.clone(),
+        x: plot.x.clone(),
+        y: plot.y.clone(),
+        is_log: plot.is_log,
+        groups: Some(runs.iter().map(|run| plotted(plot, run)).collect()),
+    });
+    let of_every = |title: &str, x: &str| Scatter {
+        name: format!("rps-by-{x}"),
         title: title.to_owned(),
         x: x.to_owned(),
         y: "rps".to_owned(),
+        is_log: false,
+        groups: None,
     };
-    vec![
-        scatter("Requests per second and CPU", "avg_cpu"),
-        scatter("Requests per second and memory", "avg_memory"),
-    ]
+    let of_every = [
+        of_every("Requests per second and CPU", "avg_cpu"),
+        of_every("Requests per second and memory", "avg_memory"),
+    ];
+    own.chain(of_every).collect()
+}
+
+/// The series of a plot that a run belongs to, if it is drawn.
+fn plotted(plot: &Plot, run: &SavedRun) -> Option<String> {
+    let settings = &run.header.settings;
+    let is_drawn = plot.tool.as_ref().is_none_or(|tool| *tool == settings.tool)
+        && plot
+            .target
+            .as_ref()
+            .is_none_or(|target| *target == settings.target)
+        && (plot.keep_alive.is_none() || plot.keep_alive == settings.keep_alive);
+    let series = match plot.target {
+        Some(_) => &settings.tool,
+        None => &settings.target,
+    };
+    is_drawn.then(|| series.clone())
 }
 
 impl Cores {

@@ -6,6 +6,7 @@
 //! gives wrong figures.
 
 mod ab;
+mod capacity;
 mod h2load;
 mod hey;
 mod k6;
@@ -13,8 +14,10 @@ mod loadline;
 mod locust;
 mod oha;
 mod scan;
+mod versus;
 mod wrk;
 
+use crate::command::OURSELVES;
 use crate::figures::Figures;
 use crate::settings::Settings;
 use std::path::{Path, PathBuf};
@@ -25,7 +28,11 @@ use std::time::Duration;
 pub enum ToolKind {
     /// Loadline.
     Loadline,
-    /// wrk, or this program in wrk's compatibility mode.
+    /// This one's search for the load line.
+    Capacity,
+    /// This one's comparison of two targets that take turns.
+    Versus,
+    /// wrk, also as compatibility mode of this program.
     Wrk,
     /// wrk2, wrk with a rate.
     Wrk2,
@@ -51,6 +58,12 @@ pub enum Unfit {
     AlwaysKeepsAlive(&'static str),
     #[error("{0} takes whole seconds, at least one; write such a duration.")]
     FractionOfSecond(&'static str),
+    #[error("{0} needs a second target; say which with `against`.")]
+    NeedsOther(&'static str),
+    #[error("{0} loads one target; leave `against` out.")]
+    NoOther(&'static str),
+    #[error("{0} sets the load itself; leave {1} out.")]
+    OwnLoad(&'static str, &'static str),
     #[error("{0} would never end; give it {1}.")]
     NoEnd(&'static str, &'static str),
     #[error("{0} ends after a time, not after requests; give it a duration alone.")]
@@ -90,6 +103,8 @@ pub enum Unreadable {
 pub(crate) struct Place<'a> {
     /// The URL of the requests.
     pub(crate) url: &'a str,
+    /// Where the other target is that the tool compares it with.
+    pub(crate) against: Option<&'a str>,
     /// A folder for this run alone.
     pub(crate) folder: &'a Path,
     /// The script, as a path that can be opened.
@@ -126,8 +141,10 @@ pub(crate) trait Peer {
 
 impl ToolKind {
     /// All kinds.
-    pub const ALL: [ToolKind; 9] = [
+    pub const ALL: [ToolKind; 11] = [
         ToolKind::Loadline,
+        ToolKind::Capacity,
+        ToolKind::Versus,
         ToolKind::Wrk,
         ToolKind::Wrk2,
         ToolKind::Oha,
@@ -142,6 +159,8 @@ impl ToolKind {
     pub fn name(self) -> &'static str {
         match self {
             ToolKind::Loadline => "loadline",
+            ToolKind::Capacity => "capacity",
+            ToolKind::Versus => "versus",
             ToolKind::Wrk => "wrk",
             ToolKind::Wrk2 => "wrk2",
             ToolKind::Oha => "oha",
@@ -160,18 +179,42 @@ impl ToolKind {
 
     /// Returns the words that start the tool if it is installed under its own name.
     pub(crate) fn words(self) -> Vec<String> {
-        vec![self.name().to_owned()]
+        match self {
+            ToolKind::Capacity | ToolKind::Versus => {
+                vec![OURSELVES.to_owned(), self.name().to_owned()]
+            }
+            _ => vec![self.name().to_owned()],
+        }
+    }
+
+    /// Whether it is this program, which knows its own flags.
+    pub(crate) fn is_own(self) -> bool {
+        matches!(
+            self,
+            ToolKind::Loadline | ToolKind::Capacity | ToolKind::Versus
+        )
+    }
+
+    /// How long it is told to last; of searches and comparisons, whose duration is that of one run
+    /// of many, it is not known.
+    pub(crate) fn lasts(self, settings: &Settings) -> Option<Duration> {
+        match self {
+            ToolKind::Capacity | ToolKind::Versus => None,
+            _ => settings.duration,
+        }
     }
 
     /// True if a process that ended with this code has made a report.
     pub(crate) fn is_success(self, code: i32) -> bool {
-        // A failed check and an invalid measurement are results, too.
-        code == 0 || self == ToolKind::Loadline && matches!(code, 1 | 3)
+        // A check that failed, and a result that is not to be believed, are results.
+        code == 0 || self.is_own() && matches!(code, 1 | 3)
     }
 
     pub(crate) fn peer(self) -> &'static dyn Peer {
         match self {
             ToolKind::Loadline => &loadline::Loadline,
+            ToolKind::Capacity => &capacity::Capacity,
+            ToolKind::Versus => &versus::Versus,
             ToolKind::Wrk => &wrk::Wrk { paced: false },
             ToolKind::Wrk2 => &wrk::Wrk { paced: true },
             ToolKind::Oha => &oha::Oha,
@@ -186,6 +229,11 @@ impl ToolKind {
 
 /// Checks that a tool of this kind supports these settings.
 pub(crate) fn check(kind: ToolKind, settings: &Settings) -> Result<(), Unfit> {
+    match (kind, &settings.against) {
+        (ToolKind::Versus, None) => return Err(Unfit::NeedsOther("versus")),
+        (ToolKind::Versus, Some(_)) | (_, None) => {}
+        (kind, Some(_)) => return Err(Unfit::NoOther(kind.name())),
+    }
     words(kind, settings).map(drop)
 }
 
@@ -193,6 +241,7 @@ pub(crate) fn check(kind: ToolKind, settings: &Settings) -> Result<(), Unfit> {
 pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, Unfit> {
     let place = Place {
         url: "http://127.0.0.1/",
+        against: settings.against.as_ref().map(|_| "http://127.0.0.2/"),
         folder: Path::new(""),
         script: settings.script.as_deref(),
         port: 0,

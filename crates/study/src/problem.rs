@@ -26,6 +26,28 @@ pub enum Problem {
     CommandFailed(String),
     #[error("there is no command {0} on this machine; install it, or write where it is.")]
     CommandNotFound(String),
+    #[error("a round takes at least 8s: what is shorter does not show whether it settled.")]
+    ShortRound,
+    #[error(
+        "{method} {path} has not the same response from {one} and {other}: {difference}. What does \
+         not do the same work can't be compared."
+    )]
+    NotAlike {
+        method: String,
+        path: String,
+        one: String,
+        other: String,
+        difference: String,
+    },
+    #[error("{target} has no response to {method} {path}: {why}.")]
+    NoResponse {
+        target: String,
+        method: String,
+        path: String,
+        why: String,
+    },
+    #[error("{0} can't be warmed up: {1}.")]
+    NotWarmed(String, String),
     #[error("it must be at least 1.")]
     Nothing,
     #[error("no run belongs to the quick part; leave out quick = false in some [[runs]] or row.")]

@@ -8,6 +8,7 @@ use crate::figures::Figures;
 use crate::identity::{self, Identity};
 use crate::meter::{Averages, Second};
 use crate::settings::Settings;
+use crate::warming::Warmed;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -35,6 +36,9 @@ pub struct Header {
     pub started_at: String,
     /// The command line of the tool.
     pub command: Vec<String>,
+    /// How the target was warmed up, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<Warmed>,
 }
 
 /// The result of a run.
@@ -112,6 +116,7 @@ impl Header {
             identity,
             started_at: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
             command,
+            warm_up: None,
         }
     }
 }
@@ -234,6 +239,9 @@ mod tests {
             tool: Some(vec!["wrk".to_owned()]),
             target: None,
             pin: PinIdentity::default(),
+            against: None,
+            backends: Vec::new(),
+            warm_up: None,
         };
         let command = vec!["/usr/bin/wrk".to_owned()];
         let name = ("wrk-c10".to_owned(), 2);

@@ -26,7 +26,9 @@ pub enum Setting {
     Tool(String),
     /// The name of the target.
     Target(String),
-    /// The number of simultaneous connections, or of users.
+    /// With which other target the tool compares it.
+    Against(String),
+    /// How many connections, or users, at once.
     Connections(u32),
     /// The number of the tool's threads, or of its processes.
     Threads(u32),
@@ -63,7 +65,10 @@ pub struct Settings {
     pub tool: String,
     /// The name of the target.
     pub target: String,
-    /// The number of simultaneous connections, or of users.
+    /// With which other target the tool compares it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// How many connections, or users, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
     /// The number of the tool's threads, or of its processes.
@@ -95,6 +100,7 @@ impl Settings {
         match setting.clone() {
             Setting::Tool(name) => self.tool = name,
             Setting::Target(name) => self.target = name,
+            Setting::Against(name) => self.against = Some(name),
             Setting::Connections(count) => self.connections = Some(count),
             Setting::Threads(count) => self.threads = Some(count),
             Setting::Rate(rate) => self.rate = Some(rate),
@@ -124,6 +130,7 @@ impl Settings {
     /// Returns the settings in short: `t1-c10-60s-r2000`, without tool and target.
     pub(crate) fn short(&self) -> String {
         let mut parts = Vec::new();
+        parts.extend(self.against.clone());
         parts.extend(self.threads.map(|count| format!("t{count}")));
         parts.extend(self.connections.map(|count| format!("c{count}")));
         parts.extend(self.requests.map(|count| format!("n{count}")));

@@ -14,7 +14,9 @@ pub struct Study {
     pub name: String,
     /// The path of the file, for messages.
     pub path: PathBuf,
-    /// The number of times that each run is made.
+    /// What it is for, in a sentence or two; may be empty.
+    pub description: String,
+    /// How often each run is made.
     pub repeats: u32,
     /// The order of the runs.
     pub order: Order,
@@ -26,21 +28,54 @@ pub struct Study {
     pub pin: Pin,
     /// The tools of the file, in addition to the known ones under their own names.
     pub tools: Vec<Tool>,
-    /// The targets; never empty.
+    /// What the targets need while they run, such as a database, in the order in which it starts.
+    pub backends: Vec<Target>,
+    /// What the runs are made against; never empty.
     pub targets: Vec<Target>,
+    /// Requests to which all targets respond alike.
+    pub alike: Vec<Alike>,
+    /// How a target is warmed up once it was started.
+    pub warm_up: Option<WarmUp>,
     /// The runs, before expansion; never empty.
     pub rows: Vec<Row>,
-    /// The differences of a quick study.
+    /// The plots of its page, besides those that every study has.
+    pub plots: Vec<Plot>,
+    /// What is different in a quick study.
     pub quick: Quick,
 }
 
-/// The order of runs.
+/// A plot of two columns of the results against each other, a series for each target, or for each
+/// tool where it is of one target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plot {
+    /// What its files are called.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// The name of the column from left to right.
+    pub x: String,
+    /// The name of the column from bottom to top.
+    pub y: String,
+    /// Whether the axis from bottom to top is logarithmic.
+    pub is_log: bool,
+    /// The tool whose runs are drawn; without one, those of all are.
+    pub tool: Option<String>,
+    /// The target whose runs are drawn, a series for each tool; without one, those of all are.
+    pub target: Option<String>,
+    /// Whether the runs that are drawn keep connections; without it, all are drawn.
+    pub keep_alive: Option<bool>,
+}
+
+/// In which order runs are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The order of the file: all runs once, before any is repeated.
     Listed,
     /// Shuffled by this seed, including the repeats.
     Random(u64),
+    /// Shuffled by this seed, the runs of a target and repeat staying together: a target that has
+    /// to be warmed up is started once for all of them.
+    ByTarget(u64),
 }
 
 /// The cores of each side; `None` leaves the choice to the kernel.
@@ -63,13 +98,17 @@ pub struct Cores(pub(crate) Vec<usize>);
 pub struct Tool {
     /// The name in the rows.
     pub name: String,
-    /// The kind of tool: its arguments and its report.
+    /// The line of the file where it stands; 0 for a known tool under its own name.
+    pub line: usize,
+    /// Whose arguments it takes and whose report it prints.
     pub kind: ToolKind,
+    /// Runs once before anything is started: it builds the tool.
+    pub prepare: Option<Command>,
     /// The words that start it, before any argument.
     pub words: Vec<String>,
 }
 
-/// A server under load.
+/// A server under load, or a *backend*: a service that such servers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The name in the rows.
@@ -78,7 +117,9 @@ pub struct Target {
     pub line: usize,
     /// The URL of the requests. `{port}` in it is a free port of this host.
     pub url: String,
-    /// The command that starts the target and does not return; without one the target runs already.
+    /// Runs once before anything is started, on all cores: it builds what is to be served.
+    pub prepare: Option<Command>,
+    /// Starts it and stays with it; without one it runs already.
     pub start: Option<Command>,
     /// The command that succeeds once the target serves; without one it serves once a connection
     /// can be opened.
@@ -89,12 +130,41 @@ pub struct Target {
     pub reset: Option<Command>,
     /// The time that the target may take to serve, and that each of its commands may take.
     pub patience: Duration,
-    /// The files that are written into its folder before it starts: name and text.
+    /// Its cores, if they are not those of all targets.
+    pub cores: Option<Cores>,
+    /// Files that are written into its folder before it starts: name and text.
     pub files: Vec<(String, String)>,
 }
 
-/// A command of the user. In its words `{port}`, `{folder}` and `{url}` are replaced by the
-/// target's port, the folder of its files, and its URL.
+/// A request to which all targets must give the same response, before anything is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alike {
+    /// The line of the file where it stands.
+    pub line: usize,
+    /// Its method.
+    pub method: String,
+    /// Its path, which takes the place of that of a target's URL.
+    pub path: String,
+    /// What it sends, as JSON.
+    pub body: Option<String>,
+}
+
+/// How a target is warmed up: this program loads it in rounds, until its detector of transients
+/// finds that a round has settled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// How long a round lasts.
+    pub round: Duration,
+    /// How long all rounds last at most.
+    pub most: Duration,
+    /// How many connections load it.
+    pub connections: u32,
+    /// What they request, if it is not the target's URL.
+    pub script: Option<PathBuf>,
+}
+
+/// A command of the user's. In its words `{port}`, `{folder}` and `{url}` stand for the target's
+/// port, the folder of its files, and its URL; `{NAME.port}` and the like for those of a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The line in the file.
@@ -131,12 +201,41 @@ pub struct Quick {
     pub repeats: Option<u32>,
     /// The pause between two runs; `None` as in the full study.
     pub pause: Option<Duration>,
-    /// The axes that replace those of the same name.
+    /// How a target is warmed up, if not as else.
+    pub warm_up: Option<WarmUp>,
+    /// What takes the place of axes of the same name.
     pub axes: Vec<Axis>,
 }
 
+impl Target {
+    /// What stands for a tool while it is prepared.
+    pub(crate) fn of_tool(tool: &Tool) -> Target {
+        Target {
+            name: tool.name.clone(),
+            line: tool.line,
+            url: String::new(),
+            prepare: tool.prepare.clone(),
+            start: None,
+            check: None,
+            stop: None,
+            reset: None,
+            patience: Duration::ZERO,
+            cores: None,
+            files: Vec::new(),
+        }
+    }
+}
+
 impl Study {
-    /// Returns the target of this name.
+    /// Takes what is different in a quick study, but for what [`Study::runs`] takes.
+    #[must_use]
+    pub fn for_quick(mut self) -> Study {
+        self.pause = self.quick.pause.unwrap_or(self.pause);
+        self.warm_up = self.quick.warm_up.clone().or(self.warm_up);
+        self
+    }
+
+    /// The target of this name.
     pub(crate) fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.name == name)
     }
@@ -148,6 +247,8 @@ impl Study {
             let kind = ToolKind::named(name)?;
             Some(Tool {
                 name: name.to_owned(),
+                line: 0,
+                prepare: None,
                 kind,
                 words: kind.words(),
             })
@@ -185,13 +286,17 @@ impl Study {
 impl Pin {
     /// Returns the first core of either side that is not usable.
     pub(crate) fn beyond(&self, usable: impl Fn(usize) -> bool) -> Option<usize> {
-        let sides = self.tools.iter().chain(&self.targets);
-        let mut cores = sides.flat_map(|Cores(cores)| cores.iter().copied());
-        cores.find(|core| !usable(*core))
+        let mut sides = self.tools.iter().chain(&self.targets);
+        sides.find_map(|cores| cores.beyond(&usable))
     }
 }
 
 impl Cores {
+    /// The first of them that is not among these.
+    pub(crate) fn beyond(&self, usable: impl Fn(usize) -> bool) -> Option<usize> {
+        self.0.iter().copied().find(|core| !usable(*core))
+    }
+
     /// Reads `0`, `0,2` or `1-3,8`; `None` for anything else.
     pub fn parse(text: &str) -> Option<Cores> {
         /// The size of the kernel's default set of cores (sched_setaffinity(2)).

@@ -1,13 +1,14 @@
 //! The results as a table for people: a line for each run, with the medians of its repeats.
 
 use crate::figures::Percentiles;
+use crate::meter::{Averages, Mean};
 use crate::saved::SavedRun;
 use loadline_units::grouped;
 
 /// A column: its title, and its cell for the repeats of one run.
-type Column = (&'static str, fn(&[&SavedRun]) -> Option<String>);
+pub(crate) type Column = (&'static str, fn(&[&SavedRun]) -> Option<String>);
 
-const COLUMNS: [Column; 15] = [
+pub(crate) const COLUMNS: [Column; 20] = [
     ("run", |runs| Some(runs.first()?.header.name.clone())),
     ("runs", |runs| {
         Some(runs.len().to_string()).filter(|_| runs.len() > 1)
@@ -48,11 +49,22 @@ const COLUMNS: [Column; 15] = [
     ("p99", |runs| {
         percentile(runs, |percentiles| percentiles.p99_us)
     }),
-    ("target", |runs| {
-        let target = |run: &SavedRun| run.outcome.averages.target;
-        let cpu = median(runs, |run| target(run)?.cpu_percent).map(percent)?;
-        let held = median(runs, |run| target(run)?.memory_kb).map(memory)?;
-        Some(format!("{cpu} {held}"))
+    ("max", |runs| {
+        median(runs, |run| run.outcome.figures.as_ref()?.max_us).map(time)
+    }),
+    ("timeouts", |runs| {
+        median(runs, |run| {
+            Some(run.outcome.figures.as_ref()?.timeouts? as f64)
+        })
+        .map(number)
+    }),
+    ("target", |runs| used(runs, |used| used.target)),
+    ("target/req", |runs| {
+        median(runs, SavedRun::target_cpu_us_per_request).map(time)
+    }),
+    ("backends", |runs| used(runs, |used| used.backends)),
+    ("backends/req", |runs| {
+        median(runs, SavedRun::backends_cpu_us_per_request).map(time)
     }),
 ];
 
@@ -62,19 +74,23 @@ const SEEN_TOO_BRIEFLY: &str =
 
 /// The maximum width of the table, in columns of a terminal.
 const WIDTH: usize = 80;
-/// The columns that are left out if there is not enough space, in this order; they are in the CSV
-/// file and on the page.
-const SPARE: [&str; 10] = [
+/// What is left out first where there is no room; it is in the CSV file and on the page.
+const SPARE: [&str; 15] = [
+    "max",
     "of the link",
     "bandwidth",
     "sockets",
     "total",
+    "backends/req",
+    "target/req",
+    "backends",
     "mean",
     "target",
     "spread",
     "CPU/req",
     "memory",
     "CPU",
+    "timeouts",
 ];
 
 /// Returns the results of runs that were made, in their order; repeats share a line. Empty columns
@@ -82,7 +98,7 @@ const SPARE: [&str; 10] = [
 pub fn table(runs: &[SavedRun]) -> String {
     let groups: Vec<Vec<&SavedRun>> = groups(runs);
     let columns = COLUMNS.iter().filter_map(|(title, cell)| {
-        let cells: Vec<Option<String>> = groups.iter().map(|runs| cell(runs)).collect();
+        let cells = cells(&groups, *cell);
         cells
             .iter()
             .any(Option::is_some)
@@ -119,7 +135,15 @@ pub fn table(runs: &[SavedRun]) -> String {
     text
 }
 
-/// Returns the width of a line.
+/// The cells of a column.
+pub(crate) fn cells(
+    groups: &[Vec<&SavedRun>],
+    cell: fn(&[&SavedRun]) -> Option<String>,
+) -> Vec<Option<String>> {
+    groups.iter().map(|runs| cell(runs)).collect()
+}
+
+/// The columns that a line takes.
 fn width(columns: &[Vec<String>]) -> usize {
     let widths = columns.iter().map(|cells| cells[0].chars().count() + 2);
     widths.sum::<usize>().saturating_sub(2)
@@ -165,8 +189,8 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// Groups the repeats of each run, in the order of the first of each.
-fn groups(runs: &[SavedRun]) -> Vec<Vec<&SavedRun>> {
+/// Repeats of one run, in the order of the first of each.
+pub(crate) fn groups(runs: &[SavedRun]) -> Vec<Vec<&SavedRun>> {
     let mut groups: Vec<Vec<&SavedRun>> = Vec::new();
     for run in runs {
         let name = &run.header.name;
@@ -212,7 +236,15 @@ fn percentile(runs: &[&SavedRun], of: impl Fn(&Percentiles) -> Option<f64>) -> O
     Some(time_in_steps(us, step_us))
 }
 
-/// Returns the spread of the repeats: the highest minus the lowest rate, in % of the median.
+/// The CPU time and the memory of one side.
+fn used(runs: &[&SavedRun], of: fn(&Averages) -> Option<Mean>) -> Option<String> {
+    let side = |run: &SavedRun| of(&run.outcome.averages);
+    let cpu = median(runs, |run| side(run)?.cpu_percent).map(percent)?;
+    let held = median(runs, |run| side(run)?.memory_kb).map(memory)?;
+    Some(format!("{cpu} {held}"))
+}
+
+/// How far the repeats lie apart, from the lowest to the highest rate in % of the median.
 fn spread(runs: &[&SavedRun]) -> Option<String> {
     let rates = || {
         runs.iter()
@@ -223,11 +255,22 @@ fn spread(runs: &[&SavedRun]) -> Option<String> {
     (rates().count() > 1 && median > 0.0).then(|| percent((high - low) / median * 100.0))
 }
 
-/// Returns the note on a run: its failures, its errors, its doubtful validity.
-fn note(runs: &[&SavedRun]) -> Option<String> {
+/// What to know of a run: that it failed, that it had errors, that it is not to be believed.
+pub(crate) fn note(runs: &[&SavedRun]) -> Option<String> {
     let mut notes = Vec::new();
     if runs.iter().any(|run| run.outcome.averages.seen_too_briefly) {
         notes.push(SEEN_TOO_BRIEFLY.to_owned());
+    }
+    let unsteady = |run: &&&SavedRun| run.header.warm_up.is_some_and(|warmed| !warmed.is_steady);
+    if let Some(warmed) = runs
+        .iter()
+        .find(unsteady)
+        .and_then(|run| run.header.warm_up)
+    {
+        let length = time(warmed.length_s * 1e6);
+        notes.push(format!(
+            "the target was not steady yet after {length} of warming up"
+        ));
     }
     let failures: Vec<&String> = runs
         .iter()
@@ -248,6 +291,7 @@ fn note(runs: &[&SavedRun]) -> Option<String> {
     if bad > 0 {
         notes.push(format!("{} bad statuses", number(bad as f64)));
     }
+    notes.extend(figures().filter_map(|figures| figures.verdict.clone()));
     let doubted = figures().find(|figures| {
         let grade = figures.validity.as_deref();
         grade.is_some_and(|grade| grade != "valid")

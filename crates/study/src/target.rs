@@ -1,20 +1,28 @@
 //! A running target: started, checked, reset, stopped.
 
+use crate::backends::Place;
 use crate::command::{Blanks, Words};
 use crate::events::{Event, Events};
 use crate::output::{excerpt, telling_line};
 use crate::problem::{FileError, Problem};
 use crate::process::{Launch, Process, ending};
-use crate::study::{Command, Study, Target};
+use crate::study::{Command, Cores, Study, Target};
+use crate::warming::Warmed;
 use loadline_reactor::look_up;
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// The interval of the checks whether a target serves.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// The most bytes of a command's output that are read for a message.
+/// How long a target may take to be prepared: compilers take their time.
+const PREPARATION: Duration = Duration::from_secs(3_600);
+/// What a command that prepares ends with to say that the target can't be had on this machine; as
+/// in Automake, whose tests are skipped by it.
+const LEFT_OUT: i32 = 77;
+/// The most of a command's output that is looked at for a message.
 const MOST_OUTPUT: u64 = 64 << 10;
 
 /// The reason why a target is not available.
@@ -32,6 +40,22 @@ impl From<FileError> for NoTarget {
     }
 }
 
+/// What came of preparing a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Prepared {
+    /// It can be started.
+    Ready,
+    /// It can't be had on this machine, for this reason.
+    LeftOut(String),
+}
+
+/// Why a command did not succeed.
+enum Failure {
+    TookTooLong,
+    Ended(ExitStatus),
+    Unknown(std::io::Error),
+}
+
 /// A target that serves.
 #[derive(Debug)]
 pub(crate) struct Serving<'a> {
@@ -40,10 +64,14 @@ pub(crate) struct Serving<'a> {
     port: u16,
     folder: PathBuf,
     url: String,
-    /// The process of the target, unless it ran before or went to the background.
+    /// Where the backends are.
+    backends: Vec<Place>,
+    /// Its process, unless it ran before or went to the background.
     process: Option<Process>,
     /// True between its start and its stop.
     is_up: bool,
+    /// How it was warmed up, if it was.
+    pub(crate) warmed: Option<Warmed>,
 }
 
 impl<'a> Serving<'a> {
@@ -52,19 +80,10 @@ impl<'a> Serving<'a> {
         study: &'a Study,
         target: &'a Target,
         folder: &Path,
+        backends: Vec<Place>,
         events: &Events,
     ) -> Result<Serving<'a>, NoTarget> {
-        let refuse = |problem| study.refuse(target.line, problem);
-        let port = free_port().map_err(|error| refuse(Problem::Value(error.to_string())))?;
-        let mut serving = Serving {
-            study,
-            target,
-            port,
-            folder: folder.to_owned(),
-            url: target.url.replace("{port}", &port.to_string()),
-            process: None,
-            is_up: false,
-        };
+        let mut serving = Serving::new(study, target, folder, backends)?;
         serving.write_files()?;
         if let Some(start) = &target.start {
             serving.process = Some(serving.launch(start, events)?);
@@ -74,12 +93,79 @@ impl<'a> Serving<'a> {
         Ok(serving)
     }
 
+    /// Runs the command of a target that builds what is to be served, if it has one.
+    pub(crate) fn prepare(
+        study: &'a Study,
+        target: &'a Target,
+        folder: &Path,
+        events: &Events,
+    ) -> Result<Prepared, NoTarget> {
+        let Some(prepare) = &target.prepare else {
+            return Ok(Prepared::Ready);
+        };
+        let serving = Serving::new(study, target, folder, Vec::new())?;
+        serving.write_files()?;
+        // Nothing is measured yet: all cores may build.
+        let process = serving.launch_on(prepare, None, events)?;
+        match serving.see_through(process, PREPARATION, events)? {
+            Ok(()) => Ok(Prepared::Ready),
+            Err(Failure::Ended(status)) if status.code() == Some(LEFT_OUT) => {
+                Ok(Prepared::LeftOut(serving.last_line()))
+            }
+            Err(failure) => {
+                let failed = Problem::CommandFailed(serving.phrase(failure));
+                Err(study.refuse(prepare.line, failed).into())
+            }
+        }
+    }
+
+    /// One that does not run yet, with a port of its own.
+    fn new(
+        study: &'a Study,
+        target: &'a Target,
+        folder: &Path,
+        backends: Vec<Place>,
+    ) -> Result<Serving<'a>, FileError> {
+        let refuse = |problem| study.refuse(target.line, problem);
+        let port = free_port().map_err(|error| refuse(Problem::Value(error.to_string())))?;
+        Ok(Serving {
+            study,
+            target,
+            port,
+            folder: folder.to_owned(),
+            url: target.url.replace("{port}", &port.to_string()),
+            backends,
+            process: None,
+            is_up: false,
+            warmed: None,
+        })
+    }
+
+    /// Where it is, for the commands of others.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            name: self.target.name.clone(),
+            port: self.port,
+            folder: self.folder.clone(),
+        }
+    }
+
     /// Returns the name of the target.
     pub(crate) fn name(&self) -> &'a str {
         &self.target.name
     }
 
-    /// Returns the URL of the requests.
+    /// The line of the file where it stands.
+    pub(crate) fn line(&self) -> usize {
+        self.target.line
+    }
+
+    /// Where its files are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where requests go.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -151,17 +237,28 @@ impl<'a> Serving<'a> {
             port: self.port,
             folder: &self.folder,
             url: &self.url,
+            backends: &self.backends,
         }
     }
 
     fn launch(&self, command: &Command, events: &Events) -> Result<Process, FileError> {
+        let cores = self.target.cores.as_ref();
+        self.launch_on(command, cores.or(self.study.pin.targets.as_ref()), events)
+    }
+
+    fn launch_on(
+        &self,
+        command: &Command,
+        cores: Option<&Cores>,
+        events: &Events,
+    ) -> Result<Process, FileError> {
         let Words { program, arguments } = self.study.command(command, &self.blanks())?;
         let start = || {
             let launch = Launch {
                 program: &program,
                 arguments: &arguments,
                 folder: &self.study.folder(),
-                cores: self.study.pin.targets.as_ref(),
+                cores,
                 stdout: File::create(self.log())?,
                 stderr: File::options().append(true).open(self.log())?,
             };
@@ -223,23 +320,51 @@ impl<'a> Serving<'a> {
 
     /// Runs a command to its end. The inner error is a phrase.
     fn run(&self, command: &Command, events: &Events) -> Result<Result<(), String>, NoTarget> {
-        let mut process = self.launch(command, events)?;
-        let until = Instant::now() + self.target.patience;
+        let process = self.launch(command, events)?;
+        let ended = self.see_through(process, self.target.patience, events)?;
+        Ok(ended.map_err(|failure| self.phrase(failure)))
+    }
+
+    /// Waits until a command has ended.
+    fn see_through(
+        &self,
+        mut process: Process,
+        patience: Duration,
+        events: &Events,
+    ) -> Result<Result<(), Failure>, NoTarget> {
+        let until = Instant::now() + patience;
         while !process.has_ended() {
             match events.wait(until) {
                 Event::Interrupted => return Err(NoTarget::Interrupted),
-                Event::TimeOver => return Ok(Err("it took too long".to_owned())),
+                Event::TimeOver => return Ok(Err(Failure::TookTooLong)),
                 Event::Ended(_) => {}
             }
         }
         Ok(match process.end() {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("{}{}", ending(status), self.said())),
-            Err(error) => Err(error.to_string()),
+            Ok(status) => Err(Failure::Ended(status)),
+            Err(error) => Err(Failure::Unknown(error)),
         })
     }
 
-    /// Returns the last message of its last command, after a colon.
+    /// What went wrong with the last command, as a phrase.
+    fn phrase(&self, failure: Failure) -> String {
+        match failure {
+            Failure::TookTooLong => "it took too long".to_owned(),
+            Failure::Ended(status) => format!("{}{}", ending(status), self.said()),
+            Failure::Unknown(error) => error.to_string(),
+        }
+    }
+
+    /// What its last command said last.
+    fn last_line(&self) -> String {
+        let output = excerpt(&self.log(), MOST_OUTPUT);
+        let lines = output.lines().rev().map(str::trim);
+        let mut said = lines.filter(|line| !line.is_empty());
+        said.next().unwrap_or("it does not say why").to_owned()
+    }
+
+    /// What its last command said last, behind a colon.
     fn said(&self) -> String {
         let output = excerpt(&self.log(), MOST_OUTPUT);
         telling_line(&output)

@@ -12,15 +12,18 @@ use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
 use loadline_study::{
     Conductor, Events, Folder, Interrupter, Problem, Progress, Run, SavedRun, Screen, Study,
-    StudyEnd, csv, study_page, table,
+    StudyEnd, csv, markdown, study_page, table,
 };
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The table for programs, in the folder of the results.
 const TABLE: &str = "results.csv";
+/// The table for documents, there as well.
+const MARKDOWN: &str = "results.md";
 /// The report with pictures, there as well.
 const REPORT: &str = "report.html";
 /// The folder of its pictures as files.
@@ -28,7 +31,10 @@ const PLOTS: &str = "plots";
 
 /// Makes the runs of a study that were not made yet, and prints all results.
 pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
-    let study = read(&flags.file)?;
+    let study = match flags.quick {
+        true => read(&flags.file)?.for_quick(),
+        false => read(&flags.file)?,
+    };
     let runs = study.runs(flags.quick)?;
     study.check_own(&runs, takes)?;
     if flags.list {
@@ -37,7 +43,7 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     let listed = in_order_of_file(&runs);
     let path = results(flags, &study);
     let folder = Folder::open(&path, &study)?;
-    let conductor = Conductor::prepare(&study, runs, &folder)?;
+    let mut conductor = Conductor::prepare(&study, runs, &folder)?;
     let mut line = Line::new(!flags.no_progress);
     missing(conductor.missing_tools())
         .iter()
@@ -52,7 +58,13 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     }
     let mut page = study_page(&study, &folder, &saved, conductor.missing_tools())?;
     page.facts.push(machine());
-    publish(&saved, &path, page, conductor.missing_tools())?;
+    page.facts.extend(commit(&flags.file));
+    page.notes.extend(conductor.left_out());
+    let left_out: Vec<String> = missing(conductor.missing_tools())
+        .into_iter()
+        .chain(conductor.left_out())
+        .collect();
+    publish(&saved, &path, page, &left_out)?;
     match ended? {
         StudyEnd::Interrupted => {
             tell("interrupted; the table covers the runs until then.");
@@ -111,6 +123,29 @@ fn machine() -> Fact {
     }
 }
 
+/// The commit of the repository that the study's file is in, if it is in one.
+fn commit(file: &Path) -> Option<Fact> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let said = Command::new("git")
+        .current_dir(folder.unwrap_or(Path::new(".")))
+        .args([
+            "describe",
+            "--always",
+            "--dirty",
+            "--abbrev=12",
+            "--exclude=*",
+        ])
+        .output()
+        .ok()?;
+    let text = String::from_utf8(said.stdout).ok()?.trim().to_owned();
+    (said.status.success() && !text.is_empty()).then(|| Fact {
+        name: "commit".to_owned(),
+        text,
+    })
+}
+
 /// The runs as the file lists them, repeats together.
 fn in_order_of_file(runs: &[Run]) -> Vec<Run> {
     let mut listed = runs.to_vec();
@@ -144,12 +179,9 @@ fn missing(tools: &[String]) -> Option<String> {
 }
 
 /// Prints the table of what was made, and writes that for programs.
-fn publish(
-    saved: &[SavedRun],
-    folder: &Path,
-    page: StudyPage,
-    missing_tools: &[String],
-) -> Result<()> {
+fn publish(saved: &[SavedRun], folder: &Path, page: StudyPage, left_out: &[String]) -> Result<()> {
+    let markdown = markdown(saved, &page.title, &page.started_at, &page.facts);
+    write_file(&folder.join(MARKDOWN), markdown.as_bytes())?;
     let pictures = picture(page, folder)?;
     let path = folder.join(TABLE);
     write_file(&path, csv(saved).as_bytes())?;
@@ -158,7 +190,7 @@ fn publish(
         saved => table(saved),
     };
     text.push('\n');
-    let lines = missing(missing_tools).into_iter();
+    let lines = left_out.iter().cloned();
     let lines = lines.chain([format!("All results are in {}.", path.display()), pictures]);
     lines.for_each(|line| text.push_str(&(line + "\n")));
     print(&text)

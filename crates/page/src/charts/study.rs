@@ -92,9 +92,13 @@ fn scatter_charts(
     let dot = |(row, _): &'_ (StudyRow, _)| Some((number(row, x)?, number(row, y)?));
     let mut tools: Vec<&str> = Vec::new();
     let mut dots: Vec<Dot<'_>> = Vec::new();
-    for row in rows {
-        if let Some((across, up)) = dot(row) {
-            let tool = &*row.0.tool;
+    for (index, row) in rows.iter().enumerate() {
+        let group = match &scatter.groups {
+            None => Some(&row.0.tool),
+            Some(groups) => groups.get(index).and_then(Option::as_ref),
+        };
+        if let (Some((across, up)), Some(tool)) = (dot(row), group) {
+            let tool = &**tool;
             dots.push((tool, &row.0.name, across, up));
             if !tools.contains(&tool) {
                 tools.push(tool);
@@ -102,14 +106,19 @@ fn scatter_charts(
         }
     }
     dots.sort_by(|a, b| a.2.total_cmp(&b.2));
-    let stem = format!("{}-by-{}", scatter.y, scatter.x);
+    let stem = &scatter.name;
     let title = format!("{} by {}", columns[y].title, columns[x].title);
     let mut draw = |name: &str, title: &str, drawn: &[&str]| {
         let dots: Vec<&Dot<'_>> = dots.iter().filter(|dot| drawn.contains(&dot.0)).collect();
         let highest = dots.last()?.2;
         let end = if highest > 0.0 { 1.05 * highest } else { 1.0 };
         let x_axis = Axis::linear(&columns[x].title, columns[x].unit).between(0.0, end);
-        let y_axis = Axis::linear(&columns[y].title, columns[y].unit);
+        let scale = if scatter.is_log {
+            Scale::Log
+        } else {
+            Scale::Linear
+        };
+        let y_axis = Axis::new(&columns[y].title, columns[y].unit, scale);
         let series = drawn.iter().map(|tool| {
             let dots = dots.iter().filter(|dot| dot.0 == *tool);
             let (places, up): (Vec<_>, Vec<_>) = dots
@@ -121,7 +130,7 @@ fn scatter_charts(
         });
         Chart::of_series((name, title, ""), x_axis, y_axis, series.collect())
     };
-    let mut charts = vec![draw(&stem, &title, &tools)?];
+    let mut charts = vec![draw(stem, &title, &tools)?];
     if tools.len() > 1 {
         charts.extend(tools.iter().filter_map(|tool| {
             let name = format!("{stem}-{}", slug(tool));
@@ -243,9 +252,12 @@ mod tests {
 
     fn scatter(y: &str) -> Scatter {
         Scatter {
+            name: format!("{y}-by-rps"),
             title: "Rate and memory".to_owned(),
             x: "rps".to_owned(),
             y: y.to_owned(),
+            is_log: false,
+            groups: None,
         }
     }
 
@@ -270,6 +282,21 @@ mod tests {
         assert_eq!(points, [(7_000.0, 4e6), (9_000.0, 5e6)]);
         assert_eq!((of(0)[0].x, of(0)[0].colour), (of(1)[0].x, of(1)[0].colour));
         assert_eq!(of(0)[1].colour, of(2)[0].colour);
+    }
+
+    #[test]
+    fn a_scatter_may_have_series_of_its_own() {
+        let group = |name: &str| Some(name.to_owned());
+        let own = Scatter {
+            is_log: true,
+            groups: Some(vec![group("old"), None, group("old"), group("new")]),
+            ..scatter("memory")
+        };
+        let plots = StudyPlots::new(&columns(), &rows(), &[own]);
+        let all = &plots.scatters[0].charts[0];
+        let names: Vec<_> = all.series.iter().map(|series| &*series.name).collect();
+        assert_eq!(names, ["old", "new"], "a row without a group is not drawn");
+        assert_eq!(all.y.scale, Scale::Log);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Makes one run: starts the tool, watches it until it ends, and reads its report.
 
 use super::{Agenda, Error, Screen, Stop};
+use crate::backends::Backends;
 use crate::command::Words;
 use crate::events::{Event, Events};
 use crate::expand::Run;
@@ -41,6 +42,9 @@ pub(super) struct Attempt<'a> {
     pub(super) kind: ToolKind,
     pub(super) tool: &'a Words,
     pub(super) target: &'a Serving<'a>,
+    /// The target that this one is compared with, if any.
+    pub(super) against: Option<&'a Serving<'a>>,
+    pub(super) backends: &'a Backends<'a>,
     pub(super) identity: Identity,
 }
 
@@ -60,9 +64,9 @@ impl Attempt<'_> {
     ) -> Result<(), Stop> {
         let work = self.folder.work(&self.run.file_stem());
         let words = self.prepare(&work)?;
-        // The search for the target's processes may take long, and must not count as the tool's
-        // time.
-        let meter = Meter::prepare(self.target.pid(), self.target.address());
+        // The search for the target's processes may take its time, which is not the tool's.
+        let (target, backends) = (self.target, self.backends.pids());
+        let meter = Meter::prepare(target.pid(), target.address(), &backends);
         let path = self.folder.run(self.run);
         let mut writer = Writer::begin(&path, self.header(&words))?;
         let mut meter = meter.begin();
@@ -105,6 +109,7 @@ impl Attempt<'_> {
         let script = script.map(|path| std::path::absolute(&path).unwrap_or(path));
         let place = Place {
             url: self.target.url(),
+            against: self.against.map(Serving::url),
             folder: work,
             script: script.as_deref(),
             port: free_port().map_err(io)?,
@@ -120,12 +125,16 @@ impl Attempt<'_> {
 
     fn header(&self, arguments: &[String]) -> Header {
         let program = self.tool.program.display().to_string();
-        Header::new(
+        let header = Header::new(
             (self.run.name.clone(), self.run.repeat),
             self.run.settings.masked(),
             Some(self.identity.clone()),
             mask_words(&[&[program], arguments].concat()),
-        )
+        );
+        Header {
+            warm_up: self.target.warmed,
+            ..header
+        }
     }
 
     fn start(&self, arguments: &[String], work: &Path, events: &Events) -> io::Result<Process> {
@@ -232,8 +241,9 @@ impl Attempt<'_> {
 
     /// Returns the reason why the figures mean nothing, if there is one.
     fn flaw(&self, figures: &Figures) -> Option<String> {
-        if self.target.is_gone() {
-            return Some(format!("the target {} ended meanwhile", self.target.name()));
+        let mut targets = std::iter::once(self.target).chain(self.against);
+        if let Some(gone) = targets.find(|target| target.is_gone()) {
+            return Some(format!("the target {} ended meanwhile", gone.name()));
         }
         let nothing = figures.answers == Some(0);
         nothing.then(|| "not one request was answered".to_owned())
@@ -241,7 +251,7 @@ impl Attempt<'_> {
 
     /// Returns the time that the tool may take.
     fn limit(&self) -> Duration {
-        let told = self.run.settings.duration;
+        let told = self.run.lasts;
         let usual = told.map_or(WITHOUT_TIME, |told| told + told / 2 + ALLOWANCE);
         self.study.time_limit.unwrap_or(usual)
     }

@@ -103,6 +103,45 @@ fn the_order_follows_from_the_seed_alone() {
 }
 
 #[test]
+fn runs_may_be_shuffled_with_those_of_a_target_together() {
+    let study = study(
+        "order = \"by-target\"\nseed = 7\nrepeats = 2\n[[runs]]\ntool = \"wrk\"\n\
+         duration = \"1s\"\nconnections = [1, 2, 3]",
+    );
+    let runs = study.runs(false).unwrap();
+    let blocks: Vec<(u32, &str)> = runs
+        .iter()
+        .map(|run| (run.repeat, run.settings.target.as_str()))
+        .collect();
+    let mut distinct = blocks.clone();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 4, "{blocks:?}");
+    assert!(blocks.is_sorted_by_key(|(repeat, _)| *repeat), "{blocks:?}");
+    assert_eq!(names(&runs).into_iter().collect::<HashSet<_>>().len(), 12);
+}
+
+#[test]
+fn two_targets_are_for_a_comparison_alone() {
+    let refused = |runs: &str| {
+        let study = study(&format!(
+            "[[runs]]\ntarget = \"a\"\nduration = \"1s\"\n{runs}"
+        ));
+        study.runs(false).unwrap_err().to_string()
+    };
+    let other = refused("tool = \"wrk\"\nagainst = \"b\"");
+    assert!(
+        other.ends_with("wrk loads one target; leave `against` out."),
+        "{other}"
+    );
+    let none = refused("tool = \"versus\"");
+    let sentence = "versus needs a second target; say which with `against`.";
+    assert!(none.ends_with(sentence), "{none}");
+    let paced = refused("tool = \"capacity\"\nrate = 5");
+    let sentence = "capacity sets the load itself; leave the rate out.";
+    assert!(paced.ends_with(sentence), "{paced}");
+}
+
+#[test]
 fn a_row_that_its_tool_cannot_run_is_refused_with_its_line() {
     let study = study("[[runs]]\ntool = \"wrk\"\nrows = [\n  { duration = \"500ms\" },\n]");
     let error = study.runs(false).unwrap_err().to_string();

@@ -1,6 +1,7 @@
 //! The runs of a study file: rows of settings, each with one or several values.
 
 use super::reader::{Entry, Reader};
+use super::sections::warm_up;
 use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::settings::{Axis, Flag, Setting};
@@ -9,10 +10,11 @@ use loadline_plan::Rate;
 use std::path::Path;
 use toml::de::DeValue;
 
-/// The settings by name; every key that begins with a dash is a setting as well.
-const SETTINGS: [&str; 9] = [
+/// The settings by name; whatever begins with a dash is one as well.
+const SETTINGS: [&str; 10] = [
     "tool",
     "target",
+    "against",
     "connections",
     "threads",
     "rate",
@@ -108,6 +110,7 @@ pub(super) fn quick(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Quick, Fil
     for entry in reader.section(entry)? {
         match entry.key.as_str() {
             "repeats" => quick.repeats = Some(reader.small_count(&entry)?),
+            "warm-up" => quick.warm_up = Some(warm_up(reader, &entry)?),
             "pause" => quick.pause = Some(reader.duration(&entry)?),
             _ => quick.axes.push(axis(reader, &entry)?),
         }
@@ -129,6 +132,7 @@ fn setting(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Setting, FileError>
     Ok(match entry.key.as_str() {
         "tool" => Setting::Tool(reader.text(entry)?),
         "target" => Setting::Target(reader.text(entry)?),
+        "against" => Setting::Against(reader.text(entry)?),
         "connections" => Setting::Connections(reader.small_count(entry)?),
         "threads" => Setting::Threads(reader.small_count(entry)?),
         "rate" => Setting::Rate(reader.parsed(entry, str::parse::<Rate>)?),
@@ -166,7 +170,7 @@ pub(super) fn check_axes(
                     let known = ToolKind::ALL.map(ToolKind::name).join(", ");
                     Problem::UnknownTool(name.clone(), known)
                 }
-                Setting::Target(name) if study.target(name).is_none() => {
+                Setting::Target(name) | Setting::Against(name) if study.target(name).is_none() => {
                     Problem::UnknownTarget(name.clone())
                 }
                 Setting::Script(path) if !study.resolve_path(path).is_file() => {
@@ -178,6 +182,18 @@ pub(super) fn check_axes(
         }
     }
     Ok(())
+}
+
+/// That there is the script of a warm-up.
+pub(super) fn check_script(
+    reader: &Reader<'_>,
+    script: Option<&Path>,
+    study: &Study,
+) -> Result<(), FileError> {
+    match script.filter(|path| !study.resolve_path(path).is_file()) {
+        Some(path) => Err(reader.error(1, Some("warm-up"), Problem::Value(missing_script(path)))),
+        None => Ok(()),
+    }
 }
 
 fn missing_script(path: &Path) -> String {

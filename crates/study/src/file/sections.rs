@@ -1,18 +1,29 @@
 //! The sections on tools, targets and cores.
 
 use super::reader::{Entry, Reader};
+use crate::page::numeric_columns;
 use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
-use crate::study::{Command, Cores, Pin, Target, Tool, What};
+use crate::study::{Alike, Command, Cores, Pin, Plot, Target, Tool, WarmUp, What};
 use std::time::Duration;
 
 /// The default of the time that a target may take to serve.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How a target is warmed up, unless it is said.
+const ROUND: Duration = Duration::from_secs(10);
+const MOST_WARM_UP: Duration = Duration::from_secs(120);
+const WARMING_CONNECTIONS: u32 = 50;
+/// The detector of transients judges eight seconds or more.
+const SHORTEST_ROUND: Duration = Duration::from_secs(8);
+
 /// The keys of a target.
-const OF_TARGET: [&str; 8] = [
-    "name", "url", "start", "check", "stop", "reset", "patience", "files",
+const OF_TARGET: [&str; 10] = [
+    "name", "url", "prepare", "start", "check", "stop", "reset", "patience", "cores", "files",
 ];
+
+/// Where a backend is asked whether it serves, unless it is said.
+const OF_THIS_HOST: &str = "http://127.0.0.1:{port}/";
 
 pub(super) fn pin(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Pin, FileError> {
     let mut pin = Pin {
@@ -48,13 +59,14 @@ pub(super) fn tools(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Tool>,
 }
 
 fn tool(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tool, FileError> {
-    let (mut name, mut kind, mut words) = (None, None, None);
+    let (mut name, mut kind, mut words, mut prepare) = (None, None, None, None);
     for entry in entries {
         match entry.key.as_str() {
             "name" => name = Some(reader.name(entry)?),
             "kind" => kind = Some(kind_of(reader, entry)?),
             "command" => words = Some(reader.words(entry)?),
-            _ => return Err(reader.unknown(entry, &["name", "kind", "command"])),
+            "prepare" => prepare = Some(command(reader, entry)?),
+            _ => return Err(reader.unknown(entry, &["name", "kind", "command", "prepare"])),
         }
     }
     let missing = |key, advice| reader.error(line, None, Problem::Missing { key, advice });
@@ -66,6 +78,8 @@ fn tool(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tool,
     })?;
     Ok(Tool {
         name: name.ok_or_else(|| missing("name", "say what the rows call the tool."))?,
+        line,
+        prepare,
         kind,
         words: words.unwrap_or_else(|| kind.words()),
     })
@@ -81,6 +95,10 @@ pub(super) fn targets(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Targ
     let mut targets: Vec<Target> = Vec::new();
     for (line, entries) in reader.sections(entry, "target")? {
         let target = target(reader, line, &entries)?;
+        if target.url.is_empty() {
+            let (key, advice) = ("url", "say where the requests go.");
+            return Err(reader.error(line, None, Problem::Missing { key, advice }));
+        }
         if targets.iter().any(|known| known.name == target.name) {
             return Err(reader.error(line, None, Problem::Twice(target.name)));
         }
@@ -89,36 +107,170 @@ pub(super) fn targets(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Targ
     Ok(targets)
 }
 
+/// What the targets need. It has the keys of a target, and needs no URL.
+pub(super) fn backends(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Target>, FileError> {
+    let mut backends: Vec<Target> = Vec::new();
+    for (line, entries) in reader.sections(entry, "backend")? {
+        let mut backend = target(reader, line, &entries)?;
+        if backends.iter().any(|known| known.name == backend.name) {
+            return Err(reader.error(line, None, Problem::Twice(backend.name)));
+        }
+        if backend.url.is_empty() {
+            OF_THIS_HOST.clone_into(&mut backend.url);
+        }
+        backends.push(backend);
+    }
+    Ok(backends)
+}
+
 fn target(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Target, FileError> {
     let mut target = Target {
         name: String::new(),
         line,
         url: String::new(),
+        prepare: None,
         start: None,
         check: None,
         stop: None,
         reset: None,
         patience: PATIENCE,
+        cores: None,
         files: Vec::new(),
     };
     for entry in entries {
         match entry.key.as_str() {
             "name" => target.name = reader.name(entry)?,
             "url" => target.url = url(reader, entry)?,
+            "prepare" => target.prepare = Some(command(reader, entry)?),
             "start" => target.start = Some(command(reader, entry)?),
             "check" => target.check = Some(command(reader, entry)?),
             "stop" => target.stop = Some(command(reader, entry)?),
             "reset" => target.reset = Some(command(reader, entry)?),
             "patience" => target.patience = reader.duration(entry)?,
+            "cores" => target.cores = Some(cores(reader, entry)?),
             "files" => target.files = files(reader, entry)?,
             _ => return Err(reader.unknown(entry, &OF_TARGET)),
         }
     }
-    let missing = |key, advice| Err(reader.error(line, None, Problem::Missing { key, advice }));
-    match (target.name.as_str(), target.url.as_str()) {
-        ("", _) => missing("name", "say what the rows call the target."),
-        (_, "") => missing("url", "say where the requests go."),
-        _ => Ok(target),
+    if target.name.is_empty() {
+        let (key, advice) = ("name", "say what the rows call the target.");
+        return Err(reader.error(line, None, Problem::Missing { key, advice }));
+    }
+    Ok(target)
+}
+
+/// Requests to which all targets must respond alike.
+pub(super) fn alike(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Alike>, FileError> {
+    let sections = reader.sections(entry, "alike")?.into_iter();
+    sections
+        .map(|(line, entries)| one_alike(reader, line, &entries))
+        .collect()
+}
+
+fn one_alike(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Alike, FileError> {
+    let mut alike = Alike {
+        line,
+        method: "GET".to_owned(),
+        path: String::new(),
+        body: None,
+    };
+    for entry in entries {
+        match entry.key.as_str() {
+            "method" => alike.method = reader.text(entry)?,
+            "path" => alike.path = reader.text(entry)?,
+            "body" => alike.body = Some(reader.text(entry)?),
+            _ => return Err(reader.unknown(entry, &["method", "path", "body"])),
+        }
+    }
+    if !alike.path.starts_with('/') {
+        let (key, advice) = ("path", "say what is requested, beginning with a slash.");
+        return Err(reader.error(line, None, Problem::Missing { key, advice }));
+    }
+    Ok(alike)
+}
+
+/// How targets are warmed up.
+pub(super) fn warm_up(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<WarmUp, FileError> {
+    let mut warm_up = WarmUp {
+        round: ROUND,
+        most: MOST_WARM_UP,
+        connections: WARMING_CONNECTIONS,
+        script: None,
+    };
+    for entry in reader.section(entry)? {
+        match entry.key.as_str() {
+            "round" => warm_up.round = reader.duration(&entry)?,
+            "most" => warm_up.most = reader.duration(&entry)?,
+            "connections" => warm_up.connections = reader.small_count(&entry)?,
+            "script" => warm_up.script = Some(reader.text(&entry)?.into()),
+            _ => return Err(reader.unknown(&entry, &["round", "most", "connections", "script"])),
+        }
+    }
+    match warm_up.round < SHORTEST_ROUND {
+        true => Err(reader.refuse(entry, Problem::ShortRound)),
+        false => Ok(warm_up),
+    }
+}
+
+/// The plots of the page.
+pub(super) fn plots(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Plot>, FileError> {
+    let sections = reader.sections(entry, "plot")?.into_iter();
+    sections
+        .map(|(line, entries)| plot(reader, line, &entries))
+        .collect()
+}
+
+/// The keys of a plot.
+const OF_PLOT: [&str; 8] = [
+    "name",
+    "title",
+    "x",
+    "y",
+    "log",
+    "tool",
+    "target",
+    "keep-alive",
+];
+
+fn plot(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Plot, FileError> {
+    let mut plot = Plot::default();
+    for entry in entries {
+        match entry.key.as_str() {
+            "name" => plot.name = reader.name(entry)?,
+            "title" => plot.title = reader.text(entry)?,
+            "x" => plot.x = column(reader, entry)?,
+            "y" => plot.y = column(reader, entry)?,
+            "log" => plot.is_log = reader.boolean(entry)?,
+            "tool" => plot.tool = Some(reader.text(entry)?),
+            "target" => plot.target = Some(reader.text(entry)?),
+            "keep-alive" => plot.keep_alive = Some(reader.boolean(entry)?),
+            _ => return Err(reader.unknown(entry, &OF_PLOT)),
+        }
+    }
+    let needed = [
+        (
+            "name",
+            &plot.name,
+            "say what the files of the plot are called.",
+        ),
+        ("title", &plot.title, "say what the plot shows."),
+        ("x", &plot.x, "name the column from left to right."),
+        ("y", &plot.y, "name the column from bottom to top."),
+    ];
+    let missing = needed.into_iter().find(|(_, text, _)| text.is_empty());
+    if let Some((key, _, advice)) = missing {
+        return Err(reader.error(line, None, Problem::Missing { key, advice }));
+    }
+    Ok(plot)
+}
+
+/// The name of a column with numbers.
+fn column(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<String, FileError> {
+    let name = reader.text(entry)?;
+    let known = numeric_columns();
+    match known.contains(&name.as_str()) {
+        true => Ok(name),
+        false => Err(reader.not_one_of(entry, &name, &known)),
     }
 }
 

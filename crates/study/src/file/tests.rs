@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::peer::ToolKind;
-use crate::study::{Command, Cores, What};
+use crate::study::{Command, Cores, WarmUp, What};
 
 const TARGET: &str = "[[target]]\nname = \"t\"\nurl = \"127.0.0.1:{port}/a\"\n";
 const RUNS: &str = "[[runs]]\ntool = \"wrk\"\nduration = \"1s\"\n";
@@ -47,6 +47,77 @@ fn a_file_says_all_of_a_study() {
 }
 
 #[test]
+fn backends_warm_ups_and_plots_are_read() {
+    let study = parse(&format!(
+        "description = \"why\"\norder = \"by-target\"\nseed = 3\n\
+         warm-up = {{ round = \"8s\", connections = 7 }}\n\
+         [[backend]]\nname = \"db\"\nprepare = \"true\"\ncores = \"1\"\n\
+         [[alike]]\npath = \"/a\"\n[[alike]]\nmethod = \"POST\"\npath = \"/b\"\nbody = \"{{}}\"\n\
+         [[plot]]\nname = \"p\"\ntitle = \"P\"\nx = \"rate\"\ny = \"p99_us\"\nlog = true\n\
+         {TARGET}{RUNS}[quick]\nwarm-up = {{ most = \"8s\" }}\npause = \"0s\"\n"
+    ))
+    .unwrap();
+    assert_eq!(
+        (study.description.as_str(), &study.order),
+        ("why", &Order::ByTarget(3))
+    );
+    let db = &study.backends[0];
+    assert_eq!(db.url, "http://127.0.0.1:{port}/", "a backend needs no URL");
+    assert_eq!(
+        (&db.cores, db.prepare.is_some()),
+        (&Cores::parse("1"), true)
+    );
+    assert_eq!(
+        (study.alike[0].method.as_str(), study.alike[0].line),
+        ("GET", 9)
+    );
+    assert_eq!(study.alike[1].body.as_deref(), Some("{}"));
+    assert!(study.plots[0].is_log);
+    let seconds = |warm_up: &WarmUp| (warm_up.round.as_secs(), warm_up.most.as_secs());
+    assert_eq!(study.warm_up.as_ref().map(seconds), Some((8, 120)));
+    let quick = study.for_quick();
+    assert_eq!(quick.warm_up.as_ref().map(seconds), Some((10, 8)));
+    assert_eq!(quick.pause, Duration::ZERO);
+}
+
+#[test]
+fn what_is_wrong_around_targets_is_said_with_its_line() {
+    for (text, expected) in [
+        (
+            format!("warm-up = {{ round = \"2s\" }}\n{TARGET}{RUNS}"),
+            "line 1, warm-up: a round takes at least 8s: what is shorter does not show whether it \
+             settled.",
+        ),
+        (
+            format!("warm-up = {{ script = \"none.lua\" }}\n{TARGET}{RUNS}"),
+            "line 1, warm-up: there is no file none.lua; paths begin at the folder of the study.",
+        ),
+        (
+            format!("[[alike]]\npath = \"a\"\n{TARGET}{RUNS}"),
+            "line 1: path is missing; say what is requested, beginning with a slash.",
+        ),
+        (
+            format!("[[plot]]\nname = \"p\"\ntitle = \"P\"\nx = \"rate\"\n{TARGET}{RUNS}"),
+            "line 1: y is missing; name the column from bottom to top.",
+        ),
+        (
+            format!("{TARGET}{RUNS}against = \"u\"\n"),
+            "line 7, against: there is no target u; write a [[target]] of that name.",
+        ),
+        (
+            format!("[[backend]]\nname = \"a\"\n[[backend]]\nname = \"a\"\n{TARGET}{RUNS}"),
+            "line 3: the name a is given twice.",
+        ),
+    ] {
+        assert_eq!(refusal(&text), expected);
+    }
+    let column = format!("[[plot]]\nname = \"p\"\nx = \"validity\"\n{TARGET}{RUNS}");
+    let refusal = refusal(&column);
+    let begin = "line 3, x: `validity` is not one of threads, connections, rate,";
+    assert!(refusal.starts_with(begin), "{refusal}");
+}
+
+#[test]
 fn what_is_not_said_has_a_default() {
     let study = parse(&format!("{TARGET}{RUNS}")).unwrap();
     assert_eq!((study.name.as_str(), study.repeats), ("where", 1));
@@ -66,8 +137,8 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             format!("{TARGET}port = 1\n{RUNS}"),
-            "line 4, port: there is no such key. Known here are name, url, start, check, stop, \
-             reset, patience, files.",
+            "line 4, port: there is no such key. Known here are name, url, prepare, start, check, \
+             stop, reset, patience, cores, files.",
         ),
         (
             format!("{TARGET}{RUNS}connections = []\n"),
@@ -124,8 +195,8 @@ fn what_is_missing_or_unknown_is_said_with_its_line() {
         ),
         (
             format!("{TARGET}[[runs]]\ntool = \"wrx\"\n"),
-            "line 5, tool: there is no tool wrx. Known are loadline, wrk, wrk2, oha, ab, h2load, \
-             hey, k6, locust, and what a [[tool]] names.",
+            "line 5, tool: there is no tool wrx. Known are loadline, capacity, versus, wrk, wrk2, \
+             oha, ab, h2load, hey, k6, locust, and what a [[tool]] names.",
         ),
         (
             format!("{TARGET}{RUNS}script = \"none.lua\"\n"),
@@ -137,7 +208,7 @@ fn what_is_missing_or_unknown_is_said_with_its_line() {
         ),
         (
             format!("order = \"any\"\n{TARGET}{RUNS}"),
-            "line 1, order: `any` is not one of random, listed.",
+            "line 1, order: `any` is not one of random, by-target, listed.",
         ),
         (
             format!("name = \"a/b\"\n{TARGET}{RUNS}"),

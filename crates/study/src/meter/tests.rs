@@ -61,6 +61,7 @@ fn a_second_has_both_sides_and_what_passed_between_them() {
             memory_kb: Some(200.0),
             sockets: Some(5),
         }),
+        backends: None,
         bandwidth_kb_per_s: Some(40.0),
         bandwidth_percent: Some(30.0),
         host_cpu_percent: Some(100.0),
@@ -129,6 +130,33 @@ fn a_tree_that_has_ended_lowers_no_mean() {
 }
 
 #[test]
+fn backends_are_added_up_and_are_no_target() {
+    let mut look = watched(
+        "lo",
+        SECOND_NS,
+        vec![
+            tree("7", 0, 10, 1),
+            tree("20", SECOND_NS / 4, 100, 2),
+            tree("9", 0, 50, 1),
+            tree("21", SECOND_NS / 4, 300, 4),
+        ],
+    );
+    let backends = take(&mut look, &["20".to_owned(), "21".to_owned()]).unwrap();
+    let seen = second(&look, SECOND_NS, 7, true);
+    assert_eq!(seen.target.unwrap().memory_kb, Some(50.0));
+    let mut sums = Sums::default();
+    sums.add(&look, &seen, 7);
+    sums.add_backends(&backends, 1.0);
+    let mean = sums.averages(true, None).backends.unwrap();
+    assert_eq!(
+        (mean.cpu_percent, mean.memory_kb),
+        (Some(50.0), Some(400.0))
+    );
+    assert_eq!(mean.sockets, Some(6.0));
+    assert_eq!(take(&mut look, &[]), None);
+}
+
+#[test]
 fn nothing_seen_is_no_mean() {
     assert_eq!(Sums::default().averages(false, None), Averages::default());
 }
@@ -192,7 +220,7 @@ fn what_is_read_now_and_then_stands_for_the_time_between() {
 
 #[test]
 fn a_run_counts_from_before_its_tool_was_started() {
-    let mut meter = Meter::prepare(None, None).begin();
+    let mut meter = Meter::prepare(None, None, &[]).begin();
     std::thread::sleep(std::time::Duration::from_millis(30));
     meter.follow(std::process::id());
     meter.look();

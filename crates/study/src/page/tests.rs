@@ -102,7 +102,7 @@ fn a_page_has_a_row_for_each_run_and_the_columns_that_are_known() {
         facts,
         ["shuffled by seed 4", "1", "0,1", "t at http://127.0.0.1:1/"]
     );
-    for scatter in scatters() {
+    for scatter in scatters(&study, &runs) {
         assert!(names.contains(&scatter.x.as_str()) && names.contains(&scatter.y.as_str()));
     }
 }

@@ -5,6 +5,7 @@ use crate::figures::{Figures, Moment, Percentiles};
 use crate::settings::{Flag, Settings, rate_text};
 use loadline_json::{Interval, Summary, Us};
 use loadline_plan::DurationText;
+use loadline_record::ErrorKind;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::BufReader;
@@ -73,12 +74,14 @@ impl Report {
             .statuses
             .iter()
             .filter(|(status, _)| **status >= 400);
+        let timed_out = timeouts(&summary);
         let findings = summary.validity.findings;
         Figures {
             rps: summary.counts.rate.0,
             duration_s: Some(summary.duration_s.0),
             answers: Some(summary.counts.answered),
             errors: Some(summary.counts.failed),
+            timeouts: Some(timed_out),
             bad_statuses: Some(bad.map(|(_, count)| count).sum()),
             mean_us: in_us(times.mean),
             max_us: in_us(times.max),
@@ -91,11 +94,19 @@ impl Report {
                 p99_us: percentiles.p99,
                 p99_9_us: percentiles.p99_9,
             },
+            load_line: None,
+            verdict: None,
             validity: Some(summary.validity.grade.name().to_owned()),
             finding: findings.into_iter().next().map(|found| found.text),
             moments: self.intervals.iter().map(moment).collect(),
         }
     }
+}
+
+fn timeouts(summary: &Summary) -> u64 {
+    let timeouts = summary.errors.iter();
+    let timeouts = timeouts.filter(|(kind, _)| **kind == ErrorKind::Timeout);
+    timeouts.map(|(_, error)| error.count).sum()
 }
 
 fn in_us(time: Option<Us>) -> Option<f64> {

@@ -42,6 +42,43 @@ fn loadlines_own_figures_are_those_of_its_json() {
     assert_eq!(again, found);
 }
 
+#[test]
+fn a_search_is_read_with_its_interval_and_the_recovery() {
+    let report = include_str!("../../fixtures/capacity.json");
+    let found = read_file(ToolKind::Capacity, "capacity.json", report).unwrap();
+    let line = found.load_line.unwrap();
+    assert_eq!(
+        (found.rps, line.rate, line.recovery_s),
+        (298.8, 298.8, Some(0.0))
+    );
+    let tenth = |rate: Option<f64>| rate.map(|rate| (rate * 10.0).round() / 10.0);
+    assert_eq!(
+        (tenth(line.low), tenth(line.high)),
+        (Some(292.3), Some(418.8))
+    );
+    assert_eq!(found.percentiles.p99_us, Some(29_933.567), "at 90 % of it");
+    let verdict = found.verdict.unwrap();
+    assert!(
+        verdict.starts_with("load line: 299 req/s (292 … 419);"),
+        "{verdict}"
+    );
+    assert!(
+        verdict.ends_with("of it all checks passed again at once."),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_comparison_is_read_with_what_differs() {
+    let report = include_str!("../../fixtures/versus.json");
+    let found = read_file(ToolKind::Versus, "versus.json", report).unwrap();
+    assert_eq!(found.percentiles.p50_us, Some(20_914.65));
+    let begin = "B is slower than A. B / A: p50 1.90 (1.27 – 2.84, slower), p90 1.39 (0.62 – 3.11, \
+                 cannot tell), mean";
+    let verdict = found.verdict.unwrap();
+    assert!(verdict.starts_with(begin), "{verdict}");
+}
+
 fn percentiles(us: [Option<f64>; 6]) -> Percentiles {
     let mut us = us.into_iter();
     Percentiles::each(|_| us.next().flatten().map(|us| (us * 1e3).round() / 1e3))
@@ -76,6 +113,7 @@ fn wrk_is_read() {
         duration_s: Some(1.0),
         answers: Some(60_768),
         errors: Some(0),
+        timeouts: Some(0),
         bad_statuses: Some(0),
         mean_us: Some(815.03),
         max_us: Some(24_160.0),
@@ -104,7 +142,8 @@ fn the_socket_errors_of_wrk_are_added_up() {
         "Requests/sec:",
         "  Socket errors: connect 1, read 20, write 0, timeout 300\nRequests/sec:",
     );
-    assert_eq!(read(ToolKind::Wrk, &report).unwrap().errors, Some(321));
+    let figures = read(ToolKind::Wrk, &report).unwrap();
+    assert_eq!((figures.errors, figures.timeouts), (Some(321), Some(300)));
 }
 
 #[test]
@@ -317,7 +356,8 @@ fn locust_is_read() {
 fn what_is_empty_is_no_report() {
     for kind in ToolKind::ALL {
         let missing = match kind {
-            ToolKind::Loadline | ToolKind::K6 | ToolKind::Locust => Unreadable::NoFile,
+            ToolKind::K6 | ToolKind::Locust => Unreadable::NoFile,
+            kind if kind.is_own() => Unreadable::NoFile,
             _ => Unreadable::Empty,
         };
         assert_eq!(read(kind, ""), Err(missing.clone()), "{kind:?}");
@@ -373,6 +413,7 @@ fn words(kind: ToolKind, set: &[Setting]) -> Result<String, Unfit> {
     let place = Place {
         port: 40_000,
         url: "http://h/",
+        against: None,
         folder: Path::new("/w"),
         script: None,
     };
@@ -409,6 +450,23 @@ fn settings_become_the_arguments_of_each_tool() {
     ] {
         assert_eq!(words(kind, &common).as_deref(), Ok(expected), "{kind:?}");
     }
+    let versus = Place {
+        port: 40_000,
+        url: "http://h/",
+        against: Some("http://i/"),
+        folder: Path::new("/w"),
+        script: None,
+    };
+    let call = ToolKind::Versus
+        .peer()
+        .call(&settings(&common), &versus)
+        .unwrap();
+    let expected = "--no-progress -o text -o json=/w/versus.json --connections 8 --duration 10s \
+                    http://h/ http://i/";
+    assert_eq!(call.words.join(" "), expected);
+    let expected = "--no-progress -o text -o json=/w/capacity.json --connections 8 --duration 10s \
+                    http://h/";
+    assert_eq!(words(ToolKind::Capacity, &common).as_deref(), Ok(expected));
     let paced = [
         Threads(2),
         Connections(8),
@@ -518,6 +576,7 @@ fn k6_and_locust_get_scripts_that_request_the_url() {
     let place = Place {
         port: 40_000,
         url: "http://h/a\"b",
+        against: None,
         folder: Path::new("/w"),
         script: None,
     };

@@ -68,7 +68,8 @@ impl Peer for Wrk {
             rps: rps.ok_or(Unreadable::Missing("requests a second"))?,
             duration_s: duration_us.map(|us| us / 1e6),
             answers: Some(answers),
-            errors: Some(socket_errors(report)),
+            errors: Some(socket_errors(report).map(|(_, count)| count).sum()),
+            timeouts: Some(timeouts(report)),
             bad_statuses: Some(
                 after(report, "Non-2xx or 3xx responses:")
                     .and_then(count)
@@ -82,13 +83,19 @@ impl Peer for Wrk {
     }
 }
 
-/// Returns the sum of `connect 0, read 3, write 0, timeout 1`.
-fn socket_errors(report: &str) -> u64 {
+/// The kinds of `connect 0, read 3, write 0, timeout 1`, each with its count.
+fn socket_errors(report: &str) -> impl Iterator<Item = (&str, u64)> {
     let line = after(report, "Socket errors:").unwrap_or_default();
-    let kinds = line
-        .split(',')
-        .filter_map(|kind| kind.split_whitespace().nth(1));
-    kinds.filter_map(count).sum()
+    line.split(',').filter_map(|kind| {
+        let (name, number) = kind.trim().split_once(' ')?;
+        Some((name, count(number)?))
+    })
+}
+
+/// How many requests had no response within wrk's `--timeout`.
+fn timeouts(report: &str) -> u64 {
+    let of_kind = socket_errors(report).filter(|(kind, _)| *kind == "timeout");
+    of_kind.map(|(_, count)| count).sum()
 }
 
 /// Returns the time of a percentile in the first block of percentiles: `50%   87.00us`, in wrk2
