@@ -1,0 +1,3 @@
+module own-ab
+
+go 1.21
