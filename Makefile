@@ -144,6 +144,8 @@ python-tests:
 soak: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3
+	@scripts/need go=golang-go mvn=maven javac=default-jdk-headless psql=postgresql || \
+		echo "The studies of real services go on without them."
 	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --release $(FEATURES)
 	$(PROGRAM) $(CARGO) test --workspace --locked --release $(FEATURES) -- \
 		--ignored --nocapture

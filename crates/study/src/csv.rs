@@ -1,6 +1,6 @@
 //! The results as CSV, one row per run (RFC 4180, with a line feed at the end of each line).
 
-use crate::figures::{LoadLine, Percentiles};
+use crate::figures::{Figures, LoadLine, Percentiles};
 use crate::saved::SavedRun;
 use crate::settings::{Flag, Settings, rate_text};
 
@@ -37,7 +37,7 @@ const COLUMNS: [Column; 50] = [
         optional(script.map(|path| path.display().to_string()))
     }),
     ("flags", |run| text(&flags(settings(run)))),
-    ("rps", |run| figure(run, |figures| Some(figures.rps))),
+    ("rps", |run| figure(run, Figures::known_rps)),
     ("avg_cpu", |run| used(run, |used| used.tool.cpu_percent)),
     ("avg_memory", |run| used(run, |used| used.tool.memory_kb)),
     ("avg_bandwidth", |run| {
@@ -149,11 +149,11 @@ fn whole(number: Option<impl Into<u64>>) -> Cell {
     Cell::Number(number.map(|number| number.into() as f64))
 }
 
-fn figure(run: &SavedRun, of: fn(&crate::Figures) -> Option<f64>) -> Cell {
+fn figure(run: &SavedRun, of: fn(&Figures) -> Option<f64>) -> Cell {
     Cell::Number(run.outcome.figures.as_ref().and_then(of))
 }
 
-fn count(run: &SavedRun, of: fn(&crate::Figures) -> Option<u64>) -> Cell {
+fn count(run: &SavedRun, of: fn(&Figures) -> Option<u64>) -> Cell {
     whole(run.outcome.figures.as_ref().and_then(of))
 }
 

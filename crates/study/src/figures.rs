@@ -100,6 +100,14 @@ pub struct Moment {
     pub p99_us: Option<f64>,
 }
 
+impl Figures {
+    /// Answers a second; `None` of a search that found no rate at all.
+    pub fn known_rps(&self) -> Option<f64> {
+        let is_search = self.verdict.is_some();
+        Some(self.rps).filter(|rps| !is_search || *rps > 0.0)
+    }
+}
+
 impl Percentiles {
     /// Collects the percentiles of a tool by calling `us` for each.
     pub(crate) fn each(mut us: impl FnMut(f64) -> Option<f64>) -> Percentiles {

@@ -14,7 +14,7 @@ pub(crate) const COLUMNS: [Column; 20] = [
         Some(runs.len().to_string()).filter(|_| runs.len() > 1)
     }),
     ("req/s", |runs| {
-        median(runs, |run| Some(run.outcome.figures.as_ref()?.rps)).map(number)
+        median(runs, |run| run.outcome.figures.as_ref()?.known_rps()).map(number)
     }),
     ("spread", spread),
     ("total", |runs| {
