@@ -599,7 +599,7 @@ fn k6_and_locust_get_scripts_that_request_the_url() {
         ("2000/s", "\"rate\":2000,\"timeUnit\":\"1000000000ns\""),
         ("1/300us", "\"rate\":1,\"timeUnit\":\"300000ns\""),
     ] {
-        let paced = settings(&[Setting::Rate(rate.parse().unwrap())]);
+        let paced = settings(&[TEN_SECONDS, Setting::Rate(rate.parse().unwrap())]);
         let k6 = script_of(ToolKind::K6, &paced);
         assert!(k6.contains(told), "{k6}");
     }
