@@ -1,75 +1,78 @@
-//! What a user is at, for its worker to look at.
+//! The state of a user that its worker inspects.
 
 use crate::own_starts::OwnStarts;
 use std::cell::{Cell, OnceCell, RefCell};
 
-/// What a user is at. Instants are nanoseconds on the host's clock.
+/// The current activity of a user. Instants are nanoseconds on the host's clock.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
-    /// The earliest start it has taken whose exchange has not ended.
+    /// The earliest start that the user has taken and whose exchange has not ended.
     pub(crate) since_ns: Cell<Option<u64>>,
-    /// The starts that it has taken behind that one, the earliest last.
+    /// The later starts that the user has taken, the earliest last.
     pub(crate) later: RefCell<Vec<u64>>,
-    /// How many exchanges of its main batch are in flight, and when they were begun. A batch is the
-    /// main one if no other was in flight when it was begun; it alone takes starts.
+    /// The number of exchanges of the main batch in flight, and the instant at which they were
+    /// begun. A batch is the main one if no other was in flight when it was begun; only the main
+    /// batch takes starts.
     pub(crate) in_flight: Cell<u32>,
     pub(crate) begun_ns: Cell<u64>,
-    /// How long they could have begun before; 0 in a closed load.
+    /// The delay added by Loadline before the main batch was begun, in nanoseconds; 0 in a closed
+    /// load.
     pub(crate) late_ns: Cell<u64>,
-    /// The batches in flight beside the main one, in no order.
+    /// The batches in flight in addition to the main one, in no order.
     concurrent: RefCell<Vec<ConcurrentBatch>>,
     /// Requests that wait for one of the connections that users share.
     pub(crate) waiting: Cell<u32>,
-    /// Whether it is in an iteration.
+    /// True during an iteration.
     pub(crate) iterating: Cell<bool>,
-    /// Whether a closed loop of the users there were at the begin would have left it out.
+    /// True if a closed loop of the initial users would have omitted the iteration.
     pub(crate) is_omitted: Cell<bool>,
-    /// When its window ends: from there on it begins no iteration.
+    /// The end of the user's window: from this instant on it begins no iteration.
     pub(crate) to_ns: Cell<u64>,
-    /// Whether a request of its was refused, because the window is over.
+    /// True if a request of the user was refused because the window is over.
     pub(crate) is_refused: Cell<bool>,
-    /// Whether its worker does not wait for it any more.
+    /// True if the worker no longer waits for the user.
     pub(crate) has_ended: Cell<bool>,
-    /// Its starts, where it paces itself: made when it first does, as most never do.
+    /// The starts of a user who paces itself: allocated on first use, because most users never need
+    /// them.
     own_starts: OnceCell<Box<OwnStarts>>,
 }
 
-/// A batch in flight beside the main one.
+/// A batch in flight in addition to the main one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConcurrentBatch {
-    /// When it was begun, and so were all its exchanges.
+    /// The instant at which the batch, and so each of its exchanges, was begun.
     pub(crate) begun_ns: u64,
-    /// Its exchanges that have not ended.
+    /// The number of its exchanges that have not ended.
     pub(crate) left: u32,
 }
 
 impl Activity {
-    /// Its starts, if it has ever paced itself.
+    /// Returns the user's own starts, if it has ever paced itself.
     pub(crate) fn own_starts(&self) -> Option<&OwnStarts> {
         self.own_starts.get().map(|starts| &**starts)
     }
 
-    /// Its starts, for a user who paces itself from here on.
+    /// Returns the user's own starts, and creates them on the first call.
     pub(crate) fn new_own_starts(&self) -> &OwnStarts {
         self.own_starts.get_or_init(Box::default)
     }
 
-    /// Whether an exchange has not ended, or a start that it has taken was not used.
+    /// True if an exchange has not ended, or a start that the user has taken was not used.
     pub(crate) fn is_busy(&self) -> bool {
         self.since_ns.get().is_some() || !self.concurrent.borrow().is_empty()
     }
 
-    /// Whether an exchange is in flight.
+    /// True if an exchange is in flight.
     pub(crate) fn has_flights(&self) -> bool {
         self.in_flight.get() > 0 || !self.concurrent.borrow().is_empty()
     }
 
-    /// The batches in flight beside the main one.
+    /// Calls `tell` for each batch in flight except the main one.
     pub(crate) fn each_concurrent(&self, mut tell: impl FnMut(ConcurrentBatch)) {
         self.concurrent.borrow().iter().copied().for_each(&mut tell);
     }
 
-    /// When the oldest exchange in flight was sent, if there is one.
+    /// Returns the instant at which the oldest exchange in flight was sent, if there is one.
     pub(crate) fn oldest_sent_ns(&self) -> Option<u64> {
         let main_ns = (self.in_flight.get() > 0).then(|| self.begun_ns.get());
         let concurrent = self.concurrent.borrow();
@@ -77,13 +80,13 @@ impl Activity {
         concurrent.chain(main_ns).min()
     }
 
-    /// A batch was begun beside the main one.
+    /// Adds a batch that was begun while the main one is in flight.
     pub(crate) fn begin_concurrent(&self, batch: ConcurrentBatch) {
         self.concurrent.borrow_mut().push(batch);
     }
 
-    /// An exchange of such a batch has ended; `batch` is what there was of it before. Two batches
-    /// that are equal are alike in everything that is looked at.
+    /// Ends one exchange of such a batch; `batch` is the batch before that. Equal batches are
+    /// interchangeable.
     pub(crate) fn end_concurrent(&self, batch: ConcurrentBatch) {
         let mut concurrent = self.concurrent.borrow_mut();
         let Some(index) = concurrent.iter().position(|other| *other == batch) else {
@@ -95,8 +98,8 @@ impl Activity {
         }
     }
 
-    /// When the youngest exchange in flight was sent; `None` if it holds starts that it has not
-    /// used. 0 if it is not busy.
+    /// Returns the instant at which the youngest exchange in flight was sent; `None` if the user
+    /// holds starts that it has not used, 0 if it is not busy.
     pub(crate) fn youngest_sent_ns(&self) -> Option<u64> {
         let mut youngest_ns = 0;
         if self.since_ns.get().is_some() {

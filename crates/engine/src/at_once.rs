@@ -1,5 +1,5 @@
-//! Several composed requests of a user at once, as a browser loads a page: so many at a time, and
-//! fewer to each host.
+//! Several composed requests of a user at once, as a browser loads a page: limited in total and per
+//! host.
 
 use crate::Observer;
 use crate::composed::{ComposeError, Composed};
@@ -11,17 +11,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use url::{Origin, Url};
 
-/// How many requests of a user are in flight at a time, at most.
+/// The most requests of a user in flight at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtOnce {
-    /// To all hosts together; at least 1.
+    /// The limit for all hosts together; at least 1.
     pub most: usize,
-    /// To one host; at least 1. Hosts are told apart by scheme, name and port.
+    /// The limit for one host; at least 1. Hosts differ by scheme, name or port.
     pub per_host: usize,
 }
 
 impl Default for AtOnce {
-    /// As browsers and k6's `batch` do: 20, and 6 to a host.
+    /// Returns the limits of browsers and of k6's `batch`: 20, and 6 per host.
     fn default() -> Self {
         AtOnce {
             most: 20,
@@ -31,12 +31,12 @@ impl Default for AtOnce {
 }
 
 impl<H: Host> Requester<H> {
-    /// Sends requests at once, within these bounds; those that have to wait go out in their order
-    /// as soon as others have ended. Each has its own observer. Returns how each ended, in their
-    /// order. Dropping the future gives up those that are in flight, and sends no others.
+    /// Sends requests at once, within these bounds; requests that have to wait are sent in their
+    /// order as soon as others have ended. Each has its own observer. Returns the outcome of each,
+    /// in their order. Dropping the future cancels the requests in flight, and sends no others.
     ///
     /// # Errors
-    /// Of each request, as [`request`](Self::request).
+    /// For each request, the errors of [`request`](Self::request).
     pub async fn request_all<'a, O: Observer>(
         &'a self,
         requests: Vec<(Composed<'a>, &'a mut O)>,
@@ -55,7 +55,7 @@ impl<H: Host> Requester<H> {
 struct Place<F: Future> {
     host: Origin,
     has_begun: bool,
-    /// Until it has ended.
+    /// The future; `None` once it has ended.
     future: Option<Pin<Box<F>>>,
     output: Option<F::Output>,
 }
@@ -74,7 +74,7 @@ impl<F: Future> Place<F> {
         self.has_begun && self.future.is_some()
     }
 
-    /// Goes on if it has begun; whether it ended by that.
+    /// Polls the future if it has begun. Returns true if it ended.
     fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         if !self.has_begun {
             return false;
@@ -88,8 +88,8 @@ impl<F: Future> Place<F> {
     }
 }
 
-/// Runs futures, each for the host of a URL, within these bounds; what came of each, in their
-/// order. Dropping the future gives up those that run, and begins no others.
+/// Runs futures, each for the host of a URL, within these bounds. Returns their outputs, in their
+/// order. Dropping the future cancels the running ones, and begins no others.
 pub async fn run_within<F: Future>(
     futures: impl Iterator<Item = (Url, F)>,
     bounds: AtOnce,
@@ -98,7 +98,7 @@ pub async fn run_within<F: Future>(
     poll_fn(|cx| {
         loop {
             begin(&mut places, bounds);
-            // All of them, as each has to leave its waker.
+            // Polls all of them, because each has to register its waker.
             let ended = places
                 .iter_mut()
                 .filter_map(|place| place.poll(cx).then_some(()));
@@ -118,7 +118,7 @@ pub async fn run_within<F: Future>(
         .collect()
 }
 
-/// Lets those begin, in their order, for which there is room.
+/// Begins futures, in their order, as far as the bounds allow.
 fn begin<F: Future>(places: &mut [Place<F>], bounds: AtOnce) {
     let mut running = places.iter().filter(|place| place.is_running()).count();
     for index in 0..places.len() {

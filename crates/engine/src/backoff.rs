@@ -1,40 +1,41 @@
-//! How long a user of a closed load waits after a dial that failed.
+//! The wait of a user of a closed load after a dial that failed.
 //!
-//! Nothing else paces it: a server that is away refuses within microseconds, and a user that
-//! dialled again at once would burn a core and count a hundred thousand failures a second that say
-//! no more than ten. In an open load the schedule paces the dials, so nobody waits there.
+//! Nothing else limits the rate of dials: a server that is down refuses within microseconds. A user
+//! that dialled again at once would use a whole core and count a hundred thousand failures per
+//! second that are no more informative than ten. In an open load the schedule limits the dials, so
+//! no user waits.
 
 use std::cell::Cell;
 
-/// The wait after the first failure.
+/// The wait after the first failure, in nanoseconds.
 const FIRST_NS: u64 = 1_000_000;
-/// The wait after many.
+/// The longest wait, in nanoseconds.
 const LONGEST_NS: u64 = 100_000_000;
 
-/// How long a user waits after a dial that failed.
+/// The waits of a user after dials that failed.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
-    /// What the next failure costs; 0 before the first.
+    /// The wait after the next failure; 0 before the first.
     next_ns: Cell<u64>,
-    /// What the last exchange asks for.
+    /// The wait that is due after the last exchange.
     wait_ns: Cell<u64>,
 }
 
 impl Backoff {
-    /// A dial failed.
+    /// Records a dial that failed.
     pub(crate) fn failed(&self) {
         let wait_ns = self.next_ns.get().max(FIRST_NS);
         self.wait_ns.set(wait_ns);
         self.next_ns.set((wait_ns * 2).min(LONGEST_NS));
     }
 
-    /// A connection came up, or one that stood served.
+    /// Records that a connection was opened, or that an existing one served.
     pub(crate) fn succeeded(&self) {
         self.next_ns.set(0);
         self.wait_ns.set(0);
     }
 
-    /// How long to wait before the next exchange. Asked once, it is waited for.
+    /// Returns the wait before the next exchange, in nanoseconds, and resets it.
     pub(crate) fn take_ns(&self) -> u64 {
         self.wait_ns.take()
     }

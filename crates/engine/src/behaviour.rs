@@ -1,4 +1,4 @@
-//! What a user does in one iteration.
+//! The behaviour of a user: its actions in one iteration.
 
 use crate::Iteration;
 #[cfg(doc)]
@@ -14,32 +14,32 @@ use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 
-/// What a user does in one iteration.
+/// The actions of a user in one iteration.
 ///
 /// Iterations run as tasks of the worker's loop and wait through [`Requester::send`] and
 /// [`Iteration::pause`]. A behaviour may call back into a script between two waits, wait on a stack
-/// of its own, or be driven by another loop: all that the engine asks is a future.
+/// of its own, or be driven by another loop: the engine requires nothing but a future.
 pub trait Behaviour<H: Host>: 'static {
-    /// Whether its iterations can be interrupted: the future of one that has used up the time of a
-    /// graceful ramp-down is dropped, and the behaviour goes on with the next one in its user's
-    /// next window. Those that the end of the run cuts off are counted as interrupted, too.
+    /// True if iterations can be interrupted: the future of an iteration that has used up the time
+    /// of a graceful ramp-down is dropped, and the behaviour goes on with the next iteration in its
+    /// user's next window. Iterations that the end of the run cuts off count as interrupted, too.
     const IS_INTERRUPTIBLE: bool = false;
 
-    /// How many exchanges of an iteration have a start of their own in the schedule: the depth of
-    /// a pipeline. Exchanges beyond that start when they are sent.
+    /// Returns the number of exchanges per iteration that have a start of their own in the
+    /// schedule: the depth of a pipeline. Further exchanges start when they are sent.
     fn depth(&self) -> u32 {
         1
     }
 
-    /// Whether an iteration sends what it sends first at once, or after a pause. Otherwise the
-    /// clock is read again when it sends, as a closed load must not count the work of its behaviour
-    /// in the service time.
+    /// True if an iteration sends its first request immediately, or after a pause. Otherwise the
+    /// clock is read again before the send, because a closed load must not count the work of the
+    /// behaviour in the service time.
     fn is_prompt(&self) -> bool {
         false
     }
 
-    /// Whether its iterations are timed, beside their requests: not if each is one request, whose
-    /// response time that would be.
+    /// True if iterations are timed in addition to their requests. False if each iteration is one
+    /// request, whose response time would be the same.
     fn times_iterations(&self) -> bool {
         false
     }
@@ -48,60 +48,60 @@ pub trait Behaviour<H: Host>: 'static {
     fn iterate(&mut self, iteration: Iteration<'_, H>) -> impl Future<Output = ()>;
 }
 
-/// Makes the behaviours of one worker's users, on the worker's own thread.
+/// Creates the behaviours of one worker's users, on the worker's own thread.
 pub trait Scenario<H: Host>: 'static {
-    /// Whether its users compose requests, whose hosts may be others than those of the plan: TLS is
-    /// set up for them whether the plan's own need it or not.
+    /// True if users compose requests. TLS is always configured then, because composed requests may
+    /// use other hosts than the plan.
     const COMPOSES: bool = false;
-    /// Whether it has a [tally](Self::take_tally).
+    /// True if the scenario has a [tally](Self::take_tally).
     const COUNTS: bool = false;
 
-    /// The behaviour it makes.
+    /// The type of the behaviours.
     type Behaviour: Behaviour<H>;
 
-    /// The behaviour of the next user.
+    /// Returns the behaviour of the next user.
     fn user(&mut self) -> Self::Behaviour;
 
-    /// Where all connections of this worker go, instead of in turn to the addresses of the URLs'
-    /// hosts. Asked for once, before the first dial.
+    /// Returns the address for all connections of this worker; `None` for the addresses of the
+    /// URLs' hosts in turn. Called once, before the first dial.
     fn address(&self) -> Option<SocketAddr> {
         None
     }
 
-    /// Whether its users name requests ([`Requester::series`]) beside those of the plan, so that
-    /// the run has series although the plan's requests have one name. Asked for once.
+    /// True if users name requests ([`Requester::series`]) in addition to those of the plan, so
+    /// that the run has series although the plan's requests have one name. Called once.
     fn names_requests(&self) -> bool {
         false
     }
 
-    /// What its users count by themselves
-    /// ([`CustomRecorder`](loadline_metrics::CustomRecorder)), if they do: the worker takes it at
-    /// the end of each interval. Asked for once.
+    /// Returns the recorder of the users' own metrics
+    /// ([`CustomRecorder`](loadline_metrics::CustomRecorder)), if there is one: the worker takes
+    /// the recorded values at the end of each interval. Called once.
     fn metrics(&self) -> Option<SharedMetrics> {
         None
     }
 
-    /// What its users counted since the last call, if anything. The worker takes it with the
-    /// snapshot of each interval, when a user [asks](Iteration::report_tally) for that, and at the
-    /// end, when all users are gone; only if the scenario [`COUNTS`](Self::COUNTS).
+    /// Returns the counts of the users since the last call, if there are any. The worker takes them
+    /// with the snapshot of each interval, when a user [requests](Iteration::report_tally) it, and
+    /// at the end, when all users are gone; only if the scenario [`COUNTS`](Self::COUNTS).
     fn take_tally(&mut self) -> Option<AnyTally> {
         None
     }
 
-    /// A tick of its worker has ended. Ticks are about 100 ms long, at most about twice that, and
-    /// never overlap; the first begins with the measured part.
+    /// Receives a tick of its worker that has ended. Ticks are about 100 ms long, at most about
+    /// twice that, and never overlap; the first begins with the measured part.
     fn ticked(&mut self, tick: Tick) {
         let _ = tick;
     }
 
-    /// So many arrivals of the measured part were dropped since this was told last, in a load whose
-    /// [late arrivals](loadline_plan::LateArrivals) are.
+    /// Receives the number of arrivals of the measured part that were dropped since the last call,
+    /// in a load whose [late arrivals](loadline_plan::LateArrivals) are dropped.
     fn dropped(&mut self, count: u64) {
         let _ = count;
     }
 
-    /// Whether users of a closed load wait after a dial that failed. Asked for once. Where the
-    /// number of requests bounds the run, there is no need to.
+    /// True if users of a closed load wait after a dial that failed. Called once. Not needed if the
+    /// number of requests limits the run.
     fn backs_off(&self) -> bool {
         true
     }
@@ -112,40 +112,42 @@ pub trait Scenario<H: Host>: 'static {
 pub struct Batch<'a> {
     /// The endpoint's index in the run's list.
     pub endpoint: usize,
-    /// All requests, one after the other; none with HTTP/2.
+    /// The bytes of all requests, one after the other; empty with HTTP/2.
     pub bytes: &'a [u8],
-    /// What follows them as it is: the body of the last request, where it is long and shared.
+    /// Bytes that follow, sent without a copy: the body of the last request, if it is long and
+    /// shared.
     pub tail: &'a [u8],
-    /// The one request, where it is sent over HTTP/2; its part ends behind its last byte.
+    /// The only request, if it is sent over HTTP/2; its part ends after its last byte.
     pub http2: Option<&'a h2::Request>,
-    /// Where each ends; never empty.
+    /// The end of each request; never empty.
     pub parts: &'a [Part],
-    /// When they may be sent once more.
+    /// The condition for sending the requests again.
     pub resend: Resend,
 }
 
-/// When requests are sent once more whose connection of HTTP/1.1, which had served a response
-/// before, ended without a byte of theirs.
+/// The condition for sending requests again after their connection of HTTP/1.1, which had served a
+/// response before, ended without a byte of their responses.
 ///
-/// Requests of which nothing was written are, in any case. So are those behind a response that
-/// announces the close. Over HTTP/2 it depends on the code of the reset as well.
+/// Requests of which no byte was written are always sent again. So are requests that follow a
+/// response that announces the close. Over HTTP/2 the code of the reset matters as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Resend {
-    /// If it is known that the server has read nothing of them. So a request is processed once.
+    /// If it is known that the server has read nothing of them, so that a request is processed
+    /// once.
     #[default]
     Unread,
-    /// Never, if a byte of them was written; not over HTTP/2 either, as hyper has it.
+    /// Never, if a byte of them was written; not over HTTP/2 either, like hyper.
     Never,
-    /// Never, if a byte of them was written; over HTTP/2 as Go has it.
+    /// Never, if a byte of them was written; over HTTP/2 by Go's rules.
     Unwritten,
-    /// Always: the server may have processed them. Over HTTP/2 as Go has it.
+    /// Always: the server may have processed them. Over HTTP/2 by Go's rules.
     Unanswered,
 }
 
 impl Resend {
-    /// Whether a request goes out again whose stream of HTTP/2 ended so. A server that says that it
-    /// did not look at it is believed; Go also sends again what was reset with PROTOCOL_ERROR
-    /// (`canRetryError` in its `http2/transport.go`).
+    /// True if a request is sent again after its stream of HTTP/2 ended like this. A server that
+    /// reports a request as unprocessed is believed; Go also sends again after a reset with
+    /// PROTOCOL_ERROR (`canRetryError` in its `http2/transport.go`).
     pub(crate) fn goes_again(self, ended: &h2::Ended) -> bool {
         match self {
             Resend::Never => false,
@@ -161,51 +163,51 @@ impl Resend {
 /// One request among the bytes of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The offset behind its last byte.
+    /// The offset after its last byte.
     pub end: usize,
-    /// What kind of response it gets.
+    /// The kind of response to expect.
     pub expect: Expect,
-    /// The series that counts it, where the run has series.
+    /// The series that counts it, if the run has series.
     pub series: SeriesId,
-    /// Its index among the plan's requests; `None` if it is none of them.
+    /// Its index among the plan's requests; `None` if the plan does not contain it.
     pub request: Option<u32>,
 }
 
-/// A whole response, as far as its exchange does not tell.
+/// The properties of a whole response that its exchange does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Bytes of its head, those of interim answers among them.
+    /// Bytes of its head, including interim responses.
     pub head_bytes: u64,
     /// Bytes of its payload, without the framing of chunks.
     pub body_bytes: u64,
-    /// Whether it lets the connection serve another request.
+    /// True if the connection can serve another request afterwards.
     pub keeps_connection: bool,
 }
 
-/// Why a response is not taken.
+/// An observer's refusal of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// How its exchange failed.
+    /// The error kind of the failed exchange.
     pub kind: ErrorKind,
-    /// Why.
+    /// The error text.
     pub reason: String,
 }
 
 /// The connection that carries an exchange.
 #[derive(Clone, Copy)]
 pub struct Carrier<'a> {
-    /// The address that was dialled, which is the proxy's behind a proxy; `None` of a Unix socket.
+    /// The address that was dialled: the proxy's if there is a proxy; `None` for a Unix socket.
     pub remote: Option<SocketAddr>,
-    /// Whether it speaks HTTP/2, as opposed to HTTP/1.1.
+    /// True if the protocol is HTTP/2, false if it is HTTP/1.1.
     pub is_http2: bool,
-    /// Whether it carried another exchange before.
+    /// True if it carried another exchange before.
     pub is_reused: bool,
-    /// Describes its TLS, which takes a moment.
+    /// Describes its TLS session; expensive, so called on demand.
     pub(crate) tls: &'a dyn Fn() -> Option<Agreed>,
 }
 
 impl Carrier<'_> {
-    /// What its TLS agreed on; `None` without TLS.
+    /// Returns the agreed TLS parameters; `None` without TLS.
     pub fn tls(&self) -> Option<Agreed> {
         (self.tls)()
     }
@@ -221,60 +223,61 @@ impl fmt::Debug for Carrier<'_> {
     }
 }
 
-/// Sees the responses of a behaviour's requests. `()` sees nothing and costs nothing.
+/// Receives the responses of a behaviour's requests. `()` receives nothing and costs nothing.
 pub trait Observer: Sink {
-    /// Whether [`secured`](Observer::secured) is called.
+    /// True if [`secured`](Observer::secured) is called.
     const WANTS_TLS: bool = false;
-    /// Whether [`carried`](Observer::carried) is called.
+    /// True if [`carried`](Observer::carried) is called.
     const WANTS_CARRIER: bool = false;
-    /// Whether the end of sending is read from the clock, for [`Exchange::sent_ns`].
+    /// True if the clock is read at the end of sending, for [`Exchange::sent_ns`].
     const WANTS_SENT: bool = false;
-    /// Whether [`refusal`](Observer::refusal) is called.
+    /// True if [`refusal`](Observer::refusal) is called.
     const MAY_REFUSE: bool = false;
 
-    /// A connection was dialled for the exchange, and this is what its TLS agreed on.
+    /// Receives the agreed TLS parameters of a connection that was dialled for the exchange.
     fn secured(&mut self, agreed: &Agreed) {
         let _ = agreed;
     }
 
-    /// The exchange goes out on this connection, be it a new one or one that served before. Told
-    /// again where an exchange is sent again.
+    /// Receives the connection on which the exchange is sent, new or reused. Called once per
+    /// attempt if an exchange is sent again.
     fn carried(&mut self, carrier: &Carrier<'_>) {
         let _ = carrier;
     }
 
-    /// Why the response is none that it takes, if it is not: its exchange fails so. Asked for while
-    /// a response comes, which is not read to its end then, and once more when it `is_whole`; only
-    /// if [`MAY_REFUSE`](Observer::MAY_REFUSE), and over HTTP/1.1.
+    /// Returns the reason to refuse the response, if there is one; the exchange then fails. Called
+    /// while a response arrives, which is not read to its end if it is refused, and once more when
+    /// it `is_whole`; only if [`MAY_REFUSE`](Observer::MAY_REFUSE). Over HTTP/2, only when it is
+    /// whole.
     fn refusal(&mut self, is_whole: bool) -> Option<Refusal> {
         let _ = is_whole;
         None
     }
 
-    /// A whole response has come; [`ended`](Observer::ended) follows.
+    /// Receives a whole response; [`ended`](Observer::ended) follows.
     fn answered(&mut self, answer: &Answer) {
         let _ = answer;
     }
 
-    /// The plan blocks the host or address of the exchange ([`Naming`](loadline_plan::Naming));
-    /// [`failed`](Observer::failed) follows.
+    /// Receives the rule of the plan ([`Naming`](loadline_plan::Naming)) that blocks the host or
+    /// address of the exchange; [`failed`](Observer::failed) follows.
     fn blocked(&mut self, by: &Blocked) {
         let _ = by;
     }
 
-    /// The server ended the exchange's stream, or its connection, with this error code of HTTP/2;
-    /// [`failed`](Observer::failed) follows.
+    /// Receives the error code of HTTP/2 with which the server ended the exchange's stream or
+    /// connection; [`failed`](Observer::failed) follows.
     fn given_up(&mut self, code: h2::ErrorCode) {
         let _ = code;
     }
 
-    /// An exchange failed for this reason, with this number of the system's if it was the system
-    /// that told; [`ended`](Observer::ended) follows.
+    /// Receives the reason of a failed exchange, and the system's error number if there is one;
+    /// [`ended`](Observer::ended) follows.
     fn failed(&mut self, reason: &str, os_error: Option<i32>) {
         let _ = (reason, os_error);
     }
 
-    /// An exchange has ended; what the sink was told before belongs to it.
+    /// Receives an exchange that has ended, to which all calls since the last one belong.
     fn ended(&mut self, exchange: &Exchange) {
         let _ = exchange;
     }
@@ -298,7 +301,7 @@ mod tests {
         }
     }
 
-    // `tests/dropped.rs` holds the last three to the tools that they stand for.
+    // `tests/dropped.rs` compares the last three with the tools that they imitate.
     #[test]
     fn whoever_sends_again_over_http2_does_so_before_a_response_alone() {
         let refused = End::Reset(ErrorCode::REFUSED_STREAM);

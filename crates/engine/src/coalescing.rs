@@ -1,34 +1,35 @@
-//! Interrupt coalescing: how long a worker's loop sleeps before it waits for its sockets.
+//! Interrupt coalescing: the time for which a worker's loop sleeps before it polls its sockets.
 //!
-//! In a closed load behind a busy server answers come one by one, and a loop that waits for each
-//! pays a system call and a wake-up for each, on both sides. A loop that sleeps a little first
-//! finds several. Where the kernel timestamps answers, the sleep is in no response time; it only
-//! delays what the users send next. Without kernel timestamps it is part of the time that our
-//! clock adds. So it is a small part of the mean response time, and the rate changes by less than
-//! half of that part. Where many workers share a core a loop waits for it as it is, and finds
-//! several: a sleep would give the core away once more.
+//! In a closed load with a busy server, responses arrive one by one, and a loop that waits for each
+//! pays a system call and a wake-up for each, on both sides. A loop that sleeps briefly first finds
+//! several. If the kernel timestamps responses, the sleep is in no response time; it only delays
+//! the next requests of the users. Without kernel timestamps the sleep is part of the delay added
+//! by our clock. Therefore it is a small part of the mean response time, and changes the rate by
+//! less than half of that part. If many workers share a core, a loop waits for the core anyway, and
+//! finds several responses: a sleep would only yield the core once more.
 //!
-//! Where several streams share a connection of HTTP/2, a longer sleep pays: what comes together is
-//! answered together, so that the server as well reads and writes once for several requests. The
-//! kernel stamps the last packet of a receive, so that an early response of it reads late by the
-//! sleep at most. So the loop sleeps only if several responses are expected meanwhile.
+//! If several streams share a connection of HTTP/2, a longer sleep is worthwhile: requests that
+//! arrive together are answered together, so that the server also reads and writes once for several
+//! requests. The kernel stamps the last packet of a receive, so that an early response in it reads
+//! late, by the sleep at most. Therefore the loop sleeps only if several responses are expected
+//! meanwhile.
 //!
-//! In an open load the loop must wake for the next arrival anyway. A response that no user waits
-//! for can be read then, as the kernel has timestamped it.
+//! In an open load the loop must wake for the next arrival anyway. A response for which no user
+//! waits can be read then, because the kernel has timestamped it.
 
 use loadline_reactor::Coalescing;
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-/// How long the loop sleeps in a closed load.
+/// The sleep of the loop in a closed load.
 #[derive(Clone, Copy, Debug)]
 struct Sleep {
-    /// The mean response time divided by this.
+    /// The divisor of the mean response time.
     part: u64,
-    /// The longest sleep: a longer one saves nothing more.
+    /// The longest sleep, in nanoseconds: a longer one saves nothing more.
     most_ns: u64,
-    /// How many iterations must be expected to end during the sleep.
+    /// The minimum number of iterations expected to end during the sleep.
     least_iterations: u64,
 }
 
@@ -42,15 +43,16 @@ const OF_STREAMS: Sleep = Sleep {
     most_ns: 200_000,
     least_iterations: 8,
 };
-/// The shortest sleep: a shorter one costs more than it saves.
+/// The shortest sleep, in nanoseconds: a shorter one costs more than it saves.
 const LEAST_NS: u64 = 4_000;
 
-/// With so many workers for each core, or more, no loop sleeps: the sleep costs a tenth of the rate
-/// then, and half of it with fifteen.
+/// With this many workers per core, or more, no loop sleeps: the sleep would cost a tenth of the
+/// rate, and half of it with fifteen.
 const CROWDED_WORKERS_ON_A_CORE: usize = 2;
 
-/// The loop sleeps until the next arrival if that is at most so far away: from 4 000 arrivals a
-/// second and worker on a wake-up costs more than an exchange, below it hardly matters.
+/// The loop sleeps until the next arrival if that is at most this far away, in nanoseconds: from 4
+/// 000 arrivals per second and worker on, a wake-up costs more than an exchange; below, it hardly
+/// matters.
 const MOST_BETWEEN_ARRIVALS_NS: u64 = 250_000;
 
 /// Coalescing for a closed load, which follows its mean response time.
@@ -63,7 +65,8 @@ pub(crate) struct ClosedLoadCoalescing {
 }
 
 impl ClosedLoadCoalescing {
-    /// A load of so many workers, with so many streams on a connection, that begins now.
+    /// Creates the coalescing of a load with this many workers, and streams per connection, that
+    /// begins now.
     pub(crate) fn new(begin_ns: u64, workers: u32, streams: u32) -> Self {
         let cores = available_parallelism().map_or(1, NonZeroUsize::get);
         let sleep = if streams > 1 {
@@ -86,7 +89,7 @@ impl ClosedLoadCoalescing {
         }
     }
 
-    /// How to coalesce from now on, given how many users have begun how many iterations by now.
+    /// Returns the coalescing from now on, from the number of users and of iterations begun so far.
     /// Little's law gives the mean response time: users divided by the rate of iterations.
     pub(crate) fn observe(&mut self, now_ns: u64, users: u32, iterations: u64) -> Coalescing {
         let passed_ns = now_ns.saturating_sub(self.seen_ns);
@@ -106,9 +109,9 @@ impl ClosedLoadCoalescing {
 }
 
 /// Coalescing for an open load: on while everything that its users wait for can be read when the
-/// next arrival is due, which holds for whole responses that the kernel timestamps. Waiting for
+/// next arrival is due, which is true for whole responses that the kernel timestamps. Waiting for
 /// anything else (a connection, the rest of a long response, a response within an iteration)
-/// suspends it until the supervisor next asks.
+/// suspends it until the supervisor's next call.
 #[derive(Debug)]
 pub(crate) struct OpenLoadCoalescing {
     are_stamped: bool,
@@ -116,7 +119,8 @@ pub(crate) struct OpenLoadCoalescing {
 }
 
 impl OpenLoadCoalescing {
-    /// For a load whose answers the kernel timestamps, or does not.
+    /// Creates the coalescing of a load; `are_stamped` is true if the kernel timestamps its
+    /// responses.
     pub(crate) fn new(are_stamped: bool) -> Self {
         OpenLoadCoalescing {
             are_stamped,
@@ -124,13 +128,14 @@ impl OpenLoadCoalescing {
         }
     }
 
-    /// A user waits for something else. Returns whether coalescing was on until now.
+    /// Suspends coalescing, because a user waits for something else. Returns true if it was on
+    /// until now.
     #[inline]
     pub(crate) fn suspend(&self) -> bool {
         !self.suspended.replace(true)
     }
 
-    /// How to coalesce from now on: off if it was suspended since the last call.
+    /// Returns the coalescing from now on: off if it was suspended since the last call.
     pub(crate) fn next(&self) -> Coalescing {
         if self.suspended.replace(false) || !self.are_stamped {
             return Coalescing::Off;

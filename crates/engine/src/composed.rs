@@ -1,4 +1,4 @@
-//! Requests that are composed while a run lasts, as those of scripts are.
+//! Requests that are composed during a run, such as those of scripts.
 
 use crate::requester::Requester;
 use crate::written_composed::WrittenComposed;
@@ -16,19 +16,19 @@ use url::Url;
 pub struct Composed<'a> {
     /// A token; case matters.
     pub method: &'a str,
-    /// Where it goes and what it asks for: `http` or `https`. Its host may be a new one.
+    /// The URL: `http` or `https`. Its host may be a new one.
     pub url: &'a Url,
-    /// Fields in the order they are written. `Host` and `Content-Length` are added where they are
-    /// missing.
+    /// Header fields in the order in which they are written. `Host` and `Content-Length` are added
+    /// if they are missing.
     pub headers: &'a [(&'a str, &'a str)],
-    /// Its body.
+    /// The body, if there is one.
     pub body: Option<&'a [u8]>,
-    /// The series that counts it ([`Requester::series`]); that of the plan's first request by
-    /// default.
+    /// The series that counts it ([`Requester::series`]); by default that of the plan's first
+    /// request.
     pub series: SeriesId,
-    /// How long its exchange may take; the plan's timeout if `None`.
+    /// The timeout of its exchange; the plan's timeout if `None`.
     pub timeout: Option<Duration>,
-    /// When it may be sent once more.
+    /// The condition for sending it again.
     pub resend: Resend,
 }
 
@@ -49,22 +49,21 @@ fn in_ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Why a composed request was not sent. Nothing is recorded of it.
+/// The reason why a composed request was not sent. Nothing is recorded then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComposeError {
-    /// Its URL has another scheme, which is given.
+    /// The scheme of its URL is neither `http` nor `https`; contains the scheme.
     #[error("the scheme `{0}` is not supported: use http or https")]
     Scheme(String),
-    /// It would be read as something else than was meant.
+    /// The request would be parsed differently than intended.
     #[error(transparent)]
     Request(#[from] InvalidRequest),
 }
 
 impl<H: Host> Requester<H> {
-    /// Writes a request, sends it and waits for its response; returns how the exchange ended. The
-    /// name of a host that nobody asked for yet is resolved within the exchange: a name without
-    /// address is a failure of the exchange
-    /// ([`Resolve`](loadline_record::ErrorKind::Resolve)). Everything else is as with
+    /// Writes a request, sends it and waits for its response; returns the outcome of the exchange.
+    /// The name of a new host is resolved within the exchange: a name without address is a failure
+    /// of the exchange ([`Resolve`](loadline_record::ErrorKind::Resolve)). Otherwise like
     /// [`send`](Self::send).
     ///
     /// # Errors
@@ -79,8 +78,8 @@ impl<H: Host> Requester<H> {
         Ok(sent.await)
     }
 
-    /// Writes a request that the users of this one's worker may send any number of times. The name
-    /// of its host is resolved with its first exchange.
+    /// Writes a request that all users of this worker may send any number of times. The name of its
+    /// host is resolved with its first exchange.
     ///
     /// # Errors
     /// If the request can't be written.
@@ -98,8 +97,8 @@ impl<H: Host> Requester<H> {
         Ok(written.resent_if(request.resend))
     }
 
-    /// Sends a written request and waits for its response, as [`request`](Self::request) does. It
-    /// may take so long; the plan's timeout if `None`.
+    /// Sends a written request and waits for its response, like [`request`](Self::request), with
+    /// this timeout; the plan's timeout if `None`.
     pub fn send_written<O: Observer>(
         &self,
         written: &WrittenComposed,

@@ -1,18 +1,19 @@
-//! Stopping a run from outside, and changing its load.
+//! Control of a run from outside: stop it, and change its load.
 
 use loadline_plan::Level;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How a run is to go on. Workers look every tick, so that nothing is shared on a request's path.
+/// The order for the rest of a run. Workers check it every tick, so that nothing is shared on a
+/// request's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Go on.
+    /// Continue.
     Run,
-    /// Begin nothing new; end when what is in flight has ended.
+    /// Begin nothing new; end when everything in flight has ended.
     Stop,
     /// End at once.
     Abort,
@@ -21,18 +22,18 @@ pub enum Order {
 /// A change of a run's load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// From when on it holds, in nanoseconds from the begin of the load (of the warm-up, if there
-    /// is one).
+    /// The instant from which it applies, in nanoseconds from the begin of the load (of the
+    /// warm-up, if there is one).
     pub at_ns: u64,
-    /// What the load is then.
+    /// The level of the load from then on.
     pub level: Level,
-    /// The scenario whose load it is; that of all of them if there is none.
+    /// The scenario whose load it is; `None` for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<usize>,
 }
 
-/// From a command to the instant at which the load changes. Each worker looks for changes every
-/// tenth of a second, and so hears of it before.
+/// The time from a command to the change of the load. Each worker checks for changes every tenth of
+/// a second, and so receives the change in time.
 const CHANGE_LEAD_NS: u64 = 150_000_000;
 
 /// Stops a run or changes its load, from any thread.
@@ -42,20 +43,20 @@ pub struct Handle(Arc<Control>);
 #[derive(Debug)]
 struct Control {
     order: AtomicU8,
-    /// In the order of their instants.
+    /// The changes, in the order of their instants.
     changes: Mutex<Vec<Change>>,
-    /// How many of them there are, for workers to look at.
+    /// The number of changes, which workers check without a lock.
     change_count: AtomicUsize,
-    /// When the load begins and ends, by the machine's monotonic clock; it has not begun at
-    /// `u64::MAX`.
+    /// The begin and end of the load, on the machine's monotonic clock; `u64::MAX` before the load
+    /// has begun.
     begin_ns: AtomicU64,
     end_ns: AtomicU64,
-    /// How often each worker has looked.
+    /// The number of checks of each worker.
     beats: Vec<AtomicU64>,
 }
 
 impl Handle {
-    /// The handle of a run whose workers need not say that they are there.
+    /// Creates the handle of a run whose workers need not report their presence.
     #[cfg(test)]
     pub(crate) fn new() -> Self {
         Handle::of_workers(0)
@@ -72,39 +73,39 @@ impl Handle {
         }))
     }
 
-    /// A worker looks how the run is to go on, and so says that it is there.
+    /// Counts a check of a worker, which shows that it is alive.
     pub(crate) fn beat(&self, worker: usize) {
         if let Some(beats) = self.0.beats.get(worker) {
             beats.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// A worker of another process has looked so often.
+    /// Stores the number of checks of a worker in another process.
     pub(crate) fn hear_beats(&self, worker: usize, count: u64) {
         if let Some(beats) = self.0.beats.get(worker) {
             beats.store(count, Ordering::Relaxed);
         }
     }
 
-    /// How often a worker has looked.
+    /// Returns the number of checks of a worker.
     pub(crate) fn beats(&self, worker: usize) -> u64 {
         let beats = self.0.beats.get(worker);
         beats.map_or(0, |beats| beats.load(Ordering::Relaxed))
     }
 
-    /// Begins no new exchange; the run ends when those in flight have ended.
+    /// Stops the run: it begins no new exchange, and ends when those in flight have ended.
     pub fn stop(&self) {
         self.0.order.fetch_max(Order::Stop as u8, Ordering::Relaxed);
     }
 
-    /// Ends the run at once; exchanges in flight stay in flight for ever.
+    /// Ends the run at once; exchanges in flight remain in flight.
     pub fn abort(&self) {
         self.0
             .order
             .fetch_max(Order::Abort as u8, Ordering::Relaxed);
     }
 
-    /// The load begins, and ends this much later.
+    /// Stores the begin of the load and its end, this much later.
     pub(crate) fn begin(&self, begin_ns: u64, length_ns: u64) {
         let end_ns = begin_ns.saturating_add(length_ns);
         self.0.end_ns.store(end_ns, Ordering::Relaxed);
@@ -112,13 +113,13 @@ impl Handle {
     }
 
     /// Changes the load of all workers at one instant, 150 ms from now, and not before the last
-    /// change. The level must be one that [`Level::check`] lets pass. `None` if the load is over by
-    /// then, or has not begun.
+    /// change. The level must be accepted by [`Level::check`]. Returns `None` if the load is over
+    /// by then, or has not begun.
     pub fn change(&self, level: Level) -> Option<Change> {
         self.change_soon(level, None)
     }
 
-    /// As [`change`](Self::change), of one of several scenarios.
+    /// Changes the load of one of several scenarios, like [`change`](Self::change).
     pub fn change_scenario(&self, scenario: usize, level: Level) -> Option<Change> {
         self.change_soon(level, Some(scenario))
     }
@@ -136,7 +137,7 @@ impl Handle {
         lasts.then(|| self.carry_out(change(at_ns.saturating_sub(begin_ns))))?
     }
 
-    /// As [`change`](Self::change), at this instant from the begin of the load.
+    /// Changes the load like [`change`](Self::change), at this instant from the begin of the load.
     #[cfg(test)]
     pub(crate) fn change_at(&self, at_ns: u64, level: Level) -> Option<Change> {
         self.carry_out(Change {
@@ -146,8 +147,8 @@ impl Handle {
         })
     }
 
-    /// As [`change`](Self::change), at the instant that it names. A worker that hears of it later
-    /// changes its load when it hears of it.
+    /// Changes the load like [`change`](Self::change), at the instant of the change. A worker that
+    /// receives it later applies it on receipt.
     pub fn carry_out(&self, change: Change) -> Option<Change> {
         if self.order() != Order::Run {
             return None;
@@ -163,7 +164,7 @@ impl Handle {
         Some(change)
     }
 
-    /// The changes of the load behind the first this many.
+    /// Returns the changes of the load after the first `heard` ones.
     #[inline]
     pub fn changes_since(&self, heard: usize) -> Vec<Change> {
         match self.0.change_count.load(Ordering::Acquire) {
@@ -177,7 +178,7 @@ impl Handle {
         changes.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How the run is to go on.
+    /// Returns the current order.
     pub fn order(&self) -> Order {
         match self.0.order.load(Ordering::Relaxed) {
             0 => Order::Run,

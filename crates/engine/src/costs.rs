@@ -1,4 +1,4 @@
-//! What a request costs in memory: from its start in the schedule to its place in the record.
+//! The memory cost of a request: from its start in the schedule to its place in the record.
 
 use crate::control::Handle;
 use crate::event::Detail;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::thread;
 
 const REQUESTS: u64 = 20_000;
-/// Room for what grows with the slowest response of a run, and for what the supervisor does at its
-/// times: in a run, not for a request.
+/// Allocations for structures that grow with the slowest response of a run, and for the
+/// supervisor's periodic work: per run, not per request.
 const MOST_ALLOCATIONS: u64 = REQUESTS / 100;
 
 #[test]
@@ -51,7 +51,8 @@ fn assert_allocates_nothing(plan: &Plan) {
     );
 }
 
-/// How often a run of so many requests allocates on its worker's thread, which is this one.
+/// Returns the number of allocations of a run of this many requests on its worker's thread, which
+/// is this one.
 fn allocations(plan: &Plan, requests: u64) -> u64 {
     let plan = Plan {
         request_limit: Some(requests),
@@ -74,13 +75,13 @@ fn allocations(plan: &Plan, requests: u64) -> u64 {
     measure(|| kernel.block_on(run).expect("a live loop")).count_total
 }
 
-/// Has each connection answered on a thread of its own.
+/// Answers each connection on a thread of its own. Returns the server's address.
 fn serve(answer: fn(TcpStream) -> std::io::Result<()>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            // It ends with its client's connection.
+            // The thread ends with its client's connection.
             thread::spawn(move || answer(stream));
         }
     });

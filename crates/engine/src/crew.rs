@@ -1,5 +1,5 @@
-//! The workers of a run that are threads of this process: all of them, or some where the others are
-//! in other processes.
+//! The workers of a run that are threads of this process: all of them, or some if the others are in
+//! other processes.
 
 use crate::StartError;
 use crate::control::Handle;
@@ -25,29 +25,29 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// What a worker told of a scenario. It can go to another process, by serde.
+/// A worker's report on a scenario. It can be sent to another process, by serde.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WorkerReport {
     /// The worker's number in the run, from 0.
     pub(crate) worker: usize,
-    /// The scenario's, from 0.
+    /// The scenario's number, from 0.
     pub(crate) scenario: usize,
     pub(crate) report: Report,
 }
 
 impl WorkerReport {
-    /// The worker's number in the run, from 0.
+    /// Returns the worker's number in the run, from 0.
     pub fn worker(&self) -> usize {
         self.worker
     }
 
-    /// The scenario's number in the plan, from 0.
+    /// Returns the scenario's number in the plan, from 0.
     pub fn scenario(&self) -> usize {
         self.scenario
     }
 
-    /// Where the interval ends that it tells of, if it tells of one: nanoseconds from the run's
-    /// zero, the end of the warm-up.
+    /// Returns the end of the reported interval, if the report is on an interval: nanoseconds from
+    /// the run's zero, the end of the warm-up.
     pub fn interval_end_ns(&self) -> Option<u64> {
         match &self.report {
             Report::Interval { snapshot, .. } => Some(snapshot.end_ns),
@@ -55,10 +55,10 @@ impl WorkerReport {
         }
     }
 
-    /// Decodes the tally that it has, if any, where it comes from another process.
+    /// Decodes the tally of a report from another process, if it has one.
     ///
     /// # Errors
-    /// If the codec, or that there is none, does not fit the tally.
+    /// If the tally does not match the codec, or there is no codec.
     pub fn decode_tally(&mut self, codec: Option<TallyCodec>) -> serde_json::Result<()> {
         let tally = match &mut self.report {
             Report::Interval { tally, .. } => tally.as_mut(),
@@ -73,22 +73,22 @@ impl WorkerReport {
     }
 }
 
-/// What is known when all workers of a crew have brought their connections up.
+/// The state of a crew after all its workers have opened their connections.
 #[derive(Clone, Debug)]
 pub struct Readiness {
-    /// How many connections came up.
+    /// The number of open connections.
     pub connected: usize,
-    /// Why the first of them that did not come up did not.
+    /// The error of the first connection that could not be opened.
     pub error: Option<String>,
-    /// Where the requests go.
+    /// The addresses that receive requests.
     pub addresses: Vec<Address>,
-    /// Addresses to which nothing goes because they did not answer, while others of the same name
-    /// did.
+    /// The addresses that receive nothing because they did not respond, while others of the same
+    /// name did.
     pub left_out: Vec<Address>,
-    /// The version of HTTP in which requests are sent; never [`HttpVersion::Auto`].
+    /// The version of HTTP of all requests; never [`HttpVersion::Auto`].
     pub http: HttpVersion,
-    /// How long the load lasts, warm-up included, in nanoseconds; `u64::MAX` if its time does not
-    /// end it.
+    /// The duration of the load, warm-up included, in nanoseconds; `u64::MAX` if it is not limited
+    /// by time.
     pub length_ns: u64,
 }
 
@@ -121,21 +121,21 @@ pub struct Crew {
     first_error: Option<DialError>,
 }
 
-/// What came of waiting for a crew.
+/// The result of waiting for a crew.
 #[derive(Debug)]
 pub enum Told {
-    /// A worker told something.
+    /// A worker reported something.
     Report(Box<WorkerReport>),
-    /// Nothing came in the time given.
+    /// No report arrived within the given time.
     Nothing,
-    /// All workers have told their last.
+    /// All workers have sent their last report.
     Over,
 }
 
 impl Crew {
-    /// Prepares a plan's run and brings up the connections of these of its workers, which are
-    /// numbered from 0 to the plan's number of threads. There is a launch for each scenario of the
-    /// plan; one where it has none. Blocks until they have dialled.
+    /// Prepares a plan's run and opens the connections of these of its workers, which are numbered
+    /// from 0 to the plan's number of threads. There is one launch per scenario of the plan; one if
+    /// it has no scenarios. Blocks until they have dialled.
     ///
     /// # Errors
     /// If the plan can't be run here, or a worker was lost.
@@ -176,15 +176,15 @@ impl Crew {
         })
     }
 
-    /// What is known now that the connections are up.
+    /// Returns the state of the crew after it has opened its connections.
     pub fn ready(&self) -> &Readiness {
         &self.ready
     }
 
-    /// Fails if connections were tried and none came up.
+    /// Fails if connections were dialled and none could be opened.
     ///
     /// # Errors
-    /// Why the first one did not.
+    /// The error of the first connection.
     pub fn check_connections(&mut self) -> Result<(), StartError> {
         match self.first_error.take() {
             Some(error) if self.ready.connected == 0 => Err(StartError::Unreachable { error }),
@@ -196,22 +196,23 @@ impl Crew {
     pub fn begin(&mut self, begin_ns: u64) {
         self.handle.begin(begin_ns, self.ready.length_ns);
         for worker in self.begin.drain(..) {
-            // A worker that is gone already has told why.
+            // A worker that is gone already has reported the reason.
             let _ = worker.send(begin_ns);
         }
     }
 
-    /// What stops the crew or changes its load, from any thread.
+    /// Returns the handle that stops the crew or changes its load, from any thread.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// How often a worker of the crew has looked at its orders: it is there as long as that grows.
+    /// Returns the number of times that a worker of the crew has checked its orders: the worker is
+    /// alive as long as the number grows.
     pub fn beats(&self, worker: usize) -> u64 {
         self.handle.beats(worker)
     }
 
-    /// The next that a worker tells.
+    /// Returns the next report of a worker; waits for at most `patience`.
     pub fn next_report(&mut self, patience: Duration) -> Told {
         match self.reports.recv_timeout(patience) {
             Ok(report) => Told::Report(Box::new(report)),
@@ -221,17 +222,17 @@ impl Crew {
     }
 }
 
-/// The addresses of all scenarios, each of them once.
+/// Returns the addresses of all scenarios, without duplicates.
 fn each_once(parts: impl Iterator<Item = Vec<Address>>) -> Vec<Address> {
     let mut known = HashSet::new();
     let is_new = |address: &Address| known.insert(address.clone());
     parts.flatten().filter(is_new).collect()
 }
 
-/// A worker's thread that brings its connections up.
+/// A worker's thread that opens its connections.
 struct Starting {
     thread: JoinHandle<()>,
-    /// How many connections came up, and what went wrong first.
+    /// Receives the number of open connections, and the first error.
     connected: Receiver<(usize, Option<DialError>)>,
     begin: Sender<u64>,
 }
@@ -259,10 +260,11 @@ impl Starting {
                 Ok(begin_ns) => {
                     kernel.block_on(run_groups(groups, begin_ns, &own_handle))?;
                 }
-                // Another worker found nothing to talk to, so there is no run.
+                // Another worker could not open any connection, so there is no run.
                 Err(_) => return Ok(()),
             }
-            // A user that was cut off goes, and its connections with it, when the loop looks at it.
+            // A user that was cut off is dropped, with its connections, in the loop's next
+            // iteration.
             kernel.iterate().map(drop)
         };
         let thread = thread::Builder::new()
@@ -298,7 +300,7 @@ pub(crate) async fn set_up(
     let mut groups = Vec::new();
     for (prepared, launch) in parts {
         let (send, scenario) = (send.clone(), prepared.scenario);
-        // A receiver that is gone wants nothing any more.
+        // A dropped receiver needs no more reports.
         let tell = move |report| {
             drop(send.send(WorkerReport {
                 worker,
@@ -312,8 +314,8 @@ pub(crate) async fn set_up(
     groups
 }
 
-/// Waits until all workers have dialled: how many connections came up, and what went wrong first.
-/// Fails if a worker was lost.
+/// Waits until all workers have dialled. Returns the number of open connections, and the first
+/// error. Fails if a worker was lost.
 fn await_connections(
     starting: &[Starting],
     reports: &Receiver<WorkerReport>,
@@ -322,7 +324,8 @@ fn await_connections(
     let mut first_error = None;
     for worker in starting {
         let Ok((up, error)) = worker.connected.recv() else {
-            // Its last word comes when its thread has been unwound; no other comes before the load.
+            // The last report arrives when the thread has been unwound; no other arrives before the
+            // load.
             if let Ok(WorkerReport {
                 report: Report::Lost(failure),
                 ..

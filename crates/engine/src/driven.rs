@@ -1,9 +1,9 @@
-//! A worker that another loop drives: on its thread, behind one descriptor.
+//! A worker that another loop drives: on that loop's thread, through one descriptor.
 //!
 //! Python's gevent has a loop of its own, on whose thread the users' code runs. A worker for such
-//! users is no thread: the other loop waits until the worker's descriptor is readable and calls
-//! [`DrivenWorker::turn`], which does what there is to do and returns. What the worker tells goes
-//! into a run that is [elsewhere](crate::Run::elsewhere), on any thread.
+//! users has no thread: the other loop waits until the worker's descriptor is readable and calls
+//! [`DrivenWorker::turn`], which does all pending work and returns. The worker's reports go to a
+//! run that is [elsewhere](crate::Run::elsewhere), on any thread.
 
 use crate::StartError;
 use crate::crew::{Readiness, WorkerReport, set_up};
@@ -20,8 +20,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 /// A worker that another loop drives.
 ///
-/// Its descriptor ([`AsFd`]) is readable when a [`turn`](Self::turn) has something to do, be it
-/// that a deadline has come.
+/// Its descriptor ([`AsFd`]) is readable when a [`turn`](Self::turn) has work to do, including
+/// deadlines that have passed.
 #[derive(Debug)]
 pub struct DrivenWorker {
     kernel: Kernel,
@@ -31,20 +31,20 @@ pub struct DrivenWorker {
 }
 
 enum Stage {
-    /// Its connections are up.
+    /// The connections are open.
     Prepared(Vec<Box<dyn Group>>),
-    /// Its load lasts, and tells this run.
+    /// The load is running, and reports to this run.
     Running { load: Task, inlet: Inlet },
-    /// Its load has ended, and all is told.
+    /// The load has ended, and everything is reported.
     Over,
 }
 
 impl DrivenWorker {
-    /// Prepares worker `index` of a plan's run, and brings its connections up. There is a launch
-    /// for each scenario of the plan; one where it has none. Blocks until they have dialled.
+    /// Prepares worker `index` of a plan's run, and opens its connections. There is one launch per
+    /// scenario of the plan; one if it has no scenarios. Blocks until they have dialled.
     ///
     /// # Errors
-    /// If the plan can't be run here, or connections were tried and none came up.
+    /// If the plan can't be run here, or connections were dialled and none could be opened.
     ///
     /// # Panics
     /// If there are fewer launches than scenarios, or no such worker.
@@ -81,13 +81,13 @@ impl DrivenWorker {
         }
     }
 
-    /// What is known now that the connections are up.
+    /// Returns the state of the worker after it has opened its connections.
     pub fn ready(&self) -> &Readiness {
         &self.ready
     }
 
     /// Begins the load at this instant (nanoseconds of `CLOCK_MONOTONIC`), for the run of this
-    /// inlet. Turns are due from now on. Nothing happens if it has begun already.
+    /// inlet. Turns are due from now on. Does nothing if the load has begun already.
     pub fn begin(&mut self, begin_ns: u64, inlet: Inlet) {
         let Stage::Prepared(groups) = &mut self.stage else {
             return;
@@ -100,17 +100,17 @@ impl DrivenWorker {
         };
     }
 
-    /// Does what there is to do, without waiting. Returns whether the load goes on: then the next
-    /// turn is due when the descriptor is readable.
+    /// Does all pending work, without waiting. Returns true while the load continues: the next turn
+    /// is then due when the descriptor is readable.
     ///
     /// # Errors
-    /// If the system refuses the loop something.
+    /// If a system call of the loop fails.
     pub fn turn(&mut self) -> io::Result<bool> {
         self.kernel.turn()?;
         let Stage::Running { load, inlet } = &self.stage else {
             return Ok(!matches!(self.stage, Stage::Over));
         };
-        // Whether the load is over is looked at first: its last word comes before its end.
+        // Check for the end first: the last report is sent before the load's task ends.
         let is_over = load.is_finished();
         self.reports
             .try_iter()

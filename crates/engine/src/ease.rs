@@ -1,20 +1,20 @@
-//! How fast the target answers at ease, and whether the plan's connections are enough for that.
+//! The target's best service time, and whether the plan's connections suffice for it.
 //!
-//! By Little's law a rate keeps as many connections in use as requests begin in a service time. A
-//! plan that allows fewer than that, at the shortest mean service time of any interval, leaves
-//! arrivals unsent whatever the target does; one that allows as many does so only because the
-//! target became slower.
+//! By Little's law a rate occupies as many connections as requests begin in a service time. A plan
+//! that allows fewer than that, at the shortest mean service time of any interval, leaves arrivals
+//! unsent whatever the target does; a plan that allows enough leaves arrivals unsent only because
+//! the target became slower.
 
 use loadline_plan::{Plan, Shape};
 use loadline_record::{Snapshot, Unfinished};
 
-/// What a target does at its best, and what was asked of it at most.
+/// The best service time of a target, and the highest rate of arrivals.
 #[derive(Debug)]
 pub(crate) struct Ease {
     connections: f64,
     /// The shortest mean service time of an interval, in nanoseconds.
     service_ns: f64,
-    /// The most arrivals a nanosecond in an interval.
+    /// The most arrivals per nanosecond in an interval.
     per_ns: f64,
 }
 
@@ -23,7 +23,7 @@ impl Ease {
         let users = plan.load.max_users.max(plan.load.users);
         Ease {
             connections: match plan.load.shape {
-                // Each of its users has as many as it needs.
+                // Each user opens as many connections as it needs.
                 Shape::Paced => f64::INFINITY,
                 _ => f64::from(users),
             },
@@ -44,15 +44,17 @@ impl Ease {
         }
     }
 
-    /// Whether the rate needs more connections than the plan allows, of a target at ease.
+    /// True if the rate needs more connections than the plan allows, even at the target's best
+    /// service time.
     fn asks_for_more(&self) -> bool {
         self.service_ns.is_finite() && self.per_ns * self.service_ns > self.connections
     }
 
-    /// Says of so many unsent arrivals what kept them from being sent. Of those that the workers
-    /// know they told which are Loadline's; for the others all connections were in use. Those that
-    /// no worker knows were a lost worker's, or fell due where one had ended its load before the
-    /// others, as the script or the user wanted. They had waited for no time that is known.
+    /// Assigns causes to this many unsent arrivals. The workers reported how many of the arrivals
+    /// known to them were unsent because of Loadline; for the others all connections were in use.
+    /// Arrivals unknown to all workers belonged to a lost worker, or fell due after one worker had
+    /// ended its load before the others, as the script or the user requested. Their waiting time is
+    /// unknown and counts as 0.
     pub(crate) fn give_causes(&self, unfinished: &mut Unfinished, unsent: u64, is_lost: bool) {
         let known = unfinished.unsent.min(unsent);
         let by_loadline = unfinished.by_loadline.min(known);

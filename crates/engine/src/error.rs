@@ -1,4 +1,4 @@
-//! Why a run could not start.
+//! Errors at the start of a run.
 
 use crate::lost::WorkerFailure;
 use loadline_findings::advice;
@@ -8,7 +8,7 @@ use loadline_transport::{Complaint, DialError, DialPhase, ResolveError, TlsSetup
 use loadline_wire::InvalidRequest;
 use std::io;
 
-/// A run could not start: nothing was sent.
+/// The reason why a run could not start; nothing was sent.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A name has no usable address.
@@ -17,7 +17,7 @@ pub enum StartError {
     /// The TLS settings cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsSetupError),
-    /// Too many open files would be needed.
+    /// More open files would be needed than the limit allows.
     #[error(transparent)]
     OpenFiles(#[from] OpenFilesError),
     /// A request cannot be written.
@@ -25,16 +25,16 @@ pub enum StartError {
     Request {
         /// The request's URL.
         url: String,
-        /// What is wrong with it.
+        /// The defect of the request.
         problem: InvalidRequest,
     },
-    /// A request's name cannot stand in reports.
+    /// A request's name cannot be used in reports.
     #[error("a request has no usable name: {problem}")]
     Name {
-        /// What is wrong with it.
+        /// The defect of the name.
         problem: InvalidName,
     },
-    /// Not one connection came up.
+    /// No connection could be opened.
     #[error("{}", unreachable(error))]
     Unreachable {
         /// The first failure.
@@ -51,10 +51,11 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-/// What ran out is this machine's.
+/// The explanation for a resource of this machine that is exhausted.
 const OURS: &str = "this machine has too few of them, not the target.";
 
-/// Why a connection did not come up, and what to do about it, unless the error says that itself.
+/// Returns the error of a connection that could not be opened, with advice unless the error
+/// contains it.
 pub(crate) fn unreachable(error: &DialError) -> String {
     let said = error.to_string();
     match said.contains("--insecure") {
@@ -63,7 +64,7 @@ pub(crate) fn unreachable(error: &DialError) -> String {
     }
 }
 
-/// What to do about a connection that did not come up.
+/// Returns advice for a connection that could not be opened.
 fn hint(error: &DialError) -> String {
     match complaint(&error.error) {
         Some(Complaint::Certificate) => {

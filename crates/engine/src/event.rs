@@ -1,61 +1,61 @@
-//! What a run tells while it lasts.
+//! The events of a run.
 
 use crate::control::Change;
 use crate::tally::AnyTally;
 use loadline_record::{Exchange, Snapshot, Unfinished};
 use serde::{Deserialize, Serialize};
 
-/// Which events a run tells beside its intervals and its end.
+/// The events that a run reports in addition to its intervals and its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
-    /// Whether it tells [`Event::Log`].
+    /// True if it reports [`Event::Log`].
     pub exchanges: bool,
 }
 
-/// What a run tells while it lasts.
+/// An event of a run.
 #[derive(Debug)]
 pub enum Event {
-    /// What all workers recorded in one interval, in order.
+    /// The merged record of all workers for one interval, in order.
     Interval(Box<Snapshot>),
-    /// What the scenarios counted since the last one, where they count. That of an interval comes
-    /// right before the interval, the last one before the last interval.
+    /// The counts of the scenarios since the last tally, if they count. The tally of an interval
+    /// comes immediately before the interval, the last one before the last interval.
     Tally(AnyTally),
-    /// Exchanges that ended, where a log was asked for.
+    /// Exchanges that ended, if a log was requested.
     Log {
-        /// Whose they are: the worker, from 0.
+        /// The worker that made the exchanges, from 0.
         worker: usize,
-        /// In the order in which they ended.
+        /// The exchanges, in the order in which they ended.
         exchanges: Vec<Exchange>,
     },
-    /// The load is to change.
+    /// The load is going to change.
     Changed(Change),
     /// The run has ended; nothing follows.
     Ended {
-        /// Why it ended.
+        /// The reason of the end.
         reason: EndReason,
-        /// What was left without a response.
+        /// The requests and arrivals without a response.
         unfinished: Box<Unfinished>,
     },
 }
 
-/// A short while of one worker.
+/// A short period of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick {
-    /// How long it was, in nanoseconds.
+    /// The length of the period, in nanoseconds.
     pub length_ns: u64,
-    /// Exchanges that were answered in it.
+    /// The number of exchanges answered in the period.
     pub answered: u64,
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
-    /// Its time was over (or its stages were).
+    /// Its duration, or its last stage, was over.
     Duration,
-    /// All exchanges that were asked for had ended.
+    /// All requested exchanges had ended.
     Requests,
     /// It was stopped from outside.
     Stopped,
-    /// A worker was lost, as [`Run::failures`](crate::Run::failures) tells.
+    /// A worker was lost; [`Run::failures`](crate::Run::failures) contains the reason.
     Failed,
 }

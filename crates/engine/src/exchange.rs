@@ -1,10 +1,10 @@
-//! Exchanges: a batch of requests goes out on a connection, its responses come back.
+//! Exchanges: a batch of requests is sent on a connection, and its responses are received.
 //!
-//! An exchange has its clock, its place in the counts and its outcome here. How its messages are
-//! carried is up to a *protocol*: `http1` on a connection of the user's, `http2` on a stream of a
+//! This module contains the clock, the counts and the outcome of an exchange. The transport of its
+//! messages is up to a *protocol*: `http1` on a connection of the user's, `http2` on a stream of a
 //! connection that users share. A request is sent once, unless it is known that the server has not
-//! read it or the [`Resend`](crate::Resend) of its batch allows more: then it goes out in a further
-//! attempt, the exchange's clock running on. Every other failure is the exchange's outcome.
+//! read it or the [`Resend`](crate::Resend) of its batch allows more: then it is sent in a further
+//! attempt, with the exchange's clock still running. Every other failure is the exchange's outcome.
 
 mod failure;
 mod http1;
@@ -26,16 +26,17 @@ use loadline_record::Outcome;
 use std::future::{Future, Pending, pending, poll_fn};
 use std::task::Poll;
 
-/// How long we wait for a server to close the connection it promised to close. If we closed first,
-/// each connection would hold one of our ports for a minute.
+/// The time to wait for a server to close the connection that it promised to close. If we closed
+/// first, each connection would occupy one of our ports for a minute.
 const CLOSE_WAIT_NS: u64 = 5_000_000;
-/// From here on bytes that nobody wants are dropped in the kernel; fewer are read with the next.
+/// From this many bytes on, a payload that nobody reads is discarded in the kernel; fewer bytes are
+/// received with the next ones.
 const WORTH_DISCARDING: u64 = 16 * 1024;
-/// The most that is dropped at once.
+/// The most bytes to discard at once.
 const DISCARD_AT_ONCE: u64 = 1 << 30;
 
-/// Sends a batch and waits for all its responses; returns how the last exchange ended.
-// Not a future of its own around the protocol's: nearly all requests pass here.
+/// Sends a batch and waits for all its responses; returns the outcome of the last exchange.
+// Not a separate future around that of the protocol: nearly all requests pass through here.
 pub(crate) fn send<H: Host, O: Observer>(
     user: &User<H>,
     batch: Batch<'_>,
@@ -48,15 +49,15 @@ pub(crate) fn send<H: Host, O: Observer>(
     }
 }
 
-/// Waits for ever: the window of this user is over, and it begins nothing more.
+/// Waits forever: the window of this user is over, and it begins nothing more.
 #[cold]
 fn refuse<H: Host>(user: &User<H>) -> Pending<Outcome> {
     user.refuse();
     pending()
 }
 
-/// What a broken attempt means: whether the batch has ended, because what is left of it failed, as
-/// opposed to going out once more.
+/// Handles a broken attempt. Returns true if the batch has ended because its remaining requests
+/// failed, false if they are sent again.
 #[cold]
 fn is_over<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
@@ -74,7 +75,7 @@ fn is_over<H: Host, O: Observer>(
     false
 }
 
-/// Ends a batch, and returns for how long its user waits before it goes on.
+/// Ends a batch. Returns the time for which its user waits before it continues, in nanoseconds.
 #[inline(always)]
 fn end<H: Host>(in_flight: &InFlightBatch<'_, H>, place: Option<Place<'_, H>>) -> u64 {
     let user = in_flight.user;
@@ -85,7 +86,7 @@ fn end<H: Host>(in_flight: &InFlightBatch<'_, H>, place: Option<Place<'_, H>>) -
     if user.worker.backs_off { backoff_ns } else { 0 }
 }
 
-/// Goes to the end of the loop's queue, behind what the kernel has to tell.
+/// Yields to the end of the loop's queue, after the pending events of the kernel.
 pub(crate) async fn let_others_run() {
     let mut went = false;
     poll_fn(|cx| {

@@ -1,43 +1,45 @@
 //! Receiving the responses of a pipelined batch at once.
 //!
 //! A server sends the responses of a batch one by one, and each receive costs a wake-up and an
-//! acknowledgement. Where only the whole batch is a figure, the kernel wakes the loop when as many
-//! bytes have come as each of the last batches had. If fewer come, the batch is read after a while,
-//! and its connection gathers no more. No time changes by that, as the kernel stamps what it
-//! receives; the next batch goes out later.
+//! acknowledgement. If only the whole batch is measured, the kernel wakes the loop when as many
+//! bytes have arrived as each of the last batches had. If fewer arrive, the batch is read after a
+//! while, and its connection gathers no more. This changes no time, because the kernel timestamps
+//! the bytes that it receives; only the next batch is sent later.
 
-/// After so many batches of one size the next is taken to have it too.
+/// The number of consecutive batches of one size after which the next one is expected to have it
+/// too.
 const SURE_AFTER: u32 = 8;
-/// How long a batch may take beyond four times what the one before took.
+/// The time that a batch may take beyond four times the duration of the previous one, in
+/// nanoseconds.
 const PATIENCE_NS: u64 = 50_000_000;
-/// Batches are given up at multiples of this, so that those of all connections wake the loop
-/// together.
+/// The grid of the deadlines of batches, in nanoseconds, so that those of all connections wake the
+/// loop together.
 const GRID_NS: u64 = 50_000_000;
-/// More than fits in one receive is not gathered.
+/// The most bytes that are gathered: those that fit in one receive.
 const MOST_BYTES: u64 = 32 * 1024;
 
-/// How much one connection's next batch will bring, as far as the last ones tell.
+/// The prediction of the size of a connection's next batch, from the previous ones.
 #[derive(Debug, Default)]
 pub(crate) struct Gathering {
-    /// Bytes of the batch that is under way.
+    /// Bytes received of the current batch.
     bytes: u64,
     /// Bytes of the last batch.
     last: u64,
-    /// How many batches before the last had as many.
+    /// The number of batches before the last one that had the same size.
     repeated: u32,
-    /// How long the last batch took.
+    /// The duration of the last batch, in nanoseconds.
     took_ns: u64,
-    /// How many bytes the loop is to hear of at once, if more than one.
+    /// The number of bytes from which the kernel wakes the loop; 0 or 1 if it wakes for any.
     heard_from: u32,
-    /// The batch under way has not come in time.
+    /// True if the current batch was not complete in time.
     is_slow: bool,
-    /// One has come that was shorter.
+    /// True if a batch was shorter than predicted, which ends gathering.
     is_over: bool,
 }
 
 impl Gathering {
-    /// A batch goes out. Returns from how many bytes on the loop is to hear of its responses, if
-    /// that changes.
+    /// Begins a batch. Returns the number of bytes from which the loop is to be woken, if that
+    /// changes.
     pub(crate) fn begin(&mut self, is_whole: bool) -> Option<u32> {
         self.bytes = 0;
         let is_sure = self.repeated + 1 >= SURE_AFTER && (2..=MOST_BYTES).contains(&self.last);
@@ -49,27 +51,27 @@ impl Gathering {
         (wanted != heard_from.max(1)).then_some(wanted)
     }
 
-    /// Until when to wait for a whole batch that began at this instant; `None` if it is read as it
-    /// comes.
+    /// Returns the deadline for a whole batch that began at this instant; `None` if it is read as
+    /// it arrives.
     pub(crate) fn until_ns(&self, begun_ns: u64) -> Option<u64> {
         let patience_ns = self.took_ns.saturating_mul(4).saturating_add(PATIENCE_NS);
         let until_ns = begun_ns.saturating_add(patience_ns);
         (self.heard_from > 1).then(|| (until_ns / GRID_NS + 1).saturating_mul(GRID_NS))
     }
 
-    /// Bytes of the batch were read.
+    /// Counts received bytes of the batch.
     pub(crate) fn received(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
     }
 
-    /// The batch has not come whole in time: it is read as it comes. Returns whether that changes
-    /// anything.
+    /// Gives up waiting for the whole batch, which is read as it arrives. Returns true if that
+    /// changes anything.
     pub(crate) fn give_up(&mut self) -> bool {
         self.is_slow = std::mem::replace(&mut self.heard_from, 1) > 1;
         self.is_slow
     }
 
-    /// All responses of the batch have been read.
+    /// Ends the batch, whose responses have all been read.
     pub(crate) fn end(&mut self, took_ns: u64) {
         let is_same = self.bytes == self.last;
         self.is_over |= std::mem::take(&mut self.is_slow) && !is_same;
@@ -92,7 +94,7 @@ mod tests {
         heard_from
     }
 
-    /// One that is sure of this size.
+    /// Returns a gathering that predicts this size.
     fn sure_of(bytes: usize) -> Gathering {
         let mut gathering = Gathering::default();
         for _ in 0..SURE_AFTER {

@@ -1,17 +1,17 @@
-//! Changes of the load as the workers heard of them, for the count of planned arrivals.
+//! The changes of the load as received by the workers, for the count of planned arrivals.
 //!
-//! All workers change their load at the same instant, which they hear of before. A worker whose
-//! loop stalled hears of it late and changes when it hears of it; from then on the arrivals of each
-//! worker are counted by its own instants, so that planned stays sent and unsent together.
+//! All workers change their load at the same instant, and receive the change before. A worker whose
+//! loop stalled receives it late and changes on receipt; from then on the arrivals of each worker
+//! are counted by its own instants, so that planned remains the sum of sent and unsent.
 
 use crate::pacer::Planned;
 use crate::worker::Heard;
 use std::collections::VecDeque;
 
-/// What each worker has told, and the count was not told yet.
+/// The changes that each worker has reported and that are not yet applied to the count.
 pub(crate) struct HeardChanges {
     waiting: Vec<VecDeque<Heard>>,
-    /// Whether the workers differ.
+    /// True if the workers changed at different instants.
     differ: bool,
 }
 
@@ -23,13 +23,13 @@ impl HeardChanges {
         }
     }
 
-    /// A worker told of these.
+    /// Adds the changes that a worker reported.
     pub(crate) fn heard(&mut self, worker: usize, changes: Vec<Heard>) {
         self.waiting[worker].extend(changes);
     }
 
-    /// Tells the count of those that hold from an instant before `until_ns` on. Workers that are
-    /// gone tell of nothing any more.
+    /// Applies to the count the changes that take effect before `until_ns`. Workers that are gone
+    /// report no further changes.
     pub(crate) fn pass_on(
         &mut self,
         planned: &mut Planned,
@@ -58,7 +58,7 @@ impl HeardChanges {
         }
     }
 
-    /// The first change that holds before `until_ns`.
+    /// Returns the first change that takes effect before `until_ns`.
     fn next(&self, until_ns: u64) -> Option<Heard> {
         let fronts = self.waiting.iter().filter_map(VecDeque::front);
         let due = fronts.filter(|heard| heard.change.at_ns < until_ns);

@@ -1,9 +1,9 @@
-//! What a worker's thread did with its time, interval by interval.
+//! The CPU, polling and waiting times of a worker's thread, per interval.
 
 use loadline_reactor::{Host, ThreadTimes};
 use loadline_record::WorkerTimes;
 
-/// Follows a thread from one interval to the next.
+/// The state for measuring a thread's times from one interval to the next.
 #[derive(Debug)]
 pub(crate) struct IntervalTimes {
     at_ns: u64,
@@ -11,7 +11,7 @@ pub(crate) struct IntervalTimes {
 }
 
 impl IntervalTimes {
-    /// Begins the first interval: what the loop did before does not count.
+    /// Begins the first interval: earlier activity of the loop does not count.
     pub(crate) fn begin(host: &impl Host) -> Self {
         host.take_loop_iterations(&mut |_, _| ());
         IntervalTimes::go_on(host)
@@ -24,7 +24,7 @@ impl IntervalTimes {
         }
     }
 
-    /// Ends an interval and begins the next; `None` where there is no thread.
+    /// Ends an interval and begins the next one; returns its times, `None` if there is no thread.
     pub(crate) fn end(&mut self, host: &impl Host) -> Option<WorkerTimes> {
         let before = std::mem::replace(self, IntervalTimes::go_on(host));
         let (from, to) = (before.times?, self.times?);

@@ -1,8 +1,8 @@
-//! Iterations: one pass of a user's behaviour, with the starts that the schedule gave it.
+//! Iterations: one pass of a user's behaviour, with its starts from the schedule.
 //!
-//! An iteration owns its starts, and with them its delay. What its behaviour does before it sends
-//! is the behaviour's time: in a closed load a request starts when it is sent, in an open one the
-//! schedule's start stays and the rest is delay.
+//! An iteration owns its starts, and with them its delay. The time before the behaviour sends
+//! belongs to the behaviour: in a closed load a request starts when it is sent; in an open load the
+//! schedule's start remains and the rest is delay.
 
 use crate::behaviour::Behaviour;
 use crate::pacer::{Next, NextWindow};
@@ -14,7 +14,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-/// An instant that does not come.
+/// An instant that never comes.
 const NEVER: u64 = u64::MAX;
 
 /// An iteration that a behaviour runs.
@@ -23,62 +23,63 @@ pub struct Iteration<'u, H: Host> {
 }
 
 impl<'u, H: Host> Iteration<'u, H> {
-    /// What sends its requests.
+    /// Returns the requester of its user.
     pub fn requester(&self) -> &'u Requester<H> {
         self.requester
     }
 
-    /// The number of its user within the scenario, over all workers, from 0. Worker `w` of `n` has
-    /// the users `w`, `w + n`, `w + 2n` …
+    /// Returns the number of its user within the scenario, over all workers, from 0. Worker `w` of
+    /// `n` has the users `w`, `w + n`, `w + 2n` …
     pub fn user_number(&self) -> u32 {
         self.user().number
     }
 
-    /// When it was to start: the schedule's instant in an open load; in a closed one, when it did.
-    /// `None` as soon as a request has taken the start. Nanoseconds on the host's clock.
+    /// Returns the intended start: the schedule's instant in an open load, the actual start in a
+    /// closed one. `None` as soon as a request has taken the start. Nanoseconds on the host's
+    /// clock.
     pub fn intended_ns(&self) -> Option<u64> {
         self.user().intended_ns()
     }
 
-    /// The host's clock, in nanoseconds; `CLOCK_MONOTONIC` in a real run.
+    /// Returns the time on the host's clock, in nanoseconds; `CLOCK_MONOTONIC` in a real run.
     pub fn now_ns(&self) -> u64 {
         self.user().worker.host.now_ns()
     }
 
-    /// When the load began, warm-up included, in nanoseconds on the host's clock.
+    /// Returns the begin of the load, warm-up included, in nanoseconds on the host's clock.
     pub fn load_began_ns(&self) -> u64 {
         self.user().worker.begin_ns.get()
     }
 
-    /// How many starts of the schedule it still has.
+    /// Returns the number of starts of the schedule that it still has.
     pub fn starts_left(&self) -> usize {
         self.user().starts.borrow().len()
     }
 
-    /// Waits. In a closed load what was not sent yet starts after that.
+    /// Waits. In a closed load the unsent requests of the iteration start after that.
     pub async fn pause(&self, duration_ns: u64) {
         self.user().pause(duration_ns).await;
     }
 
-    /// Begins nothing more while the run lasts, and keeps the user's connections: the user is there
-    /// and does nothing. Where nothing but users ends the run, it ends when all of them rest.
+    /// Begins nothing more while the run lasts, and keeps the user's connections: the user remains
+    /// and is idle. If only users can end the run, it ends when all of them rest.
     pub async fn rest(&self) {
-        // The arrivals that it holds in an open load stay unsent.
+        // The user's arrivals in an open load remain unsent.
         let user = self.user();
         user.activity.iterating.set(false);
         user.worker.one_rests();
         std::future::pending().await
     }
 
-    /// Lets this worker begin nothing new, as if the run were over for it; the others go on. What
-    /// is in flight comes to its end.
+    /// Has this worker begin nothing new, as if the run were over for it; the other workers
+    /// continue. Everything in flight is completed.
     pub fn end_worker(&self) {
         let worker = &self.user().worker;
         worker.stopping.set(true);
         worker.wake_supervisor();
     }
 
-    /// Lets the worker take the scenario's tally now, as opposed to at the end of the interval.
+    /// Has the worker take the scenario's tally now, instead of at the end of the interval.
     pub fn report_tally(&self) {
         let worker = &self.user().worker;
         worker.is_tally_due.set(true);
@@ -104,19 +105,19 @@ impl<H: Host> fmt::Debug for Iteration<'_, H> {
     }
 }
 
-/// What a user has of the schedule's starts.
+/// The result of taking starts from the schedule.
 enum Taken {
-    /// None: its window is over, or the schedule has no more.
+    /// No start: the user's window is over, or the schedule has no more.
     Nothing,
-    /// All that it asked for, the last of them due.
+    /// All requested starts, the last of them due.
     Due,
-    /// The last is due at this instant on the host's clock; in a pause, which has no known end,
-    /// that is [`NEVER`].
+    /// The last start is due at this instant on the host's clock; [`NEVER`] in a pause, which has
+    /// no known end.
     DueAt(u64),
 }
 
-/// Runs a user's iterations in each of the windows of user number `number`, until nothing is left
-/// to begin.
+/// Runs a user's iterations in each of the windows of user number `number`, until there is nothing
+/// left to begin.
 pub(crate) async fn run<H: Host, B: Behaviour<H>>(
     requester: &Requester<H>,
     behaviour: &mut B,
@@ -129,7 +130,7 @@ pub(crate) async fn run<H: Host, B: Behaviour<H>>(
     let mut think_times = worker.pacer.think_times(number);
     while user.wait_for_window(&mut timer, number).await {
         while iterations_left > 0 {
-            // In line, not in a future: in a closed loop the next start is nearly always now.
+            // Inline, not in a future: in a closed loop the next start is nearly always now.
             let has_starts = match user.take_starts(behaviour.depth()) {
                 Taken::Nothing => false,
                 Taken::Due => true,
@@ -180,7 +181,7 @@ pub(crate) async fn run<H: Host, B: Behaviour<H>>(
 }
 
 impl<H: Host> User<H> {
-    /// Waits for the begin of its window, or of its next one; false if there is none.
+    /// Waits for the begin of the user's current or next window; returns false if there is none.
     async fn wait_for_window(&self, timer: &mut Timer, number: u32) -> bool {
         let worker = &*self.worker;
         loop {
@@ -198,12 +199,12 @@ impl<H: Host> User<H> {
             if until_ns <= now_ns {
                 return true;
             }
-            // A change of the load ends the wait early.
+            // The alarm of a load change ends the wait early.
             timer.until(until_ns).await;
         }
     }
 
-    /// Runs an iteration to its end, or until it is interrupted; whether it came to its end.
+    /// Runs an iteration until it ends or is interrupted. Returns true if it ended by itself.
     async fn until_interrupted(
         &self,
         timer: &mut Timer,
@@ -230,9 +231,9 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// When its iteration is interrupted: if its window ends before the load does, some time behind
-    /// that, unless a pause ended it. One that is still active at the end of the load goes on in
-    /// the graceful stop.
+    /// Returns the instant at which the user's iteration is interrupted: if its window ends before
+    /// the load, the ramp-down time after the window, unless a pause ended the window. An iteration
+    /// that is still active at the end of the load continues in the graceful stop.
     fn interrupted_at_ns(&self) -> u64 {
         let pacer = &self.worker.pacer;
         let end_ns = self.worker.begin_ns.get().saturating_add(pacer.end_ns);
@@ -244,7 +245,7 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// When the earliest of its starts was to be.
+    /// Returns the intended instant of the user's earliest start.
     #[inline(always)]
     fn intended_ns(&self) -> Option<u64> {
         let starts = self.starts.borrow();
@@ -264,7 +265,7 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// Waits for so long, unless its window or the load is over before.
+    /// Waits for this time, unless its window or the load ends before.
     async fn think(&self, timer: &mut Timer, duration_ns: u64) {
         let worker = &*self.worker;
         let _thinks = worker.one_thinks();
@@ -274,21 +275,21 @@ impl<H: Host> User<H> {
             if worker.host.now_ns() >= until_ns {
                 return;
             }
-            // A change of the load ends the wait early.
+            // The alarm of a load change ends the wait early.
             timer.until(until_ns).await;
         }
     }
 
-    /// Takes `depth` starts, in place of those that were not used.
+    /// Takes `depth` starts, and drops those that were not used.
     #[inline(always)]
     fn take_starts(&self, depth: u32) -> Taken {
         self.starts.borrow_mut().clear();
         self.take_more_starts(depth)
     }
 
-    /// Waits until the last of `depth` starts is due, at `due_ns` unless the load changes; false if
-    /// there is none in its window. A pipeline's batch goes out when its last start is due: until
-    /// then the earlier ones wait for it, as for a connection.
+    /// Waits until the last of `depth` starts is due, at `due_ns` unless the load changes; returns
+    /// false if there is none in its window. The batch of a pipeline is sent when its last start is
+    /// due: until then the earlier ones wait for it, as for a connection.
     async fn wait_for_starts(&self, timer: &mut Timer, depth: u32, mut due_ns: u64) -> bool {
         let worker = &*self.worker;
         loop {
@@ -307,7 +308,7 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// Takes starts up to `depth`, those that it holds included, unless its time is over.
+    /// Takes starts until the user holds `depth`, unless its time is over.
     #[inline(always)]
     fn take_more_starts(&self, depth: u32) -> Taken {
         let now_ns = self.worker.host.now_ns();
@@ -336,16 +337,18 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// Whether it may begin something at this instant, if there is a start.
+    /// True if the user may begin something at this instant, provided that there is a start.
     fn may_begin(&self, now_ns: u64) -> bool {
         let worker = &*self.worker;
-        // What fell due in the window is sent behind it too, as soon as there is a connection.
+        // Arrivals that fell due in the window are also sent after it, as soon as there is a
+        // connection.
         let goes_on = worker.draining.get() && worker.pacer.is_open();
         let is_in_window = now_ns < self.activity.to_ns.get();
         !worker.stopping.get() && (is_in_window || goes_on)
     }
 
-    /// Takes starts up to `depth`, the earliest first. Returns whether a pause leaves none.
+    /// Takes starts up to `depth`, the earliest first. Returns true if there are no more because of
+    /// a pause.
     fn fill(&self, starts: &mut Vec<Start>, depth: u32, now_ns: u64) -> bool {
         let begin_ns = self.worker.begin_ns.get();
         while starts.len() < depth as usize {
@@ -360,8 +363,8 @@ impl<H: Host> User<H> {
         false
     }
 
-    /// Gives those of its starts back that a change of the load has moved; the others are in order
-    /// then, the earliest first.
+    /// Gives those of its starts back that a change of the load has moved, and sorts the others,
+    /// the earliest first.
     #[cold]
     fn give_back_void_starts(&self) {
         let (pacer, begin_ns) = (&self.worker.pacer, self.worker.begin_ns.get());
@@ -376,12 +379,12 @@ impl<H: Host> User<H> {
         self.activity.later.borrow_mut().clear();
     }
 
-    /// Lets the worker see which starts were taken.
+    /// Shows the worker which starts were taken.
     fn show_starts(&self, starts: &[Start]) {
         let activity = &self.activity;
         let first = starts.last();
         activity.since_ns.set(first.map(|start| start.intended_ns));
-        // Those of a closed load begin together.
+        // The starts of a closed load begin together.
         if self.worker.pacer.is_open()
             && let [later @ .., _] = starts
             && !later.is_empty()

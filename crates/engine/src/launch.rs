@@ -1,9 +1,9 @@
-//! Launches: how the users of a scenario come to a worker.
+//! Launches: creating the users of a scenario on each worker.
 //!
-//! A worker runs the users of all scenarios of a plan on one event loop. For the loop each scenario
-//! is a *group* of its own: its users, its share of the schedule, its recorder and its supervisor.
-//! What the users of a group do is known to the group alone, so that requests and scripts of any
-//! language run beside each other, and a plan of one load costs nothing more.
+//! A worker runs the users of all scenarios of a plan on one event loop. Each scenario is a
+//! separate *group* on the loop: its users, its share of the schedule, its recorder and its
+//! supervisor. Only the group knows what its users do, so that requests and scripts of any language
+//! run side by side, and a plan with one load costs nothing more.
 
 use crate::behaviour::Scenario;
 use crate::control::Handle;
@@ -24,28 +24,28 @@ use std::task::Poll;
 /// A future on the thread of its worker.
 type Local<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Takes what a group tells.
+/// The receiver of a group's reports.
 pub(crate) type Tell = Box<dyn Fn(Report)>;
 
-/// Sets up a group of users on a worker's thread.
+/// A function that sets up a group of users on a worker's thread.
 type SetUp<H> = dyn Fn(H, Arc<Prepared>, Stripe, Tell) -> Local<Box<dyn Group>> + Send + Sync;
 
-/// What begins the users of a scenario on each worker.
+/// Creates the users of a scenario on each worker.
 pub struct Launch<H: Host = Kernel> {
     set_up: Arc<SetUp<H>>,
-    /// Whether they compose requests, whose hosts may be others than those of the plan.
+    /// True if the users compose requests, which may use other hosts than the plan.
     pub(crate) composes: bool,
 }
 
 /// The users of one scenario on one worker, whose load has not begun.
 pub(crate) trait Group {
-    /// How many connections are up.
+    /// Returns the number of open connections.
     fn connected(&self) -> usize;
 
-    /// The first dial that failed.
+    /// Returns the error of the first dial that failed, once.
     fn take_error(&mut self) -> Option<DialError>;
 
-    /// Runs their load from `begin_ns` on, to its end.
+    /// Runs the load of the users from `begin_ns` on, to its end.
     fn run(self: Box<Self>, begin_ns: u64, handle: Handle) -> Local<()>;
 }
 
@@ -64,7 +64,8 @@ impl<H: Host, S: Scenario<H>> Group for Ready<H, S> {
 }
 
 impl<H: Host> Launch<H> {
-    /// Users that send the requests of their plan, and do this with the responses.
+    /// Creates users that send the requests of their plan, and handle the responses as `client`
+    /// describes.
     pub fn requests(client: &Client) -> Self {
         if !client.is_plain() {
             return Launch::prepared(client.follow_redirects > 0, |prepared, stripe| {
@@ -76,8 +77,8 @@ impl<H: Host> Launch<H> {
         })
     }
 
-    /// Users of each scenario of a plan that send its requests; of the plan itself where it has
-    /// none.
+    /// Creates the launches of each scenario of a plan whose users send its requests; one for the
+    /// plan itself if it has no scenarios.
     pub fn of_plan(plan: &Plan) -> Vec<Self> {
         let parts = plan.parts();
         parts
@@ -86,9 +87,9 @@ impl<H: Host> Launch<H> {
             .collect()
     }
 
-    /// Users that do what a scenario makes of them; the requests of their plan say only which
-    /// endpoints there are. `scenario` is called once on each worker's own thread, with the
-    /// worker's number from 0.
+    /// Creates users with the behaviours of a scenario; the requests of their plan serve only to
+    /// name the endpoints. `scenario` is called once on each worker's own thread, with the worker's
+    /// number from 0.
     pub fn scenario<S: Scenario<H>>(scenario: impl Fn(u32) -> S + Send + Sync + 'static) -> Self {
         Launch::prepared(S::COMPOSES, move |_, stripe| scenario(stripe.index))
     }
@@ -125,9 +126,9 @@ impl<H: Host> Launch<H> {
     }
 }
 
-/// Runs the groups of a worker beside each other, to the end of the last one. All supervisors are
-/// one future: as a task of its own, one that is late would be woken before the users that it
-/// waits for.
+/// Runs the groups of a worker concurrently, until the last one ends. All supervisors are one
+/// future: as a separate task, a late supervisor would be woken before the users for which it
+/// waits.
 pub(crate) async fn run_groups(groups: Vec<Box<dyn Group>>, begin_ns: u64, handle: &Handle) {
     let run = |group: Box<dyn Group>| group.run(begin_ns, handle.clone());
     let mut running: Vec<Local<()>> = groups.into_iter().map(run).collect();

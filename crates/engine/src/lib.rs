@@ -1,27 +1,27 @@
-//! Workers, users, pacing, timeouts, shutdown: runs a plan and hands over snapshots.
+//! Workers, users, pacing, timeouts, shutdown: runs a plan and reports snapshots.
 //!
-//! [`Run::start`] resolves the targets, starts a thread per worker and hands out [`Event`]s: a
-//! merged snapshot per interval, the log if one is wanted, the end. A *worker* is one event loop
-//! whose *users* all run the same loop: take the next start from the schedule, run one iteration
-//! of the *behaviour*, record. What a user sends is up to its [`Behaviour`]; requests from a plan
+//! [`Run::start`] resolves the targets, starts a thread per worker and provides [`Event`]s: a
+//! merged snapshot per interval, the log if it is requested, the end. A *worker* is one event loop
+//! whose *users* all run the same loop: take the next start from the schedule, run one iteration of
+//! the *behaviour*, record. The [`Behaviour`] determines what a user sends; requests from a plan
 //! are one ([`Replay`]), scripts are others.
 //!
-//! # The way of a request
+//! # The path of a request
 //!
-//! 1. A user takes its next start from the worker's pacer. In a closed load that is the present. In
-//!    an open load it is the next arrival of the worker's stripe that no user has taken; the user
-//!    waits for it. If an arrival falls due and no user is free, the supervisor adds one, up to the
-//!    plan's limit of connections.
+//! 1. A user takes its next start from the worker's pacer. In a closed load that is the current
+//!    time. In an open load it is the next arrival of the worker's stripe that no user has taken;
+//!    the user waits for it. If an arrival falls due and no user is free, the supervisor adds one,
+//!    up to the plan's limit of connections.
 //! 2. The user's behaviour runs an [`Iteration`]. It picks a request that was written before the
 //!    run, or composes one ([`Composed`]), and sends it through the user's [`Requester`].
 //! 3. `exchange` reads the clock (the *start*), counts the request as sent, takes an idle
 //!    connection or opens one, and sends.
-//! 4. The response is read into the worker's one buffer and parsed. Payload that nobody wants to
-//!    see is dropped in the kernel where the transport allows it.
+//! 4. The response is read into the worker's one buffer and parsed. Payload that no observer needs
+//!    is discarded in the kernel if the transport allows it.
 //! 5. The exchange's instants go to the worker's recorder and, if there is one, to the log. No lock
 //!    is taken and no message is sent for a request.
-//! 6. The connection is kept for the user's next exchange. One that is given up is held for up to 5
-//!    ms, so that the server closes first: the side that closes first keeps the port.
+//! 6. The connection is kept for the user's next exchange. A connection that is released is held
+//!    for up to 5 ms, so that the server closes first: the side that closes first keeps the port.
 //!
 //! # Several requests at a time
 //!
@@ -30,18 +30,17 @@
 //! others start when they are sent, have no delay, and count as planned when they are sent.
 //! Dropping the future of a request cancels it: the exchange fails as `aborted` and its connection
 //! is closed. Users have connections of their own, or share those of their worker; then a request
-//! first waits for one, and is blocked meanwhile.
+//! first waits for a connection, and is blocked meanwhile.
 //!
-//! A failure is no `Err`: it ends the exchange with an error kind, and one example of its text is
-//! kept per kind and interval. `Err` is for our own faults.
+//! A failure is not an `Err`: it ends the exchange with an error kind, and one example of its text
+//! is kept per kind and interval. `Err` is for Loadline's own errors.
 //!
 //! # What threads share
 //!
 //! While a run lasts, workers share the prepared run, which is read only, the handle that stops it,
-//! and the channel to the main thread. Each supervisor looks at the handle at least every 100 ms. A
-//! worker sends one snapshot per interval with what its scenario counted, the log in batches, and a
-//! last word. Tickets to resume
-//! TLS sessions are kept per worker.
+//! and the channel to the main thread. Each supervisor checks the handle at least every 100 ms. A
+//! worker sends one snapshot per interval with its scenario's tally, the log in batches, and a
+//! final report. Tickets to resume TLS sessions are kept per worker.
 
 mod activity;
 mod at_once;

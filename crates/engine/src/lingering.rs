@@ -1,24 +1,24 @@
-//! Connections that serve nothing more and are left open for a moment, so that their servers close
-//! them first: who closes first keeps the port for a minute (TIME_WAIT), and a load generator needs
-//! its ports. Each is a descriptor beside those of the users, so that there are only as many as
-//! the limit of open files leaves room for; beyond them a connection is closed at once.
+//! Connections that serve nothing more and remain open briefly, so that their servers close them
+//! first: the side that closes first keeps the port for a minute (TIME_WAIT), and a load generator
+//! needs its ports. Each occupies a descriptor in addition to those of the users, so their number
+//! is limited by the remaining open files; beyond the limit a connection is closed at once.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The connections of a worker that are left to their servers.
+/// The connections of a worker that wait for their servers to close them.
 #[derive(Debug)]
 pub(crate) struct Lingering {
     count: Rc<Cell<u32>>,
     most: u32,
 }
 
-/// One of them, counted until it is dropped.
+/// One lingering connection, counted until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Lingers(Rc<Cell<u32>>);
 
 impl Lingering {
-    /// At most so many.
+    /// Creates a count with this limit.
     pub(crate) fn at_most(most: u32) -> Self {
         Lingering {
             count: Rc::default(),
@@ -26,7 +26,7 @@ impl Lingering {
         }
     }
 
-    /// One more, if there is room for it.
+    /// Counts one more connection, if there is room for it.
     pub(crate) fn begin(&self) -> Option<Lingers> {
         let count = self.count.get();
         (count < self.most).then(|| {

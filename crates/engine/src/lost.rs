@@ -1,7 +1,7 @@
-//! Workers that do not come to the end of a run: they panicked, the system refused them something,
-//! or what their users do no longer returns, as a script that loops.
+//! Workers that do not reach the end of a run: they panicked, a system call failed, or a user's
+//! function does not return, such as a script that loops.
 //!
-//! Such a worker is *lost*: the run ends without it, with what it had told until then.
+//! Such a worker is *lost*: the run ends without it, with its reports until then.
 
 use crate::control::Handle;
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,11 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-/// How long a worker may be silent when the run is to end. A worker that runs says a word every
-/// 100 ms.
+/// The time without a sign of life after which a worker is lost at the end of a run. A running
+/// worker gives one every 100 ms.
 const MOST_SILENCE: Duration = Duration::from_secs(2);
 
-/// Why a worker did not come to the end of a run.
+/// The reason why a worker did not reach the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum WorkerFailure {
     /// It panicked.
@@ -23,51 +23,50 @@ pub enum WorkerFailure {
          What was recorded until then is in the report."
     )]
     Panicked {
-        /// Its number, from 0.
+        /// The worker's number, from 0.
         worker: usize,
-        /// What the panic says.
+        /// The panic message.
         message: String,
     },
-    /// It did not answer when the run was to end.
+    /// It did not respond at the end of the run.
     #[error(
         "worker {worker} did not respond for {} s at the end of the run, so the report lacks its \
          last results; look for a function of the script that does not return.",
         MOST_SILENCE.as_secs()
     )]
     Stuck {
-        /// Its number, from 0.
+        /// The worker's number, from 0.
         worker: usize,
     },
-    /// The process that it was part of came to an end, or had to be ended. The workers of other
-    /// processes went on.
+    /// Its process ended, or had to be killed. The workers of other processes continued.
     #[error(
         "process {process} of {processes} {reason}: the last that it told is the interval up to \
          {until_s} s, and {share} of the load is lost from there on."
     )]
     Gone {
-        /// Which process, from 1.
+        /// The number of the process, from 1.
         process: u32,
-        /// How many there were.
+        /// The number of processes.
         processes: u32,
-        /// What happened to it, as the rest of a sentence.
+        /// The cause, as the rest of a sentence.
         reason: String,
-        /// When its last interval ended, in seconds from the run's zero.
+        /// The end of its last interval, in seconds from the run's zero.
         until_s: String,
         /// Its share of the load, such as `50%`.
         share: String,
     },
-    /// The system refused it what it can't do without.
+    /// A system call that it needs failed.
     #[error("worker {worker} failed: {reason}. What was recorded until then is in the report.")]
     System {
-        /// Its number, from 0.
+        /// The worker's number, from 0.
         worker: usize,
-        /// What the system says.
+        /// The system's error text.
         reason: String,
     },
 }
 
 impl WorkerFailure {
-    /// What a worker's thread came to, if that is a failure.
+    /// Returns the failure of a worker's thread that ended like this, if it is one.
     pub(crate) fn of(worker: usize, ended: thread::Result<io::Result<()>>) -> Option<Self> {
         match ended {
             Ok(Ok(())) => None,
@@ -89,10 +88,10 @@ fn message(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("without a message")
 }
 
-/// As long as this where a worker is in another process, which is ended itself if it is silent.
+/// The same time for workers in another process, which is killed itself if it is silent.
 const MOST_SILENCE_ELSEWHERE: Duration = Duration::from_secs(6);
 
-/// Who of the workers still says a word when the run is to end.
+/// The workers' signs of life at the end of a run.
 #[derive(Debug)]
 pub(crate) struct Attendance {
     patience: Duration,
@@ -109,7 +108,7 @@ impl Attendance {
         }
     }
 
-    /// That of workers in other processes.
+    /// Creates the attendance of workers in other processes.
     pub(crate) fn elsewhere(workers: usize) -> Self {
         Attendance {
             patience: MOST_SILENCE_ELSEWHERE,
@@ -117,14 +116,14 @@ impl Attendance {
         }
     }
 
-    /// The run goes on: nobody has to say anything.
+    /// Resets the silence of all workers, because the run continues.
     pub(crate) fn excuse(&mut self) {
         self.silent.fill(Duration::ZERO);
     }
 
-    /// The workers that have been silent for too long, after another wait of this length. Waits are
-    /// added up instead of looking at the clock, as a process that was stopped as a whole hears
-    /// nobody either.
+    /// Returns the workers that have been silent for too long, after another wait of this length.
+    /// Waits are added up instead of reading the clock, because a process that was stopped as a
+    /// whole receives no signs of life either.
     pub(crate) fn missing(&mut self, handle: &Handle, waited: Duration) -> Vec<usize> {
         for worker in 0..self.heard.len() {
             let beat = handle.beats(worker);

@@ -1,4 +1,4 @@
-//! What the workers tell, merged: the snapshots of one scenario interval by interval, and those of
+//! Merges the workers' reports: the snapshots of one scenario interval by interval, and those of
 //! all scenarios together.
 
 use crate::ease::Ease;
@@ -12,16 +12,16 @@ use loadline_plan::Plan;
 use loadline_record::{Snapshot, Unfinished};
 use std::collections::VecDeque;
 
-/// Puts together what all workers tell of all scenarios of a run.
+/// Merges the reports of all workers on all scenarios of a run.
 ///
 /// The workers follow the same intervals in all scenarios, but a scenario may end before others.
 pub(crate) struct Merger {
     scenarios: Vec<ScenarioMerger>,
-    /// The snapshots of each scenario that are not merged with those of the others yet.
+    /// The snapshots of each scenario that are not yet merged with those of the others.
     waiting: Vec<VecDeque<Box<Snapshot>>>,
-    /// What all of them counted, of intervals that are not merged yet.
+    /// The tallies of all scenarios for intervals that are not yet merged.
     tally: Option<AnyTally>,
-    /// What was in flight in each at the end of the last interval that was merged.
+    /// The requests in flight in each scenario at the end of the last merged interval.
     in_flight: Vec<u64>,
     ends: Vec<Option<(EndReason, Box<Unfinished>)>>,
     ended: bool,
@@ -41,7 +41,7 @@ impl Merger {
         }
     }
 
-    /// Takes what a worker told of a scenario.
+    /// Takes a worker's report on a scenario.
     pub(crate) fn take(&mut self, worker: usize, scenario: usize, report: Report) {
         match report {
             Report::Lost(failure) => self.lose(worker, &failure),
@@ -49,20 +49,21 @@ impl Merger {
         }
     }
 
-    /// A worker is lost, and all its users with it.
+    /// Marks a worker as lost, with all its users.
     pub(crate) fn lose(&mut self, worker: usize, failure: &WorkerFailure) {
         for scenario in &mut self.scenarios {
             scenario.take(worker, Report::Lost(failure.clone()));
         }
     }
 
-    /// Why workers are lost, each reason once, in the order in which they were.
+    /// Returns the reasons why workers were lost, without duplicates, in the order in which they
+    /// occurred.
     pub(crate) fn failures(&self) -> &[WorkerFailure] {
         let scenario = self.scenarios.first();
         scenario.map_or(&[], |scenario| &scenario.failures)
     }
 
-    /// Whether a worker has told its last.
+    /// True if a worker has sent its last report.
     pub(crate) fn is_done(&self, worker: usize) -> bool {
         let mut scenarios = self.scenarios.iter();
         scenarios.all(|scenario| scenario.done[worker].is_some())
@@ -94,13 +95,13 @@ impl Merger {
         }
     }
 
-    /// The next interval, once every scenario that goes on has told of it.
+    /// Returns the next interval, once every scenario that continues has reported it.
     fn interval(&mut self) -> Option<Box<Snapshot>> {
         let scenarios = || self.waiting.iter().zip(&self.ends);
         if !scenarios().all(|(waiting, end)| !waiting.is_empty() || end.is_some()) {
             return None;
         }
-        // What a scenario records while it drains comes behind the window of all others.
+        // The drain of a scenario follows the windows of all others.
         let mut fronts = self.waiting.iter().filter_map(VecDeque::front);
         let drains = fronts.all(|snapshot| snapshot.drain);
         let mut merged: Option<Box<Snapshot>> = None;
@@ -146,34 +147,35 @@ impl std::fmt::Debug for Merger {
     }
 }
 
-/// What one worker recorded in one interval.
+/// The record of one worker for one interval.
 struct Interval {
     snapshot: Box<Snapshot>,
     tally: Option<AnyTally>,
-    /// Until when the schedule was followed, in nanoseconds from the begin of the load.
+    /// The instant up to which the schedule was followed, in nanoseconds from the begin of the
+    /// load.
     followed_ns: u64,
-    /// The changes of the load that the worker heard of.
+    /// The changes of the load that the worker received.
     changes: Vec<Heard>,
 }
 
-/// Puts the snapshots of all workers of a scenario together, interval by interval.
+/// Merges the snapshots of all workers of a scenario, interval by interval.
 struct ScenarioMerger {
-    /// The snapshots of each worker that are not merged yet.
+    /// The intervals of each worker that are not yet merged.
     waiting: Vec<VecDeque<Interval>>,
-    /// The interval that was merged last, while its tally goes first.
+    /// The interval that was merged last, while its tally is reported first.
     merged: Option<Box<Snapshot>>,
     done: Vec<Option<Done>>,
-    /// What was in flight at the end of the last interval that each worker told.
+    /// The requests in flight at the end of the last interval that each worker reported.
     in_flight: Vec<u64>,
-    /// Why workers are lost, each reason once: those of a process share one.
+    /// The reasons why workers were lost, without duplicates: the workers of a process share one.
     failures: Vec<WorkerFailure>,
     lost_workers: usize,
-    /// How long the load is to last, in nanoseconds; `None` if its requests end it.
+    /// The planned length of the load, in nanoseconds; `None` if its requests end it.
     length_ns: Option<u64>,
     planned: Option<Planned>,
     changes: HeardChanges,
     limit: Option<u64>,
-    /// Whether it is over when each user has had its iterations.
+    /// True if the load is over when each user has completed its iterations.
     is_by_user: bool,
     planned_total: u64,
     sent_total: u64,
@@ -212,7 +214,7 @@ impl ScenarioMerger {
 
     fn take(&mut self, worker: usize, report: Report) {
         if self.done[worker].is_some() {
-            // It was given up, and comes back too late.
+            // The worker was given up, and its report is too late.
             return;
         }
         match report {
@@ -264,7 +266,7 @@ impl ScenarioMerger {
         all_done.then(|| self.end())
     }
 
-    /// The next interval and its tally, once every worker that goes on has told of it.
+    /// Returns the next interval and its tally, once every worker that continues has reported it.
     fn interval(&mut self) -> Option<(Box<Snapshot>, Option<AnyTally>)> {
         let told = |(waiting, done): (&VecDeque<Interval>, &Option<Done>)| {
             !waiting.is_empty() || done.is_some()
@@ -273,7 +275,7 @@ impl ScenarioMerger {
             return None;
         }
         let in_flight_for_good = self.in_flight_for_good();
-        // A worker that drains has told of its whole window.
+        // A worker that drains has reported its whole window.
         let is_window = |interval: &Interval| !interval.snapshot.drain;
         let fronts = || self.waiting.iter().filter_map(VecDeque::front);
         let drains = !fronts().any(is_window);
@@ -315,8 +317,8 @@ impl ScenarioMerger {
         Some((merged, tally))
     }
 
-    /// What workers that have told of all their intervals left in flight: it stays so while the
-    /// others go on.
+    /// Returns the requests in flight on workers that have finished: the number stays constant
+    /// while the others continue.
     fn in_flight_for_good(&self) -> u64 {
         let workers = self.waiting.iter().zip(&self.done);
         workers
@@ -326,8 +328,8 @@ impl ScenarioMerger {
             .sum()
     }
 
-    /// What falls due behind the last interval, where no worker is left to tell of one: it was
-    /// planned all the same.
+    /// Returns the number of arrivals that fall due after the last interval, if all workers are
+    /// lost: they were planned nevertheless.
     fn planned_behind(&mut self) -> u64 {
         let (planned, length_ns) = match (&mut self.planned, self.length_ns) {
             (Some(planned), Some(length_ns)) => (planned, length_ns),
@@ -367,7 +369,7 @@ impl ScenarioMerger {
     }
 }
 
-/// Whether each user of a load has a number of iterations.
+/// True if each user of a load has a fixed number of iterations.
 fn is_by_user(plan: &Plan) -> bool {
     let part = plan.part.as_deref();
     part.is_some_and(|part| part.iterations_per_user.is_some())

@@ -1,44 +1,45 @@
 //! The starts of a user who paces itself.
 //!
-//! A script may have a rule of its own for when its user begins the next iteration: one each
-//! second, say. Then the user's schedule is `from`, `from + every`, `from + 2 · every` … An
-//! iteration that takes longer than that, because a response did, has its user begin the next one
-//! at once, and go on from there; what fell due meanwhile is not made up for. That is coordinated
-//! omission, so these starts are kept here:
+//! A script may define when its user begins the next iteration, such as once per second. Then the
+//! user's schedule is `from`, `from + every`, `from + 2 · every` … After an iteration that takes
+//! longer, because a response did, the user begins the next one at once and continues from there;
+//! the starts that fell due meanwhile are not made up for. That is coordinated omission, so these
+//! starts are recorded here:
 //!
-//! - Of the starts that fell due while the user waited for a response, the last one is what the
-//!   user begins late. Its delay is the time from when it was due to the end of the response
-//!   (*blocked*) and that from when the user could go on to when it did (*lateness*).
-//! - Those before it are *missed*. Each has waited from when it was due until the user went on.
-//!   This is what HdrHistogram's `recordValueWithExpectedInterval` adds to a time that is longer
-//!   than the interval, with the instants known instead of assumed.
-//! - What falls due while the user does something else than wait for a response is no start: the
-//!   script's own work is not the target's doing.
+//! - Of the starts that fell due while the user waited for a response, the user makes the last one
+//!   late. Its delay is the time from its due instant to the end of the response (*blocked*) and
+//!   the time from when the user could continue to when it did (*lateness*).
+//! - The earlier ones are *missed*. Each has waited from its due instant until the user continued.
+//!   This is what HdrHistogram's `recordValueWithExpectedInterval` adds for a time that is longer
+//!   than the interval, with known instead of assumed instants.
+//! - An instant that falls due while the user does something else than wait for a response is no
+//!   start: the target is not responsible for the script's own work.
 //!
-//! The delay of an iteration is that of its first request. What the script does before that request
-//! is part of no time.
+//! The delay of an iteration is that of its first request. The script's work before that request is
+//! part of no time.
 
 use loadline_metrics::SeriesId;
 use loadline_record::{Exchange, Outcome};
 use std::cell::Cell;
 
-/// Starts that lie closer together than this many nanoseconds are no schedule.
+/// The shortest interval of a schedule, in nanoseconds; starts that are closer together are no
+/// schedule.
 const LEAST_NS: u64 = 10_000;
 
-/// A wait for a response. Nanoseconds on the host's clock.
+/// A wait for a response. Instants are nanoseconds on the host's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// When the request was sent.
+    /// The instant at which the request was sent.
     pub begun_ns: u64,
-    /// When the response came, or the failure.
+    /// The instant of the response, or of the failure.
     pub ended_ns: u64,
-    /// When its user went on.
+    /// The instant at which its user continued.
     pub resumed_ns: u64,
-    /// The series of the request: what fell due meanwhile counts there.
+    /// The series of the request, which also counts the starts that fell due meanwhile.
     pub series: SeriesId,
 }
 
-/// A start that fell due in a wait, and was not made.
+/// A start that fell due during a wait, and was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MissedStart {
     pub(crate) intended_ns: u64,
@@ -54,8 +55,8 @@ impl MissedStart {
         }
     }
 
-    /// The exchange that would have been, had it taken no time once its user went on, counted from
-    /// `zero_ns`.
+    /// Returns the exchange that would have taken place, had it taken no time once its user
+    /// continued, with instants relative to `zero_ns`.
     pub(crate) fn exchange(&self, zero_ns: u64) -> Exchange {
         let delay = self.delay();
         let intended_ns = self.intended_ns.saturating_sub(zero_ns);
@@ -92,21 +93,21 @@ pub(crate) struct StartDelay {
 pub(crate) struct OwnStarts {
     /// The time from one start to the next; 0 if the user does not pace itself.
     every_ns: Cell<u64>,
-    /// When the iteration that is under way was to begin.
+    /// The intended begin of the current iteration.
     from_ns: Cell<u64>,
-    /// The first start behind it that has not fallen due while the user waited.
+    /// The first start after the current iteration's that has not fallen due while the user waited.
     due_ns: Cell<u64>,
-    /// The last start that did.
+    /// The last start that has fallen due while the user waited.
     held: Cell<Option<MissedStart>>,
-    /// What the next start was delayed by so far, and from when on the user can make it.
+    /// The delay of the next start so far, and the instant from which the user can make it.
     next: Cell<Option<(StartDelay, u64)>>,
     /// The delay of the iteration, until its first request takes it.
     delay: Cell<Option<StartDelay>>,
 }
 
 impl OwnStarts {
-    /// From here on the user paces itself: an iteration begins at `from_ns`, and the next ones
-    /// `every_ns` apart.
+    /// Begins to pace the user: an iteration begins at `from_ns`, and the next ones `every_ns`
+    /// apart.
     pub(crate) fn begin(&self, from_ns: u64, every_ns: u64) {
         self.every_ns
             .set(if every_ns < LEAST_NS { 0 } else { every_ns });
@@ -117,13 +118,13 @@ impl OwnStarts {
         self.delay.set(None);
     }
 
-    /// The user does not pace itself any more.
+    /// Ends the pacing. Calls `tell` with the start that is still held, which is missed.
     pub(crate) fn end(&self, tell: impl FnMut(MissedStart)) {
         self.held.take().into_iter().for_each(tell);
         self.begin(0, 0);
     }
 
-    /// The user has waited for a response. Tells of the starts that it missed.
+    /// Handles a wait for a response. Calls `tell` with each start that the user missed.
     pub(crate) fn waited(&self, wait: Wait, mut tell: impl FnMut(MissedStart)) {
         let (due_ns, every_ns) = (self.due_ns.get(), self.every_ns.get());
         if every_ns == 0 || wait.resumed_ns < due_ns {
@@ -140,7 +141,7 @@ impl OwnStarts {
         self.due_ns.set(due_ns + passed * every_ns);
     }
 
-    /// The starts that fall due from `begun_ns` to `until_ns`, none of which has been looked at.
+    /// Returns the starts that fall due from `begun_ns` to `until_ns` and have not been handled.
     pub(crate) fn due_between(&self, begun_ns: u64, until_ns: u64) -> impl Iterator<Item = u64> {
         let (due_ns, every_ns) = (self.due_ns.get(), self.every_ns.get());
         let skipped = match every_ns {
@@ -153,13 +154,13 @@ impl OwnStarts {
             .take_while(is_due)
     }
 
-    /// The last start that fell due while the user waited, and that it has not made yet.
+    /// Returns the last start that fell due while the user waited, and that it has not made yet.
     pub(crate) fn held(&self) -> Option<MissedStart> {
         self.held.get()
     }
 
-    /// The iteration has ended, and its user looks when the next one begins. Tells of a start that
-    /// it missed.
+    /// Ends the iteration and determines the begin of the next one. Calls `tell` with a start that
+    /// the user missed.
     pub(crate) fn iteration_ended(&self, now_ns: u64, tell: impl FnMut(MissedStart)) {
         let every_ns = self.every_ns.get();
         if every_ns == 0 {
@@ -179,7 +180,7 @@ impl OwnStarts {
         self.next.set(Some((delay, from_ns)));
     }
 
-    /// The user goes on with the iteration that was to begin next.
+    /// Begins the next iteration, and fixes its delay.
     pub(crate) fn iteration_begins(&self, now_ns: u64) {
         let Some((delay, free_ns)) = self.next.take() else {
             return;
@@ -190,7 +191,7 @@ impl OwnStarts {
         }));
     }
 
-    /// The delay of the iteration, for its first request.
+    /// Returns the delay of the iteration, for its first request.
     pub(crate) fn take_delay(&self) -> Option<StartDelay> {
         self.delay.take()
     }
@@ -201,13 +202,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What came of a user whose starts are 100 apart, and who began at 1 000.
+    /// A user whose starts are 100 apart and begin at 1 000, with the starts that it missed.
     struct Course {
         starts: OwnStarts,
         missed: Vec<(u64, u64)>,
     }
 
-    /// When a start was due, and how long it waited.
+    /// Returns the due instant of a start, and its waiting time.
     fn times(missed: &MissedStart) -> (u64, u64) {
         let response_ns = missed.exchange(0).response_ns();
         (missed.intended_ns / LEAST_NS, response_ns / LEAST_NS)
@@ -224,7 +225,7 @@ mod tests {
             }
         }
 
-        /// Waits for a response, and goes on as soon as it is there.
+        /// Waits for a response, and continues as soon as it has arrived.
         fn waits(&mut self, begun: u64, ended: u64) {
             self.waits_for_its_turn(begun, ended, ended);
         }
@@ -240,7 +241,7 @@ mod tests {
             self.starts.waited(wait, |one| missed.push(times(&one)));
         }
 
-        /// The iteration ends, and the next one begins; blocked, and lateness.
+        /// Ends the iteration and begins the next one. Returns the blocked time and the lateness.
         fn goes_on(&mut self, ended: u64, begins: u64) -> (u64, u64) {
             let missed = &mut self.missed;
             self.starts
@@ -267,7 +268,7 @@ mod tests {
         course.waits(1_000, 1_350);
         assert_eq!(course.goes_on(1_351, 1_352), (50, 1));
         assert_eq!(course.missed, [(1_100, 250), (1_200, 150)]);
-        // It goes on from there, as its script does.
+        // The user continues from there, as its script does.
         course.waits(1_352, 1_360);
         assert_eq!(course.goes_on(1_360, 1_451), (0, 0));
     }

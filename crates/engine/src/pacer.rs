@@ -1,4 +1,4 @@
-//! When a worker's users start: the schedule, seen from one worker.
+//! The starts of a worker's users: one worker's share of the schedule.
 
 mod open_load;
 mod planned;
@@ -14,39 +14,41 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// When a worker's users start. Times are nanoseconds from the begin of the load (the warm-up, if
-/// there is one).
+/// The starts of a worker's users. Times are nanoseconds from the begin of the load (of the
+/// warm-up, if there is one).
 pub(crate) struct Pacer {
     kind: Kind,
     stripe: Stripe,
-    /// No start at or behind this instant.
+    /// The end of the load: there is no start at or after this instant.
     pub(crate) end_ns: u64,
-    /// How long behind that iterations may go on.
+    /// The time after the end in which iterations may continue.
     pub(crate) graceful_ns: u64,
-    /// How long a user may go on with its iteration behind a window that ends before the load.
+    /// The time for which a user may continue its iteration after a window that ends before the
+    /// load.
     pub(crate) ramp_down_ns: u64,
-    /// Whether arrivals that fall due when no user is free are dropped.
+    /// True if arrivals that fall due when no user is free are dropped.
     pub(crate) drops_late: bool,
-    /// Those of the measured part that were, and that nobody was told of.
+    /// The number of dropped arrivals of the measured part that are not yet reported.
     dropped: Cell<u64>,
-    /// Arrivals that fell due when a user was free, and that nobody has taken: instants, and how
-    /// many fell due at each. They are paid for.
+    /// Arrivals that fell due when a user was free, and that no user has taken: instants, and the
+    /// number due at each. They are already deducted from the budget.
     late: RefCell<VecDeque<(u64, u64)>>,
-    /// How many iterations each user begins, at most.
+    /// The maximum number of iterations of each user.
     pub(crate) iterations_per_user: Option<u64>,
-    /// How long users wait between two iterations, and the seed of what is drawn.
+    /// The think time between two iterations, and the seed of its random values.
     think: Option<(Think, u64)>,
-    /// When the load's own time begins.
+    /// The begin of the load's own time.
     lead_ns: u64,
-    /// Where the measured part begins.
+    /// The begin of the measured part.
     pub(crate) warmup_ns: u64,
-    /// Exchanges of the measured part that the plan's number of requests leaves to this worker.
+    /// The remaining exchanges of the measured part in this worker's share of the plan's number of
+    /// requests.
     budget: Cell<u64>,
-    /// Since when each change of the load holds, ascending.
+    /// The instants from which the changes of the load apply, ascending.
     changes_ns: RefCell<Vec<u64>>,
-    /// How many there are.
+    /// The number of changes.
     changes: Cell<usize>,
-    /// Whether the last of them was a pause.
+    /// True if the last change was a pause.
     is_paused: Cell<bool>,
 }
 
@@ -55,36 +57,36 @@ enum Kind {
     Open {
         arrivals: RefCell<Queue>,
         load: Box<RefCell<OpenLoad>>,
-        /// The arrivals as a function of time, where they need not be drawn.
+        /// The arrivals as a function of time, if they need not be drawn.
         counted: Box<RefCell<Option<Counted>>>,
     },
 }
 
-/// What a user may do next.
+/// The next step of a user.
 pub(crate) enum Next {
-    /// Begin now.
+    /// Begin an iteration now.
     Now,
-    /// Begin at this instant.
+    /// Begin an iteration at this instant.
     At(u64),
-    /// Nothing before the load changes.
+    /// Begin nothing before the load changes.
     Paused,
-    /// Nothing is left to begin.
+    /// Begin nothing more.
     Nothing,
 }
 
-/// When a user of a closed load is active next.
+/// The next active time of a user of a closed load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextWindow {
-    /// Then, or already. Ends with the load at the latest.
+    /// In this window, which may have begun, and ends with the load at the latest.
     Is(Window),
     /// Not before the load changes.
     Paused,
-    /// Never more.
+    /// Never again.
     Nothing,
 }
 
 impl Pacer {
-    /// The share of one worker in a plan's load.
+    /// Creates the share of one worker in a plan's load.
     pub(crate) fn new(plan: &Plan, stripe: Stripe) -> Self {
         let warmup_ns = nanoseconds(plan.warmup);
         let kind = match OpenLoad::of(plan) {
@@ -118,8 +120,8 @@ impl Pacer {
         }
     }
 
-    /// How long user number `user` of the run waits between its iterations, if it does. Boxed,
-    /// since most loads have none.
+    /// Returns the think times of user number `user` of the run, if the plan has them. Boxed,
+    /// because most loads have none.
     pub(crate) fn think_times(&self, user: u32) -> Option<Box<ThinkTimes>> {
         let (think, seed) = self.think?;
         Some(Box::new(match think {
@@ -132,8 +134,8 @@ impl Pacer {
         matches!(self.kind, Kind::Open { .. })
     }
 
-    /// Changes the load from this instant on. Starts from there on that were taken are to be
-    /// [given back](Self::give_back) and taken again.
+    /// Changes the load from this instant on. Starts from then on that were taken have to be [given
+    /// back](Self::give_back) and taken again.
     pub(crate) fn change(&self, at_ns: u64, level: Level) {
         match &self.kind {
             Kind::Closed(users) => {
@@ -164,23 +166,24 @@ impl Pacer {
         self.changes.set(self.changes_ns.borrow().len());
     }
 
-    /// Whether the load is paused.
+    /// True if the load is paused.
     pub(crate) fn is_paused(&self) -> bool {
         self.is_paused.get()
     }
 
-    /// The load is over: no change will end a pause.
+    /// Ends a pause for good, because the load is over and will not change again.
     pub(crate) fn close(&self) {
         self.is_paused.set(false);
     }
 
-    /// How often the load was changed.
+    /// Returns the number of changes of the load so far.
     #[inline]
     pub(crate) fn changes(&self) -> usize {
         self.changes.get()
     }
 
-    /// From when on starts are void that were taken when the load had been changed so often.
+    /// Returns the instant from which starts are void that were taken after this many changes of
+    /// the load.
     pub(crate) fn void_from_ns(&self, changes: usize) -> u64 {
         let changes_ns = self.changes_ns.borrow();
         changes_ns.get(changes).copied().unwrap_or(u64::MAX)
@@ -193,11 +196,12 @@ impl Pacer {
         }
     }
 
-    /// When user number `user` of the run is active, at `now_ns` or later.
+    /// Returns the window of user number `user` of the run that is active at `now_ns`, or the next
+    /// one.
     pub(crate) fn next_window(&self, user: u32, now_ns: u64) -> NextWindow {
         let end_ns = self.end_ns;
         let Kind::Closed(users) = &self.kind else {
-            // What fell due is sent behind the end, too.
+            // Arrivals that fell due are also sent after the end.
             return NextWindow::Is(Window {
                 from_ns: 0,
                 to_ns: Some(end_ns.saturating_add(self.graceful_ns)),
@@ -216,7 +220,7 @@ impl Pacer {
         }
     }
 
-    /// Users that may be active at once, at most: no user of the run has this number.
+    /// Returns the most users that may be active at once: all users of the run have lower numbers.
     pub(crate) fn most_users(&self) -> u32 {
         match &self.kind {
             Kind::Closed(users) => users.borrow().most(),
@@ -224,7 +228,7 @@ impl Pacer {
         }
     }
 
-    /// The next start that nobody has taken; taken by this call.
+    /// Takes the next start that no user has taken.
     pub(crate) fn take(&self, now_ns: u64) -> Next {
         let next = match &self.kind {
             Kind::Closed(_) => Some((now_ns, Next::Now)),
@@ -245,7 +249,7 @@ impl Pacer {
         }
     }
 
-    /// Takes a start at this instant from the budget; false if nothing is left of it.
+    /// Deducts a start at this instant from the budget; returns false if the budget is exhausted.
     fn pay(&self, at_ns: u64) -> bool {
         if at_ns < self.warmup_ns {
             return true;
@@ -254,14 +258,14 @@ impl Pacer {
         left.inspect(|left| self.budget.set(*left)).is_some()
     }
 
-    /// Whether the plan's number of requests leaves nothing more to begin.
+    /// True if the plan's number of requests is exhausted.
     pub(crate) fn is_spent(&self) -> bool {
         self.budget.get() == 0
     }
 
-    /// Tells of the arrivals before `until_ns` that nobody has taken: an instant, and how many fell
-    /// due at it; and takes them. Where there are more than can be walked in no time, those behind
-    /// are told in some thousand slices of time, each with the instant of its end.
+    /// Takes the arrivals before `until_ns` that no user has taken, and calls `tell` with an
+    /// instant and the number of arrivals due at it. If there are too many to visit one by one, the
+    /// rest is reported in some thousand slices of time, each with the instant of its end.
     pub(crate) fn each_untaken(&self, until_ns: u64, tell: &mut dyn FnMut(u64, u64)) {
         let late = self.late.take();
         late.into_iter()
@@ -269,7 +273,7 @@ impl Pacer {
         self.each_unjudged(until_ns, tell);
     }
 
-    /// The same without those that are known to be late.
+    /// Does the same, except for arrivals that are known to be late.
     fn each_unjudged(&self, until_ns: u64, tell: &mut dyn FnMut(u64, u64)) {
         let Kind::Open {
             arrivals, counted, ..
@@ -293,8 +297,8 @@ impl Pacer {
         }
     }
 
-    /// Judges the arrivals before this instant that nobody has taken, each by its own instant: it
-    /// is dropped, or late.
+    /// Classifies the arrivals before this instant that no user has taken, each by its own instant,
+    /// as dropped or late.
     pub(crate) fn judge_before(&self, before_ns: u64, is_dropped: &dyn Fn(u64) -> bool) {
         self.each_unjudged(before_ns, &mut |at_ns, count| {
             if !is_dropped(at_ns) {
@@ -305,7 +309,7 @@ impl Pacer {
         });
     }
 
-    /// The first of the late arrivals; taken by this call.
+    /// Takes the first of the late arrivals.
     fn take_late(&self) -> Option<u64> {
         let mut late = self.late.borrow_mut();
         let (at_ns, count) = late.front_mut()?;
@@ -317,18 +321,18 @@ impl Pacer {
         Some(at_ns)
     }
 
-    /// How many arrivals of the measured part were dropped since this was asked last.
+    /// Returns the number of arrivals of the measured part that were dropped since the last call.
     pub(crate) fn take_dropped(&self) -> u64 {
         self.dropped.take()
     }
 
-    /// The first arrival that nobody has taken.
+    /// Returns the first arrival that no user has taken.
     pub(crate) fn first_untaken_ns(&self) -> Option<u64> {
         let late_ns = self.late.borrow().front().map(|(at_ns, _)| *at_ns);
         late_ns.or_else(|| self.first_unjudged_ns())
     }
 
-    /// The same without those that are known to be late.
+    /// Returns the same, except for arrivals that are known to be late.
     pub(crate) fn first_unjudged_ns(&self) -> Option<u64> {
         let Kind::Open { arrivals, .. } = &self.kind else {
             return None;
@@ -340,11 +344,12 @@ impl Pacer {
     }
 }
 
-/// Arrivals that are walked one by one at most, in a fraction of a second.
+/// The most arrivals that are visited one by one, in a fraction of a second.
 const MOST_WALKED: u64 = 1_000_000;
 
-/// When a load's own time begins: that of a scenario which begins later than the others, at its
-/// start. Otherwise a warm-up belongs to it.
+/// Returns the begin of a load's own time, from the begin of the load: for a scenario that begins
+/// later than the others, its start after the warm-up. Otherwise 0, because the warm-up belongs to
+/// it.
 fn lead_ns(plan: &Plan) -> u64 {
     match start_ns(plan) {
         0 => 0,
@@ -352,7 +357,8 @@ fn lead_ns(plan: &Plan) -> u64 {
     }
 }
 
-/// How long a load holds its first level before anything moves: while it warms up.
+/// Returns the time for which a load holds its first level at the beginning: the warm-up; 0 for a
+/// scenario that begins later than the others.
 fn hold_ns(plan: &Plan) -> u64 {
     match start_ns(plan) {
         0 => nanoseconds(plan.warmup),
@@ -360,7 +366,7 @@ fn hold_ns(plan: &Plan) -> u64 {
     }
 }
 
-/// When a plan's load begins, from the begin of the measured part.
+/// Returns the begin of a plan's load, from the begin of the measured part.
 fn start_ns(plan: &Plan) -> u64 {
     let start = plan.part.as_ref().map(|part| part.start);
     nanoseconds(start.unwrap_or_default())
@@ -381,13 +387,13 @@ fn drops_late(plan: &Plan) -> bool {
     part.is_some_and(|part| !part.late_arrivals.wait())
 }
 
-/// When the last worker of a load leaves, from its begin: never, if nothing but a number of
+/// Returns the end of a load for its last worker, from its begin: `u64::MAX` if only a number of
 /// requests ends it.
 pub(crate) fn over_ns(plan: &Plan) -> u64 {
     end_ns(plan).saturating_add(graceful_ns(plan))
 }
 
-/// The users of a closed load; a warm-up holds its first level before anything moves.
+/// Returns the users of a closed load; a warm-up holds its first level before any change.
 fn users(load: &Load, warmup_ns: u64) -> Users {
     let Shape::ClosedStages { start, stages } = &load.shape else {
         return Users::constant(load.users);
@@ -405,7 +411,7 @@ fn users(load: &Load, warmup_ns: u64) -> Users {
     Users::ramps(*start, &stages)
 }
 
-/// The most users that a plan's load ever has at once without being short of one.
+/// Returns the most users that a plan's load needs at once, without those added when none is free.
 pub(crate) fn most_users(plan: &Plan) -> u32 {
     match plan.load.shape {
         Shape::Closed | Shape::ClosedStages { .. } => users(&plan.load, hold_ns(plan)).most(),
@@ -413,7 +419,7 @@ pub(crate) fn most_users(plan: &Plan) -> u32 {
     }
 }
 
-/// As [`most_users`], of a load that is changed to this level.
+/// Returns the same as [`most_users`], for a load that is changed to this level.
 pub(crate) fn most_users_at(plan: &Plan, level: Level) -> u32 {
     match (&plan.load.shape, closed_level(level)) {
         (Shape::Closed | Shape::ClosedStages { .. }, Some(level)) => {
@@ -425,7 +431,7 @@ pub(crate) fn most_users_at(plan: &Plan, level: Level) -> u32 {
     }
 }
 
-/// When a load ends, from its begin: never, if only a number of requests ends it.
+/// Returns the end of a load, from its begin: `u64::MAX` if only a number of requests ends it.
 pub(crate) fn end_ns(plan: &Plan) -> u64 {
     let stages: Option<Duration> = match &plan.load.shape {
         Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
@@ -441,7 +447,7 @@ pub(crate) fn end_ns(plan: &Plan) -> u64 {
     }
 }
 
-/// A stage of the plan, with its duration in nanoseconds.
+/// Converts a stage of the plan to one with its duration in nanoseconds.
 fn in_ns<T: Copy>(stage: &Stage<T>) -> schedule::Stage<T> {
     schedule::Stage {
         duration_ns: nanoseconds(stage.duration),
@@ -449,8 +455,8 @@ fn in_ns<T: Copy>(stage: &Stage<T>) -> schedule::Stage<T> {
     }
 }
 
-/// What falls to one of several workers of a limited number of starts. Of a closed load a worker
-/// without a user gets none: nobody would begin them.
+/// Returns one worker's share of a limited number of starts. In a closed load a worker without a
+/// user gets none, because no user would begin them.
 pub(crate) fn starts_of(limit: u64, plan: &Plan, stripe: Stripe) -> u64 {
     let with_users = match plan.load.shape.is_open() {
         true => stripe.of,
@@ -468,13 +474,14 @@ pub(crate) fn starts_of(limit: u64, plan: &Plan, stripe: Stripe) -> u64 {
     }
 }
 
-/// What falls to one of several workers when `total` is dealt out one by one.
+/// Returns one worker's share when `total` is dealt out one by one.
 pub(crate) fn share(total: u64, stripe: Stripe) -> u64 {
     let (index, of) = (u64::from(stripe.index), u64::from(stripe.of));
     total / of + u64::from(index < total % of)
 }
 
-/// A duration in nanoseconds; what is beyond five centuries counts as never.
+/// Returns a duration in nanoseconds, at most `u64::MAX` (more than five centuries), which counts
+/// as never.
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

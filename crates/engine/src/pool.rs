@@ -1,4 +1,4 @@
-//! Connections that wait for their next exchange.
+//! Idle connections that wait for their next exchange.
 
 use crate::gathering::Gathering;
 use loadline_reactor::Host;
@@ -8,22 +8,22 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// An open connection, with what is known of the responses that come over it.
+/// An open connection, with the state of its responses.
 pub(crate) struct OpenConnection<H: Host> {
     pub(crate) connection: Connection<H::Socket>,
     pub(crate) parser: ResponseParser,
-    /// Answers that came over it.
+    /// The number of responses that it has received.
     pub(crate) served: u64,
-    /// What is known of batches that are received at once, where they are. Boxed, so that other
+    /// The prediction for batches that are received at once, if they are. Boxed, so that other
     /// connections are small.
     pub(crate) gathering: Option<Box<Gathering>>,
-    /// The one to the same endpoint that waited before this one did.
+    /// The next idle connection to the same endpoint, which was used earlier.
     below: Option<Box<OpenConnection<H>>>,
 }
 
 impl<H: Host> OpenConnection<H> {
-    /// One that has served nothing, boxed, because each exchange takes it out of a pool and puts it
-    /// back.
+    /// Creates a connection that has served nothing, boxed because each exchange takes it out of a
+    /// pool and puts it back.
     pub(crate) fn new(connection: Connection<H::Socket>) -> Box<Self> {
         Box::new(OpenConnection {
             connection,
@@ -35,7 +35,8 @@ impl<H: Host> OpenConnection<H> {
     }
 }
 
-/// To how many endpoints idle connections are closed at once: in a fraction of a millisecond.
+/// The number of endpoints whose idle connections are closed at once, in a fraction of a
+/// millisecond.
 const CLOSED_AT_ONCE: usize = 64;
 
 /// The idle connections of a user, by endpoint.
@@ -43,7 +44,7 @@ pub(crate) struct Pool<H: Host>(RefCell<Vec<Slot<H>>>);
 
 /// The idle connections to one endpoint.
 struct Slot<H: Host> {
-    /// The one that was used last, on top of the others.
+    /// The connection that was used last, on top of the others.
     idle: Option<Box<OpenConnection<H>>>,
     /// Connections that the server closed and that have not been replaced: dialling one is a
     /// reconnect.
@@ -83,12 +84,12 @@ impl<H: Host> Pool<H> {
         slot.idle = Some(open);
     }
 
-    /// The server has closed a connection to an endpoint.
+    /// Counts a connection to an endpoint that the server has closed.
     pub(crate) fn lose(&self, endpoint: usize) {
         slot_of(&mut self.0.borrow_mut(), endpoint).lost += 1;
     }
 
-    /// A connection to an endpoint was dialled; says whether it takes the place of a lost one.
+    /// Counts a connection to an endpoint that was dialled. Returns true if it replaces a lost one.
     pub(crate) fn replaces(&self, endpoint: usize) -> bool {
         let mut slots = self.0.borrow_mut();
         let slot = slot_of(&mut slots, endpoint);
@@ -96,7 +97,7 @@ impl<H: Host> Pool<H> {
         left.inspect(|left| slot.lost = *left).is_some()
     }
 
-    /// Gives up a connection where one more than `most` would be kept.
+    /// Closes an idle connection if there are at least `most`, so that there is room for one more.
     pub(crate) fn make_room(&self, most: usize) {
         let mut slots = self.0.borrow_mut();
         if most == usize::MAX {
@@ -112,14 +113,14 @@ impl<H: Host> Pool<H> {
         }
     }
 
-    /// Closes all that are idle, at once: for a user that has few.
+    /// Closes all idle connections, at once: for a user that has few.
     pub(crate) fn close_now(&self) {
         let mut slots = self.0.borrow_mut();
         slots.iter_mut().for_each(|slot| slot.idle = None);
     }
 
-    /// Closes all that are idle, some at a time: a user of thousands of hosts would keep the loop
-    /// from everybody else for as long as it takes to close all of their connections.
+    /// Closes all idle connections, some at a time: for a user of thousands of hosts, closing all
+    /// at once would block the loop for everyone else.
     pub(crate) async fn close(&self) {
         loop {
             let some = self.remove(CLOSED_AT_ONCE);
@@ -131,7 +132,7 @@ impl<H: Host> Pool<H> {
         }
     }
 
-    /// Takes out those to the last so many endpoints.
+    /// Removes the connections to the last `most` endpoints.
     fn remove(&self, most: usize) -> Vec<Slot<H>> {
         let mut slots = self.0.borrow_mut();
         let left = slots.len().saturating_sub(most);
@@ -139,7 +140,7 @@ impl<H: Host> Pool<H> {
     }
 }
 
-/// Lets all other tasks have their turn.
+/// Yields to all other tasks once.
 async fn after_others() {
     let mut is_woken = false;
     poll_fn(|cx| {
@@ -153,7 +154,7 @@ async fn after_others() {
     .await;
 }
 
-/// The connections to an endpoint, made room for where it has had none.
+/// Returns the slot of an endpoint, and creates it if necessary.
 #[inline(always)]
 fn slot_of<H: Host>(slots: &mut Vec<Slot<H>>, endpoint: usize) -> &mut Slot<H> {
     if endpoint >= slots.len() {

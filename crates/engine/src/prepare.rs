@@ -17,12 +17,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use url::{Origin, Url};
 
-/// Descriptors beside the connections: streams, event loops, files of the run.
+/// The number of descriptors in addition to the connections: streams, event loops, files of the
+/// run.
 pub const OTHER_FILES: u64 = 16;
-/// A snapshot covers this long.
+/// The length of an interval, in nanoseconds.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// A plan with all that its workers need to run it.
+/// A plan with everything that its workers need to run it.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) plan: Plan,
@@ -31,34 +32,34 @@ pub(crate) struct Prepared {
     /// The limits of connections of HTTP/2.
     pub(crate) http2: h2::Config,
     pub(crate) requests: Vec<WrittenRequest>,
-    /// The long list that is sent, where the requests are its templates.
+    /// The long list that is sent, if the requests are its templates.
     pub(crate) list: Option<WrittenList>,
     /// The series of the requests.
     pub(crate) series: SeriesTable,
-    /// Whether requests are counted in them. If all have one name, the totals are its series.
+    /// True if requests are counted in series. If all have one name, the totals are its series.
     pub(crate) has_series: bool,
     pub(crate) detail: Detail,
     pub(crate) interval_ns: u64,
-    /// How many connections a user keeps at most, each to another endpoint: as many as there are
+    /// The most connections that a user keeps, each to another endpoint: as many as there are
     /// endpoints, or as descriptors allow.
     pub(crate) most_kept: usize,
-    /// How many connections a worker may leave open for their servers to close.
+    /// The most connections that a worker may leave open for their servers to close.
     pub(crate) most_lingering: u32,
-    /// Addresses of names that don't answer, while others of the same name do.
+    /// The addresses of names that do not respond, while others of the same name do.
     pub(crate) left_out: Vec<Address>,
-    /// Which scenario of the run it is, from 0.
+    /// The number of the scenario in the run, from 0.
     pub(crate) scenario: usize,
-    /// Whether it is the only one.
+    /// True if it is the only scenario.
     pub(crate) is_alone: bool,
 }
 
 impl Prepared {
-    /// Prepares each scenario of a plan for so many of its workers; the plan itself where it has
-    /// none. `composes` says of each whether requests to other endpoints will be composed. All
-    /// speak the same version of HTTP.
+    /// Prepares each scenario of a plan for this many of its workers; the plan itself if it has no
+    /// scenarios. `composes` returns true for a scenario whose users compose requests to other
+    /// endpoints. All scenarios use the same version of HTTP.
     ///
     /// # Errors
-    /// If something that the plan names can't be used, or not so many files may be open.
+    /// If something that the plan names can't be used, or so many files can't be open.
     pub(crate) fn all(
         plan: &Plan,
         detail: Detail,
@@ -97,9 +98,9 @@ impl Prepared {
         parts.enumerate().map(prepare).collect()
     }
 
-    /// Reads, resolves and writes what the plan names. Blocks; sends nothing but the probes of
-    /// addresses. `composes` says whether requests to other endpoints will be composed,
-    /// `connections` how many there are in the whole run at most.
+    /// Reads, resolves and writes everything that the plan names. Blocks; sends nothing but the
+    /// probes of addresses. `composes` is true if requests to other endpoints will be composed;
+    /// `connections` is the most connections of the prepared workers.
     fn new(
         mut plan: Plan,
         detail: Detail,
@@ -151,14 +152,14 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Gives its requests their indices among those of all scenarios.
+    /// Assigns its requests their indices among those of all scenarios.
     fn number_requests(&mut self, first: usize) {
         for (index, request) in (first..).zip(&mut self.requests) {
             request.part.request = u32::try_from(index).ok();
         }
     }
 
-    /// The addresses of all endpoints.
+    /// Returns the addresses of all endpoints.
     pub(crate) fn addresses(&self) -> Vec<Address> {
         let addresses = self
             .endpoints
@@ -167,12 +168,12 @@ impl Prepared {
         addresses.cloned().collect()
     }
 
-    /// Tries the addresses that dialling ahead of the run will not have tried: those of a name that
-    /// has several (the silent ones are left out), the only one where each request has a
-    /// connection of its own, and those of several endpoints. Fails if no endpoint answers at
-    /// all; if only some do, nothing is dialled ahead, and what goes to the others fails in the
-    /// run. Where nothing is to be dialled ahead anyway, only the several addresses of a name are
-    /// tried, and none that answers is no failure yet.
+    /// Probes the addresses that dialling ahead of the run will not have tried: those of a name
+    /// with several addresses (silent ones are left out), the only address if each request has a
+    /// connection of its own, and those of several endpoints. Fails if no endpoint responds at all;
+    /// if only some do, nothing is dialled ahead, and requests to the others fail in the run. If
+    /// dialling ahead is off anyway, only the addresses of names with several are probed, and it is
+    /// not a failure yet if none responds.
     fn probe(&mut self) -> Result<(), StartError> {
         let settings = &self.plan.connection;
         let kernel = Kernel::new()?;
@@ -210,8 +211,8 @@ impl Prepared {
     }
 }
 
-/// The version of HTTP for a run: of `auto`, HTTP/2 if each server chooses that by ALPN. One that
-/// can't be reached is no reason against it: the run will say so.
+/// Returns the version of HTTP for a run: for `auto`, HTTP/2 if every server chooses it by ALPN. An
+/// unreachable server does not prevent it: the run will report the failure.
 fn chosen_http(
     settings: &Connection,
     endpoints: &[Endpoint],
@@ -237,8 +238,8 @@ fn chosen_http(
     Ok(HttpVersion::V2)
 }
 
-/// How many files each process has open at most in a run of the plan whose load is changed to this
-/// level. A level for several scenarios is that of each.
+/// Returns the most files that each process has open in a run of the plan whose load is changed to
+/// this level. A level for several scenarios applies to each.
 pub fn open_files_at(plan: &Plan, level: Level) -> u64 {
     let parts = plan.parts();
     let connections = parts
@@ -249,18 +250,18 @@ pub fn open_files_at(plan: &Plan, level: Level) -> u64 {
     u64::from(connections) + OTHER_FILES
 }
 
-/// How many of a load's connections some of its workers have at most.
+/// Returns the most connections of a load that `workers` of its `of` workers have.
 fn share(connections: u32, workers: u32, of: u32) -> u32 {
     let each = connections.div_ceil(of.max(1));
     each.saturating_mul(workers).min(connections)
 }
 
-/// How many connections a load has at once, at most.
+/// Returns the most connections that a load has at once.
 fn most_connections(plan: &Plan) -> u32 {
     connections_of(plan, most_users(plan))
 }
 
-/// How many connections this many users of a load have at once, at most.
+/// Returns the most connections that this many users of a load have at once.
 fn connections_of(plan: &Plan, users: u32) -> u32 {
     let users = users.max(plan.load.max_users);
     let shared = plan.connection.shared.map_or(u32::MAX, NonZeroU32::get);
@@ -268,9 +269,9 @@ fn connections_of(plan: &Plan, users: u32) -> u32 {
     connections.min(shared.max(plan.threads))
 }
 
-/// The series of a plan's requests, whether requests are counted in them, and that of each request.
-/// They are not if all requests have one name, unless the plan is one scenario of several: the
-/// totals are that series.
+/// Returns the series of a plan's requests, true if requests are counted in them, and the series of
+/// each request. They are not counted if all requests have one name, unless the plan is one
+/// scenario of several: the totals are that series.
 pub(crate) fn series_of(plan: &Plan) -> Result<(SeriesTable, bool, Vec<SeriesId>), StartError> {
     let mut table = SeriesTable::new(plan.max_series);
     let mut ids = Vec::with_capacity(usize::try_from(plan.request_count()).unwrap_or(0));
@@ -292,20 +293,20 @@ pub(crate) fn series_of(plan: &Plan) -> Result<(SeriesTable, bool, Vec<SeriesId>
     Ok((table, !is_one, ids))
 }
 
-/// How many connections each of this many users may keep at the same time: at least the one that it
-/// uses, for which there are descriptors.
+/// Returns the most connections that each of this many users may keep at the same time: at least
+/// the one that it uses, which has a descriptor.
 fn most_kept(open_files: u64, users: u32) -> usize {
     let room = open_files.saturating_sub(OTHER_FILES) / u64::from(users.max(1));
     usize::try_from(room.max(1)).unwrap_or(usize::MAX)
 }
 
-/// Descriptors that are left beside these connections.
+/// Returns the number of descriptors that remain in addition to these connections.
 fn spare(open_files: u64, connections: u32) -> u32 {
     let room = open_files.saturating_sub(OTHER_FILES + u64::from(connections));
     u32::try_from(room).unwrap_or(u32::MAX)
 }
 
-/// What is needed of TLS. Files that turn out not to be needed must be usable all the same.
+/// Reads the TLS setup if it is needed. Files that are not needed must be usable nevertheless.
 fn read_tls(tls: &Tls, is_needed: bool) -> Result<Option<TlsSetup>, StartError> {
     if is_needed {
         return Ok(Some(TlsSetup::read(tls)?));
@@ -314,16 +315,17 @@ fn read_tls(tls: &Tls, is_needed: bool) -> Result<Option<TlsSetup>, StartError> 
     Ok(None)
 }
 
-/// The endpoints that requests go to, each once.
+/// The endpoints of the requests, without duplicates.
 #[derive(Debug, Default)]
 struct Endpoints {
     list: Vec<Endpoint>,
-    /// By scheme, host and port: a list of URLs may name thousands.
+    /// The indices by scheme, host and port: a list of URLs may contain thousands.
     by_origin: HashMap<Origin, usize>,
 }
 
 impl Endpoints {
-    /// The index of the endpoint that serves this URL, which is resolved when it is first named.
+    /// Returns the index of the endpoint that serves this URL, which is resolved on its first
+    /// occurrence.
     fn index_of(&mut self, url: &Url, plan: &Plan) -> Result<usize, StartError> {
         match self.by_origin.entry(url.origin()) {
             Entry::Occupied(known) => Ok(*known.get()),
@@ -342,7 +344,8 @@ mod tests {
     use loadline_reactor::Address;
     use std::net::{SocketAddr, TcpListener};
 
-    /// What is left of an endpoint with these addresses when nothing is dialled ahead.
+    /// Returns the remaining addresses of an endpoint with these addresses when nothing is dialled
+    /// ahead.
     fn left_of(addresses: &[SocketAddr]) -> Vec<Address> {
         let mut plan = closed(1, SECOND);
         plan.connection.ahead = false;

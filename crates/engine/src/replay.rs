@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Deals the requests of a plan out to the users of one worker.
+/// Distributes the requests of a plan to the users of one worker.
 #[derive(Clone, Debug)]
 pub struct Replay {
     prepared: Arc<Prepared>,
@@ -22,34 +22,33 @@ pub struct Replay {
 /// The order in which requests are taken.
 #[derive(Debug)]
 pub(crate) struct Sequence {
-    /// How many positions there are: as many as requests, if each were listed as often as its
-    /// weight.
+    /// The number of positions: that of the requests, if each were listed as often as its weight.
     total: u64,
-    /// The position behind each request; empty where each has one.
+    /// The position after each request's last one; empty if each request has one position.
     ends: Vec<u64>,
     next: Cell<u64>,
-    /// One that was taken and put back.
+    /// A request that was taken and put back.
     held: Cell<Option<usize>>,
-    /// Draws where the order is random.
+    /// The random generator, if the order is random.
     random: Option<RefCell<ChaCha8Rng>>,
 }
 
 impl Replay {
-    /// The dealer of worker `index` of `of`. Workers begin at different positions of the sequence,
-    /// and draw from different streams of the plan's seed.
+    /// Creates the replay of worker `index` of `of`. Workers begin at different positions of the
+    /// sequence, and draw from different streams of the plan's seed.
     pub(crate) fn new(prepared: Arc<Prepared>, index: u32, of: u32) -> Self {
         let sequence = Rc::new(Sequence::new(&prepared, index, of));
         Replay { prepared, sequence }
     }
 
-    /// The index of the next request in the plan's list.
+    /// Returns the index of the next request in the plan's list.
     pub(crate) fn take(&self) -> usize {
         self.sequence.take()
     }
 }
 
 impl Sequence {
-    /// The sequence of taker `index` of `of`, who begin at different positions.
+    /// Creates the sequence of taker `index` of `of`; takers begin at different positions.
     pub(crate) fn new(prepared: &Prepared, index: u32, of: u32) -> Self {
         let (total, ends) = positions(prepared);
         let random = (prepared.plan.order == Order::Random).then(|| {
@@ -66,7 +65,7 @@ impl Sequence {
         }
     }
 
-    /// The index of the next request in the plan's list.
+    /// Returns the index of the next request in the plan's list.
     pub(crate) fn take(&self) -> usize {
         if self.ends.len() == 1 || self.total <= 1 {
             return 0;
@@ -85,13 +84,14 @@ impl Sequence {
         }
     }
 
-    /// The next to be taken is this one.
+    /// Puts a request back, to be taken next.
     fn put_back(&self, index: usize) {
         self.held.set(Some(index));
     }
 }
 
-/// How many positions the requests have, and the one behind each unless each has one.
+/// Returns the number of positions of the requests, and the end of each request's positions unless
+/// each has one.
 fn positions(prepared: &Prepared) -> (u64, Vec<u64>) {
     if let Some(list) = &prepared.list {
         return (list.len() as u64, Vec::new());
@@ -125,7 +125,7 @@ impl<H: Host> Scenario<H> for Replay {
 #[derive(Debug)]
 pub struct Replayer {
     replay: Replay,
-    /// A pipeline's requests, written one after the other.
+    /// The requests of a pipeline, one after the other.
     bytes: Vec<u8>,
     parts: Vec<Part>,
 }
@@ -139,7 +139,7 @@ impl<H: Host> Behaviour<H> for Replayer {
         true
     }
 
-    // One call of `send`, so that it is compiled into the task of its user.
+    // A single call of `send`, so that it is compiled into the task of its user.
     async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         let mut left = iteration.starts_left();
         loop {
@@ -154,7 +154,7 @@ impl<H: Host> Behaviour<H> for Replayer {
 }
 
 impl Replayer {
-    /// The next request, or as many of the next `most` as go to one endpoint.
+    /// Returns the next request, or those of the next `most` requests that go to one endpoint.
     #[inline(always)]
     fn next_batch(&mut self, most: usize) -> Batch<'_> {
         if most > 1 {
@@ -202,8 +202,8 @@ impl Replayer {
         }
     }
 
-    /// Writes the next requests as far as they go to one endpoint, at most so many, and returns
-    /// that. A single request is written over and over only once.
+    /// Writes the next requests as long as they go to one endpoint, at most `most`, and returns the
+    /// endpoint. If there is only one request, its repetitions are written only once.
     fn fill(&mut self, most: usize) -> usize {
         let (prepared, sequence) = (&*self.replay.prepared, &self.replay.sequence);
         let requests = &prepared.requests;

@@ -1,4 +1,4 @@
-//! What sends the requests of a user.
+//! The requester, which sends the requests of a user.
 
 use crate::behaviour::{Batch, Observer};
 use crate::exchange;
@@ -15,22 +15,22 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use url::Url;
 
-/// Sends the requests of one user, several at a time if its behaviour asks for that. Clones are of
-/// the same user, and share its connections.
+/// Sends the requests of one user, several at a time if its behaviour does so. Clones belong to the
+/// same user, and share its connections.
 ///
-/// A request is given up by dropping its future: the exchange is recorded as failed
+/// A request is cancelled by dropping its future: the exchange is recorded as failed
 /// ([`Aborted`](loadline_record::ErrorKind::Aborted)), and its connection is closed.
 pub struct Requester<H: Host>(pub(crate) Rc<User<H>>);
 
 impl<H: Host> Requester<H> {
-    /// Sends a batch of requests on one connection and waits for all its responses; returns how the
-    /// last exchange ended. Dials where no connection is idle, and records every exchange. In a
-    /// closed load it returns a moment later where a dial failed: 1 ms after the first one, up to
-    /// 100 ms after many.
+    /// Sends a batch of requests on one connection and waits for all its responses; returns the
+    /// outcome of the last exchange. Dials if no connection is idle, and records every exchange. In
+    /// a closed load it returns later after a dial that failed: 1 ms after the first one, up to 100
+    /// ms after many.
     ///
-    /// The first batch of an iteration takes the schedule's start, with the delay that it had.
-    /// Those behind and beside it start when they are sent.
-    // Not a future of its own around the exchange's: nearly all requests pass here.
+    /// The first batch of an iteration takes the schedule's start, with its delay. Later and
+    /// concurrent batches start when they are sent.
+    // Not a separate future around that of the exchange: nearly all requests pass through here.
     pub fn send<O: Observer>(
         &self,
         batch: Batch<'_>,
@@ -39,8 +39,8 @@ impl<H: Host> Requester<H> {
         exchange::send(&self.0, batch, self.0.worker.timeout_ns, observer)
     }
 
-    /// The series of the user's requests of this name, with the tags of its scenario; the
-    /// overflow's where there is no room. Hashes: ask once for each name. Only of a scenario that
+    /// Returns the series of the user's requests of this name, with the tags of its scenario; the
+    /// overflow series if there is no room. Hashes: call it once per name. Only for a scenario that
     /// [names requests](crate::Scenario::names_requests).
     ///
     /// # Errors
@@ -51,84 +51,87 @@ impl<H: Host> Requester<H> {
         Ok(worker.recorder.borrow_mut().series_of(&key))
     }
 
-    /// Waits. In a closed load what the iteration has not sent yet starts after that.
+    /// Waits. In a closed load the unsent requests of the iteration start after that.
     pub async fn pause(&self, duration_ns: u64) {
         self.0.pause(duration_ns).await;
     }
 
-    /// The host of its worker: its clock and timers.
+    /// Returns the host of its worker: its clock and timers.
     pub fn host(&self) -> &H {
         &self.0.worker.host
     }
 
-    /// The bytes on the sockets of the connections over TLS that the user dials from the first call
-    /// on.
+    /// Returns the byte counts on the sockets of the TLS connections that the user dials from the
+    /// first call on.
     pub fn encrypted_traffic(&self) -> &Traffic {
         self.0.encrypted.get_or_init(Rc::default)
     }
 
-    /// Closes the idle connections that the user has to itself: its next requests dial. They do not
-    /// count as reconnects.
+    /// Closes the idle connections of this user alone: its next requests dial. They do not count as
+    /// reconnects.
     pub fn close_idle(&self) {
         self.0.close_idle();
     }
 
-    /// Has the user's next connections of its own leave from this local address instead of the
-    /// plan's ([`Connection::local_addresses`]); `None` takes that back.
+    /// Sets the local address of this user's new connections, instead of the plan's
+    /// ([`Connection::local_addresses`]); `None` restores the plan's. Not for connections that
+    /// users share over HTTP/2.
     pub fn leave_from(&self, local: Option<IpAddr>) {
         self.0.local.set(local);
     }
 
-    /// Has the user's next connections of its own take any certificate, or not, whatever the plan
-    /// says. Not over HTTP/2.
+    /// Turns certificate verification off (`true`) or back to the plan's setting (`false`) for this
+    /// user's new connections. Connections without verification do not negotiate HTTP/2;
+    /// connections that users share over HTTP/2 are not affected.
     pub fn trust_anyone(&self, trusts: bool) {
         self.0.trusts_anyone.set(trusts);
     }
 
-    /// What sends the requests of another user of this one's worker, who has connections of its own
-    /// and no starts: its requests start when they are sent. It is there as long as what is
-    /// returned; the load neither counts it nor waits for it, and tells what it left in flight.
+    /// Creates a requester for another user of the same worker, who has connections of its own and
+    /// no starts: its requests start when they are sent. The user exists as long as the returned
+    /// value; the load neither counts it nor waits for it, but reports its requests in flight at
+    /// the end.
     #[must_use]
     pub fn another_user(&self) -> Self {
         let user = &self.0;
         let guest = Rc::new(User::new(Rc::clone(&user.worker), user.number));
-        // Its worker counts down those that end.
+        // The worker counts down users that end; this one was never counted.
         guest.activity.has_ended.set(true);
         user.worker.guests.add(&guest);
         Requester(guest)
     }
 
-    /// From here on its user paces itself: an iteration begins at `from_ns`, and the next ones
-    /// `every_ns` apart. Only of a load whose users do
+    /// Begins to pace the user: an iteration begins at `from_ns`, and the next ones `every_ns`
+    /// apart. Only for a load whose users pace themselves
     /// ([`Shape::Paced`](loadline_plan::Shape::Paced)). Nanoseconds on the host's clock.
     pub fn pace(&self, from_ns: u64, every_ns: u64) {
         let starts = self.0.activity.new_own_starts();
         starts.begin(from_ns, every_ns);
     }
 
-    /// Its user does not pace itself any more.
+    /// Ends the pacing of the user.
     pub fn end_pace(&self) {
         if let Some(starts) = self.0.activity.own_starts() {
             starts.end(|missed| self.record_missed(missed));
         }
     }
 
-    /// Its user, who may pace itself, has waited for a response.
+    /// Handles a wait for a response of a user, who may pace itself.
     pub fn waited(&self, wait: Wait) {
         if let Some(starts) = self.0.activity.own_starts() {
             starts.waited(wait, |missed| self.record_missed(missed));
         }
     }
 
-    /// Its user, who may pace itself, has come to the end of an iteration.
+    /// Handles the end of an iteration of a user, who may pace itself.
     pub fn iteration_ended(&self, now_ns: u64) {
         if let Some(starts) = self.0.activity.own_starts() {
             starts.iteration_ended(now_ns, |missed| self.record_missed(missed));
         }
     }
 
-    /// Its user, who may pace itself, begins the iteration that was to begin next. Its first
-    /// request has the delay of the iteration.
+    /// Begins the next iteration of a user, who may pace itself. Its first request has the delay of
+    /// the iteration.
     pub fn iteration_begins(&self, now_ns: u64) {
         if let Some(starts) = self.0.activity.own_starts() {
             starts.iteration_begins(now_ns);
@@ -142,17 +145,18 @@ impl<H: Host> Requester<H> {
         worker.recorder.borrow_mut().missed(series, &exchange);
     }
 
-    /// How its connections are made and used.
+    /// Returns the settings of the user's connections.
     pub(crate) fn settings(&self) -> &Connection {
         self.0.worker.dialler.settings()
     }
 
-    /// The number of the endpoint of a URL, which may be a new one: see [`Batch::endpoint`].
+    /// Returns the number of the endpoint of a URL, which may be a new one: see
+    /// [`Batch::endpoint`].
     pub fn endpoint_of(&self, url: &Url) -> usize {
         self.0.worker.dialler.endpoint_of(url)
     }
 
-    /// As [`send`](Self::send), with another time for the answers than the plan's.
+    /// Sends a batch like [`send`](Self::send), with another timeout than the plan's.
     pub fn send_within<O: Observer>(
         &self,
         timeout_ns: u64,

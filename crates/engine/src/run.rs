@@ -1,26 +1,26 @@
-//! A run: its threads, and what they tell, merged.
+//! A run: its threads, and their merged reports.
 //!
 //! # How a run ends
 //!
-//! - The duration or the last stage is over: no request is begun any more. With a drain,
-//!   unfinished requests may end during that time; then they are cut off.
-//! - The condition of `--until` is met, or SIGINT, SIGTERM or SIGHUP (unless ignored) comes: no
-//!   request is begun any more. Requests in flight may end until the duration is over.
+//! - The duration or the last stage is over: no request is begun any more. With a drain, unfinished
+//!   requests may end during that time; then they are cut off.
+//! - The condition of `--until` is met, or SIGINT, SIGTERM or SIGHUP (unless ignored) is received:
+//!   no request is begun any more. Requests in flight may end until the duration is over.
 //! - The last of the plan's number of requests has ended: no user has a start left.
-//! - One of these signals comes while connections are opened: the process ends with exit code 130
-//!   and says that nothing was measured.
-//! - A second signal, or a condition of `--abort-on`: the supervisors cut off requests in flight
-//!   when they next look.
-//! - A worker panics, or the system refuses it a resource: the other workers are cut off, what this
-//!   one had recorded counts, exit code 2.
-//! - A process that has some of the workers is lost: the others go on to the end, exit code 2.
-//! - A worker is silent for 2 s when the run is to end: it is treated as one that panicked, because
+//! - One of these signals is received while connections are opened: the process ends with exit code
+//!   130 and prints that nothing was measured.
+//! - A second signal, or a condition of `--abort-on`: the supervisors cut off requests in flight at
+//!   their next check.
+//! - A worker panics, or a system call that it needs fails: the other workers are cut off, the
+//!   record of this one up to then counts, exit code 2.
+//! - A process that has some of the workers is lost: the others continue to the end, exit code 2.
+//! - A worker is silent for 2 s at the end of the run: it is treated as one that panicked, because
 //!   a script that loops never returns.
 //!
-//! What is cut off stays in flight, and arrivals that nobody took are unsent. Both are reported
-//! with their ages: a run that was cut off in a stall must not look good because its worst answers
-//! never came. The report is printed in each of these cases but the one in which nothing was
-//! measured.
+//! Exchanges that are cut off remain in flight, and arrivals that no user took are unsent. Both are
+//! reported with their ages: a run that was cut off in a stall must not look good because its worst
+//! responses never arrived. The report is printed in each of these cases except the one in which
+//! nothing was measured.
 
 use crate::StartError;
 use crate::behaviour::Scenario;
@@ -38,35 +38,35 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// From the moment when all workers are ready to the begin of the load.
+/// The time from the moment when all workers are ready to the begin of the load, in nanoseconds.
 const HEAD_START_NS: u64 = 2_000_000;
 
-/// A run that is under way.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Run {
     handle: Handle,
     reports: Receiver<WorkerReport>,
     threads: Vec<JoinHandle<()>>,
     merger: Merger,
-    /// How many changes of the load were told.
+    /// The number of changes of the load that were reported.
     changes: usize,
     attendance: Attendance,
     begin_ns: u64,
-    /// When the load is over, if its time ends it.
+    /// The end of the load, if it is limited by time.
     over: Option<Instant>,
     ready: Readiness,
 }
 
 impl Run {
-    /// Prepares a plan's run, brings its connections up and begins the load. `detail` asks for
-    /// events beside intervals. Blocks until the load has begun.
+    /// Prepares a plan's run, opens its connections and begins the load. `detail` selects events in
+    /// addition to intervals. Blocks until the load has begun.
     pub fn start(plan: Plan, detail: Detail) -> Result<Run, StartError> {
         let launches = Launch::of_plan(&plan);
         Run::launch(plan, detail, &launches)
     }
 
-    /// As [`start`](Run::start), with users that do what a scenario makes of them; the plan's
-    /// requests say only which endpoints there are. `scenario` is called once on each worker's
+    /// Starts a run like [`start`](Run::start), with users that behave as a scenario defines; the
+    /// plan's requests serve only to name the endpoints. `scenario` is called once on each worker's
     /// own thread, with the worker's number from 0.
     pub fn start_scenario<S: Scenario<Kernel>>(
         plan: Plan,
@@ -76,8 +76,8 @@ impl Run {
         Run::launch(plan, detail, &[Launch::scenario(scenario)])
     }
 
-    /// As [`start`](Run::start), with a launch for each scenario of the plan; with one where it
-    /// has none.
+    /// Starts a run like [`start`](Run::start), with one launch per scenario of the plan; with one
+    /// if it has no scenarios.
     ///
     /// # Panics
     /// If there are fewer launches than scenarios.
@@ -97,8 +97,8 @@ impl Run {
         Ok(Run { threads, ..run })
     }
 
-    /// A run whose workers are elsewhere, and begin at this instant: nanoseconds of
-    /// `CLOCK_MONOTONIC`. What they tell comes through the inlet.
+    /// Creates a run whose workers are elsewhere, and begin at this instant: nanoseconds of
+    /// `CLOCK_MONOTONIC`. Their reports arrive through the inlet.
     pub fn elsewhere(plan: &Plan, ready: Readiness, begin_ns: u64) -> (Run, Inlet) {
         let handle = Handle::of_workers(plan.threads);
         handle.begin(begin_ns, ready.length_ns);
@@ -134,43 +134,44 @@ impl Run {
         }
     }
 
-    /// When the load begins: nanoseconds of `CLOCK_MONOTONIC`.
+    /// Returns the begin of the load: nanoseconds of `CLOCK_MONOTONIC`.
     pub fn begin_ns(&self) -> u64 {
         self.begin_ns
     }
 
-    /// Where the requests go.
+    /// Returns the addresses that receive requests.
     pub fn addresses(&self) -> &[Address] {
         &self.ready.addresses
     }
 
-    /// Addresses to which nothing goes because they did not answer at the start, while others of
-    /// the same name did.
+    /// Returns the addresses that receive nothing because they did not respond at the start, while
+    /// others of the same name did.
     pub fn left_out(&self) -> &[Address] {
         &self.ready.left_out
     }
 
-    /// The version of HTTP in which requests are sent; never [`HttpVersion::Auto`].
+    /// Returns the version of HTTP of all requests; never [`HttpVersion::Auto`].
     pub fn http(&self) -> HttpVersion {
         self.ready.http
     }
 
-    /// What stops the run, from any thread.
+    /// Returns the handle that stops the run, from any thread.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Why workers did not come to the end of the run, where any did not: each reason once, in the
-    /// order in which they were lost.
+    /// Returns the reasons why workers did not reach the end of the run, if any did not: without
+    /// duplicates, in the order in which they were lost.
     pub fn failures(&self) -> &[WorkerFailure] {
         self.merger.failures()
     }
 
-    /// The next event; `None` if none came in this time. After [`Event::Ended`] nothing comes.
+    /// Returns the next event; `None` if none occurred within `timeout`. Nothing follows
+    /// [`Event::Ended`].
     ///
-    /// What a worker that is lost had told until then counts, and [`failures`](Self::failures)
-    /// tells why it was lost. A lost thread ends the run: the others are told to end. Workers that
-    /// are [elsewhere](Self::elsewhere) go on to its end.
+    /// The reports of a worker until it was lost count, and [`failures`](Self::failures) returns
+    /// the reason. A lost thread ends the run: the other workers are aborted. Workers that are
+    /// [elsewhere](Self::elsewhere) continue to its end.
     pub fn next_event(&mut self, timeout: Duration) -> Option<Event> {
         loop {
             if let Some(change) = self.handle.changes_since(self.changes).first() {
@@ -198,7 +199,7 @@ impl Run {
         }
     }
 
-    /// Takes what a worker told, or gives it back if it is an event by itself.
+    /// Merges a worker's report, or returns it if it is an event by itself.
     fn take(&mut self, told: WorkerReport) -> Option<Event> {
         let WorkerReport {
             worker,
@@ -207,7 +208,7 @@ impl Run {
         } = told;
         match report {
             Report::Log(exchanges) => Some(Event::Log { worker, exchanges }),
-            // What comes from a worker that was given up comes too late, as its intervals do.
+            // The report of a worker that was given up is too late, like its intervals.
             Report::Tally(tally) => (!self.merger.is_done(worker)).then_some(Event::Tally(tally)),
             report => {
                 self.merger.take(worker, scenario, report);
@@ -216,7 +217,7 @@ impl Run {
         }
     }
 
-    /// Gives up workers that say nothing although the run is to end.
+    /// Gives up workers that show no sign of life although the run is ending.
     fn miss_the_silent(&mut self, waited: Duration) {
         let is_over = self.over.is_some_and(|over| Instant::now() >= over);
         if !is_over && self.handle.order() == Order::Run {
@@ -230,16 +231,17 @@ impl Run {
         }
     }
 
-    /// All threads have told their last.
+    /// Joins all threads, which have sent their last reports.
     fn join(&mut self) {
         for thread in self.threads.drain(..) {
-            // What went wrong in a thread was told by it.
+            // The thread itself has reported any failure.
             let _ = thread.join();
         }
     }
 }
 
-/// Where workers that are elsewhere tell their run what they recorded, and hear how it goes on.
+/// The connection of workers that are elsewhere to their run: reports what they recorded, and
+/// provides their orders.
 #[derive(Clone, Debug)]
 pub struct Inlet {
     send: Sender<WorkerReport>,
@@ -247,18 +249,18 @@ pub struct Inlet {
 }
 
 impl Inlet {
-    /// A worker told this.
+    /// Reports the message of a worker.
     pub fn tell(&self, report: WorkerReport) {
-        // A run that is gone wants nothing any more.
+        // A run that was dropped needs no more reports.
         let _ = self.send.send(report);
     }
 
-    /// A worker has looked at its orders so often.
+    /// Stores the number of times that a worker has checked its orders.
     pub fn beat(&self, worker: usize, count: u64) {
         self.handle.hear_beats(worker, count);
     }
 
-    /// These workers are lost; the others go on.
+    /// Reports these workers as lost; the others continue.
     pub fn lose(&self, workers: Range<u32>, failure: &WorkerFailure) {
         for worker in workers {
             self.tell(WorkerReport {
@@ -269,23 +271,25 @@ impl Inlet {
         }
     }
 
-    /// What stops the run or changes its load: workers of this process look at it themselves.
+    /// Returns the handle that stops the run or changes its load: workers of this process check it
+    /// themselves.
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// How the run is to go on.
+    /// Returns the current order.
     pub fn order(&self) -> Order {
         self.handle.order()
     }
 
-    /// The changes of the load behind the first this many.
+    /// Returns the changes of the load after the first `heard` ones.
     pub fn changes_since(&self, heard: usize) -> Vec<Change> {
         self.handle.changes_since(heard)
     }
 }
 
-/// When a load that begins at this instant and lasts so long is over, if its time ends it.
+/// Returns the end of a load that begins at this instant and lasts this long, if it is limited by
+/// time.
 fn end(begin_ns: u64, length_ns: u64) -> Option<Instant> {
     let length_ns = Some(length_ns).filter(|length_ns| *length_ns < u64::MAX)?;
     let until_begin_ns = begin_ns.saturating_sub(monotonic_ns());

@@ -1,13 +1,13 @@
-//! Which exchanges are split by the kernel's clock on both ends.
+//! The selection of the exchanges that are split by the kernel's timestamps at both ends.
 
 use loadline_record::Split;
 use std::cell::Cell;
 use std::num::NonZeroU32;
 
-/// Counts a worker's exchanges and picks one in this many.
+/// Counts a worker's exchanges and picks one of every `every`.
 #[derive(Debug)]
 pub(crate) struct Sampling {
-    /// How many lie between two that are picked; 0 if none is.
+    /// The distance between two picked exchanges; 0 if none is picked.
     every: u32,
     left: Cell<u32>,
 }
@@ -21,7 +21,7 @@ impl Sampling {
         }
     }
 
-    /// Whether the exchange that is about to be sent is picked.
+    /// True if the exchange that is about to be sent is picked.
     #[inline]
     pub(crate) fn picks(&self) -> bool {
         self.every != 0 && self.count()
@@ -40,17 +40,17 @@ impl Sampling {
 pub(crate) struct Instants {
     pub(crate) intended_ns: u64,
     pub(crate) begun_ns: u64,
-    /// The request left, by the kernel's clock.
+    /// The instant at which the request left, on the kernel's clock.
     pub(crate) sent_ns: u64,
-    /// The response came, by the kernel's clock.
+    /// The instant at which the response arrived, on the kernel's clock.
     pub(crate) received_ns: u64,
     pub(crate) read_ns: u64,
     pub(crate) parsed_ns: u64,
 }
 
 impl Instants {
-    /// The five parts between them. The kernel's stamps are of another clock, so they are held
-    /// between ours, in order: the parts always add up.
+    /// Returns the five parts between the instants. The kernel's timestamps are of another clock,
+    /// so they are clamped between ours, in order: the parts always add up.
     pub(crate) fn split(self) -> Split {
         let received_ns = self.received_ns.clamp(self.begun_ns, self.read_ns);
         let sent_ns = self.sent_ns.clamp(self.begun_ns, received_ns);

@@ -1,9 +1,9 @@
-//! The requests of a plan, sent by users that look at the responses: they keep cookies, follow
+//! The requests of a plan, sent by users that handle the responses: they keep cookies, follow
 //! redirects, answer challenges and decode bodies.
 //!
-//! A request goes out as it was written before the run, with the fields that its user adds put
-//! between. What follows on a redirect or a challenge is written when it is sent, and is an
-//! exchange of its own under the name of the plan's request.
+//! A request is sent as it was written before the run, with its user's fields inserted. A request
+//! that follows a redirect or a challenge is written when it is sent, and is a separate exchange
+//! under the name of the plan's request.
 
 mod hearing;
 mod session;
@@ -27,17 +27,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Makes the users of one worker.
+/// Creates the users of one worker.
 #[derive(Debug)]
 pub(crate) struct Sessions(Rc<Shared>);
 
-/// What the users of a worker share.
+/// The state that the users of a worker share.
 #[derive(Debug)]
 struct Shared {
     prepared: Arc<Prepared>,
-    /// The plan's requests, with room for what users add.
+    /// The plan's requests, with room for the fields that users add.
     requests: Vec<SessionRequest>,
-    /// The requests in turn, where users take them together.
+    /// The requests in turn, if users take them together.
     replay: Replay,
     decoders: Decoders,
 }
@@ -49,7 +49,7 @@ impl Shared {
 }
 
 impl Sessions {
-    /// The users of worker `index` of `of`.
+    /// Creates the users of worker `index` of `of`.
     pub(crate) fn new(prepared: &Arc<Prepared>, index: u32, of: u32) -> Self {
         let (plan, written) = (&prepared.plan, &prepared.requests);
         let requests = plan.requests.iter().zip(written).map(|(request, written)| {
@@ -80,14 +80,14 @@ impl<H: Host> Scenario<H> for Sessions {
     }
 }
 
-/// One user, with what it keeps from one request to the next.
+/// One user, with the state that it keeps from one request to the next.
 #[derive(Debug)]
 pub(crate) struct SessionUser {
     shared: Rc<Shared>,
-    /// The requests in the order in which it takes them by itself, if it does.
+    /// The order of its requests, if it takes them independently of the others.
     own_sequence: Option<Sequence>,
     kept: RefCell<Kept>,
-    /// What goes out, where that differs from what was written before.
+    /// The bytes to send, if they differ from those written before the run.
     buffer: Vec<u8>,
 }
 
@@ -125,8 +125,8 @@ impl<H: Host> Behaviour<H> for SessionUser {
 }
 
 impl SessionUser {
-    /// Sends one request, and tells what follows on its response. `DECODES` says whether its body
-    /// is decoded.
+    /// Sends one request, and returns the step that follows its response. `DECODES` is true if the
+    /// body is decoded.
     async fn send<H: Host, const DECODES: bool>(
         &mut self,
         requester: &Requester<H>,
@@ -163,8 +163,8 @@ impl SessionUser {
     }
 }
 
-/// The bytes that go out, written into `buffer` where they are not those that were written before,
-/// and a long body behind them; `None` if they can't be written.
+/// Returns the bytes to send, written into `buffer` if they differ from those written before, and a
+/// long body that follows them; `None` if they can't be written.
 fn write<'a>(
     kept: &mut Kept,
     shared: &'a Shared,

@@ -1,8 +1,8 @@
 //! Connections that all users of a worker share.
 //!
-//! There is a place for each connection. A request waits for a place before it starts: that is time
-//! in which it was blocked, as it is for a user that is busy. Places are given in the order in
-//! which they were asked for.
+//! There is a place for each connection. A request waits for a place before it starts: it is
+//! blocked for that time, as with a user that is busy. Places are granted in the order of the
+//! requests for them.
 
 use crate::pool::Pool;
 use loadline_reactor::Host;
@@ -15,11 +15,11 @@ use std::task::{Poll, Waker};
 /// The connections that the users of a worker share.
 pub(crate) struct SharedPool<H: Host> {
     pub(crate) idle: Pool<H>,
-    /// How many connections there may be.
+    /// The most connections.
     most: u32,
-    /// Places that nobody has.
+    /// The number of free places.
     free: Cell<u32>,
-    /// Those who wait for a place, the first in front.
+    /// The tasks that wait for a place, the first in front.
     waiting: RefCell<VecDeque<Rc<Waiting>>>,
 }
 
@@ -36,13 +36,13 @@ struct Waiting {
 enum State {
     #[default]
     Waits,
-    /// It has a place, and has not seen that yet.
+    /// It has a place, and its task has not run since.
     Granted,
     Gone,
 }
 
 impl<H: Host> SharedPool<H> {
-    /// A pool of at most so many connections.
+    /// Creates a pool of at most this many connections.
     pub(crate) fn new(most: u32) -> Self {
         SharedPool {
             idle: Pool::new(),
@@ -52,7 +52,7 @@ impl<H: Host> SharedPool<H> {
         }
     }
 
-    /// A place, if one is free at once.
+    /// Returns a place, if one is free at once.
     pub(crate) fn try_place(&self) -> Option<Place<'_, H>> {
         let left = self.free.get().checked_sub(1)?;
         self.free.set(left);
@@ -75,13 +75,13 @@ impl<H: Host> SharedPool<H> {
             Poll::Pending
         })
         .await;
-        // From here on the place is given back by its own end.
+        // From here on, dropping the `Place` gives the place back.
         waiting.state.set(State::Waits);
         drop(asks);
         Place(self)
     }
 
-    /// Gives up an idle connection if one more than there may be would be open.
+    /// Closes an idle connection if one more would exceed the limit.
     pub(crate) fn make_room(&self) {
         let used = self.most - self.free.get();
         let idle = (self.most - used) as usize;
@@ -108,7 +108,7 @@ impl<H: Host> Drop for Place<'_, H> {
     }
 }
 
-/// Asks for a place. Dropping it while it waits takes it out of the queue.
+/// A waiting request for a place. Dropping it while it waits removes it from the queue.
 struct Asking<'a, H: Host> {
     pool: &'a SharedPool<H>,
     waiting: &'a Waiting,

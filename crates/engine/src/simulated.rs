@@ -1,8 +1,8 @@
-//! The engine on the simulated loop, where time is virtual: every arrival and every count exact.
+//! The engine on the simulated loop, where time is virtual: every arrival and every count is exact.
 //!
 //! A [`World`](world::World) runs a plan's workers against a scripted [`Server`](server::Server)
-//! and gives back what [`Ran`](ran::Ran); whatever a test asserts, each run also holds the promises
-//! that hold for all runs.
+//! and returns the result, [`Ran`](ran::Ran); in addition to a test's own assertions, the
+//! invariants of all runs are checked for each run.
 
 mod mix;
 pub(crate) mod plans;

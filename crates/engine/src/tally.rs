@@ -1,10 +1,10 @@
-//! Tallies: what a scenario counts beside what the engine records of every exchange.
+//! Tallies: counts of a scenario in addition to the engine's record of every exchange.
 //!
 //! A worker takes its scenario's [tally](crate::Scenario::take_tally) at the end of each interval
-//! and sends it with the interval's snapshot. Tallies are merged where snapshots are merged, and
-//! come out of the run as [`Event::Tally`](crate::Event::Tally). The engine knows no tally's type:
-//! the scenario that makes one and the observer that reads it do. Another process sends tallies as
-//! JSON; whoever reads its reports names the type by a [`TallyCodec`].
+//! and sends it with the interval's snapshot. Tallies are merged together with snapshots, and leave
+//! the run as [`Event::Tally`](crate::Event::Tally). The engine does not know the type of a tally:
+//! the scenario that creates it and the observer that reads it do. Another process sends tallies as
+//! JSON; the reader of its reports names the type by a [`TallyCodec`].
 
 use loadline_record::Snapshot;
 use serde::de::DeserializeOwned;
@@ -13,25 +13,25 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::any::{Any, type_name};
 use std::fmt;
 
-/// Counts that can be added up, in whatever order they come from the workers.
+/// Counts that can be added up, in any order in which the workers send them.
 pub trait Tally: Send + Serialize + DeserializeOwned + 'static {
-    /// Adds all that the other one holds.
+    /// Adds the counts of another tally.
     fn merge(&mut self, other: Self);
 
-    /// Adds to the snapshot of its interval what Loadline's own outputs have of it. Called once,
-    /// with the tallies of all workers merged.
+    /// Adds to the snapshot of its interval the counts that Loadline's own outputs report. Called
+    /// once, with the merged tallies of all workers.
     fn add_to(&self, snapshot: &mut Snapshot) {
         let _ = snapshot;
     }
 }
 
-/// A tally whose type is known to those who make and read it.
+/// A tally whose type only its creator and its readers know.
 pub struct AnyTally(Held);
 
 enum Held {
-    /// One of this process.
+    /// A tally of this process.
     Own(Box<dyn Erased>),
-    /// One of another process, as it came.
+    /// A tally of another process, still encoded.
     Encoded(Box<RawValue>),
 }
 
@@ -66,13 +66,13 @@ impl<T: Tally> Erased for T {
 }
 
 impl AnyTally {
-    /// This tally without its type.
+    /// Wraps a tally, which hides its type.
     pub fn new<T: Tally>(tally: T) -> Self {
         AnyTally(Held::Own(Box::new(tally)))
     }
 
-    /// The tally, if it is of this type; one of another process once it is
-    /// [decoded](TallyCodec::decode).
+    /// Returns the tally, if it is of this type; a tally of another process must be
+    /// [decoded](TallyCodec::decode) first.
     pub fn get<T: Tally>(&self) -> Option<&T> {
         match &self.0 {
             Held::Own(own) => (&**own as &dyn Any).downcast_ref(),
@@ -80,7 +80,7 @@ impl AnyTally {
         }
     }
 
-    /// Adds all that the other one holds. Both are decoded, and of one type.
+    /// Adds the counts of another tally. Both are decoded, and of one type.
     ///
     /// # Panics
     /// If they are of two types.
@@ -90,14 +90,14 @@ impl AnyTally {
         }
     }
 
-    /// Adds to the snapshot of its interval what Loadline's own outputs have of it.
+    /// Adds to the snapshot of its interval the counts that Loadline's own outputs report.
     pub(crate) fn add_to(&self, snapshot: &mut Snapshot) {
         if let Held::Own(own) = &self.0 {
             (**own).add_to(snapshot);
         }
     }
 
-    /// Adds a tally to the sum of others, of which there may be none yet.
+    /// Adds a tally to the sum of others, which may be empty.
     pub(crate) fn add(sum: &mut Option<AnyTally>, tally: Option<AnyTally>) {
         match (sum, tally) {
             (Some(sum), Some(tally)) => sum.merge(tally),
@@ -134,17 +134,17 @@ impl fmt::Debug for AnyTally {
     }
 }
 
-/// Reads tallies of one type that come from another process.
+/// Decodes tallies of one type that another process sent.
 #[derive(Clone, Copy, Debug)]
 pub struct TallyCodec(fn(&RawValue) -> serde_json::Result<AnyTally>);
 
 impl TallyCodec {
-    /// The codec of this type of tally.
+    /// Returns the codec of this type of tally.
     pub fn of<T: Tally>() -> Self {
         TallyCodec(|encoded| serde_json::from_str(encoded.get()).map(AnyTally::new::<T>))
     }
 
-    /// Decodes a tally that came from another process.
+    /// Decodes a tally that another process sent.
     ///
     /// # Errors
     /// If it is not of the codec's type.

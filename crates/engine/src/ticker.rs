@@ -1,5 +1,5 @@
-//! What a worker gets tick by tick: the difference of a count that is kept anyway, taken when the
-//! supervisor wakes for what it has to do anyway. Requests know nothing of it.
+//! Ticks of a worker: differences of a count that exists anyway, taken when the supervisor wakes up
+//! for other reasons. The path of a request is not affected.
 
 use crate::event::Tick;
 
@@ -7,16 +7,16 @@ use crate::event::Tick;
 #[derive(Debug)]
 pub(crate) struct Ticker {
     length_ns: u64,
-    /// When the running tick began.
+    /// The begin of the current tick.
     since_ns: u64,
-    /// What was answered in the running interval before the running tick.
+    /// The responses of the current interval before the current tick.
     counted: u64,
-    /// What was answered in the running tick before the running interval.
+    /// The responses of the current tick before the current interval.
     carried: u64,
 }
 
 impl Ticker {
-    /// The first tick begins at `begin_ns`; each is at least `length_ns` long.
+    /// Creates a ticker whose first tick begins at `begin_ns`; each is at least `length_ns` long.
     pub(crate) fn new(begin_ns: u64, length_ns: u64) -> Self {
         Ticker {
             length_ns,
@@ -26,12 +26,13 @@ impl Ticker {
         }
     }
 
-    /// When the running tick may end.
+    /// Returns the earliest end of the current tick.
     fn due_ns(&self) -> u64 {
         self.since_ns.saturating_add(self.length_ns)
     }
 
-    /// Ends the tick if its time is over. `answered` is what the running interval has got so far.
+    /// Ends the tick if its time is over. `answered` is the number of responses in the current
+    /// interval so far.
     pub(crate) fn tick(&mut self, now_ns: u64, answered: u64) -> Option<Tick> {
         if now_ns < self.due_ns() {
             return None;
@@ -46,7 +47,7 @@ impl Ticker {
         Some(tick)
     }
 
-    /// The interval ends with this many responses; the tick goes on in the next one.
+    /// Ends the interval, which has this many responses; the tick continues in the next one.
     pub(crate) fn end_interval(&mut self, answered: u64) {
         self.carried += answered - self.counted;
         self.counted = 0;
@@ -71,7 +72,7 @@ mod tests {
         assert_eq!(ticker.tick(150, 4), tick(100, 4));
         assert_eq!(ticker.tick(260, 9), tick(110, 5));
         ticker.end_interval(12);
-        // The tick goes on over the interval's end.
+        // The tick continues over the interval's end.
         assert_eq!(ticker.tick(360, 2), tick(100, 5));
         ticker.end_interval(2);
         ticker.end_interval(0);

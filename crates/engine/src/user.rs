@@ -1,4 +1,4 @@
-//! One virtual user: its connections, the starts it has taken, and when it is free.
+//! One virtual user: its connections, the starts it has taken, and the time since which it is free.
 
 use crate::activity::Activity;
 use crate::backoff::Backoff;
@@ -15,46 +15,47 @@ use std::rc::Rc;
 /// One virtual user: a behaviour with its own connections.
 pub(crate) struct User<H: Host> {
     pub(crate) worker: Rc<Worker<H>>,
-    /// Which user of the scenario it is, over all workers.
+    /// The number of the user within the scenario, over all workers.
     pub(crate) number: u32,
-    /// The idle connections of its own.
+    /// The idle connections of this user alone.
     pub(crate) own: Pool<H>,
-    /// The local address of its new connections, where it has one of its own.
+    /// The local address of its new connections, if it has set one.
     pub(crate) local: Cell<Option<IpAddr>>,
-    /// Whether its new connections take any certificate.
+    /// True if its new connections skip certificate verification.
     pub(crate) trusts_anyone: Cell<bool>,
-    /// Where its bytes of TLS are counted, if somebody asks.
+    /// The byte counts of its TLS connections, if requested.
     pub(crate) encrypted: OnceCell<Rc<Traffic>>,
     /// The connection of HTTP/2 that carried its last request.
     http2: RefCell<Option<Rc<Http2Connection>>>,
-    /// Its own connections of HTTP/2, where servers choose the version.
+    /// Its own connections of HTTP/2, if servers choose the version.
     negotiation: OnceCell<Box<Negotiation>>,
-    /// Starts of the iteration that no exchange has taken yet, the earliest last.
+    /// The starts of the iteration that no exchange has taken yet, the earliest last.
     pub(crate) starts: RefCell<Vec<Start>>,
-    /// Whether its behaviour sends what it is to send first without work of its own.
+    /// True if its behaviour sends its first request without work of its own.
     pub(crate) is_prompt: Cell<bool>,
-    /// Since when it has been free for the next start: since its last response came, by the clock
-    /// that ends exchanges, so that a worker which reads that late is not taken for a target.
+    /// The instant since which the user is free for the next start: the arrival of its last
+    /// response, on the clock that ends exchanges, so that a worker which reads it late is not
+    /// mistaken for a slow target.
     pub(crate) free_ns: Cell<u64>,
-    /// Its last pause: when it ended, and since when it had been free before.
+    /// Its last pause: the end of the pause, and the instant since which the user was free before.
     last_pause: Cell<(u64, u64)>,
     pub(crate) activity: Activity,
     pub(crate) backoff: Backoff,
-    /// How often the load had been changed when the starts were taken.
+    /// The number of changes of the load when the starts were taken.
     pub(crate) changes: Cell<usize>,
 }
 
-/// A start that the schedule has given. Nanoseconds on the host's clock.
+/// A start from the schedule. Nanoseconds on the host's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start {
-    /// When it was to be.
+    /// The intended instant.
     pub(crate) intended_ns: u64,
-    /// When it was due and this user was free to take it.
+    /// The instant at which it was due and this user was free to take it.
     pub(crate) ready_ns: u64,
 }
 
 impl Start {
-    /// The start of an exchange that the schedule knows nothing of: it is not delayed.
+    /// Creates the start of an exchange that is not in the schedule: it is not delayed.
     pub(crate) fn undelayed(at_ns: u64) -> Self {
         Start {
             intended_ns: at_ns,
@@ -84,7 +85,7 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// The idle connections that it may use.
+    /// Returns the idle connections that it may use.
     #[inline]
     pub(crate) fn pool(&self) -> &Pool<H> {
         match &self.worker.shared {
@@ -93,8 +94,8 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// A connection of HTTP/2 to an endpoint that has room for a stream: that of its last request,
-    /// if it can.
+    /// Returns a connection of HTTP/2 to an endpoint that has room for a stream: that of its last
+    /// request, if possible.
     pub(crate) fn http2_connection(&self, endpoint: usize) -> Option<Rc<Http2Connection>> {
         if let Some(last) = self.http2.take()
             && last.takes(endpoint)
@@ -104,12 +105,12 @@ impl<H: Host> User<H> {
         self.worker.http2.as_ref()?.with_room(endpoint)
     }
 
-    /// Its next request goes over this connection, if it can.
+    /// Keeps a connection for its next request.
     pub(crate) fn keep_http2_connection(&self, connection: Rc<Http2Connection>) {
         self.http2.replace(Some(connection));
     }
 
-    /// Its own connections of HTTP/2, where servers choose the version.
+    /// Returns its own connections of HTTP/2, if servers choose the version.
     pub(crate) fn negotiation(&self) -> &Negotiation {
         self.negotiation.get_or_init(|| {
             let settings = self.worker.dialler.settings();
@@ -117,8 +118,8 @@ impl<H: Host> User<H> {
         })
     }
 
-    /// A connection of its own to an endpoint was dialled; says whether it takes the place of a
-    /// lost one.
+    /// Counts a connection of its own to an endpoint that was dialled. Returns true if it replaces
+    /// a lost one.
     pub(crate) fn replaces(&self, endpoint: usize) -> bool {
         let negotiation = self.negotiation.get();
         self.pool().replaces(endpoint) || negotiation.is_some_and(|own| own.pool.replaces(endpoint))
@@ -132,7 +133,7 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// Closes an idle connection where one more than it may keep would be open.
+    /// Closes an idle connection if one more would exceed its limit.
     pub(crate) fn make_room(&self) {
         match &self.worker.shared {
             None => self.own.make_room(self.worker.most_kept),
@@ -140,8 +141,8 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// A place among the connections that users share, for which it waits until one is free; `None`
-    /// where each user has its own.
+    /// Waits for a place among the connections that users share; returns `None` if each user has
+    /// its own.
     pub(crate) async fn place(&self) -> Option<Place<'_, H>> {
         let shared = self.worker.shared.as_ref()?;
         if let Some(place) = shared.try_place() {
@@ -153,46 +154,46 @@ impl<H: Host> User<H> {
         Some(place)
     }
 
-    /// Whether the window is over and nothing more is begun. Behind it only starts that the
-    /// schedule has given already are.
+    /// True if the window is over and nothing more is begun. After the window only starts that the
+    /// schedule has already given are begun.
     pub(crate) fn is_drained(&self) -> bool {
         self.worker.draining.get() && !self.has_due_start()
     }
 
-    /// Whether the schedule has given it a start that no exchange has taken yet.
+    /// True if it has a start from the schedule that no exchange has taken yet.
     fn has_due_start(&self) -> bool {
         self.worker.pacer.is_open() && !self.starts.borrow().is_empty()
     }
 
-    /// A request of its was refused because the window is over: it has ended, as soon as what it
-    /// has in flight has.
+    /// Marks that a request was refused because the window is over: the user ends as soon as its
+    /// exchanges in flight have ended.
     pub(crate) fn refuse(&self) {
         self.activity.is_refused.set(true);
         self.end_if_refused();
     }
 
-    /// Has its worker not wait for it any more, if it was refused a request and has none in flight.
+    /// Ends the user for its worker, if a request was refused and none is in flight.
     pub(crate) fn end_if_refused(&self) {
         if self.activity.is_refused.get() && !self.activity.has_flights() {
             self.end();
         }
     }
 
-    /// Has its worker not wait for it any more.
+    /// Ends the user for its worker, which no longer waits for it.
     pub(crate) fn end(&self) {
         if !self.activity.has_ended.replace(true) {
             self.worker.user_ended();
         }
     }
 
-    /// It has been free since then for what the iteration has not sent yet.
+    /// Sets the instant since which it is free for the unsent requests of the iteration.
     pub(crate) fn set_free_since(&self, at_ns: u64) {
         self.free_ns.set(at_ns);
         self.put_off_starts();
     }
 
-    /// What the iteration has not sent yet had to wait for what was done before: in a closed load
-    /// it starts now, in an open one it could not before the user was free.
+    /// Postpones the unsent starts of the iteration after earlier work: in a closed load they start
+    /// now, in an open load they were not ready before the user was free.
     fn put_off_starts(&self) {
         let mut starts = self.starts.borrow_mut();
         if starts.is_empty() {
@@ -207,10 +208,10 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// Waits. In a closed load what the iteration has not sent yet starts after that.
+    /// Waits. In a closed load the unsent requests of the iteration start after that.
     pub(crate) async fn pause(&self, duration_ns: u64) {
         if !self.worker.pacer.is_open() {
-            // Nothing was asked of the target yet that could be waited for.
+            // No request was sent to the target yet for which the user could wait.
             self.activity.since_ns.set(None);
         }
         let until_ns = self.worker.host.now_ns().saturating_add(duration_ns);
@@ -219,7 +220,7 @@ impl<H: Host> User<H> {
         self.set_free_since(until_ns);
     }
 
-    /// When its last response came, whatever pauses there were behind it.
+    /// Returns the arrival of its last response, regardless of later pauses.
     pub(crate) fn answered_ns(&self) -> u64 {
         match (self.free_ns.get(), self.last_pause.get()) {
             (free_ns, (ended_ns, before_ns)) if free_ns == ended_ns => before_ns,
@@ -228,7 +229,7 @@ impl<H: Host> User<H> {
     }
 }
 
-/// One of those that a number counts, until it is dropped.
+/// An increment of a counter, until it is dropped.
 pub(crate) struct Counted<'a>(&'a Cell<u32>);
 
 impl<'a> Counted<'a> {

@@ -37,134 +37,138 @@ use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 use std::task::Waker;
 
-/// Exchanges that are logged in one message, at most: an interval ends one, too.
+/// The most exchanges that are logged in one message; the end of an interval also ends a message.
 const LOG_BATCH: usize = 4096;
 
-/// What a worker tells while the run lasts.
+/// A report of a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     Interval {
         snapshot: Box<Snapshot>,
-        /// What the scenario counted since its last tally.
+        /// The scenario's counts since its last tally.
         tally: Option<AnyTally>,
-        /// Until when the schedule was followed: the interval's end, or when the run was stopped.
-        /// Nanoseconds from the begin of the load.
+        /// The instant up to which the schedule was followed: the interval's end, or the stop of
+        /// the run. Nanoseconds from the begin of the load.
         followed_ns: u64,
-        /// The changes of the load that the worker heard of since the last interval it told.
+        /// The changes of the load that the worker received since the last reported interval.
         changes: Vec<Heard>,
     },
     Log(Vec<Exchange>),
-    /// What the scenario counted so far in the interval.
+    /// The scenario's counts since its last tally, before the end of the interval.
     Tally(AnyTally),
-    /// The last word of a worker.
+    /// The last report of a worker.
     Done(Done),
-    /// The last word of a worker that did not come to the end.
+    /// The last report of a worker that did not reach the end.
     Lost(WorkerFailure),
 }
 
-/// A change of the load that a worker heard of.
+/// A change of the load that a worker received.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Heard {
-    /// Its number among the run's changes, from 0.
+    /// The number of the change in the run, from 0.
     pub(crate) number: usize,
-    /// The change, with the instant from which it holds for this worker.
+    /// The change, with the instant from which it applies to this worker.
     pub(crate) change: Change,
 }
 
-/// How a worker ended.
+/// The end of a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Done {
-    /// All its users had run to their end, as opposed to being cut off.
+    /// True if all its users had finished, false if some were cut off.
     pub(crate) complete: bool,
     pub(crate) stopped: bool,
     pub(crate) unfinished: Box<Unfinished>,
 }
 
-/// What the users of one worker share.
+/// The state that the users of one worker share.
 pub(crate) struct Worker<H: Host> {
     pub(crate) host: H,
     pub(crate) dialler: Dialler<H>,
     pub(crate) recorder: RefCell<Recorder>,
-    /// The tags of all its series, where it belongs to one scenario of several.
+    /// The tags of all its series, if it belongs to one scenario of several, or the scenario has
+    /// tags.
     pub(crate) series_tags: Option<BTreeMap<String, String>>,
     pub(crate) pacer: Pacer,
-    /// Whether its users pace themselves.
+    /// True if its users pace themselves.
     pub(crate) paces_itself: bool,
-    /// The last head of a response: the next one is often the same.
+    /// The last head of a response: the next one is often identical.
     pub(crate) heads: RefCell<HeadMemo>,
     pub(crate) keepalive: bool,
-    /// The connections of all its users, where each has none of its own.
+    /// The connections of all its users, if they share connections.
     pub(crate) shared: Option<SharedPool<H>>,
-    /// The connections of all its users, where they speak HTTP/2.
+    /// The connections of all its users, if they use HTTP/2.
     pub(crate) http2: Option<Rc<Http2Pool>>,
-    /// Whether composed requests go out over HTTP/2 where their servers choose that.
+    /// True if composed requests are sent over HTTP/2 when their servers choose it.
     pub(crate) negotiates: bool,
     /// The endpoints whose servers have chosen HTTP/1.1.
     pub(crate) http1_endpoints: RefCell<HashSet<usize>>,
-    /// How many connections a user keeps at most, each to another endpoint.
+    /// The most connections that a user keeps, each to another endpoint.
     pub(crate) most_kept: usize,
-    /// Connections that their servers may close.
+    /// Connections that their servers may close first.
     pub(crate) lingering: Lingering,
-    /// Whether users wait after a dial that failed.
+    /// True if users wait after a dial that failed.
     pub(crate) backs_off: bool,
     pub(crate) timeout_ns: u64,
-    /// How long what is unfinished is waited for behind the window.
+    /// The time after the window for which unfinished exchanges are awaited.
     drain_ns: u64,
-    /// The drain ends as soon as everything unfinished is older than it is long.
+    /// True if the drain ends as soon as every unfinished exchange is older than the drain's
+    /// length.
     drains_to_age: bool,
-    /// Whether a response is waited for beyond that.
+    /// True if a response is awaited after its timeout.
     pub(crate) awaits_late: bool,
-    /// Whether the responses of a batch are received together.
+    /// True if the responses of a batch are received together.
     pub(crate) gathers_batches: bool,
-    /// Which exchanges are split by the kernel's clock.
+    /// The selection of the exchanges that are split by the kernel's timestamps.
     pub(crate) sampling: Sampling,
     coalescing: OpenLoadCoalescing,
-    /// When the load began, on the host's clock.
+    /// The begin of the load, on the host's clock.
     pub(crate) begin_ns: Cell<u64>,
-    /// When the measured part begins: the zero of everything recorded.
+    /// The begin of the measured part: the zero of all recorded times.
     pub(crate) zero_ns: Cell<u64>,
-    /// Nothing new is begun any more: the run was stopped from outside, or the worker by a user.
+    /// True if nothing new is begun, because the run was stopped from outside, or the worker by a
+    /// user.
     pub(crate) stopping: Cell<bool>,
-    /// The window is over: nothing is begun any more but arrivals that fell due in it.
+    /// True if the window is over: nothing is begun any more except arrivals that fell due in it.
     pub(crate) draining: Cell<bool>,
-    /// The run is over, and what is in flight is left there.
+    /// True if the run is over: exchanges in flight remain in flight.
     pub(crate) is_cut_off: Cell<bool>,
-    /// Iterations that users have begun.
+    /// The number of iterations that users have begun.
     pub(crate) iterations: Cell<u64>,
     /// Arrivals of an open load that were due and not sent at once.
     pub(crate) backlog: Backlog,
-    /// When one of its users was free, where arrivals that find none are dropped.
+    /// The times at which a user was free, if arrivals that find none are dropped.
     free_users: FreeUsers,
-    /// Users beside those of the load.
+    /// Users in addition to those of the load.
     pub(crate) guests: Guests<H>,
-    /// Users that have not ended, and the most there may be.
+    /// The number of users that have not ended.
     users: Cell<u32>,
-    /// Users that rest until the end.
+    /// The number of users that rest until the end.
     resting: Cell<u32>,
-    /// Users that wait between two iterations.
+    /// The number of users that wait between two iterations.
     thinking: Cell<u32>,
     most_users: u32,
-    /// Closed-loop slots: of the users that an open load began with, those that would be idle if
-    /// there were no others. A closed loop would leave out what finds no slot.
+    /// Closed-loop slots: the number of initial users of an open load that would be idle if there
+    /// were no others. A closed loop would omit an arrival that finds no slot.
     closed_loop_slots: Cell<u32>,
-    /// Whether its users have the loop to themselves: there is one scenario alone.
+    /// True if there is only one scenario, so that its users have the loop to themselves.
     is_alone: bool,
     supervisor: RefCell<Option<Waker>>,
-    /// Whether a user wants the scenario's tally to be reported before its interval ends.
+    /// True if a user requested that the scenario's tally be reported before its interval ends.
     pub(crate) is_tally_due: Cell<bool>,
     log: Option<RefCell<Vec<Exchange>>>,
     send: Box<dyn Fn(Report)>,
 }
 
 impl<H: Host> Worker<H> {
-    /// Whether there is more than the send that an exchange is timed from: a schedule, the load's
-    /// or that of each user.
+    /// True if exchanges are timed from a schedule, the load's or that of each user, and not only
+    /// from the send.
     #[inline]
     pub(crate) fn times_from_schedule(&self) -> bool {
         self.pacer.is_open() || self.paces_itself
     }
 
-    /// Tells of an exchange of the measured part, and whether a closed loop would have left it out.
+    /// Records an exchange of the measured part; `is_omitted` is true if a closed loop would have
+    /// omitted it.
     #[inline]
     pub(crate) fn record(&self, exchange: &Exchange, series: SeriesId, is_omitted: bool) {
         let mut recorder = self.recorder.borrow_mut();
@@ -183,7 +187,7 @@ impl<H: Host> Worker<H> {
         }
     }
 
-    /// Tells of the exchanges that were logged and not told yet, if there are any.
+    /// Reports the exchanges that were logged and not yet reported, if there are any.
     pub(crate) fn flush_log(&self) {
         if let Some(log) = &self.log {
             let mut log = log.borrow_mut();
@@ -198,7 +202,7 @@ impl<H: Host> Worker<H> {
         (self.send)(Report::Log(batch));
     }
 
-    /// Takes a closed-loop slot; false if none is left.
+    /// Takes a closed-loop slot; returns false if none is left.
     #[inline]
     pub(crate) fn take_closed_loop_slot(&self) -> bool {
         let idle = self.closed_loop_slots.get();
@@ -211,7 +215,7 @@ impl<H: Host> Worker<H> {
         self.closed_loop_slots.set(self.closed_loop_slots.get() + 1);
     }
 
-    /// Counts a connection on which more bytes came than its answers' lengths told.
+    /// Counts a connection that received more bytes than its responses declared.
     #[cold]
     pub(crate) fn extra_bytes(&self) {
         if self.host.now_ns() >= self.zero_ns.get() {
@@ -230,14 +234,14 @@ impl<H: Host> Worker<H> {
         recorder.dialled(&loadline_record::Dial { connect_ns, tls_ns });
     }
 
-    /// Whether bytes that go or come belong to the measured part of the run.
+    /// True if bytes sent or received now belong to the measured part of the run.
     pub(crate) fn counts_bytes(&self) -> bool {
         let begin_ns = self.begin_ns.get();
         begin_ns > 0 && self.host.now_ns() >= self.zero_ns.get()
     }
 
-    /// A user waits for more than one whole response: the loop reads what comes at once, until the
-    /// supervisor sets the coalescing again.
+    /// Suspends coalescing, because a user waits for more than one whole response: the loop reads
+    /// all bytes as they arrive, until the supervisor sets the coalescing again.
     #[inline]
     pub(crate) fn suspend_coalescing(&self) {
         if self.coalescing.suspend() && self.pacer.is_open() && self.is_alone {
@@ -245,10 +249,10 @@ impl<H: Host> Worker<H> {
         }
     }
 
-    /// When an arrival will find no user free, should none become so until then; `None` if nothing
-    /// is to be done then: there may be no more users, and it is not dropped. A free user takes the
-    /// next arrival at once and waits for it, so one that nobody has taken is one for which nobody
-    /// is free, unless the worker is late.
+    /// Returns the instant at which an arrival will find no user free, if none becomes free until
+    /// then; `None` if that requires no action, because no user can be added and the arrival is not
+    /// dropped. A free user takes the next arrival at once and waits for it, so if an arrival is
+    /// not taken, no user is free, unless the worker is late.
     fn next_shortage_ns(&self) -> Option<u64> {
         let is_heeded = self.may_grow() || self.pacer.drops_late;
         let is_awaited = is_heeded && !self.stopping.get();
@@ -256,7 +260,7 @@ impl<H: Host> Worker<H> {
         Some(self.begin_ns.get().saturating_add(untaken_ns))
     }
 
-    /// A user begins an iteration.
+    /// Counts a user that begins an iteration.
     #[inline]
     pub(crate) fn one_is_busy(&self) {
         if self.pacer.drops_late {
@@ -264,7 +268,7 @@ impl<H: Host> Worker<H> {
         }
     }
 
-    /// A user is free: it is new, or its iteration has ended.
+    /// Counts a user that becomes free: it is new, or its iteration has ended.
     #[inline]
     pub(crate) fn one_is_free(&self) {
         if self.pacer.drops_late {
@@ -275,9 +279,9 @@ impl<H: Host> Worker<H> {
         }
     }
 
-    /// Drops the arrivals up to this instant that found no user free, where that is asked for;
-    /// those that found one, which the worker did not get to in time, stay. Where the worker
-    /// `was_stalled`, nobody knows when a user became free that is so behind the stall.
+    /// Drops the arrivals up to this instant that found no user free, if the plan requires it;
+    /// arrivals that found one, but were not handled in time by the worker, stay. If the worker
+    /// `was_stalled`, it is unknown when a user became free that is free after the stall.
     fn drop_late(&self, now_ns: u64, was_stalled: bool) {
         if !self.pacer.drops_late || self.stopping.get() {
             return;
@@ -292,35 +296,35 @@ impl<H: Host> Worker<H> {
         users.forget();
     }
 
-    /// Whether there may be one more user.
+    /// True if one more user may be added.
     fn may_grow(&self) -> bool {
         self.users.get() < self.most_users
     }
 
-    /// Whether there is nothing left to wait for: a load that has run out of arrivals or users
-    /// before its time is over goes on to its end.
+    /// True if there is nothing left to wait for: a load that has run out of arrivals or users
+    /// before its time is over continues to its end.
     fn is_over(&self) -> bool {
         let for_good = self.stopping.get() || self.draining.get() || self.pacer.is_spent();
         self.all_rest() && (for_good || self.pacer.end_ns == u64::MAX || self.has_begun_all())
     }
 
-    /// Whether nothing more is begun in a load whose users may end before its time: each of them
-    /// has a number of iterations, or it is the time in which they finish what they have begun.
+    /// True if nothing more is begun in a load whose users may end before its time: each of them
+    /// has a number of iterations, or it is the time in which they finish their iterations.
     fn has_begun_all(&self) -> bool {
         let last_ns = self.begin_ns.get().saturating_add(self.pacer.end_ns);
         let finishes = self.pacer.graceful_ns > 0 && self.host.now_ns() >= last_ns;
         finishes || self.pacer.iterations_per_user.is_some()
     }
 
-    /// When the load is over, the time in which its users finish what they have begun included.
+    /// Returns the end of the load, including the time in which its users finish their iterations.
     fn over_ns(&self) -> u64 {
         let load_ns = self.pacer.end_ns.saturating_add(self.pacer.graceful_ns);
         self.begin_ns.get().saturating_add(load_ns)
     }
 
-    /// Whether no user does anything any more.
+    /// True if no user is active any more.
     fn all_rest(&self) -> bool {
-        // What the others have taken leaves nothing to those that think.
+        // If the budget is spent, there is nothing left for users that are thinking.
         let idle = match self.pacer.is_spent() {
             true => self.thinking.get(),
             false => 0,
@@ -328,7 +332,7 @@ impl<H: Host> Worker<H> {
         self.users.get() == self.resting.get() + idle
     }
 
-    /// A user waits between two iterations, until what this returns is dropped.
+    /// Counts a user that waits between two iterations, until the returned value is dropped.
     pub(crate) fn one_thinks(&self) -> Counted<'_> {
         let thinks = Counted::in_number(&self.thinking);
         if self.all_rest() {
@@ -337,12 +341,12 @@ impl<H: Host> Worker<H> {
         thinks
     }
 
-    /// Users that are not between two iterations.
+    /// Returns the number of users that are not between two iterations.
     fn unthinking(&self) -> u32 {
         self.users.get().saturating_sub(self.thinking.get())
     }
 
-    /// A user rests until the end.
+    /// Counts a user that rests until the end.
     pub(crate) fn one_rests(&self) {
         self.resting.set(self.resting.get() + 1);
         if self.all_rest() {

@@ -1,5 +1,4 @@
-//! A composed request in the bytes that go out: over HTTP/1.1, or over the version that its server
-//! chooses.
+//! The bytes of a composed request: for HTTP/1.1, or for the version that its server chooses.
 
 use crate::behaviour::{Batch, Observer, Part, Resend};
 use crate::exchange::{self, Forms};
@@ -11,8 +10,8 @@ use loadline_reactor::Host;
 use loadline_record::Outcome;
 use loadline_wire::{Expect, InvalidRequest, h2};
 
-/// Fields that speak of a connection of HTTP/1.1 (RFC 9113, section 8.2.2). A request that goes out
-/// over either version has them over HTTP/1.1 only, as it can't know which one that will be.
+/// Fields that concern a connection of HTTP/1.1 (RFC 9113, section 8.2.2). A request that can use
+/// either version contains them in its HTTP/1.1 form only.
 const OF_HTTP1: [&str; 6] = [
     "Connection",
     "Keep-Alive",
@@ -22,13 +21,13 @@ const OF_HTTP1: [&str; 6] = [
     "Upgrade",
 ];
 
-/// A composed request as it goes out from the users of one worker.
+/// A composed request in the form in which the users of one worker send it.
 #[derive(Clone, Debug)]
 pub struct WrittenComposed {
     endpoint: usize,
-    /// What goes out over HTTP/1.1.
+    /// The bytes over HTTP/1.1.
     bytes: Vec<u8>,
-    /// What goes out over HTTP/2, if the server may choose that.
+    /// The request over HTTP/2, if the server may choose that.
     http2: Option<h2::Request>,
     expect: Expect,
     resend: Resend,
@@ -52,12 +51,12 @@ impl WrittenComposed {
         })
     }
 
-    /// The same, which is sent once more when this says.
+    /// Returns the same request with this condition for sending it again.
     pub(crate) fn resent_if(self, resend: Resend) -> Self {
         WrittenComposed { resend, ..self }
     }
 
-    /// Sends it and waits for its response; returns how the exchange ended.
+    /// Sends the request and waits for its response; returns the outcome of the exchange.
     pub(crate) async fn send<H: Host, O: Observer>(
         &self,
         user: &User<H>,
@@ -100,7 +99,7 @@ impl WrittenComposed {
     }
 }
 
-/// The same request without the fields that HTTP/2 has no place for.
+/// Returns the same request without the fields that HTTP/2 does not allow.
 fn without_http1<'a>(outgoing: &Outgoing<'a>) -> Outgoing<'a> {
     let is_of_http1 = |name: &str| {
         OF_HTTP1

@@ -1,6 +1,6 @@
-//! A long list of requests of which each is written when it is sent: a few bytes that all lines
-//! share, its path, and what all share again. That takes no allocation, and touches less memory
-//! than bytes that were written before the run.
+//! A long list of requests, each of which is written when it is sent: a prefix that all lines
+//! share, its path, and a shared suffix. That needs no allocation, and touches less memory than
+//! bytes that were written before the run.
 
 use crate::behaviour::Part;
 use crate::written_request::{WrittenRequest, requested_of};
@@ -8,19 +8,19 @@ use loadline_metrics::SeriesId;
 use loadline_plan::{Connection, ListLines, Plan};
 use std::sync::Arc;
 
-/// A long list, with its templates in the bytes that go out.
+/// A long list, with its templates as written bytes.
 #[derive(Debug)]
 pub(crate) struct WrittenList {
     lines: Arc<ListLines>,
-    /// Where the path of each template stands among its bytes.
+    /// The range of the path in the bytes of each template.
     paths: Vec<std::ops::Range<usize>>,
     /// The series of each line.
     series: Vec<SeriesId>,
 }
 
 impl WrittenList {
-    /// The list of a plan, if it has one that can be written line by line. `ids` are the series of
-    /// its lines.
+    /// Creates the list of a plan, if it has one that can be written line by line. `ids` are the
+    /// series of its lines.
     pub(crate) fn new(plan: &Plan, ids: Vec<SeriesId>) -> Option<WrittenList> {
         let lines = plan.list_lines()?;
         let templates = plan.requests.iter();
@@ -33,17 +33,17 @@ impl WrittenList {
         })
     }
 
-    /// How many requests it has.
+    /// Returns the number of requests.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// The template of a line.
+    /// Returns the index of the template of a line.
     pub(crate) fn template(&self, index: usize) -> usize {
         self.lines.line(index).0
     }
 
-    /// Appends a line to `bytes`, but for a long body; returns what is known of it.
+    /// Appends a line to `bytes`, without a long body; returns its properties.
     #[inline]
     pub(crate) fn write(
         &self,
@@ -65,16 +65,16 @@ impl WrittenList {
     }
 }
 
-/// Whether the lines of a plan's list can be written when they are sent: as HTTP/1.1, by users who
-/// add nothing of their own. Others have them written out.
+/// True if the lines of a plan's list can be written when they are sent: as HTTP/1.1, by users who
+/// add nothing. Otherwise the list is written out before the run.
 pub(crate) fn is_written_by_line(plan: &Plan, connection: &Connection) -> bool {
     use loadline_plan::HttpVersion::V1_1;
     let is_plain = plan.client.is_plain() && connection.http == V1_1;
     is_plain && plan.part.is_none() && plan.list_lines().is_some_and(has_plain_paths)
 }
 
-/// Whether no path has a byte that can't stand in a request: such a line is refused by its URL when
-/// it is written out.
+/// True if no path has a byte that is not allowed in a request: such a line is rejected with its
+/// URL when it is written out.
 fn has_plain_paths(lines: &Arc<ListLines>) -> bool {
     let visible = |byte: u8| byte > b' ' && byte != 0x7f;
     (0..lines.len()).all(|index| lines.line(index).1.bytes().all(visible))

@@ -1,4 +1,4 @@
-//! A request of the plan in the bytes that go out.
+//! The bytes of a request of the plan.
 
 use crate::behaviour::Part;
 use loadline_metrics::SeriesId;
@@ -9,23 +9,23 @@ use loadline_wire::{
 use std::ops::Range;
 use url::{Position, Url};
 
-/// A body of so many bytes is sent from where it is: a copy of it would cost more than the system
-/// call that sends it apart from its head.
+/// The length from which a body is sent without a copy, in bytes: a copy would cost more than the
+/// separate system call.
 const LONG_BODY: usize = 64 << 10;
 const PROXY_AUTHORIZATION: &str = "Proxy-Authorization";
 
-/// One request as it goes out.
+/// One request in the form in which it is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenRequest {
     /// The endpoint's index in the run's list.
     pub(crate) endpoint: usize,
-    /// What goes out over HTTP/1.1, without a body that is long; empty with HTTP/2.
+    /// The bytes over HTTP/1.1, without a long body; empty with HTTP/2.
     pub(crate) bytes: Vec<u8>,
-    /// A body that is long, which is not copied; empty with HTTP/2.
+    /// A long body, which is not copied; empty with HTTP/2.
     pub(crate) body: Content,
     pub(crate) http2: Option<h2::Request>,
     pub(crate) part: Part,
-    /// How often it is sent in a round of the plan's requests.
+    /// The number of times that it is sent in a round of the plan's requests.
     pub(crate) weight: u64,
 }
 
@@ -78,7 +78,7 @@ impl WrittenRequest {
     }
 }
 
-/// Where path and query of a request stand among its bytes as HTTP/1.1.
+/// Returns the range of path and query in the bytes of a request of HTTP/1.1.
 pub(crate) fn requested_of(request: &Request, connection: &Connection) -> Range<usize> {
     let is_absolute = asked_proxy(&request.url, connection).is_some();
     let target = target_of(&request.url, is_absolute);
@@ -95,21 +95,21 @@ pub(crate) struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// Its bytes on a connection of these settings.
+    /// Writes the request for a connection with these settings.
     pub(crate) fn write(self, connection: &'a Connection) -> Result<Vec<u8>, InvalidRequest> {
         let mut bytes = Vec::new();
         self.with_head(connection, |head| write_request(head, &mut bytes))?;
         Ok(bytes)
     }
 
-    /// As [`write`](Self::write), without the body.
+    /// Writes the request like [`write`](Self::write), without the body.
     fn write_head(self, connection: &'a Connection) -> Result<Vec<u8>, InvalidRequest> {
         let mut bytes = Vec::new();
         self.with_head(connection, |head| write_request_head(head, &mut bytes))?;
         Ok(bytes)
     }
 
-    /// As [`write`](Self::write), for HTTP/2.
+    /// Writes the request like [`write`](Self::write), for HTTP/2.
     pub(crate) fn write_http2(
         self,
         connection: &'a Connection,
@@ -125,7 +125,7 @@ impl<'a> Outgoing<'a> {
     ) -> T {
         let proxy = asked_proxy(self.url, connection);
         let authorization = proxy.and_then(|proxy| proxy.authorization.as_deref());
-        // Who asks the proxy, if the request does not say so itself.
+        // The proxy's credentials, unless the request has its own.
         if let Some(value) = authorization
             && !self.has_header(PROXY_AUTHORIZATION)
         {
@@ -149,12 +149,14 @@ impl<'a> Outgoing<'a> {
     }
 }
 
-/// The proxy that a request is asked of, as opposed to one that opens a tunnel for it.
+/// Returns the proxy that forwards the request itself; `None` if there is none, or it opens a
+/// tunnel.
 fn asked_proxy<'a>(url: &Url, connection: &'a Connection) -> Option<&'a Proxy> {
     connection.proxy.as_ref().filter(|_| url.scheme() == "http")
 }
 
-/// Path and query; with scheme and host before them if a proxy is asked (RFC 9112, section 3.2.2).
+/// Returns path and query; with scheme and host before them if a proxy forwards the request (RFC
+/// 9112, section 3.2.2).
 fn target_of(url: &Url, is_absolute: bool) -> &str {
     let from = if is_absolute {
         Position::BeforeScheme
@@ -164,7 +166,7 @@ fn target_of(url: &Url, is_absolute: bool) -> &str {
     &url[from..Position::AfterQuery]
 }
 
-/// Host and port, the port only where it is not the scheme's.
+/// Returns host and port, the port only if it is not the scheme's default.
 fn authority_of(url: &Url) -> &str {
     &url[Position::BeforeHost..Position::AfterPort]
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const MS: u64 = 1_000_000;
 
-/// A server that answers whatever comes, a request at a time on each connection.
+/// Starts a server that answers everything it receives, a request at a time on each connection.
 fn serve() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
@@ -50,12 +50,12 @@ fn wait_for(worker: &DrivenWorker) {
     assert_eq!(ready, 1, "nothing is due");
 }
 
-/// What came of a run whose workers are driven by this thread.
+/// The result of a run whose workers are driven by this thread.
 struct Driven {
     total: Snapshot,
     reason: EndReason,
     unfinished: Unfinished,
-    /// Turns of all workers.
+    /// The number of turns of all workers.
     turns: u64,
 }
 
@@ -72,7 +72,7 @@ fn drive(plan: &Plan) -> Driven {
     }
     let mut turns = 0;
     for worker in &mut workers {
-        // One after the other: what the others have to do waits for them in their descriptors.
+        // One after the other: pending work of the others waits in their descriptors.
         loop {
             wait_for(worker);
             turns += 1;
@@ -116,8 +116,8 @@ fn deadlines_make_the_descriptor_readable() {
     let counts = driven.total.counts;
     assert_eq!((counts.planned, counts.sent, counts.answered), (50, 50, 50));
     assert_eq!(driven.reason, EndReason::Duration);
-    // Every request has a start, a response and a few turns between; a loop that looked again and
-    // again would have made thousands.
+    // Every request has a start, a response and a few turns between; a busy loop would have made
+    // thousands.
     assert!(driven.turns < 1_000, "{}", driven.turns);
 }
 

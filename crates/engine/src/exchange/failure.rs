@@ -1,4 +1,5 @@
-//! Why an attempt to exchange a batch broke off, and what that means for what is left of it.
+//! The reasons why an attempt to exchange a batch failed, and the consequences for its remaining
+//! requests.
 
 use crate::behaviour::Refusal;
 use crate::pool::OpenConnection;
@@ -9,17 +10,18 @@ use loadline_wire::Malformed;
 use loadline_wire::h2::ErrorCode;
 use std::io;
 
-/// Why a batch did not get all its responses in one attempt.
+/// The reason why a batch did not get all its responses in one attempt.
 pub(super) enum Broken {
-    /// The connection, which had served before, ended without a byte of the next response. Whether
-    /// what is left may be sent once more has to be found out; if not, it has failed so.
+    /// The connection, which had served before, ended without a byte of the next response. The
+    /// caller has to determine whether the remaining requests may be sent again; if not, they fail
+    /// with this failure.
     Ended(Failure),
-    /// The server has closed the connection and read nothing of what is left, or said that it
-    /// processes nothing of it, which is sent once more.
+    /// The server has closed the connection and read nothing of the remaining requests, or
+    /// announced that it processes none of them; they are sent again.
     ClosedByServer,
-    /// The server says that it did not look at what is left, which may be sent once more.
+    /// The server reported the remaining requests as unprocessed; they may be sent again.
     Unprocessed,
-    /// What is left has failed.
+    /// The remaining requests have failed.
     Failed(Failure),
 }
 
@@ -27,11 +29,11 @@ pub(super) enum Broken {
 pub(crate) struct Failure {
     pub(super) kind: ErrorKind,
     pub(super) text: String,
-    /// The system's number for it, if the system told.
+    /// The system's error number, if there is one.
     pub(super) os_error: Option<i32>,
-    /// The server's number for it over HTTP/2, if the server told.
+    /// The server's error code of HTTP/2, if there is one.
     pub(super) code: Option<ErrorCode>,
-    /// What the plan blocks, if it failed for that.
+    /// The rule of the plan that blocks the exchange, if that is the reason.
     pub(super) blocked: Option<Box<Blocked>>,
 }
 
@@ -46,7 +48,8 @@ impl Failure {
         }
     }
 
-    /// The server gave up its stream, or its connection, with this code of HTTP/2.
+    /// Creates the failure of a stream, or connection, that the server ended with this code of
+    /// HTTP/2.
     pub(super) fn given_up(kind: ErrorKind, text: String, code: ErrorCode) -> Self {
         Failure {
             code: Some(code),
@@ -54,12 +57,12 @@ impl Failure {
         }
     }
 
-    /// Its observer does not take the response.
+    /// Creates the failure of a response that its observer refused.
     pub(super) fn refused(refusal: Refusal) -> Self {
         Failure::new(refusal.kind, refusal.reason)
     }
 
-    /// The response was not whole in time.
+    /// Creates the failure of a response that was not complete in time.
     pub(super) fn timeout() -> Self {
         let text = "no complete response within the timeout";
         Failure::new(ErrorKind::Timeout, text)
@@ -81,7 +84,7 @@ impl Failure {
         }
     }
 
-    /// A failure of a connection that was up.
+    /// Creates the failure of an established connection.
     pub(super) fn io(otherwise: ErrorKind, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::TimedOut {
             return Failure::timeout();
@@ -98,7 +101,7 @@ impl Failure {
     }
 }
 
-/// What a failed operation means for what is left of a batch.
+/// Classifies a failed operation: its consequence for the remaining requests of a batch.
 pub(super) fn broken_connection<H: Host>(
     open: &OpenConnection<H>,
     answering: bool,

@@ -1,46 +1,46 @@
-//! The protocol HTTP/1.1: a batch of requests on a connection of its user's.
+//! The protocol HTTP/1.1: a batch of requests on a connection of its user.
 //!
-//! A request is sent once, whatever becomes of it. What a server leaves without a response has
-//! failed, but for requests that it has not read: those are sent once more, their clock running on.
+//! A request is sent once. A request that a server leaves without a response has failed, except if
+//! the server has not read it: then it is sent again, with its clock still running.
 //!
 //! # Sending again
 //!
 //! HTTP/1.1 lets a server close an idle connection at any time, so a close may cross a request on
 //! its way (RFC 9112, section 9.5). The server has read nothing of such a request, and only the
-//! network decides whether the client notes it before or behind its send. It is repaired in both
-//! cases:
+//! network decides whether the client notices the close before or after its send. Both cases are
+//! repaired:
 //!
 //! - A connection that is known to be closed before anything was sent is replaced. *Reconnects*
-//!   counts one, if it had served; nothing is sent twice.
+//!   counts one, if the connection had served; nothing is sent twice.
 //! - A connection that *had served a response before* and ends *without a byte of this response* is
-//!   replaced if the server had ended it before any byte of what is left came to the server's host,
-//!   which the kernel knows
+//!   replaced if the server had ended it before any byte of the remaining requests reached the
+//!   server's host, which the kernel knows
 //!   ([`Socket::came_behind_end`](loadline_reactor::Socket::came_behind_end)). *Reconnects* counts
-//!   one, *resent* each request that had gone out.
+//!   one, *resent* each request that had been sent.
 //!
-//! All else has failed. A server that reads a request and then drops its connection has
-//! acknowledged the request's bytes, or breaks the connection without an end before; either request
-//! may have been processed, and a load test is there to find it. What is not known is taken for
-//! read: over Unix sockets, that is all that was written.
+//! Everything else has failed. A server that reads a request and then drops its connection has
+//! acknowledged the request's bytes, or resets the connection without a preceding end; either
+//! request may have been processed, and a load test exists to find this. If it is unknown whether
+//! bytes were read, they count as read: over Unix sockets, these are all written bytes.
 //!
-//! Of a pipeline the same is asked for what is left behind the last response. One more is known of
-//! it: behind a response that announces the close, the server processes no request that it has
-//! received on the connection (RFC 9112, section 9.6). So what is left then is sent again. Behind a
-//! response that merely ends with its connection it is not, unless it came behind that end.
+//! The same rule applies to the requests of a pipeline that remain after the last response. One
+//! more case is known: after a response that announces the close, the server processes no request
+//! that it has received on the connection (RFC 9112, section 9.6), so the remaining requests are
+//! sent again. After a response that merely ends with its connection they are not, unless they
+//! arrived after that end.
 //!
 //! The exchange keeps its start, its deadline and its single place in *sent*; dialling is part of
 //! its service time. The new connection has served nothing, so a second close without a response is
 //! a failure. Without keep-alive nothing is ever sent again.
 //!
-//! The clients that other tools are made of have rules of their own, some of which send again what
-//! a server may have read: behaviours in their words say so by a batch's
-//! [`Resend`](crate::Resend).
+//! The clients that other tools use have rules of their own, some of which send again what a server
+//! may have read: behaviours that imitate them set a batch's [`Resend`](crate::Resend).
 //!
-//! # Answers that come early
+//! # Early responses
 //!
 //! Requests of more than 16 KiB are sent while their responses are read. After a response with a
 //! status of 400 or more, or on a connection that the server closes, nothing more is sent and the
-//! connection is given up; after any other answer the rest is sent before the connection serves
+//! connection is closed; after any other response the rest is sent before the connection serves
 //! again.
 
 mod reading;
@@ -61,13 +61,14 @@ use sending::Sending;
 use std::future::poll_fn;
 use std::task::{Context, Poll, Waker};
 
-/// A socket's buffer takes so much at once: the default of Linux (`net.ipv4.tcp_wmem`).
+/// The number of bytes that a socket's buffer accepts at once: the default of Linux
+/// (`net.ipv4.tcp_wmem`).
 const SURELY_SENT_AT_ONCE: usize = 16 * 1024;
 
-/// Sends a batch and reads its responses, over standing connections or new ones; returns how the
-/// last exchange ended.
-// One future for all that nearly every request passes; what is rare is boxed, or its state would
-// make every user's task half as large again.
+/// Sends a batch and reads its responses, over idle connections or new ones; returns the outcome of
+/// the last exchange.
+// One future for the path of nearly every request; rare cases are boxed, or their state would make
+// every user's task half as large again.
 pub(super) async fn send<H: Host, O: Observer>(
     user: &User<H>,
     batch: Batch<'_>,
@@ -138,8 +139,8 @@ pub(super) async fn send<H: Host, O: Observer>(
     last
 }
 
-/// Sends what is left of a batch on a connection, and reads its answers: one attempt of what
-/// [`send`] does, for a batch whose protocol was found out by its dial.
+/// Sends the remaining requests of a batch on a connection, and reads their responses: one attempt
+/// of [`send`], for a batch whose protocol was negotiated by its dial.
 pub(super) async fn carry<H: Host, O: Observer>(
     mut open: Box<OpenConnection<H>>,
     in_flight: &mut InFlightBatch<'_, H>,
@@ -157,8 +158,8 @@ pub(super) async fn carry<H: Host, O: Observer>(
     }
 }
 
-/// Sends what is left of a batch and reads its answers; says whether the connection can serve
-/// another batch.
+/// Sends the remaining requests of a batch and reads their responses. Returns true if the
+/// connection can serve another batch.
 async fn carry_rest<H: Host, O: Observer>(
     open: &mut OpenConnection<H>,
     in_flight: &mut InFlightBatch<'_, H>,
@@ -182,7 +183,7 @@ async fn carry_rest<H: Host, O: Observer>(
     poll_fn(|cx| reading.poll(cx)).await
 }
 
-/// What it means that a connection broke off: whether what is left of its batch is sent again.
+/// Decides whether the remaining requests of a batch are sent again after their connection broke.
 #[cold]
 fn judge<H: Host>(
     open: &OpenConnection<H>,
@@ -212,7 +213,7 @@ fn judge<H: Host>(
     Broken::ClosedByServer
 }
 
-/// Tells an observer of the connection.
+/// Reports the connection to an observer.
 fn tell_carrier<H: Host, O: Observer>(open: &OpenConnection<H>, observer: &mut O) {
     observer.carried(&Carrier {
         remote: open.connection.peer(),
@@ -222,7 +223,7 @@ fn tell_carrier<H: Host, O: Observer>(open: &OpenConnection<H>, observer: &mut O
     });
 }
 
-/// Begins to send what is left of a batch on a connection, and returns that.
+/// Begins to send the remaining requests of a batch on a connection, and returns their bytes.
 #[inline(always)]
 fn begin_attempt<'a, H: Host>(
     open: &OpenConnection<H>,
@@ -237,7 +238,7 @@ fn begin_attempt<'a, H: Host>(
     &in_flight.batch.bytes[in_flight.offset()..]
 }
 
-/// All of it is sent: its responses come.
+/// Counts all bytes as sent, and prepares the parser for the responses.
 #[inline(always)]
 fn sent<H: Host>(
     open: &mut OpenConnection<H>,
@@ -269,7 +270,7 @@ fn expect_answers<H: Host>(
     }
 }
 
-/// Sends what need not fit into the socket's buffer, and reads its answers meanwhile.
+/// Sends more than surely fits into the socket's buffer, and reads the responses meanwhile.
 async fn carry_long<H: Host, O: Observer>(
     open: &mut OpenConnection<H>,
     in_flight: &mut InFlightBatch<'_, H>,
@@ -294,7 +295,7 @@ async fn carry_long<H: Host, O: Observer>(
     Ok(reusable)
 }
 
-/// All responses of the batch have come.
+/// Ends a batch after all its responses, and returns its connection.
 #[inline(always)]
 fn finish<H: Host>(
     in_flight: &InFlightBatch<'_, H>,
@@ -308,8 +309,8 @@ fn finish<H: Host>(
     in_flight.user.backoff.succeeded();
 }
 
-/// Has the loop hear of the responses of a batch when all have come, if their length can be
-/// guessed.
+/// Has the loop wake up when all responses of a batch have arrived, if their length can be
+/// predicted.
 fn gather<H: Host>(open: &mut OpenConnection<H>, in_flight: &InFlightBatch<'_, H>, is_short: bool) {
     let gathering = open.gathering.get_or_insert_default();
     let may_gather = is_short && in_flight.is_whole_pipeline();
@@ -322,8 +323,8 @@ fn gather<H: Host>(open: &mut OpenConnection<H>, in_flight: &InFlightBatch<'_, H
     }
 }
 
-/// An idle connection of the user's, unless the server has closed it, or has said something
-/// unasked: that is no response to what is asked next (RFC 9112, section 9.2).
+/// Returns an idle connection of the user, unless the server has closed it or has sent unsolicited
+/// bytes: these are no response to the next request (RFC 9112, section 9.2).
 #[inline(always)]
 pub(super) fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
     loop {
@@ -333,15 +334,15 @@ pub(super) fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<O
         if !spoke && !open.connection.peer_closed() {
             return Some(open);
         }
-        // One that was dialled ahead and never served is no loss that is repaired.
+        // The loss of a connection that was dialled ahead and never served is not repaired.
         if open.served > 0 {
             user.pool().lose(endpoint);
         }
     }
 }
 
-/// Whether an idle connection has more to read than line ends, which some servers send behind an
-/// answer.
+/// True if an idle connection has more to read than line ends, which some servers send after a
+/// response.
 #[cold]
 fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Worker<H>) -> bool {
     connection.set_deadline(u64::MAX);
@@ -349,7 +350,7 @@ fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Work
     let cx = &mut Context::from_waker(Waker::noop());
     let mut received = connection.poll_recv(cx, &mut scratch);
     if received.is_pending() && connection.may_receive() {
-        // It had received enough at a stretch, and goes on now.
+        // The connection had reached its limit of consecutive receives, and can receive again.
         received = connection.poll_recv(cx, &mut scratch);
     }
     match received {
@@ -365,8 +366,8 @@ fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Work
     }
 }
 
-/// Whether bytes behind a response are extra bytes of its body, beyond the length that it told:
-/// they are neither line ends nor a response to no request, as some servers send before they close.
+/// True if bytes after a response are extra bytes of its body, beyond its declared length: they are
+/// neither line ends nor an unsolicited response, as some servers send before they close.
 fn are_extra_bytes(behind: &[u8]) -> bool {
     !are_line_ends(behind) && !behind.starts_with(b"HTTP/")
 }
@@ -384,7 +385,7 @@ async fn open_new<H: Host, O: Observer>(
     Ok(OpenConnection::new(connection))
 }
 
-/// Dials a connection, whose server may choose HTTP/2 if that is offered.
+/// Dials a connection. The server may choose HTTP/2 if `offers_http2`.
 pub(super) async fn dial<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     observer: &mut O,
@@ -406,8 +407,8 @@ pub(super) async fn dial<H: Host, O: Observer>(
     in_flight.dial_ns += worker.host.now_ns() - start_ns;
     if dialled.is_err() {
         user.backoff.failed();
-        // A dial may fail without waiting for anything: then everybody else comes first, or a user
-        // that dials again and again would be all that the worker does.
+        // A dial may fail without waiting. Yield to all others, or a user that keeps dialling would
+        // occupy the whole worker.
         let_others_run().await;
     }
     let (mut connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
@@ -432,7 +433,7 @@ pub(super) async fn dial<H: Host, O: Observer>(
     Ok(connection)
 }
 
-/// Keeps a connection for the next exchange, or lets the server close it while the user goes on.
+/// Keeps a connection for the next exchange, or lets the server close it while the user continues.
 #[inline(always)]
 fn put_back<H: Host>(
     user: &User<H>,
@@ -447,8 +448,8 @@ fn put_back<H: Host>(
     }
 }
 
-/// Gives up a connection that serves nothing more, and leaves its close to the server, as long as
-/// there are descriptors for it.
+/// Releases a connection that serves nothing more. The server may close it first, as long as there
+/// are descriptors for it.
 #[inline(never)]
 fn let_close<H: Host>(user: &User<H>, endpoint: usize, open: Box<OpenConnection<H>>) {
     if user.worker.keepalive {

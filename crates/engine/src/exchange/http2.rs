@@ -1,31 +1,31 @@
 //! The protocol HTTP/2: requests of several users on streams of one connection.
 //!
 //! The connections belong to the worker (`pool`). Each has a task of its own that sends and
-//! receives (`driver`): what the users of a connection begin in one turn of the loop leaves
-//! together, and what one receive brings wakes all whose responses are whole. A user takes the
-//! connection that it had last, if that has room for a stream, so that as many users as streams are
-//! spread evenly.
+//! receives (`driver`): requests that the users of a connection begin in one turn of the loop are
+//! sent together, and one receive wakes all users whose responses are complete. A user takes its
+//! last connection, if that has room for a stream, so that as many users as streams are spread
+//! evenly.
 //!
-//! # When a connection takes no more requests
+//! # Retired connections
 //!
 //! A connection is *retired* when the server sends GOAWAY, when its stream numbers are used up, and
-//! when a request times out on which nothing at all has come meanwhile.
-//! Its streams go on to their end, and another connection takes over: that counts as a reconnect.
-//! If the server allows fewer streams than the plan has, further connections are dialled.
+//! when a request times out during which nothing at all has been received. Its streams continue to
+//! their end, and another connection takes over: that counts as a reconnect. If the server allows
+//! fewer streams than the plan has, further connections are dialled.
 //!
 //! # Sending again
 //!
-//! A request is sent again only if the server says that it did not look at it (RFC 9113, section
-//! 8.7): its stream was reset with REFUSED_STREAM, or its number is above the last one of a GOAWAY,
-//! and nothing of a response had come. The exchange goes on then, as with HTTP/1.1, and counts as
-//! *resent*; after a few such refusals it fails. A connection that ends without GOAWAY fails all
-//! requests on it. Other clients have other rules ([`Resend`](crate::Resend)).
+//! A request is sent again only if the server reports it as unprocessed (RFC 9113, section 8.7):
+//! its stream was reset with REFUSED_STREAM, or its number is above the last one of a GOAWAY, and
+//! nothing of a response had been received. The exchange continues then, as with HTTP/1.1, and
+//! counts as *resent*; after a few such refusals it fails. A connection that ends without GOAWAY
+//! fails all requests on it. Other clients have other rules ([`Resend`](crate::Resend)).
 //!
 //! # Clocks
 //!
-//! One receive brings many responses, and the kernel stamps its last packet. All responses of a
+//! One receive contains many responses, and the kernel stamps its last packet. All responses of a
 //! receive end at that instant: an early one may read late, by at most the time between two
-//! wake-ups of the loop. By the user's clock all would read as late or later.
+//! wake-ups of the loop. On the user's clock all would read as late or later.
 
 mod connection;
 mod driver;
@@ -48,10 +48,12 @@ use loadline_wire::h2::{self, Ended};
 use std::future::poll_fn;
 use std::rc::Rc;
 
-/// How often a request goes out at most, if the server refuses each time to look at it.
+/// The maximum number of times that a request is sent, if the server refuses each time to process
+/// it.
 const MOST_SENDINGS: u64 = 4;
 
-/// Sends the one request of a batch and waits for its response; returns how the exchange ended.
+/// Sends the only request of a batch and waits for its response; returns the outcome of the
+/// exchange.
 pub(super) async fn send<H: Host, O: Observer>(
     user: &User<H>,
     batch: Batch<'_>,
@@ -61,7 +63,7 @@ pub(super) async fn send<H: Host, O: Observer>(
 ) -> Outcome {
     let place = match user.worker.shared {
         None => None,
-        // Boxed, as dialling is.
+        // Boxed, like dialling.
         Some(_) => Box::pin(user.place()).await,
     };
     if user.is_drained() {
@@ -83,7 +85,7 @@ pub(super) async fn send<H: Host, O: Observer>(
     last
 }
 
-/// Sends it on a stream.
+/// Sends the request on a stream.
 async fn attempt<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     request: &h2::Request,
@@ -106,8 +108,8 @@ async fn attempt<H: Host, O: Observer>(
     end(in_flight, observer, ended_stream)
 }
 
-/// Sends the request of a batch on a stream of this connection; `None` if there is no room for
-/// one.
+/// Sends the request of a batch on a stream of this connection; returns `None` if there is no room
+/// for one.
 pub(super) async fn carry<H: Host, O: Observer>(
     connection: &Rc<Http2Connection>,
     in_flight: &mut InFlightBatch<'_, H>,
@@ -127,7 +129,7 @@ pub(super) async fn carry<H: Host, O: Observer>(
     Some(end(in_flight, observer, ended_stream))
 }
 
-/// Begins the stream of a request; `None` if there is no room for one.
+/// Begins the stream of a request; returns `None` if there is no room for one.
 #[inline(always)]
 fn begin<H: Host, O: Observer>(
     connection: &Rc<Http2Connection>,
@@ -145,7 +147,7 @@ fn begin<H: Host, O: Observer>(
     Some(stream)
 }
 
-/// Tells an observer of the connection, on which this is the stream's number.
+/// Reports the connection to an observer; `stream` is the number of the stream on it.
 fn tell_carrier<O: Observer>(connection: &Http2Connection, stream: u32, observer: &mut O) {
     observer.carried(&Carrier {
         remote: connection.peer,
@@ -155,7 +157,7 @@ fn tell_carrier<O: Observer>(connection: &Http2Connection, stream: u32, observer
     });
 }
 
-/// What became of a stream is what becomes of the exchange.
+/// Ends the exchange with the end of its stream.
 fn end<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     observer: &mut O,
@@ -195,7 +197,7 @@ fn end<H: Host, O: Observer>(
     Ok(())
 }
 
-/// How an exchange ends whose response is whole.
+/// Returns the outcome of an exchange whose response is complete.
 fn outcome<H: Host, O: Observer>(
     in_flight: &InFlightBatch<'_, H>,
     observer: &mut O,
@@ -209,7 +211,7 @@ fn outcome<H: Host, O: Observer>(
     Outcome::Answered { status }
 }
 
-/// What it means that a stream ended without a whole response while its connection goes on.
+/// Classifies a stream that ended without a complete response while its connection continues.
 fn broken_stream<H: Host>(ended: &Ended, in_flight: &InFlightBatch<'_, H>) -> Broken {
     if in_flight.sendings < MOST_SENDINGS && in_flight.batch.resend.goes_again(ended) {
         return Broken::Unprocessed;
@@ -232,8 +234,7 @@ fn broken_stream<H: Host>(ended: &Ended, in_flight: &InFlightBatch<'_, H>) -> Br
     })
 }
 
-/// Waits for a connection that is dialled for this request, or that was begun for another one and
-/// has room for it.
+/// Waits for a connection that is dialled for this request, or for another one and has room for it.
 async fn dial<H: Host>(
     in_flight: &mut InFlightBatch<'_, H>,
 ) -> Result<Rc<Http2Connection>, Broken> {

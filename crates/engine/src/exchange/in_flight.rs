@@ -1,5 +1,5 @@
-//! The batch that a user has in flight: which of its requests is next, since when, and how those
-//! before it ended.
+//! The batch that a user has in flight: its next request, the start of that request, and the
+//! outcome of the previous one.
 
 use super::failure::Failure;
 use crate::activity::ConcurrentBatch;
@@ -10,7 +10,7 @@ use crate::worker::Worker;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 
-/// What a cancelled exchange's failure says.
+/// The error text of a cancelled exchange.
 const CANCELLED: &str = "the request was cancelled before its response was complete";
 
 /// A batch in flight. Times are nanoseconds on the host's clock.
@@ -19,48 +19,48 @@ const CANCELLED: &str = "the request was cancelled before its response was compl
 pub(super) struct InFlightBatch<'a, H: Host> {
     pub(super) user: &'a User<H>,
     pub(super) batch: Batch<'a>,
-    /// Whether another one of the user's is in flight, which goes on with the iteration's starts.
+    /// True if another batch of the user is in flight, which uses the iteration's starts.
     is_concurrent: bool,
-    /// Whether it is split by the kernel's clock.
+    /// True if the kernel's timestamps split the exchange.
     pub(super) is_sampled: bool,
     pub(super) begun_ns: u64,
     pub(super) deadline_ns: u64,
     pub(super) dial_ns: u64,
-    /// The parts of that in which the name was resolved and TLS was negotiated.
+    /// The parts of `dial_ns` in which the name was resolved and TLS was negotiated.
     pub(super) resolve_ns: u64,
     pub(super) tls_ns: u64,
-    /// When the last byte was sent, if a behaviour asks for it; 0 if none does.
+    /// The time at which the last byte was sent, if a behaviour requests it; otherwise 0.
     pub(super) sent_ns: u64,
     /// The first request that belongs to the measured part of the run.
     first_counted: usize,
     /// The first request without a whole response.
     pub(super) next: usize,
-    /// The start of that request.
+    /// The start of the next request.
     pub(super) start: Start,
-    /// When the first byte of its response came.
+    /// The time at which the first byte of its response arrived.
     pub(super) first_byte_ns: Option<u64>,
     /// Bytes of its response so far.
     pub(super) bytes_in: u64,
-    /// How often what is left of the batch went out.
+    /// The number of times that the remaining requests were sent.
     pub(super) sendings: u64,
-    /// How many bytes its connection had taken when it began, less those of the batch that were
-    /// answered before, modulo 2^32: the sum with an offset is where that is in the connection's
-    /// bytes, or before that where they are TLS's.
+    /// The number of bytes that the connection had accepted at the begin of the attempt, less the
+    /// bytes of the batch answered before, modulo 2^32. Added to an offset in the batch it gives
+    /// the position in the connection's bytes, or an earlier one over TLS.
     taken_before: u32,
-    /// Whether what is left has gone out and goes out once more.
+    /// True if the remaining requests have been sent and are sent once more.
     pub(super) goes_again: bool,
-    /// How the exchange before it ended, and when.
+    /// The outcome of the previous exchange, and its end.
     pub(super) last: Outcome,
     pub(super) ended_ns: u64,
 }
 
-/// How a batch begins: what it takes of the iteration's starts.
+/// The begin of a batch: the starts that it takes from the iteration.
 struct Beginning {
     at_ns: u64,
     start: Start,
     is_concurrent: bool,
     first_counted: usize,
-    /// How many of its exchanges are those of the schedule.
+    /// The number of its exchanges that are in the schedule.
     scheduled: usize,
 }
 
@@ -72,7 +72,7 @@ impl Beginning {
         let is_concurrent = user.activity.has_flights();
         let mut starts = user.starts.borrow_mut();
         let at_ns = match starts.last() {
-            // In a closed load the start is the moment at which it was taken.
+            // In a closed load the start is the instant at which it was taken.
             Some(start) if !is_open && !is_concurrent && user.is_prompt.get() => start.intended_ns,
             _ => worker.host.now_ns(),
         };
@@ -94,7 +94,7 @@ impl Beginning {
         }
     }
 
-    /// Counts the exchanges of a batch of so many as sent, and shows them.
+    /// Counts the exchanges of a batch of `count` as sent, and updates the user's activity.
     #[inline(always)]
     fn count<H: Host>(&self, user: &User<H>, count: usize) {
         let (worker, activity) = (&*user.worker, &user.activity);
@@ -103,8 +103,8 @@ impl Beginning {
         let mut recorder = worker.recorder.borrow_mut();
         (0..counted).for_each(|_| recorder.begin(begun_ns));
         if worker.times_from_schedule() && counted > 0 {
-            // The schedule knows of the first requests of iterations only; that of users who pace
-            // themselves of none.
+            // The schedule contains only the first requests of iterations; for users who pace
+            // themselves it contains none.
             let further = count.saturating_sub(self.scheduled).min(counted);
             recorder.planned(further as u64);
             let Start {
@@ -165,7 +165,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         }
     }
 
-    /// What the worker sees of it if it is not the main batch.
+    /// Returns the worker's view of the batch if it is not the main one.
     fn concurrent(&self) -> ConcurrentBatch {
         ConcurrentBatch {
             begun_ns: self.begun_ns,
@@ -173,34 +173,34 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         }
     }
 
-    /// The next request; `None` if all have ended.
+    /// Returns the next request; `None` if all have ended.
     pub(super) fn next_part(&self) -> Option<&'a Part> {
         self.batch.parts.get(self.next)
     }
 
-    /// Whether it is a pipeline's, and no response of it has come.
+    /// True if the batch is a pipeline without any response so far.
     pub(super) fn is_whole_pipeline(&self) -> bool {
         self.next == 0 && self.batch.parts.len() > 1
     }
 
-    /// Whether the next request belongs to the measured part of the run.
+    /// True if the next request belongs to the measured part of the run.
     pub(super) fn is_counted(&self) -> bool {
         self.next >= self.first_counted
     }
 
-    /// Whether it is one exchange of the measured part on a standing connection, so that what lies
-    /// between its begin and the kernel's stamps is sending and waiting for the response.
+    /// True if it is one exchange of the measured part on an existing connection, so that nothing
+    /// but sending and waiting for the response lies between its begin and the kernel's timestamps.
     pub(super) fn may_be_split(&self) -> bool {
         let is_one = self.batch.parts.len() == 1 && self.sendings == 0;
         is_one && self.is_counted() && self.dial_ns == 0
     }
 
-    /// Where the next request begins among the batch's bytes.
+    /// Returns the offset of the next request among the batch's bytes.
     pub(super) fn offset(&self) -> usize {
         offset(&self.batch, self.next)
     }
 
-    /// What is left goes out on a connection that has taken so many bytes.
+    /// Begins to send the remaining requests on a connection that has accepted this many bytes.
     #[inline(always)]
     pub(super) fn attempt(&mut self, taken: u32) {
         self.taken_before = taken.wrapping_sub(self.offset() as u32);
@@ -209,18 +209,19 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         }
     }
 
-    /// Where what is left begins among the bytes that its connection has taken, or before that.
+    /// Returns the position of the remaining requests in the bytes that their connection has
+    /// accepted, or an earlier one.
     pub(super) fn attempt_from(&self) -> u32 {
         self.taken_before.wrapping_add(self.offset() as u32)
     }
 
-    /// What is left may be sent again. It counts as that if some of it went out and it goes out
-    /// once more.
+    /// Marks the remaining requests to be sent again. They count as resent if some of them had been
+    /// sent.
     pub(super) fn go_again(&mut self, went_out: bool) {
         self.goes_again |= went_out;
     }
 
-    /// Counts what is left as sent once more.
+    /// Counts the remaining requests as sent again.
     #[cold]
     pub(super) fn count_resent(&mut self) {
         self.goes_again = false;
@@ -230,14 +231,14 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         recorder.resent(requests as u64);
     }
 
-    /// The bytes of the measured part that go out with the rest of the batch.
+    /// Returns the number of bytes of the measured part that are sent with the rest of the batch.
     pub(super) fn counted_bytes(&self) -> u64 {
         let batch = &self.batch;
         let length = batch.bytes.len() + batch.tail.len();
         (length - offset(batch, self.next.max(self.first_counted))) as u64
     }
 
-    /// Ends the next exchange and goes on to the one behind it.
+    /// Ends the next exchange and moves on to the following one.
     #[inline(always)]
     pub(super) fn end<O: Observer>(&mut self, observer: &mut O, ending: ExchangeEnd) {
         let user = self.user;
@@ -281,7 +282,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         self.go_on();
     }
 
-    /// Goes on to the next exchange of the batch, or to the starts that are left behind it.
+    /// Moves on to the next exchange of the batch, or to the starts that remain after it.
     #[inline(always)]
     fn go_on(&mut self) {
         let user = self.user;
@@ -308,7 +309,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         }
     }
 
-    /// Ends what is left of it with a failure.
+    /// Ends the remaining requests with a failure.
     pub(super) fn fail_rest<O: Observer>(&mut self, observer: &mut O, failure: Failure) {
         let worker = &*self.user.worker;
         let ending = ExchangeEnd {
@@ -332,7 +333,8 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         }
     }
 
-    /// Tells that the next exchange fails with its response, and how.
+    /// Reports to the observer that the next exchange fails because its response was refused.
+    /// Returns the outcome.
     #[cold]
     pub(super) fn refuse<O: Observer>(&self, observer: &mut O, refusal: &Refusal) -> Outcome {
         let Refusal { kind, reason } = refusal;
@@ -344,10 +346,11 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         Outcome::Failed(*kind)
     }
 
-    /// Ends what is left of it because its behaviour gave it up.
+    /// Ends the remaining requests because the behaviour cancelled them.
     #[cold]
     fn cancel(&mut self) {
-        // What is cut off with the whole run stays in flight, and a panic ends the worker.
+        // Requests that are cut off with the whole run remain in flight, and a panic ends the
+        // worker.
         if self.user.worker.is_cut_off.get() || std::thread::panicking() {
             return;
         }
@@ -366,8 +369,8 @@ impl<H: Host> Drop for InFlightBatch<'_, H> {
     }
 }
 
-/// The start of a request that the load's schedule knows nothing of: it is not delayed, but for the
-/// first one of an iteration of a user who paces itself.
+/// Returns the start of a request that is not in the load's schedule: it is not delayed, except for
+/// the first one of an iteration of a user who paces itself.
 fn own_start<H: Host>(user: &User<H>, at_ns: u64) -> Start {
     let delay = match user.worker.paces_itself {
         true => user.activity.own_starts().and_then(OwnStarts::take_delay),
@@ -383,15 +386,15 @@ fn own_start<H: Host>(user: &User<H>, at_ns: u64) -> Start {
     }
 }
 
-/// Where a request begins among the batch's bytes.
+/// Returns the offset of a request among the batch's bytes.
 pub(super) fn offset(batch: &Batch<'_>, index: usize) -> usize {
     let last = index.checked_sub(1);
     last.map_or(0, |last| batch.parts[last].end)
 }
 
-/// The first of `count` requests whose start lies in the measured part of the run: a batch may span
-/// the end of the warm-up. `next` is the first one's start, `later` are those behind it, the
-/// earliest last; requests beyond them start now.
+/// Returns the index of the first of `count` requests whose start lies in the measured part of the
+/// run: a batch may span the end of the warm-up. `next` is the first one's start, `later` are the
+/// following ones, the earliest last; further requests start now.
 fn first_counted<H: Host>(worker: &Worker<H>, next: Start, later: &[Start], count: usize) -> usize {
     let zero_ns = worker.zero_ns.get();
     if next.intended_ns >= zero_ns {
@@ -405,7 +408,7 @@ fn first_counted<H: Host>(worker: &Worker<H>, next: Start, later: &[Start], coun
     uncounted.min(count)
 }
 
-/// How and when an exchange ended.
+/// The outcome and time of an exchange's end.
 #[derive(Clone, Copy)]
 pub(super) struct ExchangeEnd {
     pub(super) end_ns: u64,

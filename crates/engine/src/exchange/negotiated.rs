@@ -1,12 +1,12 @@
 //! Composed requests whose protocol their server chooses by ALPN, when a connection is dialled.
 //!
-//! A user has its connections to itself, as a browser has: over HTTP/2 all that it asks of a server
-//! at the same time goes over one connection. Which version a server speaks is known from the first
-//! dial on. Until then the requests of a user wait for one dial (its *gate*), so that several at
-//! once do not dial a connection each that one of HTTP/2 would carry; to a server of HTTP/1.1 each
-//! dials by itself afterwards.
+//! A user has its own connections, as a browser has: over HTTP/2 all its concurrent requests to a
+//! server share one connection. The version of a server is known from the first dial on. Until then
+//! the requests of a user wait for one dial (its *gate*), so that several at once do not each dial
+//! a connection although one of HTTP/2 would carry them all; to a server of HTTP/1.1 each dials by
+//! itself afterwards.
 //!
-//! A request is written in both forms, for what a server chooses may differ from dial to dial.
+//! A request is written in both forms, because a server's choice may differ from dial to dial.
 
 use super::failure::{Broken, Failure};
 use super::http2::{Http2Connection, Http2Pool, establish_in, http2_config};
@@ -28,45 +28,45 @@ use std::task::{Poll, Waker};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Forms<'a> {
     pub(crate) http1: Batch<'a>,
-    /// The same without its bytes.
+    /// The same batch without its bytes.
     pub(crate) http2: Batch<'a>,
-    /// What goes out over HTTP/2.
+    /// The request that is sent over HTTP/2.
     pub(crate) request: &'a h2::Request,
 }
 
-/// What a user has to itself of HTTP/2.
+/// The HTTP/2 state of one user.
 pub(crate) struct Negotiation {
-    /// Its connections.
+    /// The user's connections.
     pub(crate) pool: Rc<Http2Pool>,
-    /// The dials to endpoints whose version is not known, or which speak HTTP/2.
+    /// The dials in progress to endpoints whose version is unknown, or which use HTTP/2.
     gates: RefCell<Vec<Rc<Gate>>>,
 }
 
-/// A dial that others wait for.
+/// A dial for which other requests wait.
 struct Gate {
     endpoint: usize,
     is_open: Cell<bool>,
-    /// Why it failed, if it did.
+    /// The failure of the dial, if it failed.
     failure: RefCell<Option<Failure>>,
     waiting: RefCell<Vec<Waker>>,
 }
 
-/// Opens a gate when its dial has ended, or was given up.
+/// Opens a gate when its dial has ended, or was cancelled.
 struct Dialling<'a> {
     negotiation: &'a Negotiation,
     gate: Rc<Gate>,
 }
 
-/// A connection on which a request can go out.
+/// A connection on which a request can be sent.
 enum Way<H: Host> {
     Http1(Box<OpenConnection<H>>),
     Http2(Rc<Http2Connection>),
 }
 
 impl Negotiation {
-    /// A user's, who has no connection yet.
+    /// Creates the state of a user without connections.
     pub(crate) fn new(settings: &Settings) -> Self {
-        // As many streams as the server allows.
+        // No limit of our own: as many streams as the server allows.
         let pool = Http2Pool::new(http2_config(settings), u32::MAX);
         Negotiation {
             pool: Rc::new(pool),
@@ -74,14 +74,14 @@ impl Negotiation {
         }
     }
 
-    /// The dial to an endpoint that is under way.
+    /// Returns the dial to an endpoint that is in progress.
     fn gate(&self, endpoint: usize) -> Option<Rc<Gate>> {
         let gates = self.gates.borrow();
         let found = gates.iter().find(|gate| gate.endpoint == endpoint);
         found.map(Rc::clone)
     }
 
-    /// Has others wait for a dial to an endpoint.
+    /// Creates a gate, so that others wait for a dial to an endpoint.
     fn dialling(&self, endpoint: usize) -> Dialling<'_> {
         let gate = Rc::new(Gate {
             endpoint,
@@ -108,7 +108,7 @@ impl Drop for Dialling<'_> {
 }
 
 impl Gate {
-    /// Waits until the dial has ended, up to the deadline; fails as the dial did.
+    /// Waits until the dial has ended, up to the deadline; fails if the dial failed.
     async fn pass<H: Host>(&self, in_flight: &mut InFlightBatch<'_, H>) -> Result<(), Broken> {
         let host = &in_flight.user.worker.host;
         let from_ns = host.now_ns();
@@ -128,7 +128,7 @@ impl Gate {
     }
 }
 
-/// Sends a request and waits for its response; returns how the exchange ended.
+/// Sends a request and waits for its response; returns the outcome of the exchange.
 pub(crate) async fn send<H: Host, O: Observer>(
     user: &User<H>,
     forms: Forms<'_>,
@@ -155,7 +155,7 @@ pub(crate) async fn send<H: Host, O: Observer>(
     last
 }
 
-/// Sends it on a standing connection or a new one.
+/// Sends the request on an idle connection or a new one.
 async fn attempt<'a, H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'a, H>,
     forms: &Forms<'a>,
@@ -178,7 +178,7 @@ async fn attempt<'a, H: Host, O: Observer>(
     }
 }
 
-/// Finds a connection: one that stands, that of a dial under way, or a new one.
+/// Finds a connection: an idle one, that of a dial in progress, or a new one.
 async fn find<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     observer: &mut O,
@@ -198,7 +198,7 @@ async fn find<H: Host, O: Observer>(
     }
 }
 
-/// Dials, and has others wait for that unless the server speaks HTTP/1.1.
+/// Dials; other requests wait for the dial unless the server is known to use HTTP/1.1.
 async fn dial_gated<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     observer: &mut O,

@@ -45,7 +45,7 @@ fn a_panic_is_told_by_its_message_whatever_it_threw() {
     assert_eq!(WorkerFailure::of(3, Ok(Ok(()))), None);
 }
 
-/// What a user does when it has had enough answers.
+/// The action of a user after enough responses.
 #[derive(Clone)]
 enum Misdeed {
     Panic,
@@ -53,7 +53,7 @@ enum Misdeed {
     Loop(Arc<AtomicBool>),
 }
 
-/// Users of the second worker do the deed after this many answers; those of the first go on.
+/// Users of the second worker do the deed after this many responses; those of the first continue.
 #[derive(Clone)]
 struct Deviant {
     worker: u32,
@@ -102,7 +102,7 @@ impl Behaviour<Kernel> for Deviant {
     }
 }
 
-/// A server that answers whatever it is sent, and its port.
+/// Starts a server that answers everything it receives; returns its port.
 fn serve() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -125,7 +125,8 @@ fn plan(seconds: u64) -> Plan {
     plan
 }
 
-/// Runs the plan with deviants; the sum of its intervals, why it ended, and who was lost.
+/// Runs the plan with deviants; returns the sum of its intervals, the reason of its end, and the
+/// lost worker.
 fn run(seconds: u64, misdeed: Misdeed) -> (Snapshot, EndReason, WorkerFailure) {
     let deviant = move |worker| Deviant {
         worker,

@@ -1,40 +1,40 @@
-//! An open load: the schedules of its warm-up and of its measured part, and what changes make of
-//! them.
+//! An open load: the schedules of its warm-up and of its measured part, and the effect of changes
+//! on them.
 
 use super::{end_ns, hold_ns, in_ns, nanoseconds, start_ns};
 use loadline_plan::{Arrivals as Spread, Level, Plan, Rate, Shape};
 use loadline_schedule::{self as schedule, Arrival, Arrivals, Law, Schedule, Share, Stripe};
 use std::iter::Peekable;
 
-/// Arrivals of a stripe that are not taken yet, in order. Their instants count from the begin of
-/// the load.
+/// The arrivals of a stripe that are not taken yet, in order. Their instants count from the begin
+/// of the load.
 pub(super) type Queue = Peekable<Box<dyn Iterator<Item = Arrival>>>;
 
 /// The schedules of a whole open load.
 #[derive(Clone)]
 pub(super) struct OpenLoad {
-    /// At the load's first level.
+    /// The schedule at the load's first level.
     warmup: Schedule,
     main: Schedule,
-    /// How long that lasts.
+    /// The duration of the first level.
     hold_ns: u64,
-    /// Where the arrivals of the load itself begin.
+    /// The begin of the arrivals of the load itself.
     main_ns: u64,
     end_ns: u64,
-    /// Arrivals of the measured part at most.
+    /// The most arrivals of the measured part.
     pub(super) limit: u64,
-    /// Whether an arrival's index is its place among all of the measured part: a random load
-    /// begins at 0 again with each change.
+    /// True if an arrival's index is its position among all arrivals of the measured part: the
+    /// index of a random load restarts at 0 with each change.
     pub(super) is_numbered: bool,
 }
 
 impl OpenLoad {
-    /// `None` for a closed load.
+    /// Returns the open load of a plan; `None` for a closed load.
     pub(super) fn of(plan: &Plan) -> Option<Self> {
         OpenLoad::shaped(plan, &plan.load.shape)
     }
 
-    /// The same load without chance.
+    /// Returns the same load with even arrivals.
     pub(super) fn evenly(plan: &Plan) -> Option<Self> {
         let mut even = plan.load.shape.clone();
         if let Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } = &mut even {
@@ -56,7 +56,7 @@ impl OpenLoad {
         })
     }
 
-    /// The arrivals of a stripe: those of the warm-up, at the load's first level, and behind them
+    /// Returns the arrivals of a stripe: those of the warm-up, at the load's first level, then
     /// those of the load, up to its end.
     pub(super) fn arrivals(&self, stripe: Stripe) -> Queue {
         if self.hold_ns == 0 {
@@ -67,7 +67,7 @@ impl OpenLoad {
         queue(warmup.chain(main))
     }
 
-    /// The arrivals of a stripe in the measured part.
+    /// Returns the arrivals of a stripe in the measured part.
     pub(super) fn measured(&self, stripe: Stripe) -> Queue {
         queue(self.in_main(self.main.arrivals(stripe)))
     }
@@ -81,7 +81,7 @@ impl OpenLoad {
         self.is_numbered &= !self.main.is_random();
     }
 
-    /// Replaces those arrivals of a queue that are due at the last change or behind it.
+    /// Replaces those arrivals of a queue that are due at the last change or after it.
     pub(super) fn requeue(&self, arrivals: &mut Queue, at_ns: u64, stripe: Stripe) {
         let main = self.in_main(self.main.arrivals_since_change(stripe));
         let warmup = (at_ns < self.hold_ns)
@@ -93,7 +93,8 @@ impl OpenLoad {
         *arrivals = queue(before.chain(behind));
     }
 
-    /// How many of the measured part, of all stripes, fell due before `t_ns`.
+    /// Returns the number of arrivals of the measured part, of all stripes, that fell due before
+    /// `t_ns`.
     pub(super) fn due_before(&self, t_ns: u64) -> u64 {
         let measured_ns = t_ns.min(self.end_ns).saturating_sub(self.main_ns);
         self.main.due_before(measured_ns).min(self.limit)
@@ -106,7 +107,7 @@ impl OpenLoad {
 
     fn in_main(&self, arrivals: Arrivals) -> impl Iterator<Item = Arrival> + use<> {
         let (main_ns, end_ns) = (self.main_ns, self.end_ns);
-        // Without its place among all, an arrival is left to the budget.
+        // Without its position among all, an arrival is limited by the budget.
         let limit = if self.is_numbered {
             self.limit
         } else {
@@ -126,7 +127,7 @@ fn queue(arrivals: impl Iterator<Item = Arrival> + 'static) -> Queue {
     arrivals.peekable()
 }
 
-/// A level of a plan for an open load; `None` where it is one of a closed load.
+/// Converts a level of a plan to one of an open load; returns `None` if it is one of a closed load.
 pub(super) fn open_level(level: Level) -> Option<schedule::Level<Rate>> {
     match level {
         Level::Share(per_mille) => Some(schedule::Level::Share(Share { per_mille })),
@@ -136,7 +137,7 @@ pub(super) fn open_level(level: Level) -> Option<schedule::Level<Rate>> {
     }
 }
 
-/// A level of a plan for a closed load; `None` where it is one of an open load.
+/// Converts a level of a plan to one of a closed load; returns `None` if it is one of an open load.
 pub(super) fn closed_level(level: Level) -> Option<schedule::Level<u32>> {
     match level {
         Level::Share(per_mille) => Some(schedule::Level::Share(Share { per_mille })),
@@ -146,9 +147,9 @@ pub(super) fn closed_level(level: Level) -> Option<schedule::Level<u32>> {
     }
 }
 
-/// The warm-up and the measured part; `None` for a closed load.
+/// Returns the schedules of the warm-up and of the measured part; `None` for a closed load.
 fn schedules(shape: &Shape, seed: u64) -> Option<(Schedule, Schedule)> {
-    // The warm-up's randomness is not that of the run, which must not depend on there being one.
+    // The warm-up has its own random numbers, so that those of the run do not depend on a warm-up.
     let warmup = |rate: Rate, spread| Schedule::constant(rate, law(spread), !seed);
     match shape {
         Shape::Closed | Shape::ClosedStages { .. } | Shape::Paced | Shape::Scenarios { .. } => None,

@@ -1,25 +1,27 @@
-//! How many arrivals of an open load were planned: counted from the schedule, whatever was sent.
+//! The number of planned arrivals of an open load: computed from the schedule, independently of the
+//! requests sent.
 
 use super::open_load::{OpenLoad, Queue, open_level};
 use super::share;
 use loadline_plan::{Level, Plan, Shape};
 use loadline_schedule::{Arrival, Stripe};
 
-/// Slices of time in which arrivals are told that are too many to be walked.
+/// The number of slices of time in which arrivals are reported that are too many to be visited one
+/// by one.
 const SLICES: u128 = 4_096;
 
-/// How many arrivals of the measured part of an open load fell due, without chance.
+/// The expected number of arrivals of the measured part of an open load, without randomness.
 pub(super) struct Counted(pub(super) OpenLoad);
 
 impl Counted {
-    /// `None` for a closed load, and where chance decides when each is due and can be asked in
-    /// time.
+    /// Returns the counted load of a plan; `None` for a closed load, and if the arrivals are random
+    /// and can be drawn in time.
     pub(super) fn undrawn(plan: &Plan) -> Option<Self> {
         let is_drawn = is_drawn(&plan.load.shape);
         (!is_drawn).then(|| OpenLoad::evenly(plan).map(Counted))?
     }
 
-    /// Tells of this arrival of a stripe and of all behind it, in slices of time.
+    /// Reports this arrival of a stripe and all later ones, in slices of time.
     pub(super) fn tell_in_slices(
         &self,
         from: Arrival,
@@ -43,17 +45,17 @@ impl Counted {
     }
 }
 
-/// Counts the arrivals of an open load as they fall due: those of all workers together, until the
-/// workers differ in when a change reached them.
+/// Counts the arrivals of an open load as they fall due: those of all workers together, until a
+/// change reaches the workers at different instants.
 pub(crate) struct Planned {
     parts: Vec<Part>,
     workers: u32,
-    /// The last instant up to which they were counted.
+    /// The last instant up to which arrivals were counted.
     counted_ns: u64,
 }
 
 impl Planned {
-    /// `None` for a closed load, which plans nothing.
+    /// Creates the count for a plan; `None` for a closed load, which plans nothing.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let load = if is_drawn(&plan.load.shape) {
             OpenLoad::of(plan)
@@ -68,7 +70,8 @@ impl Planned {
         })
     }
 
-    /// How many more of the measured part fell due before `t_ns` since the last call.
+    /// Returns the number of arrivals of the measured part that fell due before `t_ns` and were not
+    /// counted by an earlier call.
     pub(crate) fn due_before(&mut self, t_ns: u64) -> u64 {
         self.counted_ns = self.counted_ns.max(t_ns);
         self.parts
@@ -77,9 +80,9 @@ impl Planned {
             .sum()
     }
 
-    /// The load changes for all workers at the same instant.
+    /// Changes the load of all workers at the same instant.
     pub(crate) fn change(&mut self, at_ns: u64, level: Level) {
-        // The workers' shares of a limited number are no longer those of the arrivals' places.
+        // The workers' shares of a limited number no longer follow from the arrivals' positions.
         if self.parts.iter().any(Part::is_limited_and_drawn) {
             self.split();
         }
@@ -88,7 +91,7 @@ impl Planned {
             .for_each(|part| part.change(at_ns, level));
     }
 
-    /// The load of one worker changes at an instant of its own.
+    /// Changes the load of one worker at an instant of its own.
     pub(crate) fn change_of(&mut self, worker: usize, at_ns: u64, level: Level) {
         self.split();
         if let Some(part) = self.parts.get_mut(worker) {
@@ -96,7 +99,7 @@ impl Planned {
         }
     }
 
-    /// Counts the workers one by one from here on.
+    /// Counts each worker separately from here on.
     fn split(&mut self) {
         let [whole] = self.parts.as_slice() else {
             return;
@@ -119,10 +122,10 @@ impl Planned {
 struct Part {
     load: OpenLoad,
     stripe: Stripe,
-    /// Where each arrival has to be drawn, and can be in time. Else the count has a closed form:
-    /// the highest rates would take longer to walk than to keep.
+    /// The queue, if each arrival has to be drawn, and can be in time. Otherwise the count has a
+    /// closed form: the highest rates would take longer to visit one by one than they last.
     queue: Option<Queue>,
-    /// How many were counted, and how many there may be at most.
+    /// The number of arrivals counted, and its maximum.
     counted: u64,
     limit: u64,
 }
@@ -147,7 +150,7 @@ impl Part {
                 self.counted.saturating_add(due as u64)
             }
         };
-        // An earlier instant than that of the last call tells nothing new.
+        // An instant before that of the last call adds nothing.
         let counted = counted.min(self.limit).max(self.counted);
         let more = counted - self.counted;
         self.counted = counted;
@@ -169,13 +172,13 @@ impl Part {
     }
 }
 
-/// The most arrivals a second that are drawn to be counted. A core draws some ten million, and no
-/// process sends as many: most of them stay unsent.
+/// The highest rate, in arrivals per second, at which arrivals are drawn to be counted. A core
+/// draws some ten million, and no process sends as many: most of them remain unsent.
 const MOST_DRAWN_PER_S: f64 = 1e7;
 
-/// Whether the arrivals of a load are drawn one by one to count them. Where drawing would take
-/// longer than the load lasts, the mean of their law is counted instead: of ten million arrivals
-/// the number that a Poisson process has differs from it by some three thousand.
+/// True if the arrivals of a load are drawn one by one to count them. If drawing would take longer
+/// than the load lasts, the mean of their law is counted instead: of ten million arrivals, the
+/// number of a Poisson process differs from it by some three thousand.
 fn is_drawn(shape: &Shape) -> bool {
     let highest_per_s = match shape {
         Shape::Rate { rate, .. } => rate.per_second(),

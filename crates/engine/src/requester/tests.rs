@@ -1,5 +1,5 @@
-//! Where a user's connections come from, and when they are closed, seen by a server on the
-//! loopback.
+//! The origin of a user's connections, and the time at which they are closed, as observed by a
+//! server on the loopback.
 
 use crate::behaviour::{Behaviour, Scenario};
 use crate::simulated::plans::{SECOND, closed};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use url::Url;
 
-/// The addresses that connections came from, in their order.
+/// The addresses of the connections' clients, in their order.
 type Peers = Arc<Mutex<Vec<IpAddr>>>;
 
 fn serve() -> (SocketAddr, Peers) {
@@ -41,7 +41,7 @@ fn answer(mut stream: TcpStream) {
     }
 }
 
-/// What a user does before each of its requests, given the number of its iteration.
+/// The action of a user before each of its requests, given the number of its iteration.
 type Before = fn(&Requester<Kernel>, u8);
 
 #[derive(Clone)]
@@ -79,7 +79,7 @@ impl Behaviour<Kernel> for Users {
     }
 }
 
-/// Has one user send four requests; what was counted, and where connections came from.
+/// Has one user send four requests; returns the record, and the clients' addresses.
 fn four(before: Before) -> (Snapshot, Vec<IpAddr>) {
     let (address, peers) = serve();
     let url: Url = format!("http://{address}/").parse().expect("a URL");

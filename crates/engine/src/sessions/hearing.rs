@@ -1,4 +1,4 @@
-//! What a user takes from a response, and what it makes of it.
+//! A user's handling of a response.
 
 use super::step::Step;
 use crate::behaviour::{Answer, Carrier, Observer, Refusal};
@@ -14,22 +14,22 @@ use std::cell::RefCell;
 use std::mem;
 use url::Url;
 
-/// The status by which a server asks who is there.
+/// The status with which a server requests credentials.
 const UNAUTHORIZED: u16 = 401;
 
-/// What follows on a response.
+/// The step after a response.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// Nothing.
+    /// No further request.
     Nothing,
     /// The same request, signed.
     Signed,
-    /// Where its redirect leads.
+    /// The request to which the redirect leads.
     Redirected(NextRequest),
 }
 
-/// Decoders that no response needs at the moment. There are as many as responses come at a time,
-/// not as there are users.
+/// Decoders that no response uses at the moment. There are as many as responses arrive at a time,
+/// not as many as users.
 #[derive(Debug, Default)]
 pub(super) struct Decoders(RefCell<Vec<Decoder>>);
 
@@ -49,17 +49,17 @@ impl Decoders {
     }
 }
 
-/// What a user keeps of responses from one request to the next.
+/// The state that a user keeps from one response to the next request.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) jar: Option<CookieJar>,
     pub(super) authenticator: Option<Authenticator>,
-    /// How many redirects it follows in a row.
+    /// The most redirects to follow in a row.
     pub(super) most_redirects: u32,
 }
 
 impl Kept {
-    /// A user that keeps what is asked for, and has nothing yet.
+    /// Creates the state that `client` requires, without cookies or challenges.
     pub(super) fn new(client: &Client) -> Self {
         let authenticator = client.digest.as_ref().map(|credentials| {
             let (user, password) = credentials.user_and_password();
@@ -72,7 +72,7 @@ impl Kept {
         }
     }
 
-    /// Signs what is about to be sent, if a server has asked for that.
+    /// Signs the request that is about to be sent, if a server has requested that.
     pub(super) fn sign(&mut self, step: &mut Step<'_>) {
         step.authorization = None;
         if let Some(authenticator) = &mut self.authenticator
@@ -83,14 +83,14 @@ impl Kept {
         }
     }
 
-    /// The cookies for a request to this URL.
+    /// Returns the cookies for a request to this URL.
     pub(super) fn cookies(&mut self, to: &Url) -> Option<&str> {
         self.jar.as_mut()?.header(to)
     }
 }
 
-/// Takes the response to one request, and passes it on: its body as what that stands for, if it
-/// `DECODES`.
+/// Receives the response to one request, and passes it to the observer: with its body decoded, if
+/// it `DECODES`.
 #[derive(Debug)]
 pub(super) struct Hearing<'a, O, const DECODES: bool> {
     step: &'a Step<'a>,
@@ -126,7 +126,7 @@ impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
         }
     }
 
-    /// What follows on the response, whose exchange has ended.
+    /// Returns the step after the response, whose exchange has ended.
     pub(super) fn into_next(mut self) -> Next {
         if let Some(decoder) = self.decoder.take() {
             self.decoders.give_back(decoder);
@@ -152,7 +152,7 @@ impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
         }
     }
 
-    /// The response is whole: makes of it what follows.
+    /// Determines the next step from the whole response.
     fn conclude(&mut self) {
         let cut = self.decoder.as_ref().map(Decoder::finish);
         if let Some(Err(problem)) = cut {
@@ -169,7 +169,8 @@ impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
         }
     }
 
-    /// Where the redirect leads. One without a Location is a response like others.
+    /// Returns the request to which the redirect leads. A redirect without a Location is a response
+    /// like others.
     fn redirect(&self) -> Result<Option<NextRequest>, RedirectProblem> {
         let [location, others @ ..] = &self.locations[..] else {
             return Ok(None);
@@ -222,7 +223,7 @@ impl<O: Observer, const DECODES: bool> Sink for Hearing<'_, O, DECODES> {
     fn header(&mut self, name: &[u8], value: &[u8]) {
         self.observer.header(name, value);
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
-        // Most fields are told apart by their length.
+        // Most fields differ in their length.
         match name.len() {
             8 if is("Location") => self.locations.push(value.to_vec()),
             10 if is("Set-Cookie") => {

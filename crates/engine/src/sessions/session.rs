@@ -11,10 +11,10 @@ use loadline_record::Outcome;
 use std::cell::RefCell;
 use url::Url;
 
-/// What a user keeps from one composed request to the next, and does with the responses: cookies,
-/// redirects, digests, decompression.
+/// The state that a user keeps from one composed request to the next, and its handling of
+/// responses: cookies, redirects, digests, decompression.
 ///
-/// Requests may be sent beside each other; they share the cookies.
+/// Concurrent requests share the cookies.
 #[derive(Debug)]
 pub struct Session {
     kept: RefCell<Kept>,
@@ -22,19 +22,19 @@ pub struct Session {
     compressed: bool,
 }
 
-/// How a request of a session ended, with all that followed on it.
+/// The end of a request of a session, with all requests that followed from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionEnd {
-    /// How the last exchange ended.
+    /// The outcome of the last exchange.
     pub outcome: Outcome,
-    /// Where that went.
+    /// The URL of the last exchange.
     pub url: Url,
-    /// How many redirects led there.
+    /// The number of redirects that led there.
     pub redirects: u32,
 }
 
 impl Session {
-    /// A session that does what is asked for, and has no cookies yet.
+    /// Creates a session that follows `client`, without cookies.
     pub fn new(client: &Client) -> Self {
         Session {
             kept: RefCell::new(Kept::new(client)),
@@ -43,9 +43,9 @@ impl Session {
         }
     }
 
-    /// Sends a request and what follows on its response, each an exchange of its own in the
-    /// request's series, and waits for the last response. The observer sees all of them, one after
-    /// the other; bodies as what they stand for. The timeout is that of each.
+    /// Sends a request and those that follow from its response, each a separate exchange in the
+    /// request's series, and waits for the last response. The observer receives all responses, one
+    /// after the other, with decoded bodies. The timeout applies to each exchange.
     ///
     /// # Errors
     /// If the request can't be written: nothing was sent then.
@@ -83,7 +83,7 @@ impl Session {
         }
     }
 
-    /// Sends one request, and tells how it ended and what follows.
+    /// Sends one request. Returns its outcome and the next step.
     async fn send<H: Host, O: Observer, const DECODES: bool>(
         &self,
         requester: &Requester<H>,

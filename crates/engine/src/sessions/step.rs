@@ -1,4 +1,5 @@
-//! What a user sends for a request: that request, or what a redirect or a challenge made of it.
+//! The next request of a user: the original one, or the one that follows from a redirect or a
+//! challenge.
 
 use crate::composed::Composed;
 use crate::written_composed::WrittenComposed;
@@ -9,7 +10,8 @@ use loadline_plan::{Body, Connection, Header, Request};
 use loadline_wire::InvalidRequest;
 use url::Url;
 
-/// How many challenges to a request are answered: the first, and one that calls the answer stale.
+/// The most challenges to a request that are answered: the first, and one that calls the answer
+/// stale.
 const MOST_CHALLENGES: u32 = 2;
 
 /// Fields that describe a body (Fetch, "request-body-header name"), and its framing.
@@ -22,7 +24,7 @@ const OF_BODIES: &[&str] = &[
     "Transfer-Encoding",
 ];
 
-/// A request as it was asked for: one of the plan's, or a composed one.
+/// A request in its original form: one of the plan's, or a composed one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     method: &'a str,
@@ -31,7 +33,7 @@ pub(super) struct Asked<'a> {
     body: Option<&'a [u8]>,
 }
 
-/// Its header fields.
+/// The header fields of a request.
 #[derive(Clone, Copy, Debug)]
 enum Fields<'a> {
     OfPlan(&'a [Header]),
@@ -39,7 +41,7 @@ enum Fields<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// One of the plan's.
+    /// Returns a request of the plan.
     pub(super) fn of_plan(request: &'a Request) -> Self {
         Asked {
             method: &request.method,
@@ -52,7 +54,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// A composed one.
+    /// Returns a composed request.
     pub(super) fn composed(request: &Composed<'a>) -> Self {
         Asked {
             method: request.method,
@@ -62,7 +64,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Names and values, in their order.
+    /// Returns names and values, in their order.
     fn fields(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         match self.fields {
             Fields::OfPlan(headers) => {
@@ -74,26 +76,27 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A request as it was asked for, or what follows on it.
+/// A request in its original form, or one that follows from it.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
     asked: Asked<'a>,
-    /// Where it goes, if a redirect says so.
+    /// The URL to which a redirect leads, if there was one.
     url: Option<Url>,
-    /// Whether it has become a GET without a body.
+    /// True if it has become a GET without a body.
     is_get: bool,
-    /// Whether it never left the origin of the request, so that what authorises that goes with it.
+    /// True if it never left the origin of the request, so that the request's credentials are sent
+    /// with it.
     keeps_credentials: bool,
-    /// How many redirects led to it.
+    /// The number of redirects that led to it.
     pub(super) redirects: u32,
-    /// The answer to a challenge that goes with it.
+    /// The answer to a challenge that is sent with it.
     pub(super) authorization: Option<String>,
-    /// How often it was sent again because of a challenge.
+    /// The number of times that it was sent again because of a challenge.
     challenges: u32,
 }
 
 impl<'a> Step<'a> {
-    /// The request itself.
+    /// Creates the original request.
     pub(super) fn first(asked: Asked<'a>) -> Self {
         Step {
             asked,
@@ -106,17 +109,18 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Goes out once more, signed for a challenge.
+    /// Counts a challenge, for which the request is sent again with a signature.
     pub(super) fn challenged(&mut self) {
         self.challenges += 1;
     }
 
-    /// Whether a challenge may be answered: a server may call every answer stale.
+    /// True if a challenge may be answered: the number is limited because a server may call every
+    /// answer stale.
     pub(super) fn may_be_challenged(&self) -> bool {
         self.may_authorize() && self.challenges < MOST_CHALLENGES
     }
 
-    /// Goes on where a redirect leads.
+    /// Continues with the request to which a redirect leads.
     pub(super) fn redirected(&mut self, next: NextRequest) {
         self.is_get |= !next.repeats;
         self.keeps_credentials &= next.keeps_credentials;
@@ -140,26 +144,26 @@ impl<'a> Step<'a> {
         self.asked.body.filter(|_| !self.is_get)
     }
 
-    /// Whether it is the request as it was asked for.
+    /// True if it is the original request.
     pub(super) fn is_first(&self) -> bool {
         self.redirects == 0
     }
 
-    /// Whether it goes to the origin of that request.
+    /// True if it goes to the origin of the original request.
     pub(super) fn is_at_home(&self) -> bool {
         self.is_first() || keeps_credentials(self.url(), self.asked.url)
     }
 
-    /// Whether what authorises that request may go with it.
+    /// True if credentials of the original request may be sent with it.
     pub(super) fn may_authorize(&self) -> bool {
         self.keeps_credentials
     }
 
-    /// As it goes out with these cookies of its user, and with what asks for a compressed body if
-    /// that is wanted.
+    /// Writes the request with these cookies of its user, and with a field that requests a
+    /// compressed body if `compressed`.
     ///
     /// # Errors
-    /// If it can't be written. One of the plan's was written before.
+    /// If it can't be written. A request of the plan was written before.
     pub(super) fn write(
         &self,
         cookies: Option<&str>,
@@ -169,7 +173,8 @@ impl<'a> Step<'a> {
         self.as_outgoing(cookies, compressed, |outgoing| outgoing.write(connection))
     }
 
-    /// As [`write`](Self::write), for an endpoint whose server may choose the version of HTTP.
+    /// Writes the request like [`write`](Self::write), for an endpoint whose server may choose the
+    /// version of HTTP.
     pub(super) fn write_composed(
         &self,
         cookies: Option<&str>,
@@ -182,7 +187,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// Does this with the request as it goes out.
+    /// Calls `write` with the request in its final form.
     fn as_outgoing<T>(
         &self,
         cookies: Option<&str>,
@@ -220,7 +225,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// The request's own fields, without those that stay behind where a redirect led away from it.
+    /// Returns the request's own fields, except those that a redirect to another place removes.
     fn fields(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let leaves_host = !self.is_at_home();
         let (is_get, keeps_credentials) = (self.is_get, self.keeps_credentials);

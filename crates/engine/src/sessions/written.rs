@@ -1,24 +1,24 @@
-//! A request of the plan in the bytes that go out, with room for the fields that its user adds.
+//! The bytes of a request of the plan, with room for the fields that its user adds.
 
 use loadline_client::ACCEPT_ENCODING;
 use loadline_plan::Request;
 
-/// What ends a head, behind the line end of its last field.
+/// The end of a head, including the line end of its last field.
 const EMPTY_LINE: &[u8] = b"\r\n\r\n";
 
 /// The bytes of a request that was written before the run.
 #[derive(Debug)]
 pub(super) struct SessionRequest {
     bytes: Vec<u8>,
-    /// Where a further field begins: behind the last one.
+    /// The offset at which a further field is inserted: after the last one.
     fields_end: usize,
-    /// Whether a user's fields can be put there, as it has none of the same names.
+    /// True if a user's fields can be inserted, because the request has none of the same names.
     pub(super) takes_fields: bool,
 }
 
 impl SessionRequest {
-    /// The request that was written as `bytes`; one that asks for a compressed body if that is
-    /// wanted.
+    /// Creates the request from its written `bytes`; adds a field that requests a compressed body
+    /// if `compressed`.
     pub(super) fn new(bytes: &[u8], request: &Request, compressed: bool) -> Self {
         let names = |name: &str| request.headers.iter().any(|header| header.is(name));
         let head_end = bytes
@@ -38,7 +38,7 @@ impl SessionRequest {
         }
     }
 
-    /// The request with these fields, written into `buffer` where there are any.
+    /// Returns the request with these fields, written into `buffer` if there are any.
     pub(super) fn with_fields<'a>(
         &'a self,
         fields: [(&str, Option<&str>); 2],

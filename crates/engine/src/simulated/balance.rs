@@ -1,5 +1,5 @@
-//! Under any mix of faults nothing is lost, nothing is counted twice, every response is its
-//! request's own, and the same seed gives the same run.
+//! Invariants under any mix of faults: nothing is lost, nothing is counted twice, every response
+//! belongs to its request, and the same seed gives the same run.
 
 use super::mix::{answer_with, any_world};
 use super::plans::{SECOND, time};
@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 200;
 
-/// Requests that carry a number of their own, whose answers must carry it too.
+/// Requests with a unique number, which their responses must contain too.
 #[derive(Clone, Default)]
 pub(super) struct Numbered {
     next: Rc<Cell<u64>>,
@@ -123,7 +123,7 @@ fn run(seed: u64) -> (Ran, Plan, HashMap<u64, Outcome>) {
     (ran, plan, ended)
 }
 
-/// Holds what the server saw to what we told.
+/// Compares the requests that the server received with our record.
 fn assert_agreed(ran: &Ran, plan: &Plan, ended: &HashMap<u64, Outcome>) {
     let mut times_seen: HashMap<u64, u64> = HashMap::new();
     for seen in &ran.seen {
@@ -141,11 +141,11 @@ fn assert_agreed(ran: &Ran, plan: &Plan, ended: &HashMap<u64, Outcome>) {
     if !plan.warmup.is_zero() {
         return;
     }
-    // Every whole request that the server saw was sent, once or again.
+    // Every whole request that the server received was sent, for the first time or again.
     let counts = &ran.total.counts;
     assert!(ran.seen.len() as u64 <= counts.sent + counts.resent);
     assert!(times_seen.len() as u64 <= counts.sent);
-    // A server that announces a close and goes on to read does what it must not.
+    // A server that announces a close and continues to read violates the protocol.
     if plan.connection.pipeline == 1 {
         assert!(
             times_seen.values().all(|times| *times == 1),
@@ -153,7 +153,8 @@ fn assert_agreed(ran: &Ran, plan: &Plan, ended: &HashMap<u64, Outcome>) {
         );
     }
     assert_eq!(ended.len() as u64, counts.answered + counts.failed);
-    // One that is dialled when the run ends may have been accepted, and is not counted yet.
+    // A connection that is dialled when the run ends may have been accepted, and is not counted
+    // yet.
     assert!(ran.accepted as u64 <= counts.connections + counts.in_flight);
 }
 
@@ -169,7 +170,7 @@ fn nothing_is_lost_or_counted_twice_under_any_faults() {
         assert!(open || ran.unfinished.unsent == 0, "seed {seed}");
         sum = std::array::from_fn(|index| sum[index] + ran.counts()[index]);
     }
-    // The mix is one: most is answered, much fails, some is cut off.
+    // The mix is varied: most requests are answered, many fail, some are cut off.
     let [_, sent, answered, failed, in_flight] = sum;
     assert!(
         answered > sent / 3 && failed > sent / 20 && in_flight > 100,

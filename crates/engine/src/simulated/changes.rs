@@ -1,5 +1,5 @@
-//! Loads that change while they run: every start is where the changed schedule has it, whoever
-//! computes it, and what was planned is what was sent and what was not.
+//! Loads that change while they run: every start follows the changed schedule on every worker, and
+//! the planned arrivals are those sent and those unsent.
 
 use super::plans::{MS, SECOND, closed, open, shaped, staged, stages, time};
 use super::ran::Ran;
@@ -8,7 +8,7 @@ use crate::EndReason;
 use loadline_plan::{Arrivals, Level, Plan, Rate, Shape};
 use loadline_schedule::{self as schedule, Law, Schedule, Share, Stripe};
 
-/// Changes at these instants, each told 150 ms before.
+/// Creates a world with changes at these instants, each ordered 150 ms before.
 fn changing(plan: Plan, changes: &[(u64, Level)]) -> World {
     let mut world = World::new(plan);
     for (at_ns, level) in changes.iter().copied() {
@@ -20,7 +20,8 @@ fn changing(plan: Plan, changes: &[(u64, Level)]) -> World {
     world
 }
 
-/// The plan run by one to four workers, on a server that takes 1 ms.
+/// Runs the plan with one to four workers, on a server that takes 1 ms, and calls `hold` with each
+/// result.
 fn by_any_workers(plan: &Plan, changes: &[(u64, Level)], hold: impl Fn(&Ran)) {
     for threads in 1..=4 {
         let plan = Plan {
@@ -172,7 +173,7 @@ fn a_ramp_goes_on_below_its_changes() {
         stages: stages([(2 * SECOND, Rate::each_second(8))]),
         arrivals: Arrivals::Constant,
     };
-    // N(t) = 2t² in seconds, half of what is added behind 1 s.
+    // N(t) = 2t² in seconds, and half of the growth after 1 s.
     by_any_workers(&staged(shape, 4), &[(SECOND, Level::Share(500))], |ran| {
         let intended = ran.each(|exchange| exchange.intended_ns / MS);
         assert_eq!(intended, [0, 707, 1_000, 1_414, 1_732]);
@@ -198,7 +199,7 @@ fn a_change_in_the_warm_up_holds_behind_it() {
     plan.warmup = time(400 * MS);
     by_any_workers(&plan, &[(200 * MS, Level::Share(500))], |ran| {
         assert_intended(ran, &[0, 20, 40, 60, 80]);
-        // 20 of the first half of the warm-up, 10 of the second, and those that count.
+        // 20 of the first half of the warm-up, 10 of the second, and the counted ones.
         assert_eq!(ran.arrivals().len(), 35);
     });
 }
@@ -271,7 +272,7 @@ fn workers_that_hear_of_a_change_too_late_lose_nothing_and_send_nothing_twice() 
 
 #[test]
 fn arrivals_that_wait_when_the_load_changes_are_still_sent() {
-    // One connection takes 25 ms: what fell due before the pause is sent in it.
+    // One connection takes 25 ms: arrivals due before the pause are sent in it.
     for threads in 1..=2 {
         let plan = Plan {
             threads,
@@ -296,7 +297,7 @@ fn a_batch_takes_what_is_left_of_it_again() {
         .collect();
     let seen = ran.each(|exchange| exchange.intended_ns / MS);
     assert_eq!(seen[..26], intended);
-    // The batch of 200 ms has two of its starts behind the change.
+    // The batch of 200 ms has two of its starts after the change.
     assert_eq!(
         ran.each(|exchange| exchange.start_ns / MS)[20..24],
         [245; 4]
@@ -358,8 +359,8 @@ fn closed_stages_go_on_below_a_change() {
     assert_eq!(ran.counts()[1], 4 * 50 + 2 * 50);
 }
 
-/// Random changes of random loads, told in time or too late, under a server that is too slow now
-/// and then: the promises of all runs hold, whatever comes together.
+/// Checks the invariants of all runs for random changes of random loads, ordered in time or too
+/// late, with a server that is sometimes too slow.
 #[test]
 fn whatever_changes_planned_is_sent_and_unsent() {
     for seed in 0..60 {

@@ -1,4 +1,4 @@
-//! Closed loads: a user sends when it has been answered.
+//! Closed loads: a user sends as soon as its last request was answered.
 
 use super::plans::{MS, SECOND, closed, staged, stages, time};
 use super::ran::Ran;
@@ -7,7 +7,7 @@ use crate::EndReason;
 use loadline_plan::{Plan, Shape, Think};
 use loadline_record::Outcome;
 
-/// Starts of a user that is active from `from` to before `to`, one every `period`.
+/// Returns the starts of a user that is active from `from` to before `to`, one every `period`.
 fn starts(from: u64, to: u64, period: u64) -> Vec<u64> {
     (from..to).step_by(period as usize).collect()
 }
@@ -93,7 +93,7 @@ fn a_number_of_requests_is_dealt_out_without_loss() {
 
 #[test]
 fn a_run_of_some_requests_ends_with_the_last_of_them() {
-    // Four users: three rounds of 9 ms, whoever has the tenth request.
+    // Four users: three rounds of 9 ms, whichever user has the tenth request.
     assert_eq!(limited(10, 4, 1).total.end_ns, 27 * MS);
     // Shares of 4, 3 and 3 with 2, 1 and 1 users: the second and the third take three rounds.
     assert_eq!(limited(10, 4, 3).total.end_ns, 27 * MS);
@@ -186,14 +186,14 @@ fn without_keep_alive_every_request_has_a_connection_of_its_own() {
     );
     assert_eq!(ran.total.times.connect.len(), 30);
 
-    // Nor does a user wait for a server that leaves the closing to us: it is given 5 ms.
+    // Nor does a user wait for a server that does not close: the server has 5 ms to do so.
     let ran = World::new(plan).serves_in(3 * MS).run();
     assert_eq!(ran.counts(), [30, 30, 28, 0, 2]);
     let ended = sorted(starts(13 * MS, 100 * MS, 7 * MS).repeat(2));
     assert_eq!(ran.ended[..ended.len()], ended);
 }
 
-/// Stages of a closed load with rounds of 3 ms, over a number of workers.
+/// Runs stages of a closed load with rounds of 3 ms, with a number of workers.
 fn ramped(start: u32, list: &[(u64, u32)], threads: u32) -> Ran {
     let stages = stages(list.iter().copied());
     let most = stages.iter().map(|stage| stage.target).max().unwrap_or(0);
@@ -207,7 +207,7 @@ fn ramped(start: u32, list: &[(u64, u32)], threads: u32) -> Ran {
 
 #[test]
 fn users_come_and_go_with_the_stages() {
-    // User k comes at 10 k ms and goes at 100 - 10 k ms.
+    // User k arrives at 10 k ms and leaves at 100 - 10 k ms.
     let users = (0..4).flat_map(|k| starts(10 * k * MS, (100 - 10 * k) * MS, 3 * MS));
     let expected = sorted(users.collect());
     for threads in 1..=4 {
@@ -295,7 +295,7 @@ fn users_think_between_two_iterations_and_nobody_waits_for_them_at_the_end() {
             ..closed(2, 95 * MS)
         };
         let ran = World::new(plan).serves_in(8 * MS).run();
-        // A request takes 10 ms: one begins each 30 ms, and that of 90 ms would end behind the run.
+        // A request takes 10 ms: one begins each 30 ms, and that of 90 ms would end after the run.
         assert_eq!(ran.counts(), [8, 8, 6, 0, 2], "{threads} workers");
         let begun = sorted(starts(0, 70 * MS, 30 * MS).repeat(2));
         assert_eq!(ran.each(|exchange| exchange.start_ns), begun);
@@ -316,7 +316,8 @@ fn a_run_of_requests_ends_with_the_last_one_though_users_think() {
         ..closed(2, SECOND)
     };
     let ran = World::new(plan).serves_in(8 * MS).run();
-    // The fifth begins at 120 ms; the other user thinks from 70 ms to 120 ms and finds none left.
+    // The fifth begins at 120 ms; the other user thinks from 70 ms to 120 ms, and then no request
+    // is left.
     assert_eq!(ran.counts(), [5, 5, 5, 0, 0]);
     assert_eq!(ran.reason, EndReason::Requests);
     assert_eq!(ran.total.end_ns, 130 * MS);

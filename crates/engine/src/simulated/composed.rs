@@ -1,4 +1,4 @@
-//! Requests composed while a run lasts, and hosts whose names turn up with them.
+//! Requests composed during a run, and hosts whose names occur first in them.
 
 use super::parallel::run;
 use super::plans::{MS, SECOND, URL, closed};
@@ -43,7 +43,7 @@ fn once() -> World {
     World::new(plan).serves_in(8 * MS)
 }
 
-/// The targets that came, in order.
+/// Returns the received targets, in order.
 fn targets(ran: &Ran) -> Vec<&str> {
     ran.seen.iter().map(|seen| seen.target.as_str()).collect()
 }
@@ -177,7 +177,7 @@ fn what_can_not_be_written_is_not_sent_and_not_recorded() {
     assert_eq!(ran.counts(), [1, 1, 1, 0, 0]);
 }
 
-/// Asks for these URLs at once within bounds; how each ended, in their order.
+/// Requests these URLs at once within bounds; returns the outcome of each, in their order.
 async fn get_all(
     requester: &Requester<Sim>,
     urls: &[&str],
@@ -200,7 +200,7 @@ async fn get_all(
     requester.request_all(requests.collect(), bounds).await
 }
 
-/// When each target came, from the first of them on, in milliseconds.
+/// Returns the arrival of each target, from the first of them on, in milliseconds.
 fn arrivals_ms(ran: &Ran) -> Vec<(&str, u64)> {
     let first_ns = ran.seen.iter().map(|seen| seen.at_ns).min().unwrap_or(0);
     let arrival = |seen: &'_ crate::simulated::server::Seen| (seen.at_ns - first_ns) / MS;
@@ -278,7 +278,7 @@ fn what_is_given_up_is_cancelled_and_what_waited_is_never_sent() {
             "http://10.0.0.1/c",
         ];
         let mut all = Box::pin(get_all(&requester, &urls, BOUNDS));
-        // Once: both are under way then.
+        // Poll once, so that both are in progress.
         std::future::poll_fn(|cx| {
             assert!(all.as_mut().poll(cx).is_pending());
             std::task::Poll::Ready(())
@@ -313,7 +313,7 @@ fn a_plan_without_requests_runs_what_its_users_compose() {
     assert_eq!(ran.accepted, 0, "nothing is dialled before the run");
 }
 
-/// What is told of an exchange that fails.
+/// The observed texts of an exchange that fails.
 #[derive(Default)]
 struct Told(Vec<String>);
 
@@ -336,7 +336,7 @@ impl Observer for Told {
     }
 }
 
-/// Asks for a URL, and returns what is told of its failure.
+/// Requests a URL, and returns the observed texts of its failure.
 async fn told(requester: &Requester<Sim>, text: &str) -> Vec<String> {
     let (url, mut told) = (url(text), Told::default());
     let request = Composed {
@@ -405,7 +405,7 @@ fn a_host_whose_address_is_given_is_not_looked_up() {
     let ran = run(world, async |requester| {
         let outcome = get(&requester, "http://a.shop.test:99/x").await;
         assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));
-        // The rule is one for another port.
+        // The rule is for another port.
         let outcome = get(&requester, "http://a.shop.test/y").await;
         assert_eq!(outcome, Ok(Outcome::Failed(ErrorKind::Resolve)));
     });
@@ -432,12 +432,12 @@ fn a_name_is_asked_for_again_when_its_time_is_over() {
             assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));
         }
     });
-    // A request takes 12 ms behind the look-up: the second one begins while it holds.
+    // A request takes 12 ms after the look-up: the second one begins while the look-up is valid.
     let resolved = ran.each(|exchange| exchange.resolve_ns / MS);
     assert_eq!(resolved, [5, 0, 5]);
 }
 
-/// On which of three doors twelve connections to a name of three addresses come.
+/// Returns the doors, of three, on which twelve connections to a name with three addresses arrive.
 fn doors(selection: Selection) -> Vec<usize> {
     let mut world = once();
     world.plan.connection.keepalive = false;

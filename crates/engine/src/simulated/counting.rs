@@ -1,4 +1,4 @@
-//! Scenarios that count by themselves: what comes out with the intervals.
+//! Scenarios with a tally: it is reported with the intervals.
 
 use super::plans::{MS, SECOND, closed};
 use super::world::World;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What became of iterations.
+/// The outcomes of iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Counts {
     begun: u64,
@@ -60,7 +60,7 @@ impl<H: Host> Behaviour<H> for Counting {
     }
 }
 
-/// An iteration that counts how it ended when it is dropped.
+/// An iteration that counts its outcome when it is dropped.
 struct Pass<'a> {
     counts: &'a RefCell<Counts>,
     has_ended: bool,
@@ -74,7 +74,7 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// The tallies of a run, each with the number of intervals that came before it.
+/// Returns the tallies of a run, each with the number of intervals before it.
 fn run(plan: Plan, pause_ns: u64) -> Vec<(usize, Counts)> {
     let counts = Rc::default();
     let ran = World::new(plan).run_sending_nothing(Counting { pause_ns, counts });

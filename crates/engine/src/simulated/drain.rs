@@ -1,4 +1,4 @@
-//! The drain: what is unfinished when the time is over is waited for, and nothing else is begun.
+//! The drain: unfinished exchanges at the end of the time are awaited, and nothing else is begun.
 
 use super::plans::{MS, SECOND, US, closed, open, time};
 use super::server::Reply;
@@ -32,7 +32,7 @@ fn slow_answers_are_waited_for_and_no_rate_is_taken_of_them() {
             .run();
         assert_eq!(ran.counts(), [2_000, 2_000, 2_000, 0, 0]);
         assert_eq!(ran.left(), [0, 0, 0]);
-        // Fifteen of the twenty slow ones end behind the window.
+        // Fifteen of the twenty slow ones end after the window.
         assert_eq!(ran.total.counts.completed, 1_985);
         assert_eq!(ran.total.end_ns, 2 * SECOND);
         let drain = ran.intervals.last().unwrap();

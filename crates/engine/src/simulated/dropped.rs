@@ -1,4 +1,5 @@
-//! A server that reads requests whole and then drops some of them: its own book beside ours.
+//! A server that reads requests whole and then drops some of them: its own counts are compared with
+//! ours.
 
 use super::balance::Numbered;
 use super::http2_server::{self, END_HEADERS, HEADERS, STATUS_200, frame, go_away, reset};
@@ -17,14 +18,14 @@ use std::rc::Rc;
 const SEEDS: u64 = 12;
 const REQUESTS: u64 = 200;
 
-/// How a server drops the connection of a request.
+/// The way in which a server drops the connection of a request.
 #[derive(Clone, Copy, Debug)]
 enum How {
     Close,
     Reset,
 }
 
-/// How many requests a server has dropped, and of them those that were the first of their
+/// The number of requests that a server has dropped, and of those that were the first of their
 /// connection.
 #[derive(Default)]
 struct Dropped {
@@ -32,25 +33,25 @@ struct Dropped {
     at_once: Cell<u64>,
 }
 
-/// What a run came to, and the server's own counts.
+/// The result of a run, with the server's own counts.
 struct Book {
     ran: Ran,
-    /// How often each request came.
+    /// The number of times that each request arrived.
     seen: HashMap<u64, u64>,
-    /// As [`Dropped`] counts them.
+    /// The counts of [`Dropped`].
     dropped: u64,
     dropped_at_once: u64,
     ended: HashMap<u64, Outcome>,
 }
 
-/// The n-th draw of a seed, below `most`.
+/// Returns the n-th random number of a seed, below `most`.
 fn draw(seed: u64, number: usize, most: u64) -> u64 {
     let mixed = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number as u64;
     let mixed = mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 29)) % most
 }
 
-/// A load of so many requests that each get their time.
+/// Limits a load to the number of requests, with a timeout that is never reached.
 fn limited(plan: Plan, seed: u64) -> Plan {
     let mut plan = Plan {
         request_limit: Some(REQUESTS),
@@ -111,7 +112,7 @@ fn run(plan: &Plan, resend: Resend, how: How, idle_ns: Option<u64>) -> Book {
 }
 
 impl Book {
-    /// What holds of every run: all requests ended, and the server's count is ours.
+    /// Checks the invariants of every run: all requests ended, and the server's count equals ours.
     fn assert_even(&self, crossed: u64) {
         let counts = &self.ran.total.counts;
         assert_eq!((counts.sent, counts.in_flight), (REQUESTS, 0));
@@ -157,7 +158,7 @@ fn closes_that_cross_requests_are_repaired_and_hide_no_drop() {
         assert_eq!(counts.failed, book.dropped);
         assert!(book.seen.values().all(|times| *times == 1));
         crossed += counts.resent;
-        // A client that sends nothing twice, whatever is known, fails those as well.
+        // A client that never sends again fails those as well.
         let book = run(&plan, Resend::Unwritten, How::Close, Some(idle_ns));
         let counts = &book.ran.total.counts;
         let lost = counts.failed - book.dropped;
@@ -223,7 +224,8 @@ fn over_http2_too_every_request_is_read_once() {
             let counts = &ran.total.counts;
             assert_eq!((counts.sent, counts.in_flight), (REQUESTS, 0));
             assert_eq!(counts.resent, 0);
-            // The other streams of its connection fail with it, and some of those never come.
+            // The other streams of its connection fail with it, and some of those requests never
+            // arrive.
             let seen = ran.seen.len() as u64;
             assert!(counts.failed >= dropped.get() && seen <= REQUESTS);
             if streams == 1 {
@@ -233,17 +235,18 @@ fn over_http2_too_every_request_is_read_once() {
     }
 }
 
-/// How many streams a server of HTTP/2 gave up.
+/// The number of streams that a server of HTTP/2 reset.
 #[derive(Default)]
 struct GivenUp {
-    /// Before anything of a response.
+    /// Streams that it reset before any part of a response.
     untouched: Cell<u64>,
-    /// Behind the beginning of one.
+    /// Streams that it reset after the beginning of a response.
     begun: Cell<u64>,
 }
 
 impl GivenUp {
-    /// Gives up one of 25 streams untouched, of the others some behind the beginning of a response.
+    /// Resets one of 25 streams before any response, and some of the others after the beginning of
+    /// a response.
     fn reply(&self, seed: u64, seen: &Seen) -> Reply {
         let head = |block: &[u8]| frame(HEADERS, END_HEADERS, seen.stream, block);
         let refused = reset(seen, http2_server::REFUSED).bytes;
@@ -256,7 +259,7 @@ impl GivenUp {
             0 => head(b"\x08\x03103"),
             1 => head(&[STATUS_200]),
             2 => [head(&[STATUS_200]), frame(0, 0, seen.stream, b"o")].concat(),
-            // Another protocol, which HTTP/2 can't change to.
+            // A switch to another protocol, which HTTP/2 does not allow.
             3 => head(b"\x08\x03101"),
             _ => return http2_server::ok(seen),
         };
@@ -297,7 +300,7 @@ fn a_connection_that_is_given_up_fails_what_was_begun_and_moves_the_rest() {
         let mut plan = limited(closed(4, 100 * SECOND), seed);
         plan.connection.http = HttpVersion::V2;
         plan.connection.streams = 4;
-        // The fault meets one stream of the first connection; those behind it stay without reply.
+        // The fault meets one stream of the first connection; later streams get no reply.
         let place = 4 + (seed % 20) as usize;
         let ran = World::new(plan)
             .script(move |seen| match (seen.connection, seen.place) {

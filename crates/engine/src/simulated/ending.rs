@@ -1,4 +1,4 @@
-//! How runs end: stopped, broken off, cut off; and what is left then.
+//! The ends of runs: stopped, broken off, cut off; and the unfinished rest.
 
 use super::plans::{MS, SECOND, closed, open, staged, stages, time};
 use super::ran::Ran;
@@ -6,8 +6,8 @@ use super::world::{Hands, World};
 use crate::EndReason;
 use loadline_plan::{Plan, Shape};
 
-/// Workers look for orders every 100 ms from 2 ms before the load's begin on: an order of 150 ms
-/// is obeyed at 198 ms.
+/// The instant of an order. Workers check for orders every 100 ms from 2 ms before the load's begin
+/// on: an order of 150 ms is obeyed at 198 ms.
 const ORDERED: u64 = 150 * MS;
 const OBEYED: u64 = 198 * MS;
 
@@ -66,7 +66,7 @@ fn a_stop_begins_nothing_new_and_plans_nothing_more() {
     let mut world = World::new(open(100, 1, SECOND)).serves_in(63 * MS);
     world.interval_ns = 61 * MS;
     let ran = world.at(ORDERED, stop).run();
-    // The worker looks at the end of the third interval, at 183 ms.
+    // The worker checks its orders at the end of the third interval, at 183 ms.
     assert_eq!(ran.each(|exchange| exchange.start_ns / MS), [0, 65, 130]);
     assert_eq!(ran.counts(), [19, 3, 3, 0, 0]);
     // The oldest was due at 30 ms.
@@ -108,7 +108,7 @@ fn a_stopped_batch_that_was_not_complete_is_unsent() {
     let mut plan = open(100, 1, SECOND);
     plan.connection.pipeline = 7;
     let ran = World::new(plan).at(ORDERED, stop).run();
-    // Two batches at 60 and 130 ms; of the third, due at 200 ms, six had come.
+    // Two batches at 60 and 130 ms; of the third, due at 200 ms, six starts had fallen due.
     assert_eq!(ran.counts(), [20, 14, 14, 0, 0]);
     assert_eq!(ran.left(), [0, 6, 58 * MS]);
 }
@@ -152,7 +152,7 @@ fn every_worker_stops() {
         ..open(100, 9, SECOND)
     };
     let ran = World::new(plan).serves_in(9 * MS).at(ORDERED, stop).run();
-    // They look a tenth of a millisecond after each other; the last arrival is then in flight.
+    // They check a tenth of a millisecond after each other; the last arrival is then in flight.
     assert_eq!(ran.counts(), [20, 20, 20, 0, 0]);
     assert_eq!(ran.total.end_ns, 201 * MS);
     assert_eq!(ran.reason, EndReason::Stopped);
@@ -166,7 +166,7 @@ fn workers_that_break_off_in_different_intervals_all_count() {
     };
     let mut world = World::new(plan).serves_in(8 * MS);
     world.interval_ns = 45 * MS;
-    // Given when the second worker reports its second interval: the third obeys before it reports
+    // Ordered when the second worker reports its second interval: the third obeys before it reports
     // its own, the others later.
     let told = std::cell::Cell::new(0);
     let ran = world

@@ -1,4 +1,4 @@
-//! Failures: each of its kind, with its time, and never retried.
+//! Failures: each has its kind and its time, and is never retried.
 
 use super::plans::{MS, SECOND, closed, open, time};
 use super::ran::Ran;
@@ -19,7 +19,7 @@ fn limited(limit: u64) -> Plan {
     }
 }
 
-/// Three requests with rounds of 3 ms; `reply` answers the second.
+/// Runs three requests with rounds of 3 ms; `reply` answers the second.
 fn second_meets(reply: Reply) -> Ran {
     second_of(limited(3), reply)
 }
@@ -33,7 +33,7 @@ fn second_of(plan: Plan, reply: Reply) -> Ran {
         .run()
 }
 
-/// Start, dial and end of each exchange, in milliseconds.
+/// Returns start, dial and end of each exchange, in milliseconds.
 fn courses(ran: &Ran) -> Vec<(u64, u64, u64)> {
     let course = |exchange: &Exchange| {
         let times = [exchange.start_ns, exchange.dial_ns, exchange.end_ns];
@@ -59,7 +59,7 @@ fn a_late_answer_is_an_answer_and_late_where_the_plan_waits_for_it() {
         assert_eq!(ran.total.counts.connections, 1);
         assert!(ran.total.times.service.max_ns() >= 140 * MS);
     }
-    // One that never comes is late as well, and in flight at the end.
+    // A response that never arrives is late as well, and in flight at the end.
     plan.duration = Some(time(400 * MS));
     let ran = second_of(plan, Reply::nothing().sleep());
     assert_eq!(ran.counts(), [2, 2, 1, 0, 1]);
@@ -74,7 +74,7 @@ fn an_answer_that_never_comes_is_a_timeout() {
         Reply::nothing().sleep(),
         Reply::raw("HTTP/1.1 2").sleep(),
         Reply::raw(HEAD).sleep(),
-        // Each piece comes in time, the whole does not.
+        // Each piece arrives in time, the whole response does not.
         Reply::raw([HEAD.as_bytes(), &[b'x'; 40]].concat()).drip(3, 4 * MS),
     ] {
         let ran = second_of(plan.clone(), reply);
@@ -119,8 +119,8 @@ fn a_server_that_takes_some_connections_is_not_dialled_to_the_last() {
     assert!(began_ns.get() < 12 * SECOND, "{}", began_ns.get());
 }
 
-/// Three requests with bodies of 200 kB (50 kB fit into the window) to a server that
-/// answers when it has seen their heads.
+/// Runs three requests with bodies of 200 kB (50 kB fit into the window) on a server that answers
+/// as soon as it has received their heads.
 fn answered_early(reply: Reply) -> Ran {
     let mut plan = limited(3);
     plan.requests[0].method = "POST".to_owned();
@@ -135,7 +135,7 @@ fn answered_early(reply: Reply) -> Ran {
 fn an_answer_that_comes_before_the_body_is_sent_is_read() {
     let refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno";
     for reply in [
-        // It reads no more, and closes or not.
+        // The server reads no more, and closes or not.
         Reply::raw(refusal).sleep(),
         Reply::raw(refusal).close(),
         Reply::raw(refusal).reset_after(5 * MS),
@@ -149,7 +149,7 @@ fn an_answer_that_comes_before_the_body_is_sent_is_read() {
         assert_eq!(ends, [2, 4, 4]);
     }
     let ran = answered_early(Reply::raw(refusal).sleep());
-    // The window, and what the server read with the head.
+    // The window, and the bytes that the server read with the head.
     assert!(ran.total.counts.bytes_out < 3 * 70_000);
 }
 
@@ -188,7 +188,7 @@ fn a_new_connection_that_breaks_before_any_byte_is_a_failure() {
             (2, 0)
         );
         assert_eq!(ran.seen.len(), 2);
-        // Its time says nothing about answers.
+        // Its time is not that of a response.
         assert_eq!(ran.total.times.service.len(), 1);
     }
 }
@@ -261,7 +261,7 @@ fn bytes_behind_an_answer_may_come_while_its_connection_stands_idle() {
 
 #[test]
 fn bytes_that_come_unasked_are_no_answer() {
-    // A response to nothing comes 2 ms behind the response, while the connection stands idle.
+    // An unsolicited response arrives 2 ms after the response, while the connection is idle.
     let unasked = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n";
     let ran = World::new(open(100, 1, 29 * MS))
         .script(move |seen| match seen.number {
@@ -293,8 +293,8 @@ fn a_server_that_is_away_for_a_while_refuses_connections() {
         .at(10 * MS + MS / 2, |hands| hands.server.down())
         .at(20 * MS, |hands| hands.server.up())
         .run();
-    // The fourth request had come when the server went, and fails. The next dial is refused, and
-    // so is another, a millisecond behind it. Two more are waited, and the server is back.
+    // The fourth request had arrived when the server stopped, and fails. The next dial is refused,
+    // and so is another, a millisecond later. After a wait of 2 ms, the server is back.
     let halves = |exchange: &Exchange| {
         [exchange.start_ns, exchange.dial_ns, exchange.end_ns].map(|ns| ns * 2 / MS)
     };
@@ -315,7 +315,7 @@ fn a_server_that_is_away_for_a_while_refuses_connections() {
         [(ErrorKind::Connect, 2), (ErrorKind::Read, 1)]
     );
     assert_eq!(ran.counts(), [10, 10, 6, 3, 1]);
-    // What was refused never went out; the fourth had, once.
+    // Refused requests were never sent; the fourth was, once.
     let sent = ran.log()[0].bytes_out;
     let bytes_out = ran.each(|exchange| exchange.bytes_out / sent);
     assert_eq!(bytes_out, [1, 1, 1, 1, 0, 0, 1, 1, 1]);
@@ -335,7 +335,8 @@ fn a_server_that_is_away_is_dialled_less_and_less_often() {
     let failed = ran.log().into_iter();
     let failed = failed.filter(|exchange| exchange.outcome == Outcome::Failed(ErrorKind::Connect));
     let starts: Vec<u64> = failed.map(|exchange| exchange.start_ns / MS).collect();
-    // Each dial takes 2 ms, and behind each is waited for twice as long, up to 100 ms.
+    // Each dial takes 2 ms, and the wait after each is twice as long as the previous one, up to 100
+    // ms.
     assert_eq!(starts, [1, 4, 8, 14, 24, 42, 76, 142, 244, 346, 448]);
     assert_eq!(ran.total.counts.failed, 1 + starts.len() as u64);
     assert_eq!(ran.log()[12].start_ns, 550 * MS + MS / 2);
@@ -362,7 +363,7 @@ fn a_connection_that_does_not_come_up_in_time_is_a_failure_to_connect() {
         .at(9 * MS, |hands| hands.server.set_silent(true))
         .at(21 * MS, |hands| hands.server.set_silent(false))
         .run();
-    // 5 ms for each, with or without a response; 1 and 2 ms behind those without.
+    // 5 ms for each, with or without a response; 1 and 2 ms after those without.
     let expected = [(0, 2), (5, 2), (10, 5), (16, 5), (23, 2), (28, 2), (33, 2)];
     let starts = courses(&ran)
         .into_iter()
@@ -396,7 +397,7 @@ fn connections_that_did_not_come_up_before_the_run_are_dialled_in_it() {
     assert_eq!((ran.accepted, ran.total.counts.connections), (0, 0));
 }
 
-/// A body of 1 000 bytes, with at most 100 of them on their way or unread.
+/// Creates a world with a body of 1 000 bytes, of which at most 100 are in transit or unread.
 fn uploads(limit: u64) -> World {
     let mut plan = limited(limit);
     plan.requests[0].body = Body::Bytes(vec![b'x'; 1_000].into());

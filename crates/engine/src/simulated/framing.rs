@@ -1,4 +1,4 @@
-//! Answers in every framing, whole whatever pieces they come in.
+//! Responses in every framing, complete in whatever pieces they arrive.
 
 use super::plans::{MS, SECOND, closed};
 use super::server::Reply;

@@ -5,7 +5,7 @@ use super::ran::Ran;
 use super::world::World;
 use loadline_plan::{Plan, Shape};
 
-/// 100 arrivals a second on one connection and up to `most`, each taking `service` and 2 ms.
+/// Runs 100 arrivals per second on one connection and up to `most`, each taking `service` and 2 ms.
 fn grown(most: u32, service: u64, arrivals: u64) -> Ran {
     let mut plan = open(100, 1, 10 * MS * arrivals - MS);
     plan.load.max_users = most;
@@ -43,7 +43,7 @@ fn an_arrival_that_finds_none_free_opens_one() {
 
 #[test]
 fn a_server_that_is_slow_all_the_time_is_as_slow_for_a_closed_loop() {
-    // 45 ms each: the one user that there is at first would have taken every fifth.
+    // 45 ms each: the only initial user would have taken every fifth.
     let ran = grown(8, 43 * MS, 100);
     let closed_loop = ran.total.times.closed_loop();
     let [_, _, answered, _, in_flight] = ran.counts();
@@ -97,7 +97,7 @@ fn workers_grow_by_their_own_share() {
         ..open(1_000, 3, SECOND)
     };
     plan.load.max_users = 8;
-    // A tenth of a second each: all connections there may be are needed.
+    // A tenth of a second each: all allowed connections are needed.
     let ran = World::new(plan).serves_in(98 * MS).run();
     assert_eq!(ran.accepted, 8);
     assert_eq!(ran.total.counts.connections, 8);

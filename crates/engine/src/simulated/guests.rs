@@ -1,4 +1,4 @@
-//! Users beside those of the load.
+//! Users in addition to those of the load.
 
 use super::parallel::{run, together};
 use super::plans::{MS, SECOND, URL, closed, shaped};
@@ -32,7 +32,7 @@ async fn get(requester: &Requester<Sim>) -> Outcome {
     outcome.expect("a good request")
 }
 
-/// Has three guests send `count` requests each, one after the other, while their host does nothing.
+/// Has three guests send `count` requests each, one after the other, while their host is idle.
 fn three_guests(world: World, count: usize) -> Ran {
     run(world, move |requester| async move {
         let one = |_| {
@@ -89,10 +89,10 @@ fn a_guest_that_gives_a_request_up_is_counted_and_goes() {
     assert_eq!(ran.errors(), [(ErrorKind::Aborted, 1)]);
 }
 
-/// How often a guest that paces itself begins a request.
+/// The interval of a guest's starts, in nanoseconds.
 const EVERY: u64 = 10 * MS;
 
-/// Sends a request every ten milliseconds, and at once where the one before took longer.
+/// Sends a request every ten milliseconds, and at once if the previous one took longer.
 async fn pace(guest: Requester<Sim>) {
     let now_ns = || guest.host().now_ns();
     let mut timer = guest.host().timer();
@@ -115,7 +115,7 @@ async fn pace(guest: Requester<Sim>) {
     }
 }
 
-/// A guest that paces itself for a second, its server frozen in this time.
+/// Runs a guest that paces itself for a second, with its server frozen in this period.
 fn paced(freeze: Range<u64>) -> Ran {
     let world = World::new(shaped(Shape::Paced, 1, SECOND));
     let world = world.at(0, move |hands| hands.server.freeze(freeze));
@@ -128,11 +128,11 @@ fn paced(freeze: Range<u64>) -> Ran {
 fn a_guest_that_paces_itself_is_timed_from_its_starts_and_those_that_it_misses_count() {
     let ran = paced(305 * MS..405 * MS);
     let counts = &ran.total.counts;
-    // Due were those from 320 to 400 ms; the last of them was sent when the server went on.
+    // Due were those from 320 to 400 ms; the last of them was sent when the server resumed.
     assert_eq!((counts.missed, counts.planned), (8, counts.sent + 8));
     let [waited, delayed] = [&ran.total.times.response, &ran.total.times.blocked]
         .map(|times| times.count_up_to_ns(u64::MAX) - times.count_up_to_ns(4 * MS));
-    // That which was sent in the freeze waited, too, and was not late.
+    // The request sent during the freeze waited, too, and was not late.
     assert_eq!((waited, delayed), (10, 9));
     let late = ran.each(|exchange| exchange.blocked_ns() / MS);
     assert_eq!(
@@ -144,7 +144,7 @@ fn a_guest_that_paces_itself_is_timed_from_its_starts_and_those_that_it_misses_c
         ran.total.times.undelayed.len(),
         ran.total.times.response.len()
     );
-    // From there on it is in time.
+    // From then on it is in time.
     assert!((98..=100).contains(&counts.planned), "{counts:?}");
     assert_eq!(ran.left()[1], 0);
 }
@@ -152,7 +152,7 @@ fn a_guest_that_paces_itself_is_timed_from_its_starts_and_those_that_it_misses_c
 #[test]
 fn starts_that_are_due_when_a_run_ends_in_a_stall_are_unsent_and_have_their_ages() {
     let ran = paced(805 * MS..10 * SECOND);
-    // One is in flight since 810 ms; due were those from 820 to 1000 ms.
+    // One has been in flight since 810 ms; due were those from 820 to 1000 ms.
     let [in_flight, unsent, oldest_ns] = ran.left();
     assert_eq!((in_flight, oldest_ns / MS), (1, 190));
     assert!((18..=19).contains(&unsent), "{unsent}");

@@ -9,19 +9,20 @@ use loadline_plan::{HttpVersion, Plan};
 use loadline_record::ErrorKind;
 use std::cell::Cell;
 
-/// The plan over HTTP/2, with so many streams on a connection.
+/// Changes the plan to HTTP/2, with this many streams per connection.
 pub(crate) fn over_http2(mut plan: Plan, streams: u32) -> Plan {
     plan.connection.http = HttpVersion::V2;
     plan.connection.streams = streams;
     plan
 }
 
-/// Three connections of four streams for 100 ms, whose server does this.
+/// Creates a world with three connections of four streams for 100 ms, whose server follows this
+/// script.
 fn twelve(script: impl Fn(&Seen) -> Reply + 'static) -> World {
     World::new(over_http2(closed(12, 100 * MS), 4)).script(script)
 }
 
-/// Runs until `limit` requests have ended.
+/// Creates a plan that ends after `limit` requests.
 fn limited(limit: u64, users: u32, streams: u32) -> Plan {
     let plan = Plan {
         request_limit: Some(limit),
@@ -30,7 +31,7 @@ fn limited(limit: u64, users: u32, streams: u32) -> Plan {
     over_http2(plan, streams)
 }
 
-/// How many requests came on each connection.
+/// Returns the number of requests on each connection.
 fn by_connection(ran: &Ran) -> Vec<usize> {
     let mut counts = vec![0; ran.accepted];
     ran.seen
@@ -97,7 +98,7 @@ fn a_request_that_the_server_refuses_to_look_at_is_sent_again() {
         })
         .run();
     assert_eq!(ran.counts(), [20, 20, 20, 0, 0]);
-    // Each fifth that came was refused: 20 answers took 24 requests.
+    // Each fifth request was refused: 20 responses took 24 requests.
     assert_eq!(ran.seen.len(), 24);
 }
 
@@ -112,7 +113,7 @@ fn a_request_that_is_always_refused_fails_at_last() {
 
 #[test]
 fn behind_a_goaway_another_connection_takes_over_and_nothing_is_lost() {
-    // Each connection answers ten requests and then goes away, as nginx does.
+    // Each connection answers ten requests and then sends GOAWAY, like nginx.
     let world = World::new(limited(100, 4, 4));
     let ran = world
         .script(|seen| match seen.place {
@@ -219,7 +220,8 @@ fn a_frozen_server_delays_all_arrivals_of_that_time() {
     assert_eq!(ran.counts()[3], 0);
     let mut late = ran.each(|exchange| exchange.response_ns());
     late.retain(|ns| *ns > 10 * MS);
-    // The first one that found it frozen was sent 1 ms before; each later one waited 1 ms less.
+    // The first request that met the frozen server was sent 1 ms before; each later one waited 1 ms
+    // less.
     late.sort_unstable();
     let expected: Vec<u64> = (11..=502).map(|ms| ms * MS).collect();
     assert_eq!(late, expected);

@@ -1,4 +1,4 @@
-//! What a server of HTTP/2 can do wrong, in a closed and in an open load, with exact counts.
+//! Faults of a server of HTTP/2, in a closed and in an open load, with exact counts.
 
 use super::http2::over_http2;
 use super::http2_server::{
@@ -25,31 +25,31 @@ const CANCEL: u32 = 8;
 const NO_ERROR: u32 = 0;
 const ENHANCE_YOUR_CALM: u32 = 11;
 
-/// One more than the frames without use that a connection takes in a row.
+/// One more than the number of consecutive useless frames that a connection accepts.
 const FLOOD: usize = 10_001;
 const STREAMS: u32 = 4;
-/// The place on the first connection of the request that meets the fault.
+/// The number, on the first connection, of the request that meets the fault.
 const FAULTY: usize = 8;
 const TIMEOUT: u64 = 20 * MS;
 
-/// What a fault does to the requests that are in flight.
+/// The effect of a fault on the requests that are in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Effect {
-    /// The one that met it is sent again on the same connection.
+    /// The affected request is sent again on the same connection.
     SentAgain,
-    /// It and those begun after it are sent again on another connection.
+    /// The affected request and those begun after it are sent again on another connection.
     SentElsewhere,
-    /// The one that met it fails.
+    /// The affected request fails.
     Stream(ErrorKind),
-    /// All of the connection fail.
+    /// All requests of the connection fail.
     Connection(ErrorKind),
-    /// All of the connection time out, and another connection takes over.
+    /// All requests of the connection time out, and another connection takes over.
     Silence,
 }
 
 use Effect::{Connection, SentAgain, SentElsewhere, Silence, Stream};
 
-/// A fault, the reply that has it, and its effect.
+/// A fault, its reply, and its effect.
 type Fault = (&'static str, fn(&Seen) -> Reply, Effect);
 
 const FAULTS: [Fault; 34] = [
@@ -246,22 +246,22 @@ const FAULTS: [Fault; 34] = [
     ),
 ];
 
-/// The head of a response whose body follows.
+/// Returns the head of a response whose body follows.
 fn head(seen: &Seen, block: &[u8]) -> Vec<u8> {
     frame(HEADERS, END_HEADERS, seen.stream, block)
 }
 
-/// The head of a response without a body.
+/// Returns the head of a response without a body.
 fn head_alone(seen: &Seen, block: &[u8]) -> Vec<u8> {
     frame(HEADERS, END_HEADERS | END_STREAM, seen.stream, block)
 }
 
-/// Two bytes of a body.
+/// Returns two bytes of a body.
 fn data(seen: &Seen, flags: u8) -> Vec<u8> {
     frame(DATA, flags, seen.stream, b"ok")
 }
 
-/// A head, and a body that goes on.
+/// Returns a head, and the first part of a body.
 fn half(seen: &Seen) -> Vec<u8> {
     [head(seen, &[STATUS_200]), data(seen, 0)].concat()
 }
@@ -281,17 +281,17 @@ fn meet((_, reply, effect): Fault, mut plan: Plan) -> Ran {
         .run()
 }
 
-/// How many requests a fault concerns.
+/// The number of requests that a fault concerns.
 struct Concerned {
-    /// In flight when the fault comes.
+    /// Requests in flight at the fault.
     in_flight: u64,
-    /// On their way to the server, at most, when it closes the connection.
+    /// The most requests in transit to the server when it closes the connection.
     unseen: u64,
-    /// That time out on a connection that falls silent.
+    /// Requests that time out on a connection that falls silent.
     unheard: u64,
 }
 
-/// Checks what came of 40 requests.
+/// Checks the result of 40 requests.
 fn check(fault: Fault, ran: &Ran, concerned: &Concerned) {
     let Concerned {
         in_flight,

@@ -1,5 +1,5 @@
-//! HTTP/2 as the scripted server speaks it: it reads frames as far as it must to find where a
-//! request ends, and responses with frames that a test composes.
+//! HTTP/2 in the scripted server: it reads frames as far as necessary to find the end of a request,
+//! and responds with frames that a test composes.
 
 use super::server::{Reply, Seen, Server, Then};
 use loadline_reactor::{SimSocket, Socket};
@@ -26,19 +26,19 @@ pub(crate) const STATUS_200: u8 = 0x88;
 pub(crate) const REFUSED: u32 = 7;
 pub(crate) const INTERNAL: u32 = 2;
 
-/// A small answer on the request's stream.
+/// Returns a small response on the request's stream.
 pub(crate) fn ok(seen: &Seen) -> Reply {
     let head = frame(HEADERS, END_HEADERS, seen.stream, &[STATUS_200]);
     let body = frame(DATA, END_STREAM, seen.stream, b"ok");
     Reply::raw([head, body].concat())
 }
 
-/// Resets the request's stream.
+/// Returns a reset of the request's stream.
 pub(crate) fn reset(seen: &Seen, code: u32) -> Reply {
     Reply::raw(frame(RST_STREAM, 0, seen.stream, &code.to_be_bytes()))
 }
 
-/// Gives the connection up: of the streams above `last` it says that it did not look at them.
+/// Returns a GOAWAY, which reports the streams above `last` as unprocessed.
 pub(crate) fn go_away(last: u32, code: u32) -> Vec<u8> {
     let payload = [last.to_be_bytes(), code.to_be_bytes()].concat();
     frame(GOAWAY, 0, 0, &payload)
@@ -50,7 +50,7 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     [&head[..], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A connection of the server's.
+/// A connection of the server.
 struct Line {
     socket: Weak<SimSocket>,
     closing: Cell<bool>,
@@ -58,7 +58,7 @@ struct Line {
 }
 
 impl Server {
-    /// Serves a connection: the requests on its streams are answered beside each other.
+    /// Serves a connection: the requests on its streams are answered concurrently.
     pub(super) async fn serve_http2(
         self: Rc<Self>,
         socket: Rc<SimSocket>,
@@ -106,7 +106,7 @@ impl Server {
         self.saw_end();
     }
 
-    /// Reads on; tells when the bytes came, or `None` at the end.
+    /// Reads more bytes; returns the time of their arrival, or `None` at the end.
     async fn receive(&self, line: &Line, socket: &SimSocket, input: &mut Vec<u8>) -> Option<u64> {
         let mut buffer = [0; 16_384];
         self.thaw().await;
@@ -143,7 +143,7 @@ impl Server {
 }
 
 impl Line {
-    /// Sends what always fits into the simulated network.
+    /// Sends bytes, which must fit into the simulated network.
     fn send(&self, bytes: &[u8]) {
         if let Some(socket) = self.socket.upgrade()
             && !bytes.is_empty()
@@ -158,7 +158,7 @@ impl Line {
     }
 }
 
-/// Takes the first frame off, if it is whole: its kind, flags and stream.
+/// Removes the first frame, if it is complete; returns its kind, flags and stream.
 pub(crate) fn take_frame(input: &mut Vec<u8>) -> Option<(u8, u8, u32)> {
     let head: [u8; FRAME_HEAD_BYTES] = *input.first_chunk()?;
     let [a, b, c, kind, flags, stream @ ..] = head;

@@ -10,10 +10,11 @@ use loadline_reactor::Host;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// What a user did: its number, when it began an iteration and when that ended, if it did.
+/// An iteration of a user: the user's number, and the begin and end of the iteration, `None` if it
+/// did not end.
 pub(super) type Pass = (u32, u64, Option<u64>);
 
-/// Users that wait in each iteration, send nothing, and write down what they did.
+/// Users that wait in each iteration, send nothing, and record their iterations.
 #[derive(Clone, Default)]
 pub(super) struct Waiting {
     pause_ns: u64,
@@ -55,7 +56,7 @@ impl<H: Host> Behaviour<H> for Waiting {
     }
 }
 
-/// The same plan as a scenario's that is part of a run.
+/// Returns the same plan as one of a scenario in a run.
 fn part(plan: Plan, part: Part) -> Plan {
     let name = "main".to_owned();
     Plan {
@@ -64,12 +65,12 @@ fn part(plan: Plan, part: Part) -> Plan {
     }
 }
 
-/// Its users send nothing, so that what is said of requests is not looked at.
+/// Runs users that send nothing, so that the invariants of requests are not checked.
 fn run(plan: Plan, users: &Waiting) -> Ran {
     World::new(plan).run_sending_nothing(users.clone())
 }
 
-/// The same plan, whose arrivals that find no user free are dropped.
+/// Returns the same plan with arrivals dropped that find no user free.
 pub(super) fn dropping(plan: Plan) -> Plan {
     let late_arrivals = LateArrivals::Drop;
     part(
@@ -122,7 +123,7 @@ fn arrivals_wait_for_a_user_unless_they_are_to_be_dropped() {
     assert_eq!(ran.total.counts.dropped, 0);
 }
 
-/// Two users, of whom one is to go after 100 ms and to come again after 300 ms.
+/// Returns a plan for two users, of whom one leaves after 100 ms and returns after 300 ms.
 fn ramped(graceful_ns: Option<u64>) -> Plan {
     let shape = Shape::ClosedStages {
         start: 2,
@@ -143,7 +144,7 @@ fn ramped(graceful_ns: Option<u64>) -> Plan {
     )
 }
 
-/// What the second user did.
+/// Returns the iterations of the second user.
 fn second(users: &Waiting) -> Vec<(u64, Option<u64>)> {
     let passes = users.passes.borrow();
     let own = passes.iter().filter(|pass| pass.0 == 1);

@@ -1,4 +1,4 @@
-//! Arrivals that the worker gets to late: they are late, and dropped only if no user was free when
+//! Arrivals that the worker handles late: they are late, and dropped only if no user was free when
 //! they fell due.
 
 use super::interrupted::{Waiting, dropping};
@@ -7,10 +7,10 @@ use super::world::World;
 use loadline_plan::Plan;
 use proptest::prelude::*;
 
-/// A second of 100 arrivals, or a little more, so that what is late can be begun.
+/// A second of 100 arrivals, or a little more, so that late arrivals can be begun.
 const WINDOW: u64 = 1_000 * MS;
 
-/// Runs users that wait in each iteration, while the worker stands still for `(at, for)`.
+/// Runs users that wait in each iteration, while the worker stalls at each `(at, for)`.
 fn stalled(plan: Plan, users: &Waiting, stalls: &[(u64, u64)]) {
     let mut world = World::new(dropping(plan));
     for (at_ns, for_ns) in stalls.iter().copied() {
@@ -19,7 +19,7 @@ fn stalled(plan: Plan, users: &Waiting, stalls: &[(u64, u64)]) {
     world.run_sending_nothing(users.clone());
 }
 
-/// How many iterations were begun, and how many were dropped.
+/// Returns the number of iterations begun, and of arrivals dropped.
 fn fate(users: &Waiting) -> (usize, u64) {
     (users.passes.borrow().len(), users.dropped.get())
 }
@@ -47,7 +47,8 @@ fn what_falls_due_while_the_only_user_is_busy_is_dropped_however_late_the_worker
 
 #[test]
 fn of_what_falls_due_in_a_stall_the_part_is_dropped_that_found_nobody() {
-    // One of two users is free when the worker stands still, and busy from its end on, at 66 ms.
+    // One of two users is free when the worker stalls, and busy from the end of the stall, at 66
+    // ms.
     let users = Waiting::new(400 * MS);
     stalled(open(100, 2, 300 * MS), &users, &[(5 * MS, 61 * MS)]);
     // The arrivals up to 60 ms were due while it was free.
@@ -56,7 +57,8 @@ fn of_what_falls_due_in_a_stall_the_part_is_dropped_that_found_nobody() {
     assert_eq!(begun, [0, 66 * MS]);
 }
 
-/// What becomes of arrivals each 10 ms where users are busy for so long, if nothing is late.
+/// Returns the same numbers for arrivals every 10 ms, if users are busy for this long and nothing
+/// is late.
 fn without_lateness(arrivals: u64, users: usize, busy_ns: u64) -> (usize, u64) {
     let mut free_from_ns = vec![0; users];
     let (mut begun, mut dropped) = (0, 0);
@@ -78,7 +80,7 @@ proptest! {
     #[test]
     fn nothing_is_dropped_while_users_are_free(
         users in 1_u32..6,
-        // All of them together end within the window, where what is late can be begun.
+        // The sum of all stalls ends within the window, in which late arrivals can be begun.
         stalls in prop::collection::vec((0..500 * MS, MS..90 * MS), 0..5),
     ) {
         let waiting = Waiting::new(0);
@@ -89,7 +91,7 @@ proptest! {
     #[test]
     fn a_prompt_worker_drops_what_finds_no_user_and_nothing_else(
         users in 1_usize..6,
-        // Never to the instant of an arrival, where either order would be right.
+        // Never ends at the instant of an arrival, when either order would be right.
         busy_ns in (0..300_u64).prop_map(|ms| ms * MS + MS / 2),
     ) {
         let waiting = Waiting::new(busy_ns);
@@ -102,7 +104,7 @@ proptest! {
         users in 1_usize..4,
         stalls in prop::collection::vec((30..45_u64, 1..40_u64), 0..8),
     ) {
-        // All are busy from 10 ms behind each 100 ms on at the latest, for 95 ms in all.
+        // All are busy from 10 ms after each 100 ms on at the latest, for 95 ms in all.
         let busy_ns = 95 * MS;
         let waiting = Waiting::new(busy_ns);
         let within: Vec<(u64, u64)> = (0..).zip(&stalls)

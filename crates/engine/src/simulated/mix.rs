@@ -1,4 +1,4 @@
-//! Random runs: any plan, on any network, against a server in any mood, with any incident.
+//! Random runs: any plan, on any network, against a server with any faults, with any incident.
 
 use super::plans::{MS, shaped, stages, time};
 use super::server::{Reply, Seen};
@@ -24,7 +24,7 @@ impl Dice {
     }
 }
 
-/// The world of a seed, in which requests have their number for a target.
+/// Returns the world of a seed, in which the target of a request is its number.
 pub(crate) fn any_world(seed: u64) -> World {
     let mut dice = Dice::new(seed);
     let mut world = World::new(any_plan(&mut dice, seed));
@@ -89,7 +89,7 @@ fn any_shape(dice: &mut Dice, connections: u32) -> Shape {
     }
 }
 
-/// What a server in a bad mood does.
+/// Returns the reply of a server with random faults.
 fn mood(seen: &Seen, dice: &mut Dice) -> Reply {
     let number: u64 = seen.target[1..].parse().unwrap();
     let whole = answer_with(number);
@@ -122,12 +122,12 @@ fn mood(seen: &Seen, dice: &mut Dice) -> Reply {
     reply.after(dice.below(12 * MS))
 }
 
-/// A plain answer whose body is the request's number.
+/// Returns a plain response whose body is the request's number.
 pub(crate) fn answer_with(number: u64) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n{number:06}")
 }
 
-/// Something that befalls the whole run; what goes comes again.
+/// Adds an incident that affects the whole run; outages end later.
 fn with_incident(world: World, at_ns: u64, kind: u64) -> World {
     let later_ns = at_ns + 20 * MS;
     match kind {

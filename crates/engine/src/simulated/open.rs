@@ -1,4 +1,4 @@
-//! Open loads: arrivals come when the schedule says, whoever computes them.
+//! Open loads: arrivals occur as the schedule requires, on any worker.
 
 use super::plans::{MS, SECOND, open, shaped, staged, stages, time};
 use super::ran::Ran;
@@ -7,7 +7,7 @@ use crate::EndReason;
 use loadline_plan::{Arrivals, Plan, Rate, Shape};
 use loadline_schedule::{Law, Schedule, Stripe};
 
-/// Runs a plan with so many workers, on a server that takes 1 ms.
+/// Runs a plan with this many workers, on a server that takes 1 ms.
 fn run_by(threads: u32, plan: &Plan) -> Ran {
     let plan = Plan {
         threads,
@@ -16,7 +16,8 @@ fn run_by(threads: u32, plan: &Plan) -> Ran {
     World::new(plan).serves_in(MS).run()
 }
 
-/// Every arrival is at its instant, whatever the number of workers; the run lasts `end_ns`.
+/// Asserts that every arrival occurs at its instant, with any number of workers, and that the run
+/// lasts `end_ns`.
 fn assert_arrivals(plan: &Plan, expected: &[u64], end_ns: u64) {
     for threads in 1..=4 {
         let ran = run_by(threads, plan);
@@ -100,7 +101,7 @@ fn bursts_come_together() {
         every: time(100 * MS),
     };
     let expected: Vec<u64> = (0..25).map(|k| k / 5 * 100 * MS).collect();
-    // Five users in each worker: which arrivals fall to a worker is not for it to choose.
+    // Five users in each worker: a worker has no influence on which arrivals it gets.
     assert_arrivals(&shaped(shape, 20, 450 * MS), &expected, 450 * MS);
 }
 

@@ -1,4 +1,4 @@
-//! Which request comes when: weights, sequences, draws.
+//! The order of requests: weights, sequences, random draws.
 
 use super::plans::{SECOND, closed, get};
 use super::ran::Ran;

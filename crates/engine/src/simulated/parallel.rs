@@ -44,7 +44,7 @@ impl Behaviour<Sim> for Worker {
     }
 }
 
-/// Runs a plan whose users do this in each iteration.
+/// Runs a plan whose users do this work in each iteration.
 pub(super) fn run<F: Future<Output = ()> + 'static>(
     world: World,
     work: impl Fn(Requester<Sim>) -> F + 'static,
@@ -56,7 +56,7 @@ pub(super) fn run<F: Future<Output = ()> + 'static>(
     world.run_scenario(|_, _| Worker(Rc::clone(&work)))
 }
 
-/// Sends one request, with this time for its response.
+/// Sends one request, with this timeout.
 async fn send(requester: Requester<Sim>, timeout_ns: u64) -> Outcome {
     let part = Part {
         end: REQUEST.len(),
@@ -86,7 +86,7 @@ async fn send_together(requester: Requester<Sim>, count: usize) {
     together((0..count).map(one).collect()).await;
 }
 
-/// Waits for all of these at a time.
+/// Waits for all of these concurrently.
 pub(super) async fn together<F: Future<Output = ()> + Unpin>(mut pending: Vec<F>) {
     poll_fn(|cx| {
         pending.retain_mut(|work| Pin::new(work).poll(cx).is_pending());
@@ -98,7 +98,7 @@ pub(super) async fn together<F: Future<Output = ()> + Unpin>(mut pending: Vec<F>
     .await;
 }
 
-/// Gives a request up after this time.
+/// Sends a request, and cancels it after this time.
 async fn send_for(requester: Requester<Sim>, patience_ns: u64) -> Option<Outcome> {
     let host = requester.0.worker.host.clone();
     let mut timer = host.timer();
@@ -140,7 +140,7 @@ fn the_delay_of_an_iteration_is_that_of_its_first_request_alone() {
     let mut delays = ran.each(|exchange| exchange.delay_ns() / MS);
     delays.sort_unstable();
     // The first iteration takes 152 ms, as its second request dials; the arrival at 100 ms waits
-    // for it, and that at 200 ms for the one behind.
+    // for it, and that at 200 ms for the following iteration.
     assert_eq!(delays, [0, 0, 0, 52]);
     // From the intended start: 152 ms, and the second began 52 ms late.
     let iterations = &ran.total.times.iteration;
@@ -234,7 +234,7 @@ fn what_is_in_flight_at_a_time_ends_in_the_drain_and_nothing_is_begun_there() {
     }
 }
 
-/// A plan whose users share this many connections.
+/// Creates a world whose users share this many connections.
 fn sharing(plan: Plan, connections: u32) -> World {
     let mut plan = plan;
     plan.connection.shared = NonZeroU32::new(connections);

@@ -1,4 +1,4 @@
-//! Plans to run in a simulated world, and the units their times are written in.
+//! Plans for a simulated world, and the units of their times.
 
 use loadline_plan::{Arrivals, Body, Load, Plan, Rate, Request, Shape, Stage};
 use std::time::Duration;
@@ -7,7 +7,7 @@ pub(crate) const US: u64 = 1_000;
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
-/// Where the simulated server listens.
+/// The URL of the simulated server.
 pub(crate) const URL: &str = "http://10.0.0.1:80/";
 
 pub(crate) fn time(ns: u64) -> Duration {
@@ -25,12 +25,12 @@ pub(crate) fn get(url: &str) -> Request {
     }
 }
 
-/// A closed load of one worker that lasts `duration_ns`.
+/// Returns a closed load of one worker that lasts `duration_ns`.
 pub(crate) fn closed(connections: u32, duration_ns: u64) -> Plan {
     shaped(Shape::Closed, connections, duration_ns)
 }
 
-/// An open load of one worker with even arrivals that lasts `duration_ns`.
+/// Returns an open load of one worker with even arrivals that lasts `duration_ns`.
 pub(crate) fn open(per_second: u64, connections: u32, duration_ns: u64) -> Plan {
     let shape = Shape::Rate {
         rate: Rate::each_second(per_second),
@@ -52,7 +52,7 @@ pub(crate) fn shaped(shape: Shape, connections: u32, duration_ns: u64) -> Plan {
     }
 }
 
-/// Stages of `(duration, target)`, which end the load themselves.
+/// Returns a load with stages of `(duration, target)`, which end it.
 pub(crate) fn staged(shape: Shape, connections: u32) -> Plan {
     Plan {
         duration: None,

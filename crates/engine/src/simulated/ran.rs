@@ -1,4 +1,4 @@
-//! The result of a run, and the promises that hold for every run.
+//! The result of a run, and the invariants of every run.
 
 use super::server::{Seen, Server};
 use crate::{EndReason, Event};
@@ -8,20 +8,20 @@ use loadline_record::{Counts, ErrorKind, Exchange, Model, Outcome, Snapshot, Tim
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ran {
     pub(crate) intervals: Vec<Snapshot>,
-    /// What scenarios counted, as JSON, each with the number of intervals before it.
+    /// The tallies of scenarios, as JSON, each with the number of intervals before it.
     pub(crate) tallies: Vec<(usize, String)>,
-    /// All intervals together.
+    /// The sum of all intervals.
     pub(crate) total: Snapshot,
     /// The exchanges that ended, by worker and by scenario of each worker, in the order in which
     /// they ended.
     pub(crate) logs: Vec<Vec<Exchange>>,
     pub(crate) reason: EndReason,
     pub(crate) unfinished: Unfinished,
-    /// The whole requests that the server saw.
+    /// The whole requests that the server received.
     pub(crate) seen: Vec<Seen>,
-    /// When the server saw that connections were closed.
+    /// The instants at which the server noticed that connections were closed.
     pub(crate) ended: Vec<u64>,
-    /// The connections that the server accepted.
+    /// The number of connections that the server accepted.
     pub(crate) accepted: usize,
 }
 
@@ -59,26 +59,26 @@ impl Ran {
         }
     }
 
-    /// The exchanges of all workers by their intended start, then by their real one.
+    /// Returns the exchanges of all workers by their intended start, then by their actual one.
     pub(crate) fn log(&self) -> Vec<Exchange> {
         let mut log = self.logs.concat();
         log.sort_by_key(|exchange| (exchange.intended_ns, exchange.start_ns, exchange.end_ns));
         log
     }
 
-    /// One time of each exchange of the log.
+    /// Returns one time of each exchange of the log.
     pub(crate) fn each<T>(&self, time: impl Fn(&Exchange) -> T) -> Vec<T> {
         self.log().iter().map(time).collect()
     }
 
-    /// When the requests came to the server, in order.
+    /// Returns the arrivals of the requests at the server, in order.
     pub(crate) fn arrivals(&self) -> Vec<u64> {
         let mut arrivals: Vec<u64> = self.seen.iter().map(|seen| seen.at_ns).collect();
         arrivals.sort_unstable();
         arrivals
     }
 
-    /// Planned, sent, answered, failed and in flight at the end.
+    /// Returns the numbers of exchanges planned, sent, answered, failed and in flight at the end.
     pub(crate) fn counts(&self) -> [u64; 5] {
         let Counts {
             planned,
@@ -91,7 +91,7 @@ impl Ran {
         [planned, sent, answered, failed, in_flight]
     }
 
-    /// The failures by kind.
+    /// Returns the number of failures by kind.
     pub(crate) fn errors(&self) -> Vec<(ErrorKind, u64)> {
         let errors = self.total.errors.iter();
         errors
@@ -99,7 +99,8 @@ impl Ran {
             .collect()
     }
 
-    /// In flight, unsent, and how long the oldest had waited.
+    /// Returns the numbers of exchanges in flight and of unsent arrivals, and the age of the
+    /// oldest.
     pub(crate) fn left(&self) -> [u64; 3] {
         let Unfinished {
             in_flight,
@@ -110,13 +111,14 @@ impl Ran {
         [in_flight, unsent, oldest_ns]
     }
 
-    /// Unsent arrivals by cause: the target, the plan, and the generator itself.
+    /// Returns the number of unsent arrivals by cause: the target, the plan, and the generator
+    /// itself.
     pub(crate) fn causes(&self) -> [u64; 3] {
         let left = &self.unfinished;
         [left.by_target, left.by_plan, left.by_loadline]
     }
 
-    /// What holds whatever is run and whatever goes wrong.
+    /// Checks the invariants of every run, including runs with faults.
     pub(crate) fn assert_invariants(&self, models: &[Model]) {
         self.hold_the_balance();
         self.hold_the_intervals_together();
@@ -124,7 +126,7 @@ impl Ran {
         self.hold_the_histograms_to_the_log(models);
     }
 
-    /// sent = answered + failed + in flight, in every interval and at the end.
+    /// Checks that sent = answered + failed + in flight, in every interval and at the end.
     fn hold_the_balance(&self) {
         let mut in_flight = 0;
         for interval in &self.intervals {
@@ -147,7 +149,7 @@ impl Ran {
         self.hold_the_ages();
     }
 
-    /// Each that is unfinished has its age, and each unsent arrival its cause.
+    /// Checks that each unfinished exchange has its age, and each unsent arrival its cause.
     fn hold_the_ages(&self) {
         let left = &self.unfinished;
         assert!(left.ages_are_known(), "{left:?}");
@@ -166,7 +168,8 @@ impl Ran {
         }
     }
 
-    /// The histograms hold exactly what the log holds, but for starts that were missed.
+    /// Checks that the histograms contain exactly the exchanges of the log, except for missed
+    /// starts.
     fn hold_the_histograms_to_the_log(&self, models: &[Model]) {
         let mut times = Times::default();
         for (log, model) in self.logs.iter().zip(models.iter().cycle()) {
@@ -208,7 +211,7 @@ fn hold_the_identities(exchange: &Exchange) {
     assert_eq!(response_ns, exchange.delay_ns() + exchange.service_ns());
 }
 
-/// Enters an exchange where it belongs.
+/// Records an exchange in the histograms to which it belongs.
 fn time(exchange: &Exchange, model: Model, times: &mut Times) {
     let answered = matches!(exchange.outcome, Outcome::Answered { .. });
     if answered || exchange.outcome == Outcome::Failed(ErrorKind::Timeout) {
@@ -217,7 +220,7 @@ fn time(exchange: &Exchange, model: Model, times: &mut Times) {
         times.service.record_ns(exchange.service_ns());
         let (blocked_ns, lateness_ns) = (exchange.blocked_ns(), exchange.lateness_ns());
         times.blocked.record_ns(zero_if_closed(blocked_ns));
-        // What is less than the histogram tells apart stays in.
+        // A delay below the resolution of the histogram is not subtracted.
         let response_ns = exchange.response_ns();
         let told_apart = lateness_ns > (response_ns / 1_000).max(1_000);
         let undelayed_ns = response_ns - if told_apart { lateness_ns } else { 0 };

@@ -17,7 +17,7 @@ fn limited(limit: u64) -> Plan {
     }
 }
 
-/// Start, dial and end of each exchange, in half milliseconds.
+/// Returns start, dial and end of each exchange, in half milliseconds.
 fn courses(ran: &Ran) -> Vec<[u64; 3]> {
     ran.each(|exchange| {
         let Exchange {
@@ -30,7 +30,8 @@ fn courses(ran: &Ran) -> Vec<[u64; 3]> {
     })
 }
 
-/// Connections that came up, of them reconnects, whole requests that the server saw.
+/// Returns the number of connections opened, of reconnects among them, and of whole requests that
+/// the server received.
 fn connections(ran: &Ran) -> [usize; 3] {
     let counts = &ran.total.counts;
     assert_eq!(counts.connections as usize, ran.accepted);
@@ -57,13 +58,14 @@ fn a_request_that_the_server_has_read_has_failed() {
 
 #[test]
 fn a_request_that_came_behind_the_close_is_sent_once_more() {
-    // The second leaves at 3 ms and comes at 4 ms.
+    // The second leaves at 3 ms and arrives at 4 ms.
     let ran = World::new(limited(3))
         .serves_in(MS)
         .at(3 * MS + MS / 2, |hands| hands.server.down())
         .at(4 * MS, |hands| hands.server.up())
         .run();
-    // The end comes at 4.5 ms. It dials until 6.5 ms and takes 3 ms, its clock running on.
+    // The end arrives at 4.5 ms. The dial lasts until 6.5 ms and the request 3 ms, with its clock
+    // still running.
     assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 19], [19, 0, 25]]);
     assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
     assert_eq!(connections(&ran), [2, 1, 3]);
@@ -109,8 +111,8 @@ fn a_request_that_cannot_be_sent_again_fails_as_the_dial_does() {
         .serves_in(MS)
         .at(3 * MS + MS / 2, |hands| hands.server.down())
         .run();
-    // It comes at 4 ms, behind the close; that is known at 4.5 ms, and the dial is refused at 6.5
-    // ms.
+    // The request arrives at 4 ms, after the close; that is known at 4.5 ms, and the dial is
+    // refused at 6.5 ms.
     assert_eq!(courses(&ran), [[0, 0, 6], [6, 4, 13]]);
     assert_eq!(ran.errors(), [(ErrorKind::Connect, 1)]);
     assert_eq!(connections(&ran), [1, 0, 1]);
@@ -170,10 +172,10 @@ fn a_connection_that_never_served_is_no_reconnect() {
 #[test]
 fn a_close_that_crosses_a_request_is_seen_after_the_send() {
     let mut world = World::new(open(100, 1, 99 * MS)).serves_in(MS);
-    // The server closes half a millisecond before the next request comes.
+    // The server closes half a millisecond before the next request arrives.
     world.idle_ns = Some(8 * MS + MS / 2);
     let ran = world.run();
-    // Every other request goes into the close, which is seen 1.5 ms after the send.
+    // Every other request crosses the close, which is seen 1.5 ms after the send.
     let course = |k: u64| match k % 2 {
         0 => [20 * k, 0, 20 * k + 6],
         _ => [20 * k, 4, 20 * k + 13],
@@ -185,7 +187,7 @@ fn a_close_that_crosses_a_request_is_seen_after_the_send() {
     assert_eq!(ran.total.counts.bytes_out, 15 * REQUEST_BYTES);
 }
 
-/// Ends of four exchanges whose answers say that the connection closes.
+/// Runs four exchanges whose responses announce the close of the connection.
 fn told(reply: Reply) -> Ran {
     let ran = World::new(limited(4))
         .script(move |_| reply.clone().after(MS))
@@ -201,7 +203,7 @@ fn a_connection_that_is_announced_to_close_is_replaced() {
         "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
         "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
     ] {
-        // With the response, 2 ms behind it, or never.
+        // With the response, 2 ms after it, or never.
         let answer = Reply::raw(answer);
         for reply in [
             answer.clone().close(),
@@ -217,7 +219,7 @@ fn a_connection_that_is_announced_to_close_is_replaced() {
 
 const CLOSING: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
 
-/// Eight requests, four at a time, to a server that responds twice on each connection.
+/// Runs eight requests, four at a time, on a server that responds twice on each connection.
 fn second_of_four(reply: Reply) -> Ran {
     let mut plan = limited(8);
     plan.connection.pipeline = 4;
@@ -252,7 +254,7 @@ fn what_an_announced_close_leaves_of_a_batch_is_sent_again() {
 
 #[test]
 fn what_any_other_close_leaves_of_a_batch_has_failed() {
-    // It keeps the connection as far as one knows, or is as long as that.
+    // The response announces no close, or ends with the connection.
     let until_close = Reply::raw("HTTP/1.1 200 OK\r\n\r\nok");
     for reply in [Reply::ok(), until_close] {
         let ran = second_of_four(reply);

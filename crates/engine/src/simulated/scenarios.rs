@@ -1,4 +1,4 @@
-//! Several scenarios at once: each keeps its own schedule, end and accounts.
+//! Several scenarios at once: each has its own schedule, end and counts.
 
 use super::plans::{MS, SECOND, get, shaped, stages, time};
 use super::ran::Ran;
@@ -8,7 +8,7 @@ use loadline_metrics::{Key, Series};
 use loadline_plan::spread_by_weight;
 use loadline_plan::{Arrivals, Client, Level, Load, Order, Part, Plan, Rate, Scenario, Shape};
 
-/// A scenario of this name, which asks for a path of its name for so long.
+/// Returns a scenario of this name, which requests a path of its name for this long.
 fn scenario(name: &str, shape: Shape, connections: u32, duration_ns: u64) -> Scenario {
     Scenario {
         part: Part {
@@ -45,7 +45,7 @@ fn plan(threads: u32, scenarios: Vec<Scenario>) -> Plan {
     .with_scenarios(scenarios)
 }
 
-/// When the requests of a scenario came to the server, from the begin of the load.
+/// Returns the arrivals of the requests of a scenario at the server, from the begin of the load.
 fn arrivals_of(ran: &Ran, name: &str) -> Vec<u64> {
     let path = format!("/{name}");
     let own = ran.seen.iter().filter(|seen| seen.target == path);
@@ -54,7 +54,7 @@ fn arrivals_of(ran: &Ran, name: &str) -> Vec<u64> {
     arrivals
 }
 
-/// The series of a scenario's one request.
+/// Returns the series of a scenario's only request.
 fn series(ran: &Ran, name: &str) -> Series {
     let tags = [("scenario".to_owned(), name.to_owned())].into();
     let key = Key::tagged(&format!("http://10.0.0.1/{name}"), tags).unwrap();

@@ -1,7 +1,8 @@
-//! A scripted server: tasks of the simulated world that read requests and answer as they are told.
+//! A scripted server: tasks of the simulated world that read requests and answer as the script
+//! defines.
 //!
-//! It knows just enough of HTTP to find where a request ends. What it answers, and what becomes of
-//! the connection then, is up to a script that sees each request as it comes.
+//! It implements just enough of HTTP to find the end of a request. A script receives each request
+//! as it arrives, and determines the response and the further fate of the connection.
 
 use loadline_reactor::{Host, Received, Sim, SimListener, SimSocket, Socket, Task};
 use std::cell::{Cell, RefCell};
@@ -11,32 +12,32 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::rc::{Rc, Weak};
 
-/// A whole request that came.
+/// A whole request that the server received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// When its last byte came, in nanoseconds from the load's begin.
+    /// The arrival of its last byte, in nanoseconds from the load's begin.
     pub(crate) at_ns: u64,
-    /// Its number among all that came.
+    /// Its number among all requests.
     pub(crate) number: usize,
-    /// Which of the server's addresses it came to.
+    /// The number of the server's address at which it arrived.
     pub(crate) door: usize,
-    /// Its connection's number among all that were accepted.
+    /// The number of its connection among all accepted ones.
     pub(crate) connection: usize,
-    /// Its number among those of its connection.
+    /// Its number among the requests of its connection.
     pub(crate) place: usize,
     /// The number of its stream; 0 with HTTP/1.1.
     pub(crate) stream: u32,
     pub(crate) target: String,
-    /// All of it, as far as it was read; empty with HTTP/2.
+    /// Its text, as far as it was read; empty with HTTP/2.
     pub(crate) text: String,
 }
 
-/// What is done about a request.
+/// The reaction to a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(super) after_ns: u64,
     pub(super) bytes: Vec<u8>,
-    /// This many bytes at a time, with such a pause between.
+    /// The number of bytes to send at a time, and the pause between.
     drip: Option<(usize, u64)>,
     pub(super) then: Then,
 }
@@ -50,12 +51,12 @@ pub(super) enum Then {
 }
 
 impl Reply {
-    /// A small answer at once, on a connection that stays.
+    /// Returns a small response without delay, on a connection that stays open.
     pub(crate) fn ok() -> Self {
         Reply::raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     }
 
-    /// Any bytes.
+    /// Returns a reply of any bytes.
     pub(crate) fn raw(bytes: impl AsRef<[u8]>) -> Self {
         Reply {
             after_ns: 0,
@@ -65,17 +66,17 @@ impl Reply {
         }
     }
 
-    /// Not a byte.
+    /// Returns an empty reply.
     pub(crate) fn nothing() -> Self {
         Reply::raw("")
     }
 
-    /// The same, this much later.
+    /// Delays the reply by this time.
     pub(crate) fn after(self, after_ns: u64) -> Self {
         Reply { after_ns, ..self }
     }
 
-    /// In pieces of this many bytes with pauses between.
+    /// Sends the reply in pieces of this many bytes with pauses between.
     pub(crate) fn drip(self, bytes: usize, pause_ns: u64) -> Self {
         Reply {
             drip: Some((bytes, pause_ns)),
@@ -83,7 +84,7 @@ impl Reply {
         }
     }
 
-    /// Then the connection is closed.
+    /// Closes the connection after the reply.
     pub(crate) fn close(self) -> Self {
         self.close_after(0)
     }
@@ -93,7 +94,7 @@ impl Reply {
         Reply { then, ..self }
     }
 
-    /// Then the connection is reset.
+    /// Resets the connection after the reply.
     pub(crate) fn reset(self) -> Self {
         self.reset_after(0)
     }
@@ -103,20 +104,20 @@ impl Reply {
         Reply { then, ..self }
     }
 
-    /// Then the connection is left as it is for ever.
+    /// Leaves the connection open and idle forever after the reply.
     pub(crate) fn sleep(self) -> Self {
         let then = Then::Sleep;
         Reply { then, ..self }
     }
 }
 
-/// What is done about each request.
+/// The function that returns the reaction to each request.
 pub(crate) type Script = dyn Fn(&Seen) -> Reply;
 
 /// A server of the simulated world.
 pub(crate) struct Server {
     sim: Sim,
-    /// When the load began.
+    /// The begin of the load.
     pub(super) begin_ns: Rc<Cell<u64>>,
     script: Rc<Script>,
     addresses: Vec<SocketAddr>,
@@ -124,19 +125,19 @@ pub(crate) struct Server {
     accepting: RefCell<Vec<Task>>,
     serving: RefCell<Vec<Task>>,
     sockets: RefCell<Vec<Weak<SimSocket>>>,
-    /// Times in which it does nothing, not even read, in nanoseconds from the load's begin.
+    /// The periods in which it does nothing, not even read, in nanoseconds from the load's begin.
     freezes: RefCell<Vec<Range<u64>>>,
-    /// Once it has accepted this many connections it neither makes nor refuses more.
+    /// The number of accepted connections from which it neither accepts nor refuses more.
     pub(crate) most_accepted: Cell<usize>,
-    /// Whether it answers a request when its head has come, and reads the body behind that.
+    /// True if it answers a request when its head has arrived, and reads the body after that.
     pub(crate) hasty: Cell<bool>,
-    /// How long a connection may be silent between two requests.
+    /// The longest silence of a connection between two requests.
     pub(crate) idle_ns: Cell<Option<u64>>,
-    /// Whether it speaks HTTP/2, and how many streams it allows then.
+    /// True if it uses HTTP/2, and the number of streams that it allows then.
     pub(crate) is_http2: Cell<bool>,
     pub(crate) most_streams: Cell<Option<u32>>,
     seen: RefCell<Vec<Seen>>,
-    /// When connections were seen to end, in nanoseconds from the load's begin.
+    /// The instants at which connections were seen to end, in nanoseconds from the load's begin.
     ended: RefCell<Vec<u64>>,
     accepted: Cell<usize>,
 }
@@ -181,7 +182,7 @@ impl Server {
         }
     }
 
-    /// Dies: closes every connection and refuses new ones.
+    /// Stops the server: closes every connection and refuses new ones.
     pub(crate) fn down(&self) {
         self.accepting.borrow_mut().clear();
         self.doors.borrow_mut().clear();
@@ -196,29 +197,29 @@ impl Server {
         self.serving.borrow_mut().clear();
     }
 
-    /// Neither makes nor refuses new connections.
+    /// Sets whether new connections are neither accepted nor refused.
     pub(crate) fn set_silent(&self, silent: bool) {
         for door in &*self.doors.borrow() {
             door.set_silent(silent);
         }
     }
 
-    /// Does nothing in this time, counted in nanoseconds from the load's begin.
+    /// Freezes the server in this period, in nanoseconds from the load's begin.
     pub(crate) fn freeze(&self, time: Range<u64>) {
         self.freezes.borrow_mut().push(time);
     }
 
-    /// The whole requests that came, in the order in which they were read.
+    /// Returns the whole requests that were received, in the order in which they were read.
     pub(crate) fn take_seen(&self) -> Vec<Seen> {
         self.seen.take()
     }
 
-    /// When connections were seen to end while a request was awaited.
+    /// Returns the instants at which connections were seen to end while a request was awaited.
     pub(crate) fn take_ended(&self) -> Vec<u64> {
         self.ended.take()
     }
 
-    /// How many connections were accepted.
+    /// Returns the number of accepted connections.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.get()
     }
@@ -241,25 +242,25 @@ impl Server {
         }
     }
 
-    /// Runs something until the server dies.
+    /// Runs a task until the server stops.
     pub(super) fn keep(&self, future: impl Future<Output = ()> + 'static) {
         let task = self.sim.spawn(future);
         self.serving.borrow_mut().push(task);
     }
 
-    /// How many requests came.
+    /// Returns the number of requests received.
     pub(super) fn count_seen(&self) -> usize {
         self.seen.borrow().len()
     }
 
-    /// What is done about a request that came.
+    /// Returns the reaction to a request, and records the request.
     pub(super) fn reply(&self, seen: Seen) -> Reply {
         let reply = (self.script)(&seen);
         self.seen.borrow_mut().push(seen);
         reply
     }
 
-    /// A connection was seen to end.
+    /// Records the end of a connection.
     pub(super) fn saw_end(&self) {
         let at_ns = self.sim.now_ns() - self.begin_ns.get();
         self.ended.borrow_mut().push(at_ns);
@@ -336,15 +337,15 @@ impl Server {
 /// The requests of one connection.
 #[derive(Default)]
 struct Requests {
-    /// What came and was not yet given out.
+    /// Bytes that were received and not yet returned.
     rest: Vec<u8>,
-    /// So many bytes are still to come of a body that was answered already.
+    /// The number of bytes still to arrive of a body whose request was answered already.
     answered: usize,
     at_ns: u64,
 }
 
 impl Requests {
-    /// The next whole request and when its last byte came; `None` at the end.
+    /// Returns the next whole request and the arrival of its last byte; `None` at the end.
     async fn next(&mut self, server: &Server, socket: &SimSocket) -> Option<(String, u64)> {
         loop {
             let answered = self.answered.min(self.rest.len());
@@ -367,7 +368,7 @@ impl Requests {
 }
 
 impl Requests {
-    /// Where the first request ends that is to be answered, if it has come so far.
+    /// Returns the end of the first request to answer, if it has arrived.
     fn end(&mut self, hasty: bool) -> Option<usize> {
         let (head, body) = request_sizes(&self.rest)?;
         if hasty {
@@ -378,7 +379,7 @@ impl Requests {
     }
 }
 
-/// The sizes of the first request's head, if that is whole, and of its body.
+/// Returns the sizes of the first request's head, if that is complete, and of its body.
 fn request_sizes(bytes: &[u8]) -> Option<(usize, usize)> {
     let head_end = bytes.windows(4).position(|part| part == b"\r\n\r\n")? + 4;
     let head = std::str::from_utf8(&bytes[..head_end]).unwrap();

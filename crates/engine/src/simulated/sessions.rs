@@ -1,4 +1,4 @@
-//! Users that look at responses: cookies, redirects, challenges and decoding, with exact counts.
+//! Users that handle responses: cookies, redirects, challenges and decoding, with exact counts.
 
 use super::parallel;
 use super::plans::{MS, SECOND, closed, get, open};
@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use url::Url;
 
-/// One user that sends these requests, so many of them.
+/// Returns a plan of one user that sends this many of these requests.
 fn user(paths: &[&str], requests: u64, client: Client) -> Plan {
     let url = |path: &&str| get(&format!("http://10.0.0.1:80{path}"));
     let mut plan = closed(1, 60 * SECOND);
@@ -62,7 +62,7 @@ fn redirect(status: &str, location: &str) -> Reply {
     answer(status, &format!("Location: {location}\r\n"), b"")
 }
 
-/// The first lines of the requests that came.
+/// Returns the first lines of the received requests.
 fn lines(ran: &Ran) -> Vec<&str> {
     let line = |seen: &'_ Seen| seen.text.lines().next().map(str::len);
     let lines = ran.seen.iter().map(|seen| {
@@ -72,7 +72,7 @@ fn lines(ran: &Ran) -> Vec<&str> {
     lines.collect()
 }
 
-/// The value of a field of each request that came; empty where it has none.
+/// Returns the value of a field of each received request; empty if it has none.
 fn fields<'a>(ran: &'a Ran, name: &str) -> Vec<&'a str> {
     let prefix = format!("{name}: ");
     let field = |seen: &'a Seen| {
@@ -226,7 +226,7 @@ fn credentials_stay_with_their_origin_and_cookies_with_their_domain() {
         .run();
     assert_eq!(lines(&ran), ["GET /", "GET /", "GET /back"]);
     assert_eq!(fields(&ran, "Authorization"), ["secret", "", ""]);
-    // Cookies are not told apart by their port (RFC 6265, section 8.5).
+    // Cookies do not depend on the port (RFC 6265, section 8.5).
     assert_eq!(fields(&ran, "Cookie"), ["own=1", "set=2", "set=2"]);
     assert_eq!(fields(&ran, "X"), ["y", "y", "y"]);
     assert_eq!(
@@ -282,7 +282,7 @@ fn a_wrong_password_is_a_401_and_a_senseless_challenge_an_error() {
     let refused = challenged("Digest realm=\"r\", nonce=\"n\"");
     // Each is challenged, signed and refused.
     assert_eq!(refused.counts(), [4, 4, 4, 0, 0]);
-    // A server that calls every answer stale is asked three times for each.
+    // A server that calls every answer stale receives each request three times.
     let stale = challenged("Digest realm=\"r\", nonce=\"n\", stale=true");
     assert_eq!(stale.counts(), [6, 6, 6, 0, 0]);
     let basic = challenged("Basic realm=\"r\"");
@@ -355,7 +355,7 @@ fn what_has_no_body_has_nothing_to_decode() {
     assert_eq!(ran.counts(), [2, 2, 2, 0, 0]);
 }
 
-/// Keeps the last body that it was told of.
+/// Keeps the last body that it received.
 #[derive(Default)]
 struct LastBody {
     body: Vec<u8>,
@@ -393,7 +393,7 @@ fn composed<'a>(method: &'a str, url: &'a Url) -> Composed<'a> {
     }
 }
 
-/// One iteration of one user.
+/// Creates a world with one iteration of one user.
 fn one_iteration() -> World {
     let mut plan = closed(1, SECOND);
     plan.request_limit = Some(1);

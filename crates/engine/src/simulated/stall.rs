@@ -1,4 +1,4 @@
-//! Stalls: of the server, which is the server's doing, and of the worker, which is ours.
+//! Stalls: of the server, which the target causes, and of the worker, which Loadline causes.
 
 use super::plans::{MS, SECOND, US, closed, open, shaped, time};
 use super::ran::Ran;
@@ -7,7 +7,7 @@ use super::world::World;
 use loadline_plan::{Clock, Plan, Shape};
 use loadline_record::{Counts, Distribution};
 
-/// 2 000 arrivals a second for 10 s, the server frozen for the one in the middle.
+/// Runs 2 000 arrivals per second for 10 s, with the server frozen for the second in the middle.
 fn frozen_for_a_second(connections: u32, most: u32, threads: u32) -> Ran {
     let mut plan = Plan {
         threads,
@@ -20,8 +20,8 @@ fn frozen_for_a_second(connections: u32, most: u32, threads: u32) -> Ran {
     world.at(0, move |hands| hands.server.freeze(freeze)).run()
 }
 
-/// At the end of the second nothing is left of the freeze but what is sent in that instant; its
-/// maximum and its mean show it.
+/// At the end of the second nothing of the freeze is left in flight except the requests sent in
+/// that instant; its maximum and its mean show it.
 #[test]
 fn a_freeze_shows_in_what_is_in_flight_in_its_second() {
     for threads in [1, 2] {
@@ -116,14 +116,14 @@ fn what_a_stall_of_the_worker_left_to_be_sent_is_its_own_doing_too() {
     assert_eq!(ran.causes(), [0, 0, unsent]);
 }
 
-/// Response times of the tenth of all arrivals that met the stall are uniform on 0 to 1 s: the
-/// quantile q is D (1 - (1 - q) T / D), with D of 1 s and T of 10 s.
+/// Asserts the exact quantiles: response times of the tenth of all arrivals that met the stall are
+/// uniform on 0 to 1 s, so the quantile q is D (1 - (1 - q) T / D), with D of 1 s and T of 10 s.
 fn assert_truth(response: &Distribution) {
     for percentile in [91.0, 92.5, 95.0, 97.0, 99.0, 99.5, 99.9] {
         let share = 1.0 - percentile / 100.0;
         let expected = 1e9 * (1.0 - share * 10.0);
         let measured = response.percentile_ns(percentile) as f64;
-        // A thousandth for the histogram, and what the backlog takes to drain.
+        // A thousandth for the histogram, and the time in which the backlog drains.
         let allowed = measured / 1_000.0 + 500_000.0;
         assert!(
             (measured - expected).abs() <= allowed,
@@ -144,11 +144,11 @@ fn a_frozen_server_is_in_the_response_time_and_blocks() {
         assert_eq!(ran.counts(), [20_000, 20_000, 20_000, 0, 0]);
         let times = &ran.total.times;
         assert_truth(&times.response);
-        // All but those that were in flight when it froze waited for a connection.
+        // All but those that were in flight at the freeze waited for a connection.
         let blocked = times.blocked.percentile_ns(99.0) as f64;
         assert!((blocked - 875e6).abs() <= 1e6, "{blocked}");
         assert_eq!(times.lateness.max_ns(), 0);
-        // What a tool sees that counts from the send: fifty long ones, hidden behind the p99.
+        // The view of a tool that counts from the send: fifty long ones, above the p99.
         assert_eq!(times.service.percentile_ns(99.7), 10_007);
         let long = times.service.len() - times.service.count_up_to_ns(MS);
         assert_eq!(long, 50);
@@ -164,9 +164,10 @@ fn with_connections_enough_a_frozen_server_is_in_the_service_time() {
     assert_truth(&times.response);
     assert_truth(&times.service);
     assert_eq!((times.blocked.max_ns(), times.lateness.max_ns()), (0, 0));
-    // One for each arrival of that second, and one for the first behind it.
+    // One for each arrival of that second, and one for the first after it.
     assert_eq!(ran.accepted, 2_001);
-    // What 50 users would have timed all the same: the long ones of a run that has no more.
+    // The times that 50 users would have measured nevertheless: the long ones of a run that has no
+    // more.
     let of_50 = frozen_for_a_second(50, 50, 1).total.times.service;
     let closed_loop = times.closed_loop();
     let long =
@@ -176,7 +177,7 @@ fn with_connections_enough_a_frozen_server_is_in_the_service_time() {
     assert_eq!(closed_loop.len() + times.omitted.len(), 20_000);
 }
 
-/// Answers take 20 ms, and 600 ms longer in each of two stalls in 4 s.
+/// Runs a plan with responses that take 20 ms, and 600 ms longer in each of two stalls in 4 s.
 fn stalled_twice(plan: Plan) -> Ran {
     let mut world = World::new(plan).serves_in(20 * MS);
     world.latency_ns = 5 * US;
@@ -200,11 +201,11 @@ fn what_a_closed_loop_would_have_timed_is_what_it_times() {
     let long = |times: &Distribution| times.len() - times.count_up_to_ns(100 * MS);
     assert!(long(&growing.service) > 200);
     for told in [growing.closed_loop(), fixed.closed_loop()] {
-        // One for each user and stall, whatever the rate and however long the stall.
+        // One for each user and stall, at any rate and with any length of the stall.
         assert_eq!([long(&truth), long(&told)], [10, 10]);
         for percentile in [50.0, 75.0, 90.0, 95.0, 99.0, 100.0] {
             let [truth_ns, told_ns] = [&truth, &told].map(|times| times.percentile_ns(percentile));
-            // Where in its 20 ms a request was when the server froze is another in each run.
+            // The position of a request in its 20 ms at the freeze differs from run to run.
             let allowed_ns = if percentile < 99.0 {
                 truth_ns / 1_000
             } else {
@@ -241,20 +242,20 @@ fn what_is_in_flight_late_is_as_old_without_our_delay_as_it_was_in_flight() {
     let ran = world.at(45 * MS, |hands| hands.sim.stall(30 * MS)).run();
     let ages = &ran.unfinished.ages;
     assert_eq!(ages.response.len(), ages.undelayed.len());
-    // Due at 50 ms and begun at 75 ms, and the two behind it.
+    // Due at 50 ms and begun at 75 ms, and the two following ones.
     let late_ns = ages.response.mean_ns() - ages.undelayed.mean_ns();
     let expected_ns = (25 + 15 + 5) as f64 * MS as f64 / ages.response.len() as f64;
     assert!((late_ns - expected_ns).abs() < 0.1 * MS as f64, "{late_ns}");
 }
 
-/// A value as a histogram holds it.
+/// Returns a value as recorded by a histogram.
 fn recorded(value_ns: u64) -> u64 {
     let mut distribution = Distribution::default();
     distribution.record_ns(value_ns);
     distribution.max_ns()
 }
 
-/// One user with a latency of 10 ms; the worker computes from 15 to 45 ms.
+/// Runs one user with a latency of 10 ms; the worker computes from 15 to 45 ms.
 fn read_late(clock: Clock, plan: Plan) -> Ran {
     let mut plan = plan;
     plan.connection.clock = clock;
@@ -299,7 +300,7 @@ fn an_arrival_behind_an_answer_that_is_read_late_is_late_not_blocked() {
         (second.blocked_ns(), second.lateness_ns())
     };
     assert_eq!(by_clock(Clock::Kernel), (0, 15 * MS));
-    // Without the kernel's clock nobody knows when the response came.
+    // Without the kernel's clock the arrival of the response is unknown.
     assert_eq!(by_clock(Clock::User), (15 * MS, 0));
 }
 

@@ -1,4 +1,4 @@
-//! What a behaviour can do beside sending: wait, take its time, end its worker.
+//! Actions of a behaviour in addition to sending: wait, take its time, end its worker.
 
 use super::plans::{MS, SECOND, closed, open};
 use super::world::World;

@@ -25,7 +25,7 @@ fn a_rate_is_that_of_the_answers_that_ended_in_the_window() {
     world.latency_ns = 500 * US;
     let ran = world.run();
     let counts = ran.total.counts;
-    // Rounds of 500 ms: a response that ends with the warm-up is of that.
+    // Rounds of 500 ms: a response that ends with the warm-up belongs to it.
     assert_eq!(ran.counts(), [200, 200, 200, 0, 0]);
     assert_eq!(counts.completed, 200);
     // All twenty are in flight all the time.
@@ -73,7 +73,7 @@ fn closed_loads_count_from_the_end_of_the_warm_up() {
     assert_eq!((ran.total.start_ns, ran.total.end_ns), (0, 100 * MS));
     assert_eq!(ran.total.counts.bytes_in, 20 * ANSWER_BYTES);
     assert_eq!(ran.total.counts.bytes_out, 22 * REQUEST_BYTES);
-    // At the server the warm-up shows: six rounds more.
+    // At the server the warm-up is visible: six more rounds.
     assert_eq!(ran.arrivals().len(), 34);
     assert_eq!(ran.reason, EndReason::Duration);
 }
@@ -144,8 +144,8 @@ fn stages_begin_behind_a_warm_up_at_their_first_level() {
         stages: stages([(40 * MS, 3), (20 * MS, 0)]),
     };
     let ran = warmed(staged(shape, 3), 19 * MS);
-    // Rounds of 21 ms. User 0 goes on from 8 ms before zero, user 1 comes at 0, user 2 at 20 ms;
-    // they go at 60, 53.3 and 46.7 ms.
+    // Rounds of 21 ms. User 0 continues from 8 ms before zero, user 1 arrives at 0, user 2 at 20
+    // ms; they leave at 60, 53.3 and 46.7 ms.
     let starts = ran.each(|exchange| exchange.start_ns / MS);
     assert_eq!(starts, [0, 13, 20, 21, 34]);
     assert_eq!(ran.counts(), [8, 8, 5, 0, 3]);

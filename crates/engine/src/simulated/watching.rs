@@ -1,4 +1,4 @@
-//! What an observer sees beside the exchanges.
+//! The calls that an observer receives in addition to the exchanges.
 
 use super::plans::{MS, SECOND, closed};
 use super::server::Reply;
@@ -14,10 +14,10 @@ use std::rc::Rc;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
 
-/// What was seen, a line each.
+/// The observed calls, a line each.
 type Seen = Rc<RefCell<Vec<String>>>;
 
-/// Sends the same bytes again and again, and watches.
+/// Sends the same bytes again and again, and records the calls.
 #[derive(Clone)]
 struct Watcher(Seen);
 

@@ -24,59 +24,59 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How long a byte is on its way, where a test does not say otherwise.
+/// The time in transit of a byte, by default.
 pub(crate) const LATENCY: u64 = MS;
-/// From the moment when the first worker begins to run to the begin of the load.
+/// The time from the moment when the first worker begins to run to the begin of the load.
 pub(crate) const HEAD_START: u64 = 2 * MS;
-/// Each worker begins to run this much later than the one before it, so that they do not all
-/// look at the clock at the same instants.
+/// The time by which each worker begins to run later than the previous one, so that they do not all
+/// read the clock at the same instants.
 pub(crate) const STAGGER: u64 = MS / 10;
 
-/// What is to be run, and where.
+/// The configuration of a simulated run.
 pub(crate) struct World {
     pub(crate) plan: Plan,
     pub(crate) latency_ns: u64,
     pub(crate) interval_ns: u64,
-    /// How many addresses the host of the first request has.
+    /// The number of addresses of the first request's host.
     pub(crate) doors: u16,
-    /// Operations move at most this many bytes.
+    /// The most bytes that an operation moves.
     pub(crate) cut_up: Option<usize>,
-    /// At most this many bytes are on their way or unread.
+    /// The most bytes in transit or unread.
     pub(crate) window: Option<usize>,
-    /// The server closes connections that are silent for so long.
+    /// The silence after which the server closes a connection.
     pub(crate) idle_ns: Option<u64>,
-    /// The server neither makes nor refuses connections beyond this many.
+    /// The number of connections beyond which the server neither accepts nor refuses more.
     pub(crate) most_accepted: usize,
-    /// The server answers a request when its head has come.
+    /// True if the server answers a request when its head has arrived.
     pub(crate) hasty: bool,
-    /// How many streams the server allows on a connection of HTTP/2.
+    /// The number of streams that the server allows per connection of HTTP/2.
     pub(crate) most_streams: Option<u32>,
     /// The highest number of a stream.
     pub(crate) last_stream: Option<u32>,
-    /// Whether its users send what they are planned to send.
+    /// True if its users send their planned requests.
     sends: bool,
     script: Rc<Script>,
     incidents: Vec<Incident>,
     on_interval: Rc<OnInterval>,
 }
 
-/// What happens when, in nanoseconds from the load's begin.
+/// An action and its instant, in nanoseconds from the load's begin.
 type Incident = (u64, Box<dyn FnOnce(&Hands)>);
 
-/// What happens when a worker, given by its number, reports an interval.
+/// An action for each interval that a worker, given by its number, reports.
 type OnInterval = dyn Fn(&Hands, usize);
 
-/// What an incident has its hands on.
+/// The objects that an incident can change.
 pub(crate) struct Hands {
     pub(crate) sim: Sim,
-    /// When the load begins.
+    /// The begin of the load.
     begin_ns: Rc<Cell<u64>>,
     pub(crate) handle: Handle,
     pub(crate) server: Rc<Server>,
 }
 
 impl World {
-    /// A world in which the server answers at once.
+    /// Creates a world in which the server answers at once.
     pub(crate) fn new(plan: Plan) -> Self {
         World {
             plan,
@@ -97,30 +97,30 @@ impl World {
         }
     }
 
-    /// What the server does with each request.
+    /// Sets the server's reaction to each request.
     pub(crate) fn script(self, script: impl Fn(&Seen) -> Reply + 'static) -> Self {
         let script = Rc::new(script);
         World { script, ..self }
     }
 
-    /// The server takes this long for each response.
+    /// Sets the time that the server takes for each response.
     pub(crate) fn serves_in(self, service_ns: u64) -> Self {
         self.script(move |_| Reply::ok().after(service_ns))
     }
 
-    /// Something that happens at this instant, in nanoseconds from the load's begin.
+    /// Adds an action at this instant, in nanoseconds from the load's begin.
     pub(crate) fn at(mut self, at_ns: u64, incident: impl FnOnce(&Hands) + 'static) -> Self {
         self.incidents.push((at_ns, Box::new(incident)));
         self
     }
 
-    /// Nothing happens that was to happen.
+    /// Removes all incidents.
     pub(crate) fn without_incidents(mut self) -> Self {
         self.incidents.clear();
         self
     }
 
-    /// Something that happens whenever a worker, given by its number, reports an interval.
+    /// Sets an action for each interval that a worker, given by its number, reports.
     pub(crate) fn on_interval(self, act: impl Fn(&Hands, usize) + 'static) -> Self {
         let on_interval = Rc::new(act);
         World {
@@ -139,7 +139,7 @@ impl World {
         })
     }
 
-    /// Runs what each worker's scenario makes of the plan.
+    /// Runs the plan with the scenario of each worker.
     pub(crate) fn run_scenario<S: Scenario<Sim>>(
         self,
         scenario: impl Fn(&Arc<Prepared>, Stripe) -> S,
@@ -152,7 +152,7 @@ impl World {
         })
     }
 
-    /// Runs users that send nothing, so that nothing can be held against their requests.
+    /// Runs users that send nothing, so that no invariants of requests are checked.
     pub(crate) fn run_sending_nothing<S: Scenario<Sim>>(mut self, scenario: S) -> Ran {
         self.sends = false;
         let scenario = Cell::new(Some(scenario));
@@ -201,13 +201,13 @@ impl World {
             let _incidents = self.spawn_incidents(&hands);
             run_all(ready, &hands).await;
         });
-        // Tasks hold the world, which holds tasks: let them all end.
+        // Tasks own the world, which owns tasks: let them all end.
         hands.server.down();
         sim.run(sim.timer().until(sim.now_ns() + 10 * MS));
         told.ran(&hands.server, self.sends)
     }
 
-    /// The simulated loop as it was asked for, with its server.
+    /// Creates the configured simulated loop, with its server.
     fn hands(&self, addresses: Vec<SocketAddr>) -> Rc<Hands> {
         let sim = Sim::new(self.plan.seed, self.latency_ns);
         if let Some(most) = self.cut_up {
@@ -311,7 +311,7 @@ async fn run_all(ready: Vec<Vec<Box<dyn Group>>>, hands: &Rc<Hands>) {
     }
 }
 
-/// What the workers told.
+/// The reports of the workers.
 struct Told {
     merger: RefCell<Merger>,
     /// The exchanges of each scenario on each worker, the scenarios of a worker side by side.

@@ -1,25 +1,26 @@
-//! Why arrivals of an open load wait: for a connection, or for us.
+//! The reason why arrivals of an open load wait: for a connection, or for Loadline.
 //!
-//! While arrivals wait, each connection is either in use or free and not used by us. The time that
-//! connections were free since the last instant at which nobody waited says how many more requests
-//! could have gone out: as many as were sent meanwhile for each unit of time in use. During a
-//! stall of the loop all of them count as free, as answers that had come were not read.
+//! While arrivals wait, each connection is either in use or free and not used by Loadline. The time
+//! that connections were free since the last instant without waiting arrivals gives the number of
+//! further requests that could have been sent: as many as were sent meanwhile per unit of time in
+//! use. During a stall of the loop all of them count as free, because responses that had arrived
+//! were not read.
 
 use std::cell::Cell;
 
-/// What became of the connections since arrivals began to wait. Nanoseconds on the host's clock.
+/// The use of the connections since arrivals began to wait. Nanoseconds on the host's clock.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
-    /// When a user last had nothing to do.
+    /// The last instant at which a user was idle.
     since_ns: Cell<u64>,
-    /// Requests that were sent since then.
+    /// The number of requests sent since then.
     sent: Cell<u64>,
-    /// How long their connections had been free for them, added up.
+    /// The total time for which their connections had been free for them.
     free_ns: Cell<u64>,
 }
 
 impl Backlog {
-    /// A user has nothing to do, so nothing waits for one.
+    /// Resets the backlog, because an idle user means that no arrival waits.
     #[inline]
     pub(crate) fn is_empty_at(&self, now_ns: u64) {
         self.since_ns.set(now_ns);
@@ -27,21 +28,22 @@ impl Backlog {
         self.free_ns.set(0);
     }
 
-    /// Requests went out together on a connection that had been free for them this long.
+    /// Counts requests that were sent together on a connection that had been free for them this
+    /// long.
     #[inline]
     pub(crate) fn sent(&self, count: u64, free_ns: u64) {
         self.sent.set(self.sent.get() + count);
         self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
     }
 
-    /// The loop stalled for so long, and used none of so many connections.
+    /// Counts a stall of the loop, in which none of this many connections was used.
     pub(super) fn stalled(&self, stalled_ns: u64, users: u32) {
         let free_ns = stalled_ns.saturating_mul(u64::from(users));
         self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
     }
 
-    /// How many requests more could have been sent until `now_ns` by so many users, of whom some
-    /// hold starts that they did not send, for `held_ns` together.
+    /// Returns how many more requests could have been sent until `now_ns` by this many users, of
+    /// whom some hold starts that they did not send, for `held_ns` in total.
     pub(super) fn could_have_sent(&self, now_ns: u64, users: u32, held_ns: u64) -> u64 {
         let length_ns = now_ns.saturating_sub(self.since_ns.get());
         let whole_ns = u128::from(length_ns) * u128::from(users);

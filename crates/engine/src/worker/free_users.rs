@@ -1,24 +1,27 @@
-//! Whether a user was free when an arrival fell due: only one that found none is dropped.
+//! The availability of users at the instants of arrivals: only an arrival that found no free user
+//! is dropped.
 //!
-//! The worker looks at arrivals when it gets to it, which may be long after they fell due. So it
-//! keeps the stretches in which none of its users was free, and asks about the arrival's instant.
+//! The worker may handle arrivals long after they fell due. Therefore it keeps the periods in which
+//! none of its users was free, and looks up the arrival's instant.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-/// How many users are free, and when none was. A user is free from the instant it is there, whether
-/// it had a turn yet or not, but for its iterations. Nanoseconds on the host's clock.
+/// The number of free users, and the periods without any. A user is free from the instant of its
+/// creation, even before its first turn, except during its iterations. Nanoseconds on the host's
+/// clock.
 #[derive(Debug, Default)]
 pub(crate) struct FreeUsers {
     count: Cell<u32>,
-    /// Since when none is free, if so.
+    /// The instant since which no user is free, if none is.
     none_from_ns: Cell<u64>,
-    /// Stretches without a free user that are over.
+    /// Periods without a free user that are over.
     without: RefCell<Vec<Range<u64>>>,
 }
 
 impl FreeUsers {
-    /// A user is free from now on. `is_asked` says whether anybody will ask about earlier instants.
+    /// Counts a user that is free from now on. `is_asked` is true if earlier instants will be
+    /// looked up.
     pub(crate) fn one_more(&self, now_ns: u64, is_asked: bool) {
         let count = self.count.get();
         self.count.set(count + 1);
@@ -28,7 +31,7 @@ impl FreeUsers {
         }
     }
 
-    /// A free user begins an iteration.
+    /// Counts a free user that begins an iteration.
     pub(crate) fn one_less(&self, now_ns: u64) {
         self.count.set(self.count.get().saturating_sub(1));
         if self.count.get() == 0 {
@@ -36,18 +39,18 @@ impl FreeUsers {
         }
     }
 
-    /// Whether no user was free at this instant, as far as is known since [`forget`](Self::forget).
+    /// True if no user was free at this instant, as far as is known since [`forget`](Self::forget).
     pub(crate) fn had_none_at(&self, at_ns: u64) -> bool {
         let is_without = self.count.get() == 0 && at_ns >= self.none_from_ns.get();
         is_without || self.without.borrow().iter().any(|one| one.contains(&at_ns))
     }
 
-    /// Whether any is free, or became so since [`forget`](Self::forget).
+    /// True if any user is free, or became free since [`forget`](Self::forget).
     pub(crate) fn had_any(&self) -> bool {
         self.count.get() > 0 || !self.without.borrow().is_empty()
     }
 
-    /// Nobody asks about instants before now any more.
+    /// Forgets all periods, because earlier instants will not be looked up any more.
     pub(crate) fn forget(&self) {
         self.without.borrow_mut().clear();
     }

@@ -1,11 +1,11 @@
-//! Users that a worker has beside those of its load.
+//! Users of a worker in addition to those of its load.
 
 use crate::user::User;
 use loadline_reactor::Host;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-/// The users that others brought with them ([`Requester::another_user`]).
+/// The users that other users created ([`Requester::another_user`]).
 ///
 /// [`Requester::another_user`]: crate::Requester::another_user
 pub(crate) struct Guests<H: Host>(RefCell<Vec<Weak<User<H>>>>);
@@ -17,7 +17,7 @@ impl<H: Host> Default for Guests<H> {
 }
 
 impl<H: Host> Guests<H> {
-    /// Knows one as long as it is there.
+    /// Adds a guest, which is kept as long as its requester exists.
     pub(crate) fn add(&self, guest: &Rc<User<H>>) {
         let mut guests = self.0.borrow_mut();
         if guests.len() == guests.capacity() {
@@ -26,7 +26,7 @@ impl<H: Host> Guests<H> {
         guests.push(Rc::downgrade(guest));
     }
 
-    /// Those that are there.
+    /// Returns the guests that still exist.
     pub(super) fn present(&self) -> Vec<Rc<User<H>>> {
         let guests = self.0.borrow();
         guests.iter().filter_map(Weak::upgrade).collect()

@@ -1,5 +1,5 @@
-//! What a worker leaves behind when it ends: exchanges in flight, arrivals that nobody sent, how
-//! long each of them had waited, and the cause of that.
+//! The unfinished work of a worker when it ends: exchanges in flight, unsent arrivals, the waiting
+//! time of each, and its cause.
 
 use super::Worker;
 use super::user_pool::UserPool;
@@ -7,24 +7,25 @@ use crate::activity::Activity;
 use loadline_reactor::Host;
 use loadline_record::Unfinished;
 
-/// What is unfinished, and how much of it waited because of Loadline. Nanoseconds on the host's
-/// clock.
+/// The unfinished exchanges and arrivals, and the number of those that waited because of Loadline.
+/// Nanoseconds on the host's clock.
 pub(super) struct Leaving {
-    /// When the worker ends.
+    /// The end of the worker.
     now_ns: u64,
-    /// Where the measured part began.
+    /// The begin of the measured part.
     zero_ns: u64,
-    /// Arrivals at or after this instant were not due any more.
+    /// The end of the schedule: arrivals at or after this instant were not due.
     until_ns: u64,
     is_open: bool,
-    /// Whether users hold starts of the load's schedule.
+    /// True if users hold starts of the load's schedule.
     has_schedule: bool,
-    /// Starts that users held and did not send though they were free, in time added up.
+    /// The total time for which users held starts and did not send them although they were free.
     held_ns: u64,
     left: Unfinished,
 }
 
-/// How long the exchanges of the measured part that are in flight have been so, added up.
+/// Returns the total time for which the exchanges of the measured part in flight have been in
+/// flight.
 pub(super) fn flight_ns<H: Host, S>(pool: &UserPool<H, S>, now_ns: u64) -> u64 {
     let zero_ns = pool.worker.zero_ns.get();
     let mut all_ns = 0;
@@ -52,7 +53,7 @@ impl Leaving {
         }
     }
 
-    /// What a worker's users and its schedule leave behind.
+    /// Counts the unfinished exchanges and arrivals of a worker's users and of its schedule.
     pub(super) fn count<H: Host, S>(mut self, pool: &UserPool<H, S>) -> Unfinished {
         let worker = &pool.worker;
         pool.each_activity(|activity| self.member(activity));
@@ -75,7 +76,7 @@ impl Leaving {
         self.left
     }
 
-    /// The exchanges that a user has in flight, and the starts that it holds.
+    /// Counts the exchanges that a user has in flight, and the starts that it holds.
     fn member(&mut self, activity: &Activity) {
         self.own_starts(activity);
         activity.each_concurrent(|batch| {
@@ -103,7 +104,8 @@ impl Leaving {
         }
     }
 
-    /// The starts of a user who paces itself that fell due while it waited, and were not made.
+    /// Counts the starts of a user who paces itself that fell due while it waited, and were not
+    /// made.
     fn own_starts(&mut self, activity: &Activity) {
         let Some(starts) = activity.own_starts() else {
             return;
@@ -129,7 +131,7 @@ impl Leaving {
         self.age(response_ns, late_ns, 1);
     }
 
-    /// Arrivals that fell due at this instant and were not sent.
+    /// Counts arrivals that fell due at this instant and were not sent.
     fn unsent(&mut self, intended_ns: u64, count: u64) {
         let due = self.zero_ns..self.until_ns;
         if !self.is_open || !due.contains(&intended_ns) {
@@ -139,7 +141,7 @@ impl Leaving {
         self.age(self.now_ns.saturating_sub(intended_ns), 0, count);
     }
 
-    /// So many have waited this long, `late_ns` of it for Loadline.
+    /// Records the age of this many; `late_ns` of it was caused by Loadline.
     fn age(&mut self, age_ns: u64, late_ns: u64, count: u64) {
         self.left.oldest_ns = self.left.oldest_ns.max(age_ns);
         self.left.ages.response.record_many_ns(age_ns, count);

@@ -25,15 +25,15 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Connections that a worker dials at the same time before the run. More would only queue up at
-/// the server, whose queue of new connections is short.
+/// The number of connections that a worker dials at the same time before the run. More would only
+/// queue up at the server, whose queue of new connections is short.
 const DIAL_AT_ONCE: u32 = 64;
-/// If so many dials fail before one comes up, nothing answers there. Where some came up, as many in
-/// a row as are dialled at the same time say that no more will; and so does one that took all the
-/// time that a dial may take, if nothing came up in the second half of it.
+/// The number of failed dials after which dialling stops if no connection came up. If some came up,
+/// dialling stops after as many consecutive failures as are dialled at the same time; or after a
+/// dial that timed out, if no connection came up in the second half of its time.
 const HOPELESS: u32 = 8;
 
-/// A worker whose connections are up and whose load has not begun.
+/// A worker whose connections are open and whose load has not begun.
 pub(crate) struct Ready<H: Host, S> {
     pub(super) worker: Rc<Worker<H>>,
     pub(super) scenario: S,
@@ -42,14 +42,14 @@ pub(crate) struct Ready<H: Host, S> {
     pub(super) connections: VecDeque<Ahead<H>>,
     pub(super) resolve_times: Vec<Duration>,
     pub(super) interval_ns: u64,
-    /// Which scenario of the plan it is, from 0.
+    /// The number of the scenario in the plan, from 0.
     pub(super) number: usize,
-    /// The first dial that failed.
+    /// The error of the first dial that failed.
     pub(crate) first_error: Option<DialError>,
 }
 
 impl<H: Host, S> Ready<H, S> {
-    /// How many connections are up.
+    /// Returns the number of open connections.
     pub(crate) fn connected(&self) -> usize {
         self.connections.len()
     }
@@ -63,8 +63,8 @@ pub(super) struct Ahead<H: Host> {
     pub(super) dial: Dial,
 }
 
-/// Sets up a worker and dials its users' connections. One that fails is left to its user, who
-/// dials again when the run has begun.
+/// Sets up a worker and dials its users' connections. If a dial fails, its user dials again when
+/// the run has begun.
 pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     host: H,
     prepared: &Prepared,
@@ -94,7 +94,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
         0
     };
     let dialling = dial_ahead(&worker, prepared.endpoints.len(), ahead).await;
-    // The names were resolved once for all workers: the first one tells.
+    // The names were resolved once for all workers: the first worker reports the times.
     let told = if stripe.index == 0 {
         prepared.endpoints.as_slice()
     } else {
@@ -116,7 +116,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     }
 }
 
-/// The tags of a scenario's series: its name tells nothing where there is no other one.
+/// Returns the tags of a scenario's series: without its name if it is the only scenario.
 fn series_tags(part: &Part, is_alone: bool) -> Option<BTreeMap<String, String>> {
     match is_alone {
         true => (!part.tags.is_empty()).then(|| part.tags.clone()),
@@ -124,14 +124,14 @@ fn series_tags(part: &Part, is_alone: bool) -> Option<BTreeMap<String, String>> 
     }
 }
 
-/// How many connections the users of a worker share, if they do: at least one.
+/// Returns the number of connections that the users of a worker share, if they do: at least one.
 fn shared(plan: &Plan, stripe: Stripe) -> Option<u32> {
     let all = plan.connection.shared?;
     Some(share(u64::from(all.get()), stripe).max(1) as u32)
 }
 
-/// How many users of a worker can have something to send, at most: a run of few requests needs no
-/// more connections than those. A warm-up has requests beside them.
+/// Returns the most users of a worker that can have something to send: a run of few requests needs
+/// no more connections than that. A warm-up has further requests, so it sets no limit.
 fn starts(plan: &Plan, stripe: Stripe) -> u32 {
     match plan.request_limit {
         Some(limit) if plan.warmup.is_zero() => starts_of(limit, plan, stripe)
@@ -141,7 +141,7 @@ fn starts(plan: &Plan, stripe: Stripe) -> u32 {
     }
 }
 
-/// The run's endpoints, all of them at this address if there is one.
+/// Returns the run's endpoints, all of them at this address if there is one.
 fn endpoints(prepared: &Prepared, address: Option<SocketAddr>) -> Vec<Endpoint> {
     let mut endpoints = prepared.endpoints.clone();
     if let Some(address) = address {
@@ -267,16 +267,16 @@ struct Dialling<H: Host> {
     pub(super) begun: Cell<usize>,
     pub(super) failed: Cell<u32>,
     failed_in_a_row: Cell<u32>,
-    /// When a connection came up last.
+    /// The instant at which the last connection came up.
     last_up_ns: Cell<u64>,
-    /// A dial had all its time, and in the second half of it not one connection came up.
+    /// True if a dial timed out, and no connection came up in the second half of its time.
     given_up: Cell<bool>,
     pub(super) up: RefCell<Vec<Ahead<H>>>,
     first_error: RefCell<Option<DialError>>,
 }
 
 impl<H: Host> Dialling<H> {
-    /// The endpoint of the next connection; `None` if all are begun or nothing answers.
+    /// Returns the endpoint of the next connection; `None` if all are begun or nothing responds.
     pub(super) fn next(&self) -> Option<usize> {
         let index = self.begun.get();
         let hopeless = self.failed.get() >= HOPELESS && self.up.borrow().is_empty();
@@ -317,7 +317,7 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
     }
 }
 
-/// Opens a connection, up to where a request can be sent.
+/// Opens a connection, to the point where a request can be sent.
 async fn open_ahead<H: Host>(
     worker: &Rc<Worker<H>>,
     endpoint: usize,

@@ -15,7 +15,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-/// How often a worker looks whether it is to stop.
+/// The longest time between two checks of a worker's orders, in nanoseconds.
 const TICK_NS: u64 = 100_000_000;
 
 /// Takes a snapshot per interval, spawns users that are needed and ends the run.
@@ -23,28 +23,29 @@ pub(super) struct Supervisor<H: Host, S> {
     pub(super) pool: UserPool<H, S>,
     timer: Timer,
     interval_times: IntervalTimes,
-    /// Which scenario of the plan it is, from 0. A worker has a supervisor for each; that of the
-    /// first reports the interval times.
+    /// The number of the scenario in the plan, from 0. A worker has a supervisor for each; that of
+    /// the first reports the interval times.
     number: usize,
-    /// When the interval times begin anew: at the begin of the measured part, if that is to come.
+    /// The instant at which the interval times restart: the begin of the measured part, if it is
+    /// still to come.
     pub(super) zero_ns: Option<u64>,
     coalescing: ClosedLoadCoalescing,
-    /// When the coalescing is next set.
+    /// The instant at which the coalescing is next set.
     coalescing_due_ns: u64,
     pub(super) interval_ns: u64,
-    /// When the next snapshot is due.
+    /// The instant at which the next snapshot is due.
     boundary_ns: u64,
     ticker: Ticker,
-    /// When it is to look again.
+    /// The instant of the next check.
     due_ns: u64,
     pub(super) end_ns: u64,
-    /// When the window ends, behind which what is unfinished may be waited for.
+    /// The end of the window, after which unfinished exchanges may be awaited.
     window_end_ns: u64,
-    /// When the run was stopped from outside, or this worker by one of its users.
+    /// The instant at which the run was stopped from outside, or this worker by one of its users.
     pub(super) stopped_ns: Option<u64>,
-    /// How many changes of the load it has heard of.
+    /// The number of changes of the load that it has received.
     changes: usize,
-    /// Those that it has not told of yet.
+    /// The received changes that it has not reported yet.
     heard: Vec<Heard>,
 }
 
@@ -102,7 +103,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
     }
 
-    /// Whether what is unfinished at the end of the window is waited for.
+    /// True if unfinished exchanges at the end of the window are awaited.
     fn drains(&self, order: Order) -> bool {
         let worker = &self.pool.worker;
         let is_new = !worker.draining.get() && self.stopped_ns.is_none();
@@ -110,7 +111,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         is_new && is_wanted && self.pool.has_unfinished()
     }
 
-    /// When the drain ends that begins with the end of the window.
+    /// Returns the end of the drain that begins with the end of the window.
     fn drain_end_ns(&self) -> u64 {
         let worker = &self.pool.worker;
         let youngest_ns = self.pool.youngest_sent_ns();
@@ -119,7 +120,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         from_ns.saturating_add(worker.drain_ns)
     }
 
-    /// Ends the window, and begins nothing any more but arrivals that fell due in it.
+    /// Ends the window, and begins nothing any more except arrivals that fell due in it.
     fn drain(&mut self) {
         let worker = Rc::clone(&self.pool.worker);
         let drain_end_ns = self.drain_end_ns();
@@ -137,12 +138,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.end_ns = drain_end_ns;
     }
 
-    /// How late this look is.
+    /// Returns the delay of this check.
     fn stalled_ns(&self, now_ns: u64) -> u64 {
         now_ns.min(self.end_ns).saturating_sub(self.due_ns)
     }
 
-    /// If this check runs late, the loop stalled, and every request was delayed by as much.
+    /// Records a stall of the loop if this check is late: every request was delayed by as much.
     fn notice_stall(&self, now_ns: u64) {
         let stalled_ns = self.stalled_ns(now_ns);
         if stalled_ns > STALL_NS {
@@ -151,8 +152,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
     }
 
-    /// Adds a user if an arrival finds none free, or drops the arrival. Before one is dropped all
-    /// users have their turn: one of them may have become free.
+    /// Adds a user if an arrival finds none free, or drops the arrival. Before an arrival is
+    /// dropped, all users have their turn: one of them may have become free.
     async fn notice_shortage(&mut self, now_ns: u64) {
         if !self.pool.worker.pacer.drops_late {
             return self.pool.spawn_if_short(now_ns);
@@ -164,8 +165,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.pool.drop_late_and_grow(now_ns, was_stalled);
     }
 
-    /// Carries out the changes of the load that are new. One that is heard of too late begins with
-    /// the next nanosecond: what was due before may have been sent.
+    /// Applies new changes of the load. A change that is received too late begins with the next
+    /// nanosecond: earlier arrivals may have been sent.
     fn change_load(&mut self, handle: &Handle, now_ns: u64) {
         let changes = handle.changes_since(self.changes);
         if changes.is_empty() {
@@ -195,7 +196,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
     }
 
-    /// What the worker did with its time while it warmed up is in no figure either.
+    /// Restarts the interval times at the end of the warm-up, which is part of no figure.
     fn leave_warmup(&mut self, now_ns: u64) {
         if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() && self.number == 0 {
             self.interval_times = IntervalTimes::begin(&self.pool.worker.host);
@@ -209,7 +210,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
     }
 
-    /// Reports the scenario's tally if a user wants that.
+    /// Reports the scenario's tally if a user requested it.
     fn report_tally(&mut self) {
         if self.pool.worker.is_tally_due.replace(false)
             && let Some(tally) = self.pool.take_tally()
@@ -218,7 +219,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
     }
 
-    /// Lets the loop coalesce as far as the load allows.
+    /// Sets the coalescing of the loop as far as the load allows it.
     fn set_coalescing(&mut self, now_ns: u64) {
         if now_ns < self.coalescing_due_ns {
             return;
@@ -226,7 +227,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.coalescing_due_ns = now_ns + TICK_NS;
         let worker = &self.pool.worker;
         if !worker.is_alone {
-            // What suits one scenario would delay another.
+            // A setting that suits one scenario would delay another.
             return;
         }
         let coalescing = if worker.pacer.is_open() {
@@ -246,8 +247,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
     }
 
-    /// Whether the run was stopped from outside, or this worker by one of its users, and nothing
-    /// was done about it yet.
+    /// True if the run was stopped from outside, or this worker by one of its users, and the stop
+    /// was not handled yet.
     fn is_stopped_anew(&self, order: Order) -> bool {
         let stopped = order >= Order::Stop || self.pool.worker.stopping.get();
         stopped && self.stopped_ns.is_none()
@@ -260,7 +261,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.pool.retire_idle();
     }
 
-    /// Waits for the next thing to do, which users may bring forward.
+    /// Waits for the next action, which users may trigger earlier.
     pub(super) async fn wait(&mut self) {
         let now_ns = self.now_ns();
         let worker = &self.pool.worker;
@@ -291,13 +292,13 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.pool.worker.host.now_ns()
     }
 
-    /// Hands over what was recorded up to here. The schedule was followed up to `followed_ns`.
+    /// Reports the record up to `until_ns`. The schedule was followed up to `followed_ns`.
     pub(super) fn snapshot(&mut self, until_ns: u64, followed_ns: u64) {
         let snapshot = self.take_snapshot(until_ns);
         self.report_interval(snapshot, followed_ns);
     }
 
-    /// Takes what was recorded up to here out of the recorder.
+    /// Takes the record up to `until_ns` out of the recorder.
     fn take_snapshot(&mut self, until_ns: u64) -> Box<Snapshot> {
         let worker = &self.pool.worker;
         let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
@@ -314,15 +315,16 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         snapshot
     }
 
-    /// Reports an interval, and with it what the scenario counted. The schedule was followed up to
+    /// Reports an interval, and with it the scenario's tally. The schedule was followed up to
     /// `followed_ns`, or to the stop, whose own instant counts: a start of that instant may have
-    /// gone out.
+    /// been sent.
     fn report_interval(&mut self, snapshot: Box<Snapshot>, followed_ns: u64) {
         let followed_ns = followed_ns.min(self.after_stop_ns());
         let tally = self.pool.take_tally();
         let worker = &self.pool.worker;
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
-        // Before the interval: who writes the log keeps at its end what the interval counts.
+        // Before the interval, so that the log contains at the interval's end all exchanges that
+        // the interval counts.
         worker.flush_log();
         (worker.send)(Report::Interval {
             snapshot,
@@ -332,12 +334,13 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         });
     }
 
-    /// The instant behind the stop, if there was one: an arrival of that of the stop is planned.
+    /// Returns the instant after the stop, if there was one: an arrival at the instant of the stop
+    /// is planned.
     fn after_stop_ns(&self) -> u64 {
         self.stopped_ns.map_or(u64::MAX, |at_ns| at_ns + 1)
     }
 
-    /// Cuts off what is left, and hands over the rest.
+    /// Cuts off the remaining users, and reports the rest.
     async fn finish(mut self, over: bool, order: Order) {
         let stopped = self.stopped_ns.is_some() && order >= Order::Stop;
         let complete = over && !stopped;

@@ -31,19 +31,19 @@ pub(super) struct UserPool<H: Host, S> {
 }
 
 struct Member<H: Host> {
-    /// Dropping it cancels the user.
+    /// The user's task; dropping it cancels the user.
     _task: Task,
-    /// Which user of the run it is.
+    /// The number of the user in the run.
     number: u32,
-    /// Ends its wait for a start or a window.
+    /// The alarm that ends its wait for a start or a window.
     alarm: Alarm,
     user: Rc<User<H>>,
-    /// Held by its task alone, where somebody may wait until that is gone.
+    /// A reference that only its task holds, if the end of the task may be awaited.
     presence: Weak<()>,
 }
 
 impl<H: Host, S: Scenario<H>> UserPool<H, S> {
-    /// An empty pool. The first users spawned get the connections that were dialled ahead.
+    /// Creates an empty pool. The first users spawned get the connections that were dialled ahead.
     pub(super) fn new(
         worker: Rc<Worker<H>>,
         scenario: S,
@@ -100,8 +100,8 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         });
     }
 
-    /// Brings the users to a load that has changed: those that wait look again, and those of a
-    /// closed load that are missing are spawned.
+    /// Adjusts the users to a changed load: waiting users check again, and missing ones of a closed
+    /// load are spawned.
     pub(super) fn load_changed(&mut self, now_ns: u64) {
         self.members
             .retain(|member| !member.user.activity.has_ended.get());
@@ -117,7 +117,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         }
         self.wake_waiting(now_ns);
         if pacer.iterations_per_user.is_some() {
-            // Who is missing has done all that it was to do.
+            // A missing user has completed its iterations.
             return;
         }
         let present: HashSet<u32> = self.members.iter().map(|member| member.number).collect();
@@ -133,7 +133,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
             .for_each(|number| self.spawn_number(number));
     }
 
-    /// Lets users that wait for the end of a pause end.
+    /// Ends users that wait for the end of a pause.
     pub(super) fn end_pause(&self, now_ns: u64) {
         if self.worker.pacer.is_paused() {
             self.worker.pacer.close();
@@ -141,10 +141,10 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         }
     }
 
-    /// Lets users that wait for a start or a window look again.
+    /// Wakes users that wait for a start or a window, so that they check again.
     fn wake_waiting(&self, now_ns: u64) {
         let is_waiting = |member: &&Member<H>| {
-            // Who can be interrupted waits for the end of its window meanwhile.
+            // An interruptible user waits for the end of its window during its iteration.
             S::Behaviour::IS_INTERRUPTIBLE || !member.user.activity.iterating.get()
         };
         let waiting = self.members.iter().filter(is_waiting);
@@ -158,14 +158,14 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         }
     }
 
-    /// Whether an arrival finds no user free.
+    /// True if an arrival finds no user free.
     pub(super) fn is_short(&self, now_ns: u64) -> bool {
         let shortage_ns = self.worker.next_shortage_ns();
         shortage_ns.is_some_and(|at_ns| at_ns <= now_ns)
     }
 
-    /// Drops the arrivals up to this instant that found no user free, where that is asked for, and
-    /// tells of all that were dropped since the last time. Returns whether there were any.
+    /// Drops the arrivals up to this instant that found no user free, if the plan requires it, and
+    /// reports all that were dropped since the last call. Returns true if there were any.
     pub(super) fn drop_late(&mut self, now_ns: u64, was_stalled: bool) -> bool {
         let worker = &self.worker;
         worker.drop_late(now_ns, was_stalled);
@@ -177,19 +177,19 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         dropped > 0
     }
 
-    /// As [`drop_late`](Self::drop_late), and spawns a user for the arrivals behind them.
+    /// Drops arrivals like [`drop_late`](Self::drop_late), and spawns a user for later arrivals.
     pub(super) fn drop_late_and_grow(&mut self, now_ns: u64, was_stalled: bool) {
         if self.drop_late(now_ns, was_stalled) && self.worker.may_grow() {
             self.spawn();
         }
     }
 
-    /// Tells the scenario that a tick has ended.
+    /// Reports a tick that has ended to the scenario.
     pub(super) fn ticked(&mut self, tick: Tick) {
         self.scenario.ticked(tick);
     }
 
-    /// What the scenario counted since the last call.
+    /// Returns the scenario's counts since the last call.
     pub(super) fn take_tally(&mut self) -> Option<AnyTally> {
         match S::COUNTS {
             true => self.scenario.take_tally(),
@@ -211,7 +211,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         self.worker.resting.set(0);
     }
 
-    /// Cancels all users where they are.
+    /// Cancels all users at once.
     pub(super) fn cut_off(&mut self) {
         self.worker.is_cut_off.set(true);
         if S::Behaviour::IS_INTERRUPTIBLE {
@@ -224,8 +224,8 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         self.cut_off = members.map(|member| member.presence).collect();
     }
 
-    /// Waits until the users that were cut off are gone, if the scenario counts: it may count what
-    /// that ends.
+    /// Waits until the users that were cut off are gone, if the scenario counts: their end may be
+    /// part of its tally.
     pub(super) async fn until_gone(&self) {
         while self.cut_off.iter().any(|user| user.strong_count() > 0) {
             let_others_run().await;
@@ -234,14 +234,15 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 }
 
 impl<H: Host, S> UserPool<H, S> {
-    /// Whether an exchange has not ended, or an arrival that is due was not sent.
+    /// True if an exchange has not ended, or an arrival that is due was not sent.
     pub(super) fn has_unfinished(&self) -> bool {
         let mut is_busy = self.worker.pacer.first_untaken_ns().is_some();
         self.each_activity(|activity| is_busy |= activity.is_busy());
         is_busy
     }
 
-    /// When the youngest of the unfinished exchanges was sent; `None` if an arrival has not been.
+    /// Returns the instant at which the youngest unfinished exchange was sent; `None` if an arrival
+    /// has not been sent.
     pub(super) fn youngest_sent_ns(&self) -> Option<u64> {
         if self.worker.pacer.first_untaken_ns().is_some() {
             return None;
@@ -256,14 +257,14 @@ impl<H: Host, S> UserPool<H, S> {
         youngest_ns
     }
 
-    /// Shows what each user is doing, guests included.
+    /// Calls `show` with the activity of each user, guests included.
     pub(super) fn each_activity(&self, mut show: impl FnMut(&Activity)) {
         self.activities().for_each(&mut show);
         let guests = self.worker.guests.present();
         guests.iter().for_each(|guest| show(&guest.activity));
     }
 
-    /// What each user of the load is doing.
+    /// Returns the activity of each user of the load.
     fn activities(&self) -> impl Iterator<Item = &Activity> {
         self.members.iter().map(|member| &member.user.activity)
     }

@@ -1,4 +1,4 @@
-//! Reading the responses of a batch.
+//! Reads the responses of a batch.
 
 use super::{are_extra_bytes, are_line_ends};
 use crate::behaviour::{Answer, Observer};
@@ -15,14 +15,14 @@ use loadline_wire::Malformed;
 use std::io;
 use std::task::{Context, Poll, ready};
 
-/// A response that ends with its connection, where TLS was not ended first.
+/// The error text for a response that ends with its connection, if TLS was not ended first.
 const CUT: &str = "the response ends with its connection, but the server did not end TLS before \
                    (close_notify): it may be truncated";
 
-/// What the failures of the rest of a batch say behind a response that ends its connection.
+/// The error text for the remaining requests of a batch after a response that ends its connection.
 const LAST: &str = "the response before it ended the connection";
 
-/// Reads the responses of a batch.
+/// The state of reading the responses of a batch.
 pub(super) struct Reading<'a, 'b, H: Host, O> {
     pub(super) worker: &'a Worker<H>,
     pub(super) open: &'a mut OpenConnection<H>,
@@ -30,7 +30,8 @@ pub(super) struct Reading<'a, 'b, H: Host, O> {
     pub(super) observer: &'a mut O,
 }
 
-/// When bytes came, by the kernel's clock if it told and by ours.
+/// The time of received bytes: on the kernel's clock if it is known, and the wake-up delay until
+/// they were read.
 #[derive(Clone, Copy)]
 struct Arrival {
     pub(super) at_ns: u64,
@@ -38,8 +39,9 @@ struct Arrival {
 }
 
 impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
-    /// Ready when all responses are whole; says whether the connection can serve another batch.
-    // Two callers would keep it out of line, and nearly all requests go through one of them.
+    /// Ready when all responses are complete. Returns true if the connection can serve another
+    /// batch.
+    // Two callers would prevent inlining, and nearly all requests go through one of them.
     #[inline(always)]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, Broken>> {
         loop {
@@ -66,7 +68,8 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         }
     }
 
-    /// Whether this error is only that a batch did not come at once: then it is read as it comes.
+    /// Returns true if the error only means that a batch did not arrive at once: then it is read as
+    /// it arrives.
     #[cold]
     fn stops_gathering(&mut self, error: &io::Error) -> bool {
         let open = &mut *self.open;
@@ -81,8 +84,8 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         true
     }
 
-    /// Whether the time for the response is over and it is waited for all the same. That happens
-    /// once for a batch: from then on there is no deadline.
+    /// Returns true if the response's time is over but it is still awaited. This happens once per
+    /// batch: from then on there is no deadline.
     #[cold]
     fn may_be_late(&mut self, error: &io::Error) -> bool {
         if !self.waits_longer(error) {
@@ -96,12 +99,12 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         true
     }
 
-    /// Whether this error is that the time is over, and the response is waited for all the same.
+    /// True if the error is a timeout of a response that is still awaited.
     pub(super) fn waits_longer(&self, error: &io::Error) -> bool {
         self.worker.awaits_late && error.kind() == io::ErrorKind::TimedOut
     }
 
-    /// How many bytes are to be dropped in the kernel.
+    /// Returns the number of bytes to discard in the kernel.
     fn discardable(&self) -> u64 {
         if O::WANTS_BODY || !self.open.connection.can_discard() {
             return 0;
@@ -112,7 +115,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         }
     }
 
-    /// Takes what one receive brought; `None` if more must come.
+    /// Handles the bytes of one receive; returns `None` if more must arrive.
     #[inline(always)]
     fn take(&mut self, received: Received, discarded: bool) -> Result<Option<bool>, Broken> {
         let arrival = self.arrival(received);
@@ -140,8 +143,8 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         self.feed(received.bytes, arrival)
     }
 
-    /// When the bytes came. The kernel's stamp is of another clock, so it is held between our
-    /// begin and our read.
+    /// Returns the time of the bytes. The kernel's timestamp is of another clock, so it is clamped
+    /// between our begin and our read.
     fn arrival(&self, received: Received) -> Arrival {
         let now_ns = self.worker.host.now_ns();
         let at_ns = received
@@ -154,7 +157,8 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         }
     }
 
-    /// Splits an exchange whose answer is whole, if the kernel has told when its request left.
+    /// Splits an exchange whose response is complete, if the kernel has timestamped the send of its
+    /// request.
     #[cold]
     fn split(&self, arrival: Arrival) {
         let host = &self.worker.host;
@@ -182,7 +186,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             let memo = &mut *worker.heads.borrow_mut();
             let fed = self.open.parser.feed_knowing(memo, input, self.observer);
             let fed = fed.map_err(|malformed| {
-                // It is not told how much of it could be read.
+                // The parser does not report how much of it could be parsed.
                 self.in_flight.bytes_in += input.len() as u64;
                 self.in_flight.first_byte_ns.get_or_insert(arrival.at_ns);
                 protocol(malformed)
@@ -205,14 +209,16 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
                 if reusable && are_extra_bytes(input) {
                     worker.extra_bytes();
                 }
-                // More behind the last response than a line end makes what follows it doubtful.
+                // More bytes after the last response than a line end make the next response
+                // unreliable.
                 return Ok(Some(reusable && are_line_ends(input)));
             }
         }
         Ok(None)
     }
 
-    /// A response is whole. `Some` if it was the last: whether the connection can be used again.
+    /// Ends an exchange whose response is complete. Returns `Some` for the last one: true if the
+    /// connection can be used again.
     fn answered(&mut self, arrival: Arrival) -> Result<Option<bool>, Broken> {
         let Arrival {
             at_ns: end_ns,
@@ -247,7 +253,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         Ok(None)
     }
 
-    /// How an exchange ends whose response is whole.
+    /// Returns the outcome of an exchange whose response is complete.
     fn outcome(&mut self) -> Outcome {
         if O::MAY_REFUSE
             && let Some(refusal) = self.observer.refusal(true)
@@ -259,11 +265,11 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         }
     }
 
-    /// The server has closed its side: the end of a response whose length it did not tell, or of a
-    /// connection that we thought would go on.
+    /// Handles the end of the server's side: the end of a response of undeclared length, or of a
+    /// connection that was expected to continue.
     fn closed(&mut self, arrival: Arrival) -> Result<bool, Broken> {
         match self.open.parser.close() {
-            // What such an end is the end of may have been longer.
+            // A response that ends like this may have been longer.
             Ok(()) if self.open.connection.is_cut() => {
                 Err(Broken::Failed(Failure::new(ErrorKind::Protocol, CUT)))
             }
@@ -279,8 +285,8 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         }
     }
 
-    /// What a response, behind which the connection serves nothing more, means for the rest of its
-    /// batch.
+    /// Returns the consequence for the remaining requests of a batch of a response after which the
+    /// connection serves nothing more.
     #[cold]
     fn leaves_rest(&self) -> Broken {
         match self.open.parser.announces_close() {

@@ -1,9 +1,10 @@
-//! Sending what need not fit into the socket's buffer, while its response may come already.
+//! Sends more than surely fits into the socket's buffer, while the response may already arrive.
 //!
-//! A server may answer before it has read the whole request, mostly to refuse it, and then close
-//! the connection or read no more. So answers are read while the request is sent (RFC 9112, section
-//! 9.5). Behind a response that refuses, nothing more is sent and the connection is given up;
-//! behind any other the rest is sent, as the server waits for it on a connection that goes on.
+//! A server may respond before it has read the whole request, mostly to refuse it, and then close
+//! the connection or read no more. Therefore responses are read while the request is sent (RFC
+//! 9112, section 9.5). After a response that refuses, nothing more is sent and the connection is
+//! closed; after any other response the rest is sent, because the server waits for it on a
+//! connection that continues.
 
 use super::reading::Reading;
 use crate::behaviour::Observer;
@@ -15,10 +16,10 @@ use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll, ready};
 
-/// What is left to send of a batch.
+/// The unsent bytes of a batch.
 pub(super) struct Sending<'a> {
     rest: &'a [u8],
-    /// What comes behind that.
+    /// The bytes that follow.
     tail: &'a [u8],
     state: State,
 }
@@ -38,7 +39,7 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// How many bytes were not sent.
+    /// Returns the number of unsent bytes.
     pub(super) fn unsent(&self) -> u64 {
         (self.rest.len() + self.tail.len()) as u64
     }
@@ -57,8 +58,8 @@ impl<'a> Sending<'a> {
         }
     }
 
-    /// Sends and reads until all responses are whole; says whether the connection can serve another
-    /// batch.
+    /// Sends and reads until all responses are complete. Returns true if the connection can serve
+    /// another batch.
     pub(super) async fn send_and_read<H: Host, O: Observer>(
         &mut self,
         reading: &mut Reading<'_, '_, H, O>,
@@ -96,14 +97,15 @@ impl<'a> Sending<'a> {
                     }
                     State::Sent
                 }
-                // The time is over for the response as well, and who reads takes note of that.
+                // The response's time is over as well, and the reader handles that.
                 Poll::Ready(Err(error)) if reading.waits_longer(&error) => State::UnderWay,
                 Poll::Ready(Err(error)) => State::Broken(error),
             };
         }
         let read = reading.poll(cx);
         match &self.state {
-            // What came before the connection broke counts; but for that, it could not be sent.
+            // A response that arrived before the connection broke counts; otherwise the send
+            // failed.
             State::Broken(error) if !matches!(read, Poll::Ready(Ok(_))) => {
                 let answering = reading.open.parser.started();
                 match read {

@@ -1,4 +1,4 @@
-//! A connection of HTTP/2 as its users see it: streams that begin and end.
+//! A connection of HTTP/2 from the view of its users: streams that begin and end.
 //!
 //! The driver's task owns the socket. Users and driver share the state of the wire: a user begins a
 //! stream and wakes the driver, the driver ends streams and wakes their users.
@@ -12,38 +12,40 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// A deadline that does not come.
+/// No deadline.
 pub(super) const NEVER: u64 = u64::MAX;
 
 /// A connection of HTTP/2 that several users share.
 pub(crate) struct Http2Connection {
     /// The endpoint's index in the run's list.
     pub(super) endpoint: usize,
-    /// The address that was dialled, if it is no Unix socket.
+    /// The address that was dialled; `None` for a Unix socket.
     pub(super) peer: Option<SocketAddr>,
-    /// What its TLS agreed on.
+    /// The agreed TLS parameters.
     pub(super) agreed: Option<Agreed>,
-    /// Whether responses are kept to be shown, as users of composed requests look at them.
+    /// True if responses are kept and passed to the observer, as users of composed requests need
+    /// them.
     pub(super) shows: bool,
     pub(super) state: RefCell<State>,
 }
 
-/// What users and driver share.
+/// The state that users and driver share.
 pub(super) struct State {
     pub(super) wire: h2::Connection,
     pub(super) places: Places,
-    /// How many streams the plan has on a connection.
+    /// The most streams per connection in the plan.
     most_streams: usize,
-    /// When something came last.
+    /// The time of the last receive.
     pub(super) heard_ns: u64,
-    /// Not after the first deadline of its streams; of the server's settings before they came.
+    /// The next deadline: never later than the first deadline of the streams; that of the server's
+    /// SETTINGS before they arrive.
     pub(super) deadline_ns: u64,
-    /// Whether new streams go elsewhere.
+    /// True if new streams go to other connections.
     pub(super) is_retired: bool,
-    /// Why it is over, if it is.
+    /// The failure that ended the connection, if it is over.
     pub(super) lost: Option<Failure>,
     pub(super) driver: Option<Waker>,
-    /// Who waits for the server's settings.
+    /// The task that waits for the server's SETTINGS.
     pub(super) opener: Option<Waker>,
 }
 
@@ -54,38 +56,38 @@ pub(super) struct Places {
     free: Vec<usize>,
 }
 
-/// A place for one stream after the other.
+/// A slot for one stream after the other.
 #[derive(Default)]
 struct Place {
     stream: u32,
     begun_ns: u64,
     deadline_ns: u64,
     first_byte_ns: Option<u64>,
-    /// What has come of the response, where it is to be shown.
+    /// The received part of the response, if it is to be shown.
     heard: Option<Box<Heard>>,
-    /// Wakes the user of its stream, or of its last one: the next stream is mostly the same user's.
+    /// Wakes the user of the current or last stream: the next stream is mostly the same user's.
     user: Option<Waker>,
     ended_stream: Option<EndedStream>,
 }
 
-/// How a stream ended. Times are nanoseconds on the host's clock.
+/// The end of a stream. Times are nanoseconds on the host's clock.
 pub(super) struct EndedStream {
     pub(super) ending: StreamEnd,
     pub(super) first_byte_ns: Option<u64>,
-    /// When the last bytes came, and when they were read.
+    /// The time at which the last bytes arrived, and at which they were read.
     pub(super) at_ns: u64,
     pub(super) read_ns: u64,
-    /// What came of the response, where it is to be shown.
+    /// The received response, if it is to be shown.
     pub(super) heard: Option<Box<Heard>>,
 }
 
-/// How a stream ended.
+/// The way in which a stream ended.
 pub(super) enum StreamEnd {
-    /// By itself.
+    /// The stream itself ended.
     Stream(Ended),
-    /// With its connection, for this reason.
+    /// The connection ended, for this reason.
     Connection(Box<(Ended, Failure)>),
-    /// We reset it, as its time was over.
+    /// We reset the stream because its time was over.
     TimedOut,
 }
 
@@ -96,7 +98,7 @@ pub(super) struct Stream {
 }
 
 impl Http2Connection {
-    /// One whose socket is open, and that waits for the server's settings until the deadline.
+    /// Creates a connection that waits for the server's SETTINGS until the deadline.
     pub(super) fn new(
         endpoint: usize,
         config: h2::Config,
@@ -122,22 +124,23 @@ impl Http2Connection {
         }
     }
 
-    /// Whether a request to an endpoint can be sent on it.
+    /// True if a request to an endpoint can be sent on it.
     pub(crate) fn takes(&self, endpoint: usize) -> bool {
         self.endpoint == endpoint && self.has_room()
     }
 
-    /// Whether another stream can begin.
+    /// True if another stream can begin.
     pub(super) fn has_room(&self) -> bool {
         self.state.borrow().has_room()
     }
 
-    /// How many streams are open.
+    /// Returns the number of open streams.
     pub(super) fn open_streams(&self) -> usize {
         self.state.borrow().wire.open_streams()
     }
 
-    /// Begins the stream of a request that was begun then; `None` if there is no room for one.
+    /// Begins the stream of a request that was begun at `begun_ns`; returns `None` if there is no
+    /// room for one.
     pub(super) fn begin(
         self: &Rc<Self>,
         request: &h2::Request,
@@ -148,7 +151,7 @@ impl Http2Connection {
         if !state.has_room() {
             return None;
         }
-        // A driver that has something to send is awake, or waits until the socket takes it.
+        // A driver with pending output is awake, or waits for the socket to accept it.
         let is_asleep = state.wire.output().is_empty() || deadline_ns < state.deadline_ns;
         let key = state.places.take(begun_ns, deadline_ns);
         match state.wire.begin(request, key) {
@@ -169,14 +172,14 @@ impl Http2Connection {
         })
     }
 
-    /// Begins no more streams, and closes the connection when those that are open have ended.
+    /// Begins no more streams, and closes the connection when the open ones have ended.
     pub(super) fn retire(&self) {
         let state = &mut *self.state.borrow_mut();
         state.is_retired = true;
         state.wake_driver();
     }
 
-    /// Waits for the server's settings; fails if the connection ends before.
+    /// Waits for the server's SETTINGS; fails if the connection ends before.
     pub(super) fn poll_open(&self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         let state = &mut *self.state.borrow_mut();
         if let Some(failure) = &state.lost {
@@ -202,8 +205,8 @@ impl State {
         }
     }
 
-    /// Resets the streams whose time is over by now, and finds the next deadline. Returns whether
-    /// the connection is silent: nothing has come on it in the time of one of them.
+    /// Resets the streams whose time is over, and finds the next deadline. Returns true if the
+    /// connection is silent: it received nothing during the time of one of these streams.
     pub(super) fn expire(&mut self, now_ns: u64) -> bool {
         let (mut next_ns, mut is_silent) = (NEVER, false);
         for key in 0..self.places.list.len() {
@@ -268,12 +271,12 @@ impl Place {
 }
 
 impl Stream {
-    /// Its number on its connection, from 1.
+    /// Returns its number on its connection, from 1.
     pub(super) fn number(&self) -> u32 {
         self.connection.state.borrow().places.list[self.key].stream
     }
 
-    /// Ready when the stream has ended.
+    /// Returns the end of the stream once it has ended.
     pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<EndedStream> {
         let place = &mut self.connection.state.borrow_mut().places.list[self.key];
         if let Some(ended_stream) = place.ended_stream.take() {
@@ -300,15 +303,15 @@ impl Drop for Stream {
     }
 }
 
-/// Takes what the wire tells of its streams, and keeps responses if it `SHOWS` them.
+/// Receives the events of the wire's streams, and keeps responses if it `SHOWS` them.
 pub(super) struct Told<'a, const SHOWS: bool> {
     pub(super) places: &'a mut Places,
-    /// When the bytes came that are read, and when they were read.
+    /// The time at which the bytes arrived, and at which they were read.
     pub(super) at_ns: u64,
     pub(super) read_ns: u64,
-    /// Why the connection is over, if it is.
+    /// The failure that ended the connection, if it is over.
     pub(super) lost: Option<&'a Failure>,
-    /// How many streams have ended.
+    /// The number of streams that have ended.
     pub(super) ended: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What sends and receives on a connection of HTTP/2.
+//! The driver of a connection of HTTP/2, which sends and receives.
 
 use super::connection::{Http2Connection, NEVER, State, Told};
 use super::pool::Http2Pool;
@@ -14,21 +14,21 @@ use std::io;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-/// Carries the streams of a connection until it is over.
+/// Serves the streams of a connection until it is over.
 pub(super) struct Driver<H: Host> {
     pub(super) connection: Rc<Http2Connection>,
-    /// Its socket.
+    /// The connection's socket.
     pub(super) carrier: Connection<H::Socket>,
-    /// Its pool holds this driver's task.
+    /// The worker, weakly: its pool holds this driver's task.
     pub(super) worker: Weak<Worker<H>>,
     pub(super) pool: Weak<Http2Pool>,
-    /// Until when the socket's operations may take.
+    /// The current deadline of the socket's operations.
     pub(super) armed_ns: u64,
-    /// Whether TLS may hold bytes that the socket has not taken.
+    /// True if TLS may hold bytes that the socket has not accepted.
     pub(super) is_flushing: bool,
 }
 
-/// Why a connection is over.
+/// The reason why a connection is over.
 enum Over {
     /// It was retired, and its last stream has ended.
     Retired,
@@ -110,7 +110,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Sends what the socket takes of the output.
+    /// Sends as much of the output as the socket accepts.
     fn poll_send(
         &mut self,
         state: &mut State,
@@ -137,7 +137,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Takes what one receive brings.
+    /// Handles the bytes of one receive.
     fn poll_receive(
         &mut self,
         state: &mut State,
@@ -186,7 +186,7 @@ impl<H: Host> Driver<H> {
             false => feed::<H, false>(state, worker, bytes, is_discarded, instants),
         };
         if let Err(error) = fed {
-            // The server is told what is wrong, if it still listens.
+            // Report the error to the server, if it still receives.
             let _ = self.carrier.poll_send_all(cx, &mut state.wire.output());
             return Err(protocol(&error));
         }
@@ -200,7 +200,7 @@ impl<H: Host> Driver<H> {
         Ok(())
     }
 
-    /// Has another connection take over.
+    /// Retires the connection, so that another one takes over.
     fn retire(&self, state: &mut State) {
         if !std::mem::replace(&mut state.is_retired, true)
             && let Some(pool) = self.pool.upgrade()
@@ -210,8 +210,8 @@ impl<H: Host> Driver<H> {
     }
 }
 
-/// Has the wire take the bytes of a receive that came and were read at these instants; its
-/// responses are kept if it `SHOWS` them.
+/// Feeds the wire with the bytes of a receive, with the instants at which they arrived and were
+/// read; keeps their responses if it `SHOWS` them.
 fn feed<H: Host, const SHOWS: bool>(
     state: &mut State,
     worker: &Worker<H>,
@@ -241,7 +241,7 @@ fn feed<H: Host, const SHOWS: bool>(
 
 const SILENT: &str = "the server did not begin HTTP/2 within the timeout (it sent no SETTINGS)";
 
-/// What it means that the server has closed its side.
+/// Returns the failure for a connection whose server has closed its side.
 fn closed(state: &State) -> Failure {
     if !state.wire.is_ready() {
         let text = "the server closed the connection instead of beginning HTTP/2";

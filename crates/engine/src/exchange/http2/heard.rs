@@ -1,26 +1,26 @@
-//! A response over HTTP/2 that is kept until its user looks at it.
+//! A response over HTTP/2 that is kept until its user reads it.
 //!
-//! The task of the connection reads it, and its user may be the task of another request: so it is
-//! shown as a whole when its stream has ended, and not as it comes.
+//! The task of the connection receives it, and its user may be the task of another request: so it
+//! is shown as a whole when its stream has ended, and not as it arrives.
 
 use loadline_wire::Sink;
 
-/// What has come of a response.
+/// The received part of a response.
 #[derive(Debug)]
 pub(super) struct Heard {
     status: u16,
     fields: Vec<Field>,
     /// The body so far.
     pub(super) body: Vec<u8>,
-    /// Fields behind the body.
+    /// Fields after the body.
     trailers: Vec<Field>,
 }
 
-/// Name and value.
+/// The name and value of a field.
 type Field = (Box<[u8]>, Box<[u8]>);
 
 impl Heard {
-    /// A response of which only the status is known.
+    /// Creates a response with nothing but a status.
     pub(super) fn new(status: u16) -> Self {
         Heard {
             status,
@@ -30,7 +30,7 @@ impl Heard {
         }
     }
 
-    /// Another field came: behind the body it is one of the trailers.
+    /// Adds a field: after the body it is one of the trailers.
     pub(super) fn field(&mut self, name: &[u8], value: &[u8]) {
         let fields = match self.body.is_empty() {
             true => &mut self.fields,
@@ -39,7 +39,7 @@ impl Heard {
         fields.push((name.into(), value.into()));
     }
 
-    /// Shows all of it, in the order in which a response over HTTP/1.1 is shown.
+    /// Shows the whole response, in the order in which a response over HTTP/1.1 is shown.
     pub(super) fn show<S: Sink>(&self, sink: &mut S) {
         if S::WANTS_HEAD {
             sink.head(&self.head());
@@ -54,7 +54,7 @@ impl Heard {
         }
     }
 
-    /// The head as HTTP/1.1 would write it; HTTP/2 has no reason behind the status.
+    /// Returns the head in the form of HTTP/1.1; HTTP/2 has no reason phrase after the status.
     fn head(&self) -> Vec<u8> {
         let mut head = format!("HTTP/2.0 {}\r\n", self.status).into_bytes();
         for (name, value) in &self.fields {
@@ -77,7 +77,7 @@ fn show_fields<S: Sink>(fields: &[Field], sink: &mut S) {
 mod tests {
     use super::*;
 
-    /// Notes what it is shown.
+    /// Records the calls that it receives.
     #[derive(Default)]
     struct Notes(Vec<String>);
 

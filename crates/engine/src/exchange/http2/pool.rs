@@ -1,4 +1,5 @@
-//! The connections of HTTP/2 that the users of a worker share, and those that are being dialled.
+//! The connections of HTTP/2 that the users of a worker share, including those that are being
+//! dialled.
 
 use super::connection::Http2Connection;
 use super::driver::Driver;
@@ -18,11 +19,11 @@ use std::task::{Poll, Waker};
 /// The connections of HTTP/2 of a worker.
 pub(crate) struct Http2Pool {
     config: Config,
-    /// How many streams a connection has at most.
+    /// The most streams per connection.
     streams: usize,
     members: RefCell<Vec<Member>>,
     dials: RefCell<Vec<(Rc<SharedDial>, Task)>>,
-    /// By endpoint, how many connections ended or were retired and are not replaced.
+    /// The number of connections per endpoint that ended or were retired and are not replaced.
     lost: RefCell<Vec<u32>>,
 }
 
@@ -40,13 +41,13 @@ pub(super) struct SharedDial {
 
 #[derive(Default)]
 struct DialState {
-    /// How many requests wait for it.
+    /// The number of requests that wait for it.
     joined: usize,
     outcome: Option<Result<(Rc<Http2Connection>, Dial), Failure>>,
     waiting: Vec<Waker>,
 }
 
-/// The limits of each connection, as the plan has them.
+/// Returns the limits of each connection, from the plan's settings.
 pub(crate) fn http2_config(settings: &Settings) -> Config {
     let default = Config::default();
     let Windows { stream, connection } = settings.windows;
@@ -58,7 +59,7 @@ pub(crate) fn http2_config(settings: &Settings) -> Config {
 }
 
 impl Http2Pool {
-    /// An empty one; `streams` is how many a connection has at most.
+    /// Creates an empty pool; `streams` is the most streams per connection.
     pub(crate) fn new(config: Config, streams: u32) -> Self {
         Http2Pool {
             config,
@@ -69,7 +70,7 @@ impl Http2Pool {
         }
     }
 
-    /// Has its connections without a stream closed.
+    /// Retires the connections without a stream, which closes them.
     pub(crate) fn close_idle(&self) {
         let members = self.members.borrow();
         let connections = members.iter().map(|member| &member.connection);
@@ -78,7 +79,7 @@ impl Http2Pool {
             .for_each(|connection| connection.retire());
     }
 
-    /// The connection to an endpoint that has room and the fewest streams.
+    /// Returns the connection to an endpoint that has room and the fewest streams.
     pub(crate) fn with_room(&self, endpoint: usize) -> Option<Rc<Http2Connection>> {
         let members = self.members.borrow();
         let fitting = members.iter().map(|member| &member.connection);
@@ -88,7 +89,7 @@ impl Http2Pool {
             .map(Rc::clone)
     }
 
-    /// A connection to an endpoint has ended or was retired.
+    /// Counts a connection to an endpoint that has ended or was retired.
     pub(crate) fn lose(&self, endpoint: usize) {
         let mut lost = self.lost.borrow_mut();
         if lost.len() <= endpoint {
@@ -97,7 +98,7 @@ impl Http2Pool {
         lost[endpoint] += 1;
     }
 
-    /// A connection to an endpoint was dialled; says whether it takes the place of a lost one.
+    /// Counts a connection to an endpoint that was dialled. Returns true if it replaces a lost one.
     pub(crate) fn replaces(&self, endpoint: usize) -> bool {
         let mut lost = self.lost.borrow_mut();
         let slot = lost.get_mut(endpoint);
@@ -107,7 +108,7 @@ impl Http2Pool {
         })
     }
 
-    /// Forgets a connection that is over; its driver may go on to wait for the server's close.
+    /// Removes a connection that is over; its driver may continue to wait for the server's close.
     pub(crate) fn remove(&self, connection: &Rc<Http2Connection>) {
         let mut members = self.members.borrow_mut();
         let found = members
@@ -125,7 +126,7 @@ impl Http2Pool {
     }
 }
 
-/// As [`establish_in`] the worker's own pool.
+/// Begins HTTP/2 on a connection of the worker's own pool, like [`establish_in`].
 async fn establish<H: Host>(
     worker: &Rc<Worker<H>>,
     endpoint: usize,
@@ -138,7 +139,7 @@ async fn establish<H: Host>(
     establish_in(pool, worker, endpoint, carrier, deadline_ns).await
 }
 
-/// Begins HTTP/2 on a connection of a pool and waits until the server's settings have come.
+/// Begins HTTP/2 on a connection of a pool and waits until the server's SETTINGS have arrived.
 pub(in crate::exchange) async fn establish_in<H: Host>(
     pool: &Rc<Http2Pool>,
     worker: &Rc<Worker<H>>,
@@ -173,7 +174,7 @@ pub(in crate::exchange) async fn establish_in<H: Host>(
     Ok(connection)
 }
 
-/// As [`establish`], for a connection that is dialled before the run.
+/// Begins HTTP/2 like [`establish`], on a connection that is dialled before the run.
 pub(crate) async fn establish_ahead<H: Host>(
     worker: &Rc<Worker<H>>,
     endpoint: usize,
@@ -188,8 +189,8 @@ pub(crate) async fn establish_ahead<H: Host>(
     })
 }
 
-/// A dial that is under way and has room for another request, or a new one. The second is whether
-/// it is a new one; `is_counted` whether that belongs to the measured part of the run.
+/// Joins a dial in progress that has room for another request, or begins a new one. Returns true
+/// with a new one. `is_counted` is true if the dial belongs to the measured part of the run.
 pub(super) fn join_or_dial<H: Host>(
     worker: &Rc<Worker<H>>,
     endpoint: usize,
@@ -237,7 +238,7 @@ impl SharedDial {
         .await
     }
 
-    /// Dials, and tells those who wait.
+    /// Dials, and wakes the waiting requests.
     async fn run<H: Host>(self: Rc<Self>, worker: Rc<Worker<H>>, deadline_ns: u64, counts: bool) {
         let dialled = self.dial(&worker, deadline_ns).await;
         let Some(pool) = &worker.http2 else { return };

@@ -24,15 +24,15 @@ use url::Url;
 
 type TlsStream = StreamOwned<ServerConnection, TcpStream>;
 
-/// What a server saw: for each connection, how many requests came over it.
+/// The number of requests on each connection of a server.
 type Seen = Arc<Mutex<Vec<usize>>>;
 
-/// How a server of HTTP/2 treats a connection.
+/// The way in which a server of HTTP/2 treats a connection.
 #[derive(Clone, Copy)]
 struct Manner {
-    /// Answers as soon as so many requests wait.
+    /// The number of waiting requests from which it answers.
     gathers: usize,
-    /// Sends GOAWAY with the answer to the request of this number on a connection, from 1.
+    /// The number of the request on a connection, from 1, with whose response it sends GOAWAY.
     leaves_at: usize,
 }
 
@@ -41,7 +41,7 @@ const PROMPT: Manner = Manner {
     leaves_at: usize::MAX,
 };
 
-/// A server that speaks these versions, and what it saw.
+/// Starts a server that offers these versions; returns its address and its counts.
 fn serve(versions: &[&str], manner: Manner) -> (SocketAddr, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
@@ -53,7 +53,7 @@ fn serve(versions: &[&str], manner: Manner) -> (SocketAddr, Seen) {
             let mut stream = StreamOwned::new(tls, socket);
             let seen = Arc::clone(&told);
             std::thread::spawn(move || {
-                // A client that goes away is no failure of the server.
+                // A client that disconnects is no failure of the server.
                 let _ = answer(&mut stream, manner, &seen);
             });
         }
@@ -138,9 +138,9 @@ fn answer_http2(
     }
 }
 
-/// A response with a field and a body, on this stream.
+/// Returns the frames of a response with a field and a body, on this stream.
 fn ok(stream: u32) -> Vec<u8> {
-    // A field without indexing whose name is written out (RFC 7541, section 6.2.2).
+    // A literal field without indexing (RFC 7541, section 6.2.2).
     let block = [&[STATUS_200, 0, 1][..], b"a", &[1], b"b"].concat();
     let head = frame(HEADERS, END_HEADERS, stream, &block);
     [head, frame(DATA, END_STREAM, stream, b"ok")].concat()
@@ -149,7 +149,7 @@ fn ok(stream: u32) -> Vec<u8> {
 type Work = Pin<Box<dyn Future<Output = ()>>>;
 type Worker = fn(Requester<Kernel>, Url) -> Work;
 
-/// Users that do this in each iteration.
+/// Users that run this function in each iteration.
 #[derive(Clone)]
 struct Users(Worker, Url);
 
@@ -168,7 +168,7 @@ impl Behaviour<Kernel> for Users {
     }
 }
 
-/// What is seen of a response.
+/// The parts of a response that its observer receives.
 #[derive(Default)]
 struct Heard {
     text: String,
@@ -223,7 +223,7 @@ async fn get_one(requester: &Requester<Kernel>, url: &Url) -> Heard {
     heard
 }
 
-/// Asks for the same four times at once.
+/// Sends the same request four times at once.
 async fn get_four(requester: &Requester<Kernel>, url: &Url) -> Vec<Heard> {
     let mut heard: Vec<Heard> = (0..4).map(|_| Heard::default()).collect();
     let requests = heard.iter_mut().map(|heard| (get(url), heard));
@@ -244,7 +244,7 @@ fn plan(users: u32, iterations_each: u64) -> Plan {
     plan
 }
 
-/// Runs users that do this, and returns what was counted.
+/// Runs users that do this work; returns the merged record.
 fn run(plan: Plan, address: SocketAddr, work: Worker) -> Snapshot {
     let url: Url = format!("https://{address}/").parse().expect("a URL");
     let scenario = move |_| Users(work, url.clone());
@@ -282,7 +282,7 @@ fn each_user_has_one_connection_of_http2_and_sees_its_responses() {
 
 #[test]
 fn requests_at_once_share_the_connection_that_the_first_of_them_dials() {
-    // Answers only when all four are there: on several connections they would wait for ever.
+    // Responds only when all four have arrived: on several connections they would wait forever.
     let manner = Manner {
         gathers: 4,
         ..PROMPT
