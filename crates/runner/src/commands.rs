@@ -1,7 +1,7 @@
 //! Commands to runs, from any thread: signals are one source of them, observers another.
 //!
 //! The same handle serves all runs of a series or a search. A command stays in force: a run that
-//! begins behind it is aborted before it measures anything.
+//! begins after it is aborted before it measures anything.
 
 use crate::steering::{ChangeProblem, Steering};
 use loadline_plan::Level;
@@ -9,7 +9,7 @@ use loadline_record::Ended;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What a run can be told while it lasts.
+/// A command to a run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Command {
     /// Begin no new request and wait for those in flight, at most until the duration is over; if it
@@ -19,29 +19,29 @@ pub enum Command {
     Abort,
 }
 
-/// When a command came.
+/// The time of a command relative to the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Before the first run began its load.
     BeforeLoad,
     /// While a run lasts.
     Running,
-    /// After a run ended, when no other one lasts.
+    /// After a run ended, while no other one lasts.
     Ended,
 }
 
-/// Carries commands out in a run that is under way.
+/// Executes commands in a run in progress.
 pub trait Control: Send {
-    /// As [`Command::Stop`].
+    /// Stops the run, like [`Command::Stop`].
     fn stop(&self);
 
-    /// As [`Command::Abort`].
+    /// Aborts the run, like [`Command::Abort`].
     fn abort(&self);
 
-    /// Brings the load to this level a moment later; false if it is over by then.
+    /// Changes the load to this level a moment later; returns false if it is over by then.
     fn change(&self, level: Level) -> bool;
 
-    /// The same, with the load of one scenario of several.
+    /// Changes the load of one of several scenarios in the same way.
     fn change_scenario(&self, scenario: usize, level: Level) -> bool;
 }
 
@@ -63,28 +63,28 @@ impl Control for loadline_engine::Handle {
     }
 }
 
-/// Sends commands to the run that is under way, and to those behind it.
+/// Sends commands to the current run, and to later ones.
 #[derive(Clone, Default)]
 pub struct Commands(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// The strongest command so far, of those that all runs obey.
+    /// The strongest command so far that applies to all runs.
     command: Option<Command>,
-    /// When the first of these commands came.
+    /// The time of the first of these commands.
     stopped_at: Option<Instant>,
-    /// The strongest command to the run that is under way alone, and why it was sent.
+    /// The strongest command to the current run only, and its reason.
     own_end: Option<(Command, Ended)>,
-    /// The run that is under way.
+    /// The current run.
     run: Option<Box<dyn Control>>,
-    /// What its load was changed to.
+    /// The state of its load.
     steering: Option<Steering>,
-    /// Whether a run has ended already, so that there is something to report.
+    /// True if a run has ended already, so that there is something to report.
     has_ended: bool,
 }
 
 impl Commands {
-    /// Sends a command. Returns when it came.
+    /// Sends a command. Returns its time relative to the runs.
     pub fn send(&self, command: Command) -> Phase {
         let mut state = self.state();
         state.command = state.command.max(Some(command));
@@ -95,8 +95,8 @@ impl Commands {
         state.phase()
     }
 
-    /// Ends the run that is under way, and none behind it; `why` becomes the end of its summary,
-    /// unless all runs were ended as well.
+    /// Ends the current run only; `why` becomes the end of its summary, unless all runs were ended
+    /// as well.
     pub fn end_run(&self, command: Command, why: Ended) {
         let mut state = self.state();
         let Some(run) = &state.run else { return };
@@ -107,23 +107,23 @@ impl Commands {
         }
     }
 
-    /// Whether a command was sent that ends all runs.
+    /// True if a command was sent that ends all runs.
     pub fn is_ending(&self) -> bool {
         self.state().command.is_some()
     }
 
-    /// Whether a run lasts, or has ended.
+    /// Returns the current phase: before the first load, during a run, or after one.
     pub fn phase(&self) -> Phase {
         self.state().phase()
     }
 
-    /// When the first command to all runs was sent.
+    /// Returns the time at which the first command to all runs was sent.
     pub(crate) fn stopped_at(&self) -> Option<Instant> {
         self.state().stopped_at
     }
 
-    /// How the run that is under way ends by commands, if one was sent: an abort of it alone stands
-    /// above an interrupt, and that above a goal that it reached.
+    /// Returns the end of the current run by commands, if one was sent: an abort of this run only
+    /// has precedence over an interrupt, and that over a goal that it reached.
     pub(crate) fn ended(&self) -> Option<Ended> {
         let state = self.state();
         match &state.own_end {
@@ -133,7 +133,7 @@ impl Commands {
         }
     }
 
-    /// A run has begun its load: this controls it.
+    /// Attaches a run that has begun its load, so that commands reach it.
     pub(crate) fn attach(&self, run: Box<dyn Control>, steering: Steering) {
         let mut state = self.state();
         if state.command.is_some() {
@@ -144,14 +144,14 @@ impl Commands {
         state.own_end = None;
     }
 
-    /// The run has ended.
+    /// Detaches the run, which has ended.
     pub(crate) fn detach(&self) {
         let mut state = self.state();
         state.run = None;
         state.has_ended = true;
     }
 
-    /// Does something with the load of the run that is under way.
+    /// Calls `act` with the load of the current run.
     pub(crate) fn steer<T>(
         &self,
         act: impl FnOnce(&mut Steering, &dyn Control) -> Result<T, ChangeProblem>,

@@ -1,5 +1,5 @@
-//! What ends a run before its time: a condition of `--abort-on` that is broken, the goal of
-//! `--until` once it is reached, and a stop for which answers keep the run waiting too long.
+//! Early ends of a run: a failed condition of `--abort-on`, the goal of `--until` once it is
+//! reached, and a stop for which responses keep the run waiting too long.
 //!
 //! An observer like every other: it reads the run so far and sends commands.
 
@@ -11,22 +11,22 @@ use loadline_record::{Ended, Summary};
 use loadline_verdict::{Goal, evaluate_all};
 use std::time::Duration;
 
-/// How long a run that was told to stop waits for responses in flight, at most; its `--timeout` may
-/// be shorter.
+/// The longest time for which a run that was ordered to stop waits for responses in flight; its
+/// `--timeout` may be shorter.
 pub const STOP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Ends a run early, by the rules of its plan.
 pub(crate) struct EarlyEnd {
     commands: Commands,
-    /// The conditions of `--abort-on`, until one is broken.
+    /// The conditions of `--abort-on`, until one has failed.
     abort_on: Vec<Check>,
-    /// What the run goes on until, until it is reached.
+    /// The goal of `--until`, until it is reached.
     goal: Option<(Goal, Until)>,
     patience: Duration,
 }
 
 impl EarlyEnd {
-    /// The rules of this plan; `commands` are those of its run.
+    /// Creates the rules of this plan; `commands` are those of its run.
     ///
     /// # Errors
     /// If the goal of the plan can never be reached.
@@ -49,7 +49,7 @@ impl EarlyEnd {
         }
     }
 
-    /// Stops gently: what is in flight when the goal is reached is waited for, like all before it.
+    /// Stops gently: requests in flight when the goal is reached are awaited, like all before.
     fn stop_if_reached(&mut self, summary: &Summary) {
         let reached = self.goal.take_if(|(goal, _)| goal.is_met(summary));
         if let Some((_, until)) = reached {

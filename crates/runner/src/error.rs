@@ -1,4 +1,4 @@
-//! Why a run was not made, or what of it could not be kept.
+//! Errors of runs that could not be made, or not be recorded completely.
 
 use crate::watching::WatchError;
 use loadline_engine::StartError;
@@ -11,16 +11,16 @@ use std::fmt;
 /// An error of an observer.
 pub type ObserverError = Box<dyn Error + Send + Sync>;
 
-/// Why a run was not made.
+/// The reason why a run was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Something that is to be watched can't be.
+    /// A process that is to be watched can't be.
     #[error(transparent)]
     Watch(#[from] WatchError),
-    /// What the run is to go on until can never be reached.
+    /// The goal of `--until` can never be reached.
     #[error(transparent)]
     Goal(#[from] Impossible),
-    /// A check looks at a name that neither the plan nor a script gives.
+    /// A check is on a name that neither the plan nor a script defines.
     #[error(transparent)]
     Name(#[from] Contradiction),
     /// The script can't be loaded.
@@ -37,17 +37,18 @@ pub enum RunError {
     Observer(ObserverError),
 }
 
-/// What could not be kept of a run that was measured, in the order in which it failed.
+/// The errors of observers and of the end of a run that was measured, in the order in which they
+/// occurred.
 #[derive(Debug)]
 pub struct Trouble(Vec<ObserverError>);
 
 impl Trouble {
-    /// One failure.
+    /// Creates trouble with one error.
     pub fn of(error: impl Into<ObserverError>) -> Trouble {
         Trouble(vec![error.into()])
     }
 
-    /// All of these, if there are any.
+    /// Creates trouble with all of these errors, if there are any.
     pub(crate) fn of_all(errors: Vec<ObserverError>) -> Option<Trouble> {
         (!errors.is_empty()).then_some(Trouble(errors))
     }

@@ -1,10 +1,10 @@
-//! The floor: what this machine does at best, measured before a run, or once before several.
+//! The floor: the best results of this machine, measured before a run, or once before several.
 //!
 //! For a second one connection sends the run's requests one after the other, for another second all
 //! connections send as fast as they can, by the run's own protocol and script, to a server that
-//! does nothing but answer. The server is a process of its own, this program again, so that it
-//! shares no memory, no lock and no thread with what is measured; it ends with us, whatever becomes
-//! of us.
+//! does nothing but respond. The server is a separate process of this program, so that it shares no
+//! memory, no lock and no thread with what is measured; it ends with this process, however that
+//! ends.
 
 use crate::commands::Commands;
 use crate::error::RunError;
@@ -17,24 +17,24 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How long each half takes.
+/// The duration of each half.
 const HALF: Duration = Duration::from_secs(1);
 
-/// Makes the command that starts a server that does nothing, for this scheme and with this many
+/// Creates the command that starts a server that does nothing, for this scheme and with this many
 /// threads. It serves until its standard input ends, and prints its address as a URL in its first
 /// line.
 pub type Serve<'a> = &'a dyn Fn(&str, u32) -> io::Result<Command>;
 
-/// Why the floor was not measured.
+/// The reason why the floor was not measured.
 #[derive(Debug, thiserror::Error)]
 pub enum FloorError {
     /// The server's program can't be found.
     #[error("this program can't be found again")]
     Program(#[source] io::Error),
-    /// The server's process can't be made.
+    /// The server's process can't be started.
     #[error("the server that does nothing can't be started")]
     Start(#[source] io::Error),
-    /// The server did not say its address.
+    /// The server did not print its address.
     #[error("the server that does nothing did not start")]
     NoAddress,
     /// The server answered no request.
@@ -48,7 +48,7 @@ pub enum FloorError {
 /// Measures the floor of this plan; `None` if a command ended it.
 ///
 /// # Errors
-/// If the server can't be started, or answers nothing to these requests.
+/// If the server can't be started, or answers none of these requests.
 pub fn measure_floor(
     plan: &Plan,
     commands: &Commands,
@@ -82,7 +82,7 @@ fn half(plan: &Plan, commands: &Commands) -> Result<Option<Summary>, RunError> {
     Ok((summary.ended != Ended::Interrupted).then_some(summary))
 }
 
-/// The servers that do nothing, as many as there are schemes.
+/// The servers that do nothing, one per scheme.
 struct Servers(Vec<Server>);
 
 struct Server {
@@ -103,7 +103,7 @@ impl Servers {
         Ok(Servers(servers))
     }
 
-    /// The plan in a closed loop of this many users, all of them at this address.
+    /// Returns the plan as a closed loop of this many users, with all requests sent to the servers.
     fn plan(&self, plan: &Plan, users: u32) -> Plan {
         let connect_to = plan.requests.iter().filter_map(|request| {
             let server = self
@@ -169,7 +169,7 @@ impl Server {
     }
 }
 
-/// Reads where it serves: `Serving on http://127.0.0.1:40000/ until Ctrl-C.`
+/// Reads the server's address: `Serving on http://127.0.0.1:40000/ until Ctrl-C.`
 fn address(child: &mut Child) -> Option<SocketAddr> {
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut()?)
@@ -181,7 +181,7 @@ fn address(child: &mut Child) -> Option<SocketAddr> {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // One that has ended already needs no end.
+        // A server that has ended already need not be killed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

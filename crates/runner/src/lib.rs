@@ -1,13 +1,13 @@
 //! Conducts load tests: one run, a series of runs, a search for the highest rate.
 //!
-//! [`conduct`] makes one run: a [`Workload`] begins it, [`Observer`]s are told what happens,
-//! [`Commands`] end it early, and a [`RunResult`](loadline_verdict::RunResult) is what comes of it.
-//! [`conduct_series`] makes several, one behind the other, [`search::conduct_search`] as many as a
-//! search asks for, and [`measure_floor`] those that show what the machine does at best.
+//! [`conduct`] makes one run: a [`Workload`] begins it, [`Observer`]s receive its events,
+//! [`Commands`] end it early, and it returns a [`RunResult`](loadline_verdict::RunResult).
+//! [`conduct_series`] makes several, one after the other, [`search::conduct_search`] as many as a
+//! search needs, and [`measure_floor`] those that show the best results of the machine.
 //!
-//! Knows no flags, no command line and no exit codes.
+//! This crate contains no flags, no command line and no exit codes.
 //!
-//! # The way of a run
+//! # The course of a run
 //!
 //! 1. The command resolves flags and plan file into a plan. Nothing has been started yet.
 //! 2. The engine resolves each endpoint, writes every request, reads certificates and raises the
@@ -15,10 +15,10 @@
 //! 3. Each worker opens a connection for each of its users, 64 at a time, and gives up if the first
 //!    8 fail. If no connection comes up, the run ends with one sentence. The user of a single
 //!    failed connection tries again.
-//! 4. All workers are told the same instant, 2 ms ahead, at which the load begins.
-//! 5. Once a second each worker hands over a snapshot. Those of one interval are merged, and
-//!    observers are told: the saved run, the log, the line on the terminal, and what ends the
-//!    run early (`--abort-on`, `--until`).
+//! 4. All workers receive the same instant, 2 ms ahead, at which the load begins.
+//! 5. Once a second each worker reports a snapshot. The snapshots of one interval are merged, and
+//!    observers are notified: the saved run, the log, the line on the terminal, and the rules that
+//!    end the run early (`--abort-on`, `--until`).
 //! 6. At the end the result is judged once, and every report reads it.
 
 mod commands;

@@ -1,14 +1,14 @@
 //! The users of a locustfile, for a search of their number.
 //!
-//! They live in a child process that runs Python, from the first trial to the last, and only their
-//! number changes: they stay logged in, their connections stay open, and nothing is loaded anew.
-//! The child writes one saved run of all that is sent; a trial is a [`Window`] of its intervals,
-//! each a second long. So a trial begins with a whole second, and lasts for whole seconds.
+//! They run in a child process with Python, from the first trial to the last, and only their number
+//! changes: they stay logged in, their connections stay open, and nothing is loaded again. The
+//! child writes one saved run of all requests; a trial is a [`Window`] of its intervals, each a
+//! second long. So a trial begins with a whole second, and lasts for whole seconds.
 //!
 //! Users who wait between their requests make trials longer. A *cycle* is the time from one request
 //! of a user to the next one: new users are started evenly over a cycle, so that they do not all
-//! ask at once; another one passes before anything is measured; and a trial lasts two of them at
-//! least.
+//! send at once; another cycle passes before anything is measured; and a trial lasts at least two
+//! of them.
 
 mod child;
 mod window;
@@ -29,11 +29,11 @@ use std::time::Duration;
 use url::Url;
 use window::{Step, Window};
 
-/// Users settle for at least so long.
+/// The shortest time for which users settle.
 const LEAST_SETTLING: Duration = Duration::from_secs(1);
-/// Nothing waits for longer than this for a cycle to pass.
+/// The longest cycle that is waited for, in seconds.
 const LONGEST_CYCLE_S: f64 = 60.0;
-/// A trial measures so many cycles at least.
+/// The fewest cycles in a trial.
 const CYCLES: f64 = 2.0;
 
 /// A locustfile whose users run in a child process.
@@ -42,12 +42,12 @@ pub struct Locustfile {
     state: Rc<State>,
 }
 
-/// What the trials so far tell the next one.
+/// The knowledge from the trials so far, for the next one.
 #[derive(Default)]
 struct State {
-    /// How many users there are.
+    /// The current number of users.
     users: Cell<u32>,
-    /// The shortest cycle of a trial, in seconds; 0 as long as none is known.
+    /// The shortest cycle of a trial, in seconds; 0 as long as it is unknown.
     shortest_cycle_s: Cell<f64>,
     /// The cycle of the last trial, in seconds.
     last_cycle_s: Cell<f64>,
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Locustfile {
 }
 
 impl State {
-    /// Learns from a trial with so many users: this is all that it saw.
+    /// Updates the cycles from a trial with this many users, and its merged record.
     fn learn(&self, users: u32, seen: &Snapshot) {
         if seen.counts.completed == 0 {
             return;
@@ -84,7 +84,7 @@ impl Locustfile {
     /// called with each line that the child prints from then on.
     ///
     /// # Errors
-    /// If it can't be started, or refuses: then with what it said.
+    /// If it can't be started, or refuses: then with its output.
     pub fn start(
         command: Command,
         say: impl Fn(&str) + Send + 'static,
@@ -95,13 +95,13 @@ impl Locustfile {
         })
     }
 
-    /// Where the requests go.
+    /// Returns the URL of the requests' host.
     pub fn host(&self) -> &Url {
         self.child.host()
     }
 
-    /// The plan of a trial as long as its users need: they settle before it, and it measures whole
-    /// seconds. Steps are whole seconds already.
+    /// Returns the plan of a trial, extended to the time that its users need: they settle before
+    /// it, and it measures whole seconds. Steps are whole seconds already.
     pub(crate) fn fit(&self, plan: Plan) -> Plan {
         let asked_s = plan.duration.unwrap_or_default().as_secs_f64();
         let cycles_s = match plan.load.shape {
@@ -116,13 +116,13 @@ impl Locustfile {
         }
     }
 
-    /// How long it takes to have so many users, and until they have settled.
+    /// Returns the time until this many users are started and have settled.
     fn settling(&self, users: u32) -> Duration {
         let settled = Duration::from_secs_f64(self.state.last_cycle_s.get()).max(LEAST_SETTLING);
         Duration::from_secs_f64(self.spread_s(users)) + settled
     }
 
-    /// How long it takes to have so many users, in seconds.
+    /// Returns the time until this many users are started, in seconds.
     fn spread_s(&self, users: u32) -> f64 {
         match users > self.state.users.get() {
             true => self.state.shortest_cycle_s.get(),
@@ -146,7 +146,7 @@ impl Workload for Locustfile {
     }
 }
 
-/// The numbers of users of a plan, one after the other, each for whole seconds.
+/// Returns the numbers of users of a plan, one after the other, each for whole seconds.
 fn steps(plan: &Plan) -> Vec<Step> {
     let step = |users: u32, length: Duration| Step {
         users,

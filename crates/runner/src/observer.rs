@@ -1,5 +1,5 @@
-//! Observers of runs: a saved run, a log, a terminal, a page. Each is told what happens and keeps
-//! or shows what it likes; the run knows none of them.
+//! Observers of runs: a saved run, a log, a terminal, a page. Each receives the events and stores
+//! or displays some of them; the run knows none of them.
 
 use crate::error::{ObserverError, RunError};
 use loadline_engine::{AnyTally, Detail};
@@ -8,19 +8,19 @@ use loadline_record::{Exchange, Header, LoadChange, Snapshot, Summary};
 use loadline_verdict::RunResult;
 use std::time::Duration;
 
-/// What an observer's method comes to. An observer that fails receives no more events of the run,
-/// and its error is reported when the run has ended: what was measured is worth more than where it
-/// was to be kept.
+/// The result of an observer's method. An observer that fails receives no more events of the run,
+/// and its error is reported when the run has ended: the measurement is worth more than the place
+/// where it is stored.
 pub type Observed = Result<(), ObserverError>;
 
 /// Receives the events of a run, and of each of several. Every method has an empty default.
 pub trait Observer {
-    /// What it wants to be told beside the intervals.
+    /// Returns the events that it needs in addition to the intervals.
     fn wants(&self) -> Wants {
         Wants::default()
     }
 
-    /// A run is about to bring up its connections.
+    /// Prepares for a run that is about to open its connections.
     ///
     /// # Errors
     /// If the observer is not ready: the run is not made then.
@@ -28,7 +28,7 @@ pub trait Observer {
         Ok(())
     }
 
-    /// The load of a run has begun.
+    /// Receives the begin of a run's load.
     ///
     /// # Errors
     /// See [`Observed`].
@@ -36,8 +36,8 @@ pub trait Observer {
         Ok(())
     }
 
-    /// What the scenarios counted since the last call, where they count. Called before
-    /// [`interval`](Observer::interval), and in between where a user asked for that.
+    /// Receives the tally of the scenarios since the last call, if they count. Called before
+    /// [`interval`](Observer::interval), and in between if a user requested it.
     ///
     /// # Errors
     /// See [`Observed`].
@@ -45,7 +45,7 @@ pub trait Observer {
         Ok(())
     }
 
-    /// An interval of about a second has ended.
+    /// Receives an interval of about a second that has ended.
     ///
     /// # Errors
     /// See [`Observed`].
@@ -53,7 +53,8 @@ pub trait Observer {
         Ok(())
     }
 
-    /// Exchanges of one worker have ended, in this order. Told if [`Wants::exchanges`].
+    /// Receives exchanges of one worker that have ended, in this order. Called if
+    /// [`Wants::exchanges`].
     ///
     /// # Errors
     /// See [`Observed`].
@@ -61,7 +62,7 @@ pub trait Observer {
         Ok(())
     }
 
-    /// Time has passed in which nothing else happened. `summary` is that of the run so far.
+    /// Called after some time without events. `summary` is that of the run so far.
     ///
     /// # Errors
     /// See [`Observed`].
@@ -69,7 +70,7 @@ pub trait Observer {
         Ok(())
     }
 
-    /// The run has ended.
+    /// Receives the end of the run.
     ///
     /// # Errors
     /// See [`Observed`].
@@ -78,17 +79,18 @@ pub trait Observer {
     }
 }
 
-/// What an observer wants to be told beside the intervals.
+/// The events that an observer needs in addition to the intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
-    /// Each exchange that ends.
+    /// True for each exchange that ends.
     pub exchanges: bool,
-    /// That nothing happened for so long; `None` leaves it to the run.
+    /// The time without events after which [`idle`](Observer::idle) is called; `None` leaves it to
+    /// the run.
     pub idle_after: Option<Duration>,
 }
 
 impl Wants {
-    /// The events that a run has to tell for this.
+    /// Returns the events that a run has to report for this.
     pub fn detail(self) -> Detail {
         Detail {
             exchanges: self.exchanges,
@@ -109,11 +111,11 @@ impl Wants {
 /// An interval that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval<'a> {
-    /// What was recorded in it. Intervals behind the window are marked as of the drain.
+    /// The record of the interval. Intervals after the window are marked as of the drain.
     pub snapshot: &'a Snapshot,
-    /// What was watched in it, if anything is.
+    /// The resources used in the interval, if anything is watched.
     pub watched: Option<&'a Watched>,
-    /// Changes of the load that were told since the interval before, in order.
+    /// The changes of the load since the previous interval, in order.
     pub changes: &'a [LoadChange],
     /// The run so far, this interval included.
     pub summary: &'a Summary,
@@ -122,13 +124,13 @@ pub struct Interval<'a> {
 /// A run that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct End<'a> {
-    /// All that was measured.
+    /// The whole measurement.
     pub whole: &'a Summary,
-    /// What counts, which is all of it or what follows the transient at its beginning; judged.
+    /// The part that counts, judged: the whole, or the part after the transient at its beginning.
     pub result: &'a RunResult,
 }
 
-/// The observers of one run, with those that failed.
+/// The observers of one run, and the errors of those that failed.
 pub(crate) struct Observers<'a> {
     all: Vec<&'a mut (dyn Observer + 'a)>,
     failed: Vec<bool>,
@@ -136,7 +138,7 @@ pub(crate) struct Observers<'a> {
 }
 
 impl<'a> Observers<'a> {
-    /// These observers, and one of the run's own, which receives events after them.
+    /// Prepares these observers, and one of the run's own, which receives events after them.
     ///
     /// # Errors
     /// If one is not ready.
@@ -157,13 +159,13 @@ impl<'a> Observers<'a> {
         })
     }
 
-    /// What at least one of them wants.
+    /// Returns the events that at least one of them needs.
     pub(crate) fn wants(&self) -> Wants {
         let wants = self.all.iter().map(|observer| observer.wants());
         wants.fold(Wants::default(), Wants::and)
     }
 
-    /// Tells all that have not failed.
+    /// Calls `tell` with each observer that has not failed.
     pub(crate) fn tell(&mut self, tell: impl Fn(&mut dyn Observer) -> Observed) {
         let each = self.all.iter_mut().zip(&mut self.failed);
         for (observer, failed) in each.filter(|(_, failed)| !**failed) {
@@ -174,7 +176,7 @@ impl<'a> Observers<'a> {
         }
     }
 
-    /// Why some failed, in order.
+    /// Returns the errors of those that failed, in order.
     pub(crate) fn into_errors(self) -> Vec<ObserverError> {
         self.errors
     }

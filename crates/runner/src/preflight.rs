@@ -1,5 +1,5 @@
-//! Output preflight: before anything is sent, every output is opened, and none may be written over
-//! another one or over what is read.
+//! Output preflight: before anything is sent, every output is opened, and no output may overwrite
+//! another one or an input.
 
 mod destination;
 mod overwriting;

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-/// The log can't be written.
+/// The error of a log that can't be written.
 #[derive(Debug, thiserror::Error)]
 #[error("the log can't be written")]
 pub struct LogError(#[from] io::Error);
@@ -21,7 +21,7 @@ pub struct RequestLog {
 }
 
 impl RequestLog {
-    /// Nothing is opened before a run is about to be made.
+    /// Creates a log, whose file is opened only when a run is about to be made.
     pub fn new(path: impl Into<PathBuf>) -> RequestLog {
         RequestLog {
             path: path.into(),

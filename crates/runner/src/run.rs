@@ -22,27 +22,27 @@ use loadline_watch::host_counters;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long the loop waits for an event before observers are told that nothing happened.
+/// The wait for an event after which observers are notified that nothing happened.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How long the loop waits for workers to go when the run has ended: their users tell their last
-/// when they go.
+/// The wait for workers to finish at the end of the run: their users report their last results
+/// then.
 const FAREWELL: Duration = Duration::from_millis(20);
 
-/// A run that is to be made.
+/// A run to be made.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
-    /// What is run.
+    /// The plan of the run.
     pub plan: &'a Plan,
-    /// What this run is among others, if there are several.
+    /// The role of this run among others, if there are several.
     pub role: Option<Role>,
-    /// What is watched while the run lasts; `None` is nothing, not even the generator.
+    /// The processes to watch during the run; `None` for nothing, not even the generator.
     pub watch: Option<&'a Watch>,
-    /// What the machine does at best, if it was measured.
+    /// The best results of the machine, if they were measured.
     pub floor: Option<Floor>,
 }
 
 impl<'a> Setup<'a> {
-    /// A run of this plan alone, with nothing watched.
+    /// Creates a single run of this plan, with nothing watched.
     pub fn of(plan: &'a Plan) -> Setup<'a> {
         Setup {
             plan,
@@ -56,13 +56,13 @@ impl<'a> Setup<'a> {
 /// A run that has ended.
 #[derive(Debug)]
 pub struct Conducted {
-    /// What was measured, judged.
+    /// The measurement, judged.
     pub result: RunResult,
-    /// Why not all of it could be kept.
+    /// The errors because of which not everything could be recorded.
     pub trouble: Option<Trouble>,
 }
 
-/// Conducts a run to its end, or to that of a command.
+/// Conducts a run until it ends, by itself or by a command.
 ///
 /// # Errors
 /// If it could not be begun: nothing was measured then.
@@ -117,7 +117,7 @@ pub fn conduct(
     Ok(conducted)
 }
 
-/// What ends a run when its script raises an error.
+/// Returns the action that ends a run when its script raises an error.
 fn abort_by(commands: Commands) -> OnError {
     Arc::new(move |error| commands.end_run(Command::Abort, Ended::Threw(error.to_string())))
 }
@@ -130,13 +130,13 @@ struct Conductor<'a> {
     patience: Duration,
     watching: Option<Watching>,
     summary: Summary,
-    /// The machine's counters when the measured part began.
+    /// The machine's counters at the begin of the measured part.
     host_before: HostCounters,
-    /// When the warm-up will be over, while it lasts.
+    /// The end of the warm-up, while it lasts.
     warm_at: Option<Instant>,
-    /// Changes of the load that no interval has told yet.
+    /// The changes of the load that no interval has reported yet.
     changes: Vec<LoadChange>,
-    /// The run as far as it went, if its transient is to be cut.
+    /// The intervals so far, if the transient of the run is to be cut.
     archive: Option<IntervalArchive>,
 }
 
@@ -163,8 +163,8 @@ impl Conductor<'_> {
         }
     }
 
-    /// Reads the machine's counters when the warm-up is over; how long to wait for an event until
-    /// then.
+    /// Reads the machine's counters when the warm-up is over. Returns the longest wait for an event
+    /// until then.
     fn end_warmup(&mut self) -> Duration {
         let Some(warm_at) = self.warm_at else {
             return self.patience;
@@ -178,7 +178,7 @@ impl Conductor<'_> {
         left.min(self.patience)
     }
 
-    /// Notes a change of the load, for the next interval to tell.
+    /// Records a change of the load, to be reported with the next interval.
     fn change(&mut self, change: Change) {
         let warmup_ns = self.summary.plan.warmup.as_nanos() as i64;
         self.changes.push(LoadChange {
@@ -216,7 +216,7 @@ impl Conductor<'_> {
             Ended::Failed(text) => Some(ObserverError::from(text.clone())),
             _ => None,
         };
-        // No interval comes that could tell of these.
+        // No later interval can report these.
         self.summary.changes.append(&mut self.changes);
         self.summary.declared = self.workload.declared();
         self.summary.finish(ended, unfinished);
@@ -253,7 +253,8 @@ impl Conductor<'_> {
     }
 }
 
-/// What counts of a run, judged; and all of it where that is more.
+/// Returns the summary of the whole run, if more was measured than counts, and the part that
+/// counts, judged.
 fn judge(mut summary: Summary, archive: Option<IntervalArchive>) -> (Option<Summary>, RunResult) {
     let Some(archive) = archive else {
         return (None, RunResult::new(summary));

@@ -3,7 +3,7 @@
 use loadline_plan::{Arrivals, Body, Load, Order, Plan, Request, Shape};
 use std::time::Duration;
 
-/// A plan of one second at 20 requests a second to an address where nobody is.
+/// Returns a plan of one second at 20 requests per second to an address without a server.
 pub(crate) fn plan() -> Plan {
     Plan {
         requests: vec![Request {

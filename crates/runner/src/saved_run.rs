@@ -1,4 +1,4 @@
-//! The saved run as an observer: one file, to which each run is appended while it goes on.
+//! The saved run as an observer: one file, to which each run is appended while it lasts.
 
 use crate::observer::{End, Interval, Observed, Observer};
 use crate::preflight::Reserved;
@@ -12,19 +12,18 @@ use std::path::PathBuf;
 /// Judges a run, for programs that read the file.
 pub type Judge = fn(&RunResult) -> Judgement;
 
-/// Saves runs in a file: the first in place of what it holds, each other one behind those before
-/// it.
+/// Saves runs in a file: the first replaces its content, each other one is appended.
 pub struct SavedRun {
     path: PathBuf,
     judge: Judge,
-    /// How many runs the file holds.
+    /// The number of runs in the file.
     runs: u32,
     reserved: Option<Reserved>,
     writer: Option<RunWriter<File>>,
 }
 
 impl SavedRun {
-    /// Nothing is opened before a run is about to be made.
+    /// Creates an observer, whose file is opened only when a run is about to be made.
     pub fn new(path: impl Into<PathBuf>, judge: Judge) -> SavedRun {
         SavedRun {
             path: path.into(),
@@ -81,7 +80,7 @@ impl Observer for SavedRun {
         }
     }
 
-    /// The file keeps all of the run, and how it was judged by what counts.
+    /// The file contains the whole run, with the judgement of the part that counts.
     fn ended(&mut self, end: &End<'_>) -> Observed {
         if let Some(writer) = self.writer.take() {
             let judgement = (self.judge)(end.result);

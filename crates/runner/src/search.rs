@@ -14,13 +14,14 @@ use loadline_capacity::Observation;
 use loadline_plan::Plan;
 use std::time::Duration;
 
-/// A step of the descent. Intervals are seconds: one that held both levels would tell of neither.
+/// Rounds a step of the descent up to whole seconds, the length of an interval: an interval with
+/// both levels would describe neither.
 fn whole((level, seconds): (f64, f64)) -> (f64, Duration) {
     (level, length(seconds.ceil()))
 }
 
-/// What a trial saw, which took longer than the search reckoned with: a locustfile's users may need
-/// more time to settle, and to come round. For files that keep no clock.
+/// Corrects the observation of a trial that took longer than the search planned: a locustfile's
+/// users may need more time to settle, and to complete a cycle. For files that contain no times.
 fn longer(seen: Observation, plan: &Plan, reckoned_s: f64) -> Observation {
     let took_s = (plan.warmup + plan.duration.unwrap_or_default()).as_secs_f64();
     Observation {
@@ -29,11 +30,11 @@ fn longer(seen: Observation, plan: &Plan, reckoned_s: f64) -> Observation {
     }
 }
 
-/// A length of time. Those of a saved search are whatever its file says: no sum of some may be more
-/// than a time can be.
+/// Returns a duration. Values of a saved search may be arbitrary, so it is limited: no sum of some
+/// may overflow.
 fn length(seconds: f64) -> Duration {
     const LONGEST_S: f64 = 1e9;
-    // Of a NaN `max` leaves 0.
+    // For a NaN, `max` returns 0.
     let seconds = seconds.max(0.0);
     Duration::from_secs_f64(seconds.min(LONGEST_S))
 }

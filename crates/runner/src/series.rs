@@ -1,7 +1,7 @@
-//! Several runs, one behind the other: repeats of one plan, or sides that take turns.
+//! Several runs, one after the other: repeats of one plan, or sides that take turns.
 //!
-//! Each is a run of its own, with connections of its own; the observers are the same. A command
-//! ends the run that goes on and the series with it; what was measured until then is the result.
+//! Each is a separate run, with its own connections; the observers are the same. A command ends the
+//! current run and the series with it; the measurements until then are the result.
 
 use crate::commands::Commands;
 use crate::error::{RunError, Trouble};
@@ -13,39 +13,39 @@ use loadline_plan::Plan;
 use loadline_record::{Ended, Floor, Role, RoleKind, Summary};
 use loadline_verdict::RunResult;
 
-/// A run that is to be made.
+/// A run to be made.
 #[derive(Debug)]
 pub struct Planned {
-    /// What is run.
+    /// The plan of the run.
     pub plan: Plan,
     /// Its role in the series.
     pub role: Role,
 }
 
-/// What all runs of a series, or of a search, have in common.
+/// The settings that all runs of a series, or of a search, have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Common<'a> {
-    /// What is watched while each run lasts; `None` is nothing, not even the generator.
+    /// The processes to watch during each run; `None` for nothing, not even the generator.
     pub watch: Option<&'a Watch>,
-    /// What the machine does at best, if it was measured.
+    /// The best results of the machine, if they were measured.
     pub floor: Option<Floor>,
-    /// Where a script prints.
+    /// The destination of a script's output.
     pub prints: Prints,
 }
 
 /// A series that has ended.
 #[derive(Debug, Default)]
 pub struct SeriesResult {
-    /// Every run that measured anything, in order.
+    /// All runs that measured anything, in order.
     pub runs: Vec<RunResult>,
-    /// Whether a command ended the series.
+    /// True if a command ended the series.
     pub interrupted: bool,
-    /// Why a run could not be made, or something could not be kept.
+    /// The error because of which a run could not be made, or not be recorded completely.
     pub trouble: Option<Trouble>,
 }
 
-/// The repeats of a plan. Each has a seed of its own, counted on from the plan's, so that what is
-/// random differs from run to run as well, and the same seed makes the same series.
+/// Returns the repeats of a plan. Each has its own seed, counted on from the plan's, so that random
+/// values also differ from run to run, and the same seed makes the same series.
 pub fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
     let repeat = |index: u32| Planned {
         plan: Plan {
@@ -67,7 +67,7 @@ pub fn repeats(plan: &Plan, count: u32) -> Vec<Planned> {
 /// Makes the runs of a series in this order.
 ///
 /// # Errors
-/// If the first run can't be made. Of a later one it is the trouble that ends the series.
+/// If the first run can't be made. The error of a later one is the trouble that ends the series.
 pub fn conduct_series(
     series: Vec<Planned>,
     common: &Common<'_>,
@@ -91,7 +91,7 @@ pub fn conduct_series(
     Ok(result)
 }
 
-/// Whether a run says anything: one that was interrupted before its first request does not.
+/// True if a run has results: a run that was interrupted before its first request does not.
 pub fn has_measured(summary: &Summary) -> bool {
     summary.total.counts.sent > 0 || summary.ended != Ended::Interrupted
 }
@@ -131,7 +131,7 @@ impl SeriesResult {
         }
     }
 
-    /// Whether nothing more should be run: something is amiss, or a run ended before its time.
+    /// True if nothing more should be run: there was trouble, or a run ended before its time.
     fn is_over(&self) -> bool {
         let early = |run: &RunResult| {
             matches!(

@@ -1,4 +1,4 @@
-//! Where the events of a run come from: an engine of this process, or of several.
+//! The source of a run's events: an engine of this process, or of several.
 
 use crate::commands::Control;
 use loadline_cluster::Processes;
@@ -7,27 +7,28 @@ use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
 use std::time::Duration;
 
-/// A run that is under way.
+/// A run in progress.
 pub trait Source {
-    /// The next event; `None` if none came in this time. Behind the end nothing comes.
+    /// Returns the next event; `None` if none occurred within `patience`. Nothing follows the end.
     fn next_event(&mut self, patience: Duration) -> Option<Event>;
 
-    /// What carries commands out, from any thread.
+    /// Returns the control that executes commands, from any thread.
     fn control(&self) -> Box<dyn Control>;
 
-    /// Why workers did not come to the end of the run, if any did not: a sentence for each reason.
+    /// Returns the reasons why workers did not reach the end of the run, if any did not: a sentence
+    /// for each.
     fn failure(&self) -> Option<String>;
 
-    /// When the load begins: nanoseconds of `CLOCK_MONOTONIC`.
+    /// Returns the begin of the load: nanoseconds of `CLOCK_MONOTONIC`.
     fn begin_ns(&self) -> u64;
 
-    /// Where the requests go.
+    /// Returns the addresses that receive requests.
     fn addresses(&self) -> &[Address];
 
-    /// Addresses to which nothing goes because they did not answer at the start.
+    /// Returns the addresses that receive nothing because they did not respond at the start.
     fn left_out(&self) -> &[Address];
 
-    /// The version of HTTP in which requests are sent, of those that the plan allows.
+    /// Returns the version of HTTP of all requests, among those that the plan allows.
     fn http(&self) -> HttpVersion;
 }
 
@@ -61,7 +62,7 @@ impl Source for Run {
     }
 }
 
-/// A sentence for each, one behind the other; `None` if there is none.
+/// Returns a sentence for each failure, one after the other; `None` if there is no failure.
 fn sentences(failures: &[WorkerFailure]) -> Option<String> {
     let (first, others) = failures.split_first()?;
     let mut text = first.to_string();

@@ -1,4 +1,4 @@
-//! Changing the load of the run that is under way: levels, steps and pauses.
+//! Changing the load of the current run: levels, steps and pauses.
 
 use crate::commands::{Commands, Control};
 use loadline_engine::open_files_at;
@@ -8,62 +8,62 @@ use std::collections::BTreeMap;
 
 /// The load as planned, in thousandths.
 const WHOLE: u32 = 1_000;
-/// A step is a twentieth of the planned load.
+/// The number of steps in the planned load: a step is a twentieth of it.
 const STEPS: u32 = 20;
 
-/// Why a load can't be changed.
+/// The reason why a load can't be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeProblem {
-    /// What was asked for makes no sense, or is out of range.
+    /// The requested level is invalid, or out of range.
     #[error(transparent)]
     Level(#[from] LevelProblem),
-    /// The users that it takes would have more connections than this process may have.
+    /// The users that it needs would have more connections than this process may open.
     #[error(
         "it takes {needed} open files, and this process may have {limit}; raise the hard limit \
          (`ulimit -Hn`) before the run."
     )]
     OpenFiles {
-        /// How many files would be open.
+        /// The number of files that would be open.
         needed: u64,
-        /// How many may be.
+        /// The most files that may be open.
         limit: u64,
     },
-    /// All users have a number of iterations of their own.
+    /// Each user has a fixed number of iterations.
     #[error(
         "each user does a fixed number of iterations, so that no users can be added; lower the \
          load, or pause it."
     )]
     FixedIterations,
-    /// There is nothing to change.
+    /// No load is running.
     #[error("no load is under way that could be changed; change it while a run lasts.")]
     NoRun,
 }
 
-/// Which way a load is stepped.
+/// The direction of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// More by a twentieth of the plan.
+    /// Up by a twentieth of the plan.
     Up,
-    /// Less by a twentieth of the plan.
+    /// Down by a twentieth of the plan.
     Down,
 }
 
-/// The load of a run, as it was changed last.
+/// The load of a run after the last change.
 #[derive(Clone, Debug)]
 pub(crate) struct Steering {
-    /// Without its requests.
+    /// The plan, without its requests.
     plan: Plan,
-    /// How many files this process may have open.
+    /// The most files that this process may have open.
     open_files: u64,
-    /// Pauses left out.
+    /// The current level, ignoring pauses.
     level: Level,
-    /// The users of scenarios that were given a number of their own.
+    /// The users of scenarios whose number was set separately.
     users_of: BTreeMap<usize, u32>,
     is_paused: bool,
 }
 
 impl Steering {
-    /// The load of this plan, in a process that may have so many files open.
+    /// Creates the load of this plan, in a process that may have this many files open.
     pub(crate) fn new(plan: &Plan, open_files: u64) -> Self {
         Steering {
             plan: Plan {
@@ -101,8 +101,8 @@ impl Steering {
         Ok(level)
     }
 
-    /// Gives a scenario so many users, whatever the load of the others is; at the end of a pause,
-    /// if there is one.
+    /// Sets the number of users of a scenario, independently of the load of the others; at the end
+    /// of a pause, if there is one.
     fn set_users_of(
         &mut self,
         run: &dyn Control,
@@ -129,8 +129,8 @@ impl Steering {
         Ok(())
     }
 
-    /// The level that is a step away, within what can be asked for. Users of a constant number are
-    /// stepped one by one at least.
+    /// Returns the level that is a step away, within the allowed range. Users of a constant number
+    /// are stepped at least one by one.
     fn stepped(&self, step: Step) -> Result<Level, ChangeProblem> {
         let planned = self.plan.load.users;
         Ok(match (self.level, &self.plan.load.shape) {
@@ -142,8 +142,8 @@ impl Steering {
         })
     }
 
-    /// The next share that brings one of the scenarios to another load: a twentieth of few users is
-    /// no whole one.
+    /// Returns the next share that changes the load of one of the scenarios: a twentieth of few
+    /// users may be less than one user.
     fn stepped_together(&self, from: u32, step: Step) -> Result<Level, ChangeProblem> {
         let moves = |to| self.plan.scenarios.iter().any(|one| moves(one, from, to));
         let mut share = from;
@@ -163,7 +163,7 @@ impl Steering {
     }
 }
 
-/// Whether a scenario has another load at one share of it than at another.
+/// True if a scenario's load differs between two shares.
 fn moves(scenario: &Scenario, from: u32, to: u32) -> bool {
     if scenario.load.shape != Shape::Closed {
         return true;
@@ -195,51 +195,51 @@ fn stepped(users: u32, step: Step, planned: u32) -> u32 {
 }
 
 impl Commands {
-    /// Changes the load of the run that is under way, some 150 ms from now and for all workers at
-    /// the same instant. Ends a pause. Returns what it is then.
+    /// Changes the load of the current run, some 150 ms from now and for all workers at the same
+    /// instant. Ends a pause. Returns the new level.
     ///
     /// # Errors
-    /// If no load is under way, or it can't be brought to this level, or that takes more open files
-    /// than there may be.
+    /// If no load is running, or it can't be brought to this level, or that needs more open files
+    /// than the limit.
     pub fn change(&self, level: Level) -> Result<Level, ChangeProblem> {
         self.steer(|steering, run| steering.change(run, level))
     }
 
     /// Raises or lowers the load by a twentieth of the plan, several scenarios by as many
-    /// twentieths as change one of them. Ends a pause.
+    /// twentieths as change one of them. Ends a pause. Returns the new level.
     ///
     /// # Errors
-    /// If no load is under way, or it can't be raised any further.
+    /// If no load is running, or it can't be raised any further.
     pub fn step(&self, step: Step) -> Result<Level, ChangeProblem> {
         self.steer(|steering, run| steering.change(run, steering.stepped(step)?))
     }
 
-    /// Gives one of the closed scenarios so many users, none among them, some 150 ms from now; the
-    /// others go on as they are. Scenarios have numbers from 0.
+    /// Sets the number of users of one of the closed scenarios, which may be 0, some 150 ms from
+    /// now; the others continue unchanged. Scenarios have numbers from 0.
     ///
     /// # Errors
-    /// As [`change`](Self::change).
+    /// The errors of [`change`](Self::change).
     pub fn set_users_of(&self, scenario: usize, users: u32) -> Result<(), ChangeProblem> {
         self.steer(|steering, run| steering.set_users_of(run, scenario, users))
     }
 
-    /// Pauses the load: requests under way finish, and nothing is planned.
+    /// Pauses the load: requests in flight finish, and nothing is planned.
     ///
     /// # Errors
-    /// If no load is under way.
+    /// If no load is running.
     pub fn pause(&self) -> Result<Level, ChangeProblem> {
         self.change(Level::Paused)
     }
 
-    /// Ends a pause: the load is again what it was changed to last.
+    /// Ends a pause: the load returns to the level before it. Returns that level.
     ///
     /// # Errors
-    /// If no load is under way.
+    /// If no load is running.
     pub fn resume(&self) -> Result<Level, ChangeProblem> {
         self.steer(|steering, run| steering.change(run, steering.level))
     }
 
-    /// Whether the load of the run that is under way is paused.
+    /// True if the load of the current run is paused.
     pub fn is_paused(&self) -> bool {
         self.steer(|steering, _| Ok(steering.is_paused))
             .unwrap_or(false)
@@ -378,7 +378,7 @@ mod tests {
         };
         let open = || vec![scenario(users(3), None), scenario(of_rate(), None)];
         assert_eq!(steps(open(), Step::Up), Ok(Level::Share(1_050)));
-        // Three users are four from 7/6 on, and two below 5/6.
+        // Three users become four from 7/6 on, and two below 5/6.
         let closed = || vec![scenario(users(3), None)];
         assert_eq!(steps(closed(), Step::Up), Ok(Level::Share(1_200)));
         assert_eq!(steps(closed(), Step::Down), Ok(Level::Share(800)));

@@ -1,7 +1,7 @@
-//! Watching beside a run: the generator, the target where it is on this host, and what was named.
+//! Watching during a run: the generator, the target if it is on this host, and named processes.
 //!
-//! Processes are looked for before the load begins. What they use is read on the thread that
-//! conducts the run, once for each interval.
+//! Processes are searched before the load begins. Their usage is read on the thread that conducts
+//! the run, once per interval.
 
 use loadline_plan::Plan;
 use loadline_reactor::Address;
@@ -9,41 +9,41 @@ use loadline_record::watched::Watched;
 use loadline_watch::{NotFound, Proc, Target, Watcher, is_local};
 use std::time::{Duration, Instant};
 
-/// What is watched while a run lasts, beside the generator and the host.
+/// The processes to watch during a run, in addition to the generator and the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// What was named.
+    /// The named processes.
     pub targets: Vec<Target>,
-    /// Whether the load's target is looked for as well.
+    /// True if the load's target is searched as well.
     pub find_target: bool,
 }
 
-/// Something that was named can't be watched.
+/// The error of a named target that can't be watched.
 #[derive(Debug, thiserror::Error)]
 #[error("--watch {target}: {error}")]
 pub struct WatchError {
-    /// What was named.
+    /// The named target.
     pub target: Target,
-    /// Why it can't be watched.
+    /// The reason why it can't be watched.
     pub error: NotFound,
 }
 
-/// Watches beside a run.
+/// Watches processes during a run.
 #[derive(Debug)]
 pub struct Watching {
     watcher: Watcher,
     clock: Instant,
     find_target: bool,
-    /// When the measured part begins, by the clock, if that is still to come.
+    /// The begin of the measured part on the clock, if it is still to come.
     zero: Option<Duration>,
 }
 
 impl Watching {
-    /// Finds what was named, and who listens where the plan's requests may go, before anything is
-    /// sent: that may take CPU time, and nothing of it is left for when the load has begun.
+    /// Finds the named processes, and those that listen on the ports of the plan's requests, before
+    /// anything is sent: this may take CPU time, none of which falls into the load.
     ///
     /// # Errors
-    /// If something that was named is not there.
+    /// If a named process does not exist.
     pub fn prepare(watch: &Watch, plan: &Plan) -> Result<Self, WatchError> {
         let mut watcher = Watcher::new(Proc::default());
         watcher.watch_generator();
@@ -65,7 +65,7 @@ impl Watching {
         })
     }
 
-    /// The load has begun, to these addresses and with this warm-up.
+    /// Begins to watch, with a load to these addresses and with this warm-up.
     pub fn begin(&mut self, addresses: &[Address], warmup: Duration) {
         let ip_addresses = addresses.iter().filter_map(|address| match address {
             Address::Ip(address) => Some(*address),
@@ -76,15 +76,15 @@ impl Watching {
             .follow_route_to(first.map(|address| address.ip()));
         if self.find_target {
             let local = ip_addresses.filter(|address| is_local(address.ip()));
-            // Where nobody listens and yet somebody responds, a rule of a firewall redirects.
+            // If no process listens and yet there are responses, a firewall rule redirects.
             self.watcher.watch_listeners(local);
         }
         self.zero = (!warmup.is_zero()).then(|| self.clock.elapsed() + warmup);
         self.watcher.begin(self.now_ns());
     }
 
-    /// How long to wait for the next event, at most. Begins anew when the warm-up is over, which is
-    /// when this is called next after such a wait.
+    /// Returns the longest wait for the next event. Restarts the measurement when the warm-up is
+    /// over, which is at the next call after such a wait.
     pub fn patience(&mut self, usual: Duration) -> Duration {
         let Some(zero) = self.zero else {
             return usual;
@@ -98,7 +98,7 @@ impl Watching {
         left.min(usual)
     }
 
-    /// What was used since the last interval.
+    /// Returns the usage since the last interval.
     pub fn look(&mut self) -> Watched {
         self.watcher.look(self.now_ns())
     }

@@ -1,4 +1,4 @@
-//! Workloads: what the users of a run do. The one place that knows of script languages.
+//! Workloads: the behaviour of a run's users. The only place that knows script languages.
 
 use crate::error::RunError;
 use crate::observer::Wants;
@@ -16,54 +16,54 @@ use std::process::Command;
 pub use loadline_cluster::Job;
 pub use loadline_script::{OnError, Prints};
 
-/// The languages of scripts. A file whose name tells none is taken to be of the first.
+/// The languages of scripts. A file whose name matches no language is assumed to be of the first.
 const LANGUAGES: &[&dyn Language] = &[&Lua];
 
-/// What the users of a run do: the plan's requests, or what a script says.
+/// The behaviour of a run's users: the plan's requests, or a script.
 pub trait Workload {
-    /// Begins the load of this plan. Blocks until its connections are up.
+    /// Begins the load of this plan. Blocks until its connections are open.
     ///
     /// # Errors
     /// Those of [`Run::start`].
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError>;
 
-    /// Calls this with the first error that ends the load while it lasts; at once if there was one
-    /// already.
+    /// Sets the action for the first error that ends the load while it lasts; it is called at once
+    /// if there was one already.
     fn on_error(&self, _act: OnError) {}
 
-    /// Why it gave up while the load lasted, if it did.
+    /// Returns the error that ended the load while it lasted, if there was one.
     fn failure(&self) -> Option<RunError> {
         None
     }
 
-    /// Brings what it printed so far to its reader, before something else is printed there.
+    /// Flushes its output, before something else is printed there.
     fn flush(&self) {}
 
-    /// Does what is to be done once when the load has ended, before anything is reported.
+    /// Runs the final step after the end of the load, once, before anything is reported.
     ///
     /// # Errors
-    /// If it can't be done.
+    /// If it fails.
     fn teardown(&self) -> Result<(), RunError> {
         Ok(())
     }
 
-    /// The conditions that it sets itself, judged by its own rules. Asked for when the load has
-    /// ended and all tallies are in.
+    /// Returns the conditions that the workload defines itself, judged by its own rules. Called
+    /// when the load has ended and all tallies are received.
     fn declared(&self) -> Vec<DeclaredCheck> {
         Vec::new()
     }
 
-    /// Lets it conclude, behind the report of its run; not if its teardown failed.
+    /// Runs its conclusion, after the report of its run; not if its teardown failed.
     ///
     /// # Errors
-    /// Why it gave up, or can't conclude.
+    /// If it gave up, or its conclusion fails.
     fn conclude(&self, _summary: &Summary) -> Result<(), RunError> {
         Ok(())
     }
 }
 
-/// The workload of a plan. A script is loaded here: all of it that comes before the load. What it
-/// prints goes where `prints` says.
+/// Creates the workload of a plan. A script is loaded here, including everything that precedes the
+/// load. `prints` is the destination of its output.
 ///
 /// # Errors
 /// If the script can't be loaded, or a check is on a name that no request has.
@@ -119,7 +119,7 @@ impl Workload for Scenarios {
         self.scripts().for_each(Workload::flush);
     }
 
-    /// Each of its scripts, whether or not one before it failed.
+    /// Tears down each of its scripts, even if one before it failed.
     fn teardown(&self) -> Result<(), RunError> {
         let torn_down: Vec<_> = self.scripts().map(Workload::teardown).collect();
         torn_down.into_iter().collect()
@@ -143,10 +143,10 @@ impl Workload for Requests {
     }
 }
 
-/// The word by which this program is started as one of the processes of a run.
+/// The argument with which this program is started as one of the processes of a run.
 pub const WORKER_WORD: &str = "worker-process";
 
-/// The load of a plan on several processes of this program, as many as the plan has.
+/// Starts the load of a plan on several processes of this program, as many as the plan has.
 fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Source>, StartError> {
     let program = std::env::current_exe()?;
     let command = || {
@@ -158,8 +158,8 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     Ok(Box::new(processes))
 }
 
-/// Begins the load of a plan whose users count: on threads as this launch makes them, or on
-/// processes that make them of a job.
+/// Begins the load of a plan whose users count: on threads with this launch, or on processes that
+/// create the users from a job.
 ///
 /// # Errors
 /// Those of [`Run::start`]; if a process can't be started, or can't begin its part.
@@ -180,10 +180,10 @@ pub fn start_counting(
     Ok(Box::new(Run::launch(plan, wants.detail(), &[launch])?))
 }
 
-/// What a script says.
+/// The behaviour that a script defines.
 struct ScriptWorkload {
     script: Box<dyn Script>,
-    /// Whether its teardown failed.
+    /// True if its teardown failed.
     is_broken: Cell<bool>,
 }
 

@@ -1,5 +1,5 @@
-//! The child process that the users live in: it is told things on a socket, writes its run into a
-//! pipe and says what is wrong on stderr.
+//! The child process of the users: it receives requests on a socket, writes its run into a pipe and
+//! its errors to stderr.
 
 use loadline_reactor::Address;
 use loadline_record::{FollowedRun, Header, Snapshot};
@@ -14,28 +14,28 @@ use std::thread;
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// How long the child may take for an answer.
+/// The longest time for a reply of the child.
 const ANSWER: Duration = Duration::from_secs(2);
-/// How long the child may take for its end.
+/// The longest time for the end of the child.
 const FAREWELL: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(20);
-/// So many lines of the child's are passed on: each failure of a task may be one.
+/// The most lines of the child's that are passed on: each failure of a task may be one.
 const MOST_LINES: usize = 40;
-/// What the run is called in errors.
+/// The name of the run in errors.
 const RUN: &str = "the run of the locustfile";
 
-/// Why the users of a locustfile are not there.
+/// The reason why the users of a locustfile could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LocustfileError {
     /// The child could not be started.
     #[error("the interpreter for the locustfile can't be started: {0}.")]
     Start(#[from] io::Error),
-    /// It ended before it had loaded the locustfile, and said this.
+    /// It ended before it had loaded the locustfile, with this output.
     #[error("{0}")]
     Refused(String),
 }
 
-/// The child.
+/// The child process.
 pub(super) struct Child {
     process: process::Child,
     control: UnixStream,
@@ -46,15 +46,15 @@ pub(super) struct Child {
     begin_ns: u64,
 }
 
-/// The child is gone.
+/// The child has ended.
 pub(super) struct Gone;
 
-/// What the child is doing.
+/// The current state of the child.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
-    /// How many requests have failed so far, as Locust counts.
+    /// The number of failed requests so far, as Locust counts them.
     pub(super) failures: u64,
-    /// Since when each request in flight is so, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// The start of each request in flight, in nanoseconds of `CLOCK_MONOTONIC`.
     pub(super) in_flight_since_ns: Vec<u64>,
 }
 
@@ -70,7 +70,7 @@ impl Child {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        // The command holds the child's end of the socket as long as it is there.
+        // The command holds the child's end of the socket until it is dropped.
         drop(command);
         let said = Arc::new(Said::default());
         let stderr = process.stderr.take().expect("it is piped");
@@ -108,17 +108,17 @@ impl Child {
         &self.addresses
     }
 
-    /// When its run began, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// Returns the begin of its run, in nanoseconds of `CLOCK_MONOTONIC`.
     pub(super) fn begin_ns(&self) -> u64 {
         self.begin_ns
     }
 
-    /// Asks for so many users, new ones spread evenly over so many seconds.
+    /// Requests this many users, new ones spread evenly over this many seconds.
     pub(super) fn have_users(&self, users: u32, seconds: f64) -> io::Result<()> {
         self.ask(&format!("users {users} {seconds:.3}\n"))
     }
 
-    /// What it is doing.
+    /// Requests and returns its state.
     pub(super) fn state(&self) -> io::Result<State> {
         self.ask("state\n")?;
         let mut line = String::new();
@@ -130,10 +130,10 @@ impl Child {
         (&self.control).write_all(line.as_bytes())
     }
 
-    /// The next interval of its run; `None` if there is none in this time.
+    /// Returns the next interval of its run; `None` if none arrived within `patience`.
     ///
     /// # Errors
-    /// If the child is gone.
+    /// If the child has ended.
     pub(super) fn next_interval(&self, patience: Duration) -> Result<Option<Snapshot>, Gone> {
         match self.intervals.recv_timeout(patience) {
             Ok(interval) => Ok(Some(interval)),
@@ -142,7 +142,7 @@ impl Child {
         }
     }
 
-    /// Why it is gone.
+    /// Returns the error text for its end.
     pub(super) fn farewell(&self) -> String {
         let last = self.said.last();
         let why = last.map_or(String::new(), |line| format!(": {line}"));
@@ -150,7 +150,7 @@ impl Child {
     }
 }
 
-/// The end of the socket is the child's end. One that does not see it is killed.
+/// Closing the socket ends the child. A child that does not notice it is killed.
 impl Drop for Child {
     fn drop(&mut self) {
         let _ = self.control.shutdown(std::net::Shutdown::Both);
@@ -176,7 +176,7 @@ impl State {
     }
 }
 
-/// Reads the run that the child writes, and hands it on.
+/// Reads the run that the child writes, and sends its header and intervals.
 fn follow(input: impl BufRead, begun: &Sender<Header>, tell: &Sender<Snapshot>) {
     let Ok(mut run) = FollowedRun::begin(Path::new(RUN), input) else {
         return;
@@ -196,7 +196,7 @@ fn host_of(header: &Header) -> io::Result<Url> {
         .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// Where this host is; nowhere if that is not known here.
+/// Returns the addresses of this host; none if they are unknown here.
 fn addresses_of(host: &Url) -> Vec<Address> {
     let name = host.host_str().unwrap_or_default();
     let name = name.trim_matches(['[', ']']);
@@ -205,7 +205,7 @@ fn addresses_of(host: &Url) -> Vec<Address> {
     found.into_iter().flatten().map(Address::Ip).collect()
 }
 
-/// What the child said on stderr.
+/// The child's lines on stderr.
 #[derive(Default)]
 struct Said(Mutex<Lines>);
 
@@ -233,12 +233,12 @@ impl Said {
         }
     }
 
-    /// The locustfile is loaded: from here on what is said is passed on.
+    /// Begins to pass lines on, because the locustfile is loaded.
     fn begin(&self) {
         self.with(|lines| lines.has_begun = true);
     }
 
-    /// What it said instead of loading the locustfile.
+    /// Returns the lines that it printed instead of loading the locustfile.
     fn refusal(&self) -> String {
         let lines = self.with(|lines| lines.before.clone());
         let text = lines.join("\n");
@@ -254,7 +254,7 @@ impl Said {
 }
 
 impl Lines {
-    /// Adds a line; which one it is of those to pass on, if it is.
+    /// Adds a line; returns its number among the lines to pass on, if it is one.
     fn add(&mut self, line: &str) -> Option<usize> {
         let message = message(line).to_owned();
         if !message.trim().is_empty() {
@@ -269,7 +269,7 @@ impl Lines {
     }
 }
 
-/// A line of the log without its time, host, level and logger.
+/// Returns a line of the log without its time, host, level and logger.
 fn message(line: &str) -> &str {
     let after_level = line.split_once("/ERROR/").filter(|_| line.starts_with('['));
     let message = after_level.and_then(|(_, rest)| rest.split_once(": "));

@@ -1,4 +1,4 @@
-//! A trial: some seconds of the run that the child writes, as a run of their own.
+//! A trial: some seconds of the run that the child writes, in the form of a separate run.
 
 use super::State as Known;
 use super::child::{Child, Gone, State};
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
-/// The example of failures that only the locustfile knows of.
+/// The example text of failures that only the locustfile detects.
 const FAILED_BY_LOCUSTFILE: &str = "the locustfile counts the response as a failure";
 
-/// A number of users, and for how long.
+/// A number of users, and a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) users: u32,
@@ -28,18 +28,18 @@ pub(super) struct Step {
 pub(super) struct Window {
     child: Rc<Child>,
     known: Rc<Known>,
-    /// The step that goes on, and those behind it, the last first.
+    /// The current step, and the later ones, the last first.
     step: Step,
     later: Vec<Step>,
-    /// From when on an interval may be its first, in nanoseconds of the child's run.
+    /// The earliest begin of its first interval, in nanoseconds of the child's run.
     from_ns: u64,
-    /// When its first interval began, the same.
+    /// The actual begin of its first interval, in nanoseconds of the child's run.
     zero_ns: Option<u64>,
-    /// What was in flight at the end of the interval before.
+    /// The requests in flight at the end of the interval before.
     in_flight: u64,
-    /// What the child did at the end of the last interval.
+    /// The child's state at the end of the last interval.
     state: State,
-    /// What was seen in this step.
+    /// The merged record of this step.
     seen: Snapshot,
     stopped: Arc<AtomicBool>,
     is_over: bool,
@@ -47,7 +47,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Asks for the users of the first step, new ones spread over so many seconds; measures when
+    /// Requests the users of the first step, new ones spread over `spread_s` seconds; measures when
     /// they have settled.
     pub(super) fn begin(
         child: Rc<Child>,
@@ -93,7 +93,7 @@ impl Window {
         Some(Event::Interval(Box::new(interval)))
     }
 
-    /// Looks at an interval before the first one: whether the next one is that.
+    /// Checks an interval before the first one: after it the trial may begin.
     fn look_ahead(&mut self, interval: &Snapshot) {
         if interval.end_ns >= self.from_ns {
             self.zero_ns = Some(interval.end_ns);
@@ -102,8 +102,8 @@ impl Window {
         }
     }
 
-    /// The interval as one of a run that began with the window. What was in flight then counts as
-    /// sent in it, so that all responses are of requests of the run.
+    /// Returns the interval relative to the begin of the window. Requests in flight at the begin
+    /// count as sent in the first interval, so that all responses belong to requests of the run.
     fn of_this_run(&self, mut interval: Snapshot, zero_ns: u64) -> Snapshot {
         interval.start_ns = interval.start_ns.saturating_sub(zero_ns);
         interval.end_ns = interval.end_ns.saturating_sub(zero_ns);
@@ -114,7 +114,8 @@ impl Window {
         interval
     }
 
-    /// Goes on to the next step if this one was long enough; the end, if it was the last one.
+    /// Begins the next step if the current one was long enough; returns the end if it was the last
+    /// one.
     fn step_on(&mut self) -> Option<Event> {
         if self.seen.length_ns() < self.step.seconds * NS_PER_SECOND {
             return None;
@@ -144,8 +145,8 @@ impl Window {
         Event::Ended { reason, unfinished }
     }
 
-    /// What was in flight at this instant. Of what was answered before the child told is only known
-    /// that it had waited.
+    /// Returns the requests in flight at this instant. Requests that were answered before the child
+    /// reported have an age of 0.
     fn unfinished(&self, end_ns: u64) -> Unfinished {
         let in_flight = self.seen.counts.in_flight;
         let since_ns = self.state.in_flight_since_ns.iter();
@@ -166,7 +167,7 @@ impl Window {
     }
 }
 
-/// Counts as failed what the locustfile does: of responses that came, too.
+/// Counts as failed as many exchanges as the locustfile does, including answered ones.
 fn count_failures(interval: &mut Snapshot, failures: u64) {
     let counts = &mut interval.counts;
     let more = failures.saturating_sub(counts.failed).min(counts.answered);
@@ -225,7 +226,7 @@ impl Source for Window {
     }
 }
 
-/// Ends a trial; what its users do is told by the next one.
+/// Ends the trial. Users keep running; their later events belong to the next trial.
 struct Stop(Arc<AtomicBool>);
 
 impl Control for Stop {

@@ -1,9 +1,10 @@
-//! Where the path of an output leads, and how a whole file is written there.
+//! The destination of an output's path, and the writing of a whole file to it.
 //!
-//! A file is written beside its place and then takes it in one step: a report that breaks off, on a
-//! full disk for instance, leaves what was there before. Links are followed. What can't be
-//! replaced, such as a pipe or a terminal, is written as it is; and where a path names a descriptor
-//! of this process, as `/dev/stdout` does, that descriptor is written, behind what its file holds.
+//! A file is written next to its destination and then renamed in one step: a report that breaks
+//! off, on a full disk for instance, leaves the earlier file. Links are followed. A destination
+//! that can't be replaced, such as a pipe or a terminal, is written directly; and if a path names a
+//! descriptor of this process, such as `/dev/stdout`, the output is written to that descriptor,
+//! after the present content of its file.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -11,25 +12,25 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
-/// How many links to a descriptor are followed, one from another.
+/// The most links to a descriptor that are followed, one from another.
 const MOST_LINKS: usize = 8;
 
-/// Where a path leads.
+/// The destination of a path.
 #[derive(Debug)]
 pub enum Destination {
-    /// To a file, which need not be there yet.
+    /// A file, which need not exist yet.
     File(PathBuf),
-    /// To a descriptor of this process.
+    /// A descriptor of this process.
     Descriptor(File),
-    /// To what is no file: a pipe, a terminal, a device.
+    /// Not a regular file: a pipe, a terminal, a device.
     Stream(PathBuf),
 }
 
 impl Destination {
-    /// Where this path leads.
+    /// Returns the destination of this path.
     ///
     /// # Errors
-    /// Those of the system, where it can't be told.
+    /// If it can't be determined: the error of the system.
     pub fn of(path: &Path) -> io::Result<Self> {
         if let Some(number) = descriptor(path) {
             return open_descriptor(number).map(Destination::Descriptor);
@@ -37,7 +38,7 @@ impl Destination {
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(Destination::File(path.canonicalize()?)),
             Ok(_) => Ok(Destination::Stream(path.to_owned())),
-            // A link that leads nowhere yet is not to be replaced by a file.
+            // A link without a target is not replaced by a file.
             Err(_) if path.symlink_metadata().is_ok() => Ok(Destination::Stream(path.to_owned())),
             Err(_) => Ok(Destination::File(path.to_owned())),
         }
@@ -47,7 +48,7 @@ impl Destination {
 /// Writes a whole file.
 ///
 /// # Errors
-/// Those of the system; what was there before is still there then.
+/// The error of the system; an earlier file still exists then.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match Destination::of(path)? {
         Destination::File(path) => replace(&path, bytes),
@@ -60,8 +61,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes beside the place of a file, and puts it there. Where nothing can be put, as in a folder
-/// that is not ours, what is there is written over.
+/// Writes next to the destination, and renames. If no file can be created there, as in a folder of
+/// another owner, the existing file is overwritten.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let before = path.metadata().ok();
     let Some(beside) = beside(path) else {
@@ -84,35 +85,35 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::rename(&beside, path)
     });
     if placed.is_err() {
-        // Why it failed has been reported already.
+        // The first error has been reported already.
         let _ = fs::remove_file(&beside);
     }
     match placed {
-        // The place of a mounted file can't be taken.
+        // A mounted file can't be replaced.
         Err(error) if error.kind() == ErrorKind::ResourceBusy => fs::write(path, bytes),
         placed => placed,
     }
 }
 
-/// The name of a file that is not there yet, in the same folder.
+/// Returns the name of a new file in the same folder.
 fn beside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_string_lossy();
     Some(path.with_file_name(format!(".{name}.{}.part", std::process::id())))
 }
 
-/// Gives a file the rights, and where that is allowed the owner, of the one that it replaces.
+/// Gives a file the permissions, and if allowed the owner, of the one that it replaces.
 fn resemble(path: &Path, before: &fs::Metadata) -> io::Result<()> {
     let own = path.metadata()?;
     if (own.uid(), own.gid()) != (before.uid(), before.gid()) {
-        // Few may give a file away.
+        // Most users may not change an owner.
         let _ = chown(path, Some(before.uid()), Some(before.gid()));
     }
     let rights: Permissions = before.permissions();
     fs::set_permissions(path, rights)
 }
 
-/// The number of the descriptor of this process that a path names, as `/dev/stdout` and `/dev/fd/3`
-/// do.
+/// Returns the number of the descriptor of this process that a path names, such as `/dev/stdout`
+/// and `/dev/fd/3`.
 fn descriptor(path: &Path) -> Option<u32> {
     let ours = Path::new("/proc/self/fd").canonicalize().ok()?;
     let mut path = path.to_owned();
@@ -130,8 +131,8 @@ fn descriptor(path: &Path) -> Option<u32> {
     None
 }
 
-/// The descriptor itself for the standard ones, so that what is written comes behind what was;
-/// others are opened anew, at the end of their file.
+/// Returns the descriptor itself for the standard ones, so that the output follows earlier output;
+/// others are opened again, at the end of their file.
 fn open_descriptor(number: u32) -> io::Result<File> {
     let own = match number {
         1 => io::stdout().as_fd().try_clone_to_owned()?,
@@ -158,7 +159,7 @@ mod tests {
         let reader = File::open(at("report")).unwrap();
         write_whole(&at("report"), b"new").unwrap();
         assert_eq!(fs::read(at("report")).unwrap(), b"new");
-        // A reader of the old one keeps it.
+        // A reader of the old file keeps reading it.
         assert_eq!(io::read_to_string(reader).unwrap(), "old");
         let rights = at("report").metadata().unwrap().permissions();
         assert_eq!(rights.mode() & 0o777, 0o640);

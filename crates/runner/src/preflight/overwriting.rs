@@ -1,21 +1,21 @@
-//! That no output is written over another, or over what the command reads.
+//! A check that no output overwrites another one, or an input of the command.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What would be lost.
+/// The file that would be lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Overwriting {
-    /// Two outputs would be written over each other.
+    /// Two outputs would overwrite each other.
     #[error("{} would be written twice; give each output a file of its own.", .0.display())]
     Twice(PathBuf),
-    /// An output would be written over what is read.
+    /// An output would overwrite an input.
     #[error("{} is read, so it can't be written; give the output a file of its own.", .0.display())]
     Read(PathBuf),
 }
 
-/// Refuses files that are written twice, or read and written, by whatever path.
+/// Refuses files that are written twice, or read and written, by any path.
 ///
 /// # Errors
 /// The first file that would be lost.
@@ -36,12 +36,12 @@ pub fn refuse_overwriting<'a>(
     }
 }
 
-/// What a path leads to.
+/// The identity of a path's target.
 #[derive(PartialEq, Eq, Hash)]
 enum Place {
-    /// To this file, by its device and number, which all its names share.
+    /// An existing file, by its device and inode, which all its names share.
     File(u64, u64),
-    /// To where there is none yet.
+    /// A path without a file so far.
     Free(PathBuf),
 }
 
@@ -52,7 +52,7 @@ fn place(path: &Path) -> Place {
     }
 }
 
-/// Where a path leads that no file has.
+/// Returns the target of a path without a file.
 fn free_place(path: &Path) -> PathBuf {
     let folder = match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),

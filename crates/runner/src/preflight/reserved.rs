@@ -1,9 +1,9 @@
-//! Files that are opened before anything is sent, so that one that can't be written is said at
-//! once. The run may not start, so what a file holds is left, and a file that was not there is
-//! taken away again.
+//! Files that are opened before anything is sent, so that an unwritable file is reported at once.
+//! The run may not start, so the content of a file is kept, and a file that did not exist is
+//! removed again.
 //!
-//! A pipe is opened once and stays open: its reader takes our closing it for the end, and opening
-//! it again would wait for another reader.
+//! A pipe is opened once and stays open: its reader takes a close for the end, and opening it again
+//! would wait for another reader.
 
 use super::destination::Destination;
 use std::collections::HashMap;
@@ -12,32 +12,32 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file that can be written, and is not yet.
+/// A writable file to which nothing was written yet.
 #[derive(Debug)]
 pub struct Reserved {
     file: Option<File>,
-    /// Whether it is a file that is written from its begin, in place of what it holds.
+    /// True for a regular file, which is written from its begin, in place of its content.
     is_file: bool,
-    /// Where the file is if it was made for this, to be taken away if nothing comes of it.
+    /// The path of a file that was created for this, to be removed if it is not used.
     new: Option<PathBuf>,
 }
 
-/// A file can't be written.
+/// The error of a file that can't be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{} can't be written", .path.display())]
 pub struct Unwritable {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Why it can't be written.
+    /// The reason why it can't be written.
     pub source: io::Error,
 }
 
-/// What is reserved by the whole process.
+/// The reserved files of the whole process.
 #[derive(Debug, Default)]
 struct All {
-    /// Files that were made and hold nothing yet.
+    /// Files that were created and are still empty.
     new: Vec<PathBuf>,
-    /// Pipes, and whatever else is no file, by their paths.
+    /// Pipes and other special files, by their paths.
     streams: Option<HashMap<PathBuf, File>>,
 }
 
@@ -47,7 +47,7 @@ static ALL: Mutex<All> = Mutex::new(All {
 });
 
 impl Reserved {
-    /// Opens or makes this file.
+    /// Opens or creates this file.
     ///
     /// # Errors
     /// If it can't be written.
@@ -88,31 +88,31 @@ impl Reserved {
         }
     }
 
-    /// Whether it is a file, and no pipe, device or descriptor of this process.
+    /// True for a regular file; false for a pipe, a device or a descriptor of this process.
     pub fn is_file(&self) -> bool {
         self.is_file
     }
 
-    /// The file as it is, which is written now.
+    /// Returns the file with its content, to be written now.
     #[must_use]
     pub fn take(mut self) -> File {
         self.keep();
         self.file.take().expect("it is taken only once")
     }
 
-    /// The file, which is written now, in place of what it holds.
+    /// Returns the file without its content, to be written now.
     #[must_use]
     pub fn take_empty(self) -> File {
         let is_file = self.is_file;
         let file = self.take();
         if is_file {
-            // One that can't be made shorter has nothing to lose.
+            // A file that can't be truncated has nothing to lose.
             let _ = file.set_len(0);
         }
         file
     }
 
-    /// From now on the file stays.
+    /// Keeps the file from now on.
     fn keep(&mut self) -> Option<PathBuf> {
         let path = self.new.take()?;
         all().new.retain(|new| *new != path);
@@ -129,7 +129,7 @@ impl Drop for Reserved {
     }
 }
 
-/// Takes away the files that were made and hold nothing yet: the process ends here.
+/// Removes the files that were created and are still empty, because the process ends here.
 pub fn discard_all() {
     for path in std::mem::take(&mut all().new) {
         // Nothing is lost if it stays.
@@ -141,7 +141,7 @@ fn open_once(path: &Path) -> io::Result<File> {
     if let Some(open) = all().streams.get_or_insert_default().get(path) {
         return open.try_clone();
     }
-    // No other process is kept waiting: a pipe is open when it has a reader.
+    // Opened without the lock, so that no other thread waits: opening a pipe waits for a reader.
     let opened = OpenOptions::new()
         .write(true)
         .create(true)

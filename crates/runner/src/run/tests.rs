@@ -1,4 +1,4 @@
-//! The loop against a source whose events are written down: no thread, no socket, no clock.
+//! The loop with a source of scripted events: without threads, sockets and clock.
 
 use super::*;
 use crate::commands::{Command, Control};
@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex};
 
 type Orders = Arc<Mutex<Vec<Command>>>;
 
-/// Hands out these events; `None` is a wait in which nothing happens.
+/// Returns these events; `None` is a wait in which nothing happens.
 struct Script {
     events: RefCell<VecDeque<Option<Event>>>,
     orders: Orders,
-    /// What it raises as soon as its load has begun.
+    /// The error that it raises as soon as its load has begun.
     raises: Option<ScriptError>,
-    /// What it notes when it is torn down, beside the witness; it fails then.
+    /// The notes to which it adds its teardown, which fails then.
     torn_down: Option<Arc<Mutex<Vec<String>>>>,
 }
 
@@ -112,7 +112,7 @@ impl Control for Recorded {
     }
 }
 
-/// Writes down what it is told; fails at the first interval if it is to.
+/// Records the calls that it receives; fails at the first interval if `fails`.
 #[derive(Default)]
 struct Witness {
     told: Vec<String>,
@@ -162,7 +162,7 @@ fn error(during: &str) -> ScriptError {
     }
 }
 
-/// The second that begins at this one, with two answers.
+/// Returns the interval of this second, with two responses.
 fn second(index: u64) -> Option<Event> {
     let mut snapshot = Snapshot::empty(index * 1_000_000_000);
     snapshot.end_ns = (index + 1) * 1_000_000_000;
@@ -271,7 +271,7 @@ fn a_script_that_raises_an_error_aborts_its_run_and_none_behind_it() {
     assert!(!commands.is_ending());
 }
 
-/// Notes the end of a run where its script notes its teardown.
+/// Records the end of a run in the same notes as its script's teardown.
 struct Last(Arc<Mutex<Vec<String>>>);
 
 impl Observer for Last {

@@ -1,5 +1,5 @@
-//! Evaluates trials: what a trial's run says about the target, whether it was just made or is read
-//! from a file.
+//! Evaluates trials: the findings of a trial's run about the target, whether it was just made or is
+//! read from a file.
 
 use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, Observation, OwnLimit, Trial};
@@ -12,20 +12,20 @@ use loadline_verdict::{
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A response that takes less than this many times as long as at the lowest load is as fast as
+/// The factor to the time at the lowest load below which a response is considered as fast as
 /// before.
 const AS_EVER: u64 = 2;
 
-/// Evaluates the trials of a search in their order: each also by what the trials before it saw.
+/// Evaluates the trials of a search in their order: each also with the results of earlier trials.
 #[derive(Debug)]
 pub(super) struct Evaluation {
     /// The shortest median of the service time, in nanoseconds.
     service_at_ease_ns: u64,
     /// The shortest response time of all trials, in nanoseconds.
     fastest_ns: u64,
-    /// The last trial, which may yet come to count.
+    /// The last trial, of which it is not yet known if it counts.
     last: Option<Summary>,
-    /// Those that count, by the bits of their level.
+    /// The trials that count, by the bits of their level.
     levels: BTreeMap<u64, Vec<Summary>>,
 }
 
@@ -41,14 +41,14 @@ impl Default for Evaluation {
 }
 
 impl Evaluation {
-    /// Keeps the answers of the trial that was seen last, if it counts for the search.
+    /// Keeps the responses of the last observed trial, if it counts for the search.
     pub(super) fn keep(&mut self, trial: &Trial) {
         let last = self.last.take().filter(|_| trial.counts());
         let level = trial.level.to_bits();
         self.levels.entry(level).or_default().extend(last);
     }
 
-    /// For each check whether it holds on all answers together that were kept of this level.
+    /// Returns for each check true if it holds on all responses of this level together.
     pub(super) fn together(&self, level: f64) -> Vec<bool> {
         let kept = self.levels.get(&level.to_bits());
         let runs: Vec<&Summary> = kept.into_iter().flatten().collect();
@@ -58,7 +58,7 @@ impl Evaluation {
         checks.unwrap_or_default().iter().map(holds).collect()
     }
 
-    /// What the next trial saw, at this level.
+    /// Returns the observation of the next trial, at this level.
     pub(super) fn observe(&mut self, result: RunResult, level: f64) -> Observation {
         let summary = &result.summary;
         let seen = seen(&Stretch::whole(summary), &result.checks, &result, level);
@@ -80,7 +80,7 @@ impl Evaluation {
         }
     }
 
-    /// What a run saw at one level for so long, and then at another.
+    /// Returns the observations of a run that was at one level for a time, and then at another.
     pub(super) fn observe_descent(
         &self,
         run: &RunResult,
@@ -106,9 +106,10 @@ impl Evaluation {
         }
     }
 
-    /// Arrivals wait for connections that are in use, and each answer comes as fast as at the
-    /// lowest load: with more connections there would be more. At one instant, the last of the
-    /// window, some connections may just have had their answer. What waited then is sent behind it.
+    /// Returns the limit of connections if it is reached: arrivals wait for connections that are in
+    /// use, and each response comes as fast as at the lowest load, so that with more connections
+    /// there would be more. At one instant, the last of the window, some connections may just have
+    /// received their response. Requests that waited then are sent after the window.
     fn connections(&self, summary: &Summary) -> Option<OwnLimit> {
         let most = summary.plan.load.max_users;
         let window = summary.rows.iter().map(|row| row.counts);
@@ -132,23 +133,24 @@ impl Evaluation {
     }
 }
 
-/// A part of a run, or all of it.
+/// A part of a run, or the whole run.
 struct Stretch<'a> {
     snapshot: Snapshot,
     duration: Duration,
-    /// What had fallen due and not ended at its end.
+    /// The number of requests that had fallen due and not ended at its end.
     waiting: u64,
-    /// By how much that had grown since its beginning: whatever was planned has been answered, has
+    /// The growth of that number since its beginning: every planned request has been answered, has
     /// failed, or waits.
     grown: f64,
-    /// What had been sent and not answered when the wait for it ended.
+    /// The number of requests that had been sent and not answered when the wait for them ended.
     in_flight: u64,
-    /// What had no response at its end; `None` where the run goes on behind it, which answers it.
+    /// The requests without a response at its end; `None` if the run continues after it, which
+    /// answers them.
     unfinished: Option<&'a Unfinished>,
 }
 
-/// What had fallen due and not ended at the end of these intervals, which are all from the
-/// beginning.
+/// Returns the number of requests that had fallen due and not ended at the end of these intervals,
+/// which are all from the beginning.
 fn waiting(intervals: impl Iterator<Item = Counts> + Clone) -> u64 {
     let planned: u64 = intervals.clone().map(|counts| counts.planned).sum();
     let sent: u64 = intervals.clone().map(|counts| counts.sent).sum();
@@ -162,8 +164,8 @@ fn grown(intervals: impl Iterator<Item = Counts>) -> f64 {
 }
 
 impl<'a> Stretch<'a> {
-    /// All of it. What waited at the end of the window is that of its intervals: it may have been
-    /// waited for behind that.
+    /// Returns the whole run. The number waiting at the end of the window is computed from its
+    /// intervals: responses may have been awaited after it.
     fn whole(summary: &'a Summary) -> Stretch<'a> {
         let intervals = summary.rows.iter().map(|row| row.counts);
         Stretch {
@@ -176,7 +178,7 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// These intervals, with those of the same run before them.
+    /// Returns the part with these intervals, given those of the same run before them.
     fn of(before: &[Snapshot], intervals: &[Snapshot]) -> Stretch<'a> {
         let start_ns = intervals.first().map_or(0, |interval| interval.start_ns);
         let mut snapshot = Snapshot::empty(start_ns);
@@ -195,14 +197,14 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// The response times, with the ages of what had none.
+    /// Returns the response times, with the ages of requests without a response.
     fn response(&self) -> Censored<'_> {
         let times = &self.snapshot.times.response;
         let censored = self.unfinished.map(|open| open.beside_response(times));
         censored.unwrap_or_else(|| Censored::from(times))
     }
 
-    /// The checks of the run on this part of it.
+    /// Evaluates the checks of the run on this part of it.
     fn evaluate(&self, summary: &Summary) -> Vec<CheckResult> {
         let observed = Observed {
             unfinished: self.unfinished,
@@ -212,7 +214,8 @@ impl<'a> Stretch<'a> {
         evaluate_observed(&summary.plan.checks, &observed)
     }
 
-    /// The run as if nothing else had been counted. What was seen of its machine is of all of it.
+    /// Returns the run as if nothing else had been counted. The observations of its machine are of
+    /// the whole run.
     fn alone(&self, summary: &Summary) -> Summary {
         Summary {
             total: self.snapshot.clone(),
@@ -221,7 +224,7 @@ impl<'a> Stretch<'a> {
     }
 }
 
-/// What was seen in this part of a run, in which the checks came out like this.
+/// Returns the observation of this part of a run, with these results of the checks.
 fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f64) -> Observation {
     let summary = &run.summary;
     let counts = &stretch.snapshot.counts;
@@ -256,12 +259,13 @@ fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f
     }
 }
 
-/// Whether a check holds as far as one trial can tell: the search is what makes it sure.
+/// True if a check holds as far as one trial can determine: the search makes it certain.
 fn holds(check: &CheckResult) -> bool {
     check.estimate_holds
 }
 
-/// The end of each interval, in seconds after the first begins, and whether all checks hold in it.
+/// Returns the end of each interval, in seconds after the begin of the first, and true if all
+/// checks hold in it.
 fn intervals(summary: &Summary, intervals: &[Snapshot]) -> Vec<(f64, bool)> {
     let start_ns = intervals.first().map_or(0, |interval| interval.start_ns);
     let held = |interval: &Snapshot| {
@@ -276,7 +280,8 @@ fn intervals(summary: &Summary, intervals: &[Snapshot]) -> Vec<(f64, bool)> {
         .collect()
 }
 
-/// The cores that all watched processes but the generator used; `None` if there were none.
+/// Returns the cores that all watched processes except the generator used; `None` if there were
+/// none.
 fn target_cores(summary: &Summary) -> Option<f64> {
     let trees = summary.watch.trees.iter().enumerate();
     let targets = trees.filter(|(_, tree)| tree.name != GENERATOR);
@@ -294,8 +299,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A second in which this many responses took 2 ms, with this many requests that had waited in
-    /// vain for so long when it ended.
+    /// Returns a run of a second in which this many responses took 2 ms, and this many requests had
+    /// waited for this age without a response at its end.
     fn cut(answered: u64, waiting: u64, age_ms: u64) -> RunResult {
         let plan = Plan {
             checks: vec!["p99<1s".parse().expect("a check")],

@@ -1,4 +1,4 @@
-//! What the generator or its machine, and not the target, caused in a trial.
+//! Effects in a trial that the generator or its machine caused, and not the target.
 
 use loadline_capacity::OwnLimit;
 use loadline_plan::{Clocked, Metric};
@@ -7,19 +7,19 @@ use loadline_record::watched::mean_rate;
 use loadline_verdict::{Cause, Finding, LATE_NS, RunResult, evaluate_all};
 use std::time::Duration;
 
-/// Lateness that is this part of the response time is what decides on it.
+/// The share from which lateness determines the response time, or a loss of time a whole trial.
 const MOST_OF_IT: f64 = 0.5;
-/// Other processes that take more than this share of all cores disturb what is measured.
+/// The share of all cores above which other processes disturb the measurement.
 const CROWDED: f64 = 0.2;
 
-/// Which limit of the generator was reached. Whether that matters is for the search to say.
+/// Returns the limit of the generator that was reached, if any. The search decides if it matters.
 pub(super) fn own_limit(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     exhausted(run)
         .or_else(|| busy(run))
         .or_else(|| late(run, fastest_ns))
 }
 
-/// Descriptors or ports ran out.
+/// Returns the limit if descriptors or ports ran out.
 fn exhausted(run: &RunResult) -> Option<OwnLimit> {
     found(run, |finding| match finding.cause {
         Cause::Descriptors { failed, .. } | Cause::Ports { failed, .. } => {
@@ -29,7 +29,7 @@ fn exhausted(run: &RunResult) -> Option<OwnLimit> {
     })
 }
 
-/// A worker computed all the time.
+/// Returns the limit if a worker computed all the time.
 fn busy(run: &RunResult) -> Option<OwnLimit> {
     found(run, |finding| match finding.cause {
         Cause::Busy { share } | Cause::Limit { share, .. } => Some(OwnLimit::Busy { share }),
@@ -41,8 +41,9 @@ fn found(run: &RunResult, limit: impl Fn(&Finding) -> Option<OwnLimit>) -> Optio
     run.findings.list.iter().find_map(limit)
 }
 
-/// Lateness was most of the response time, of however few requests, or a large part of a figure
-/// whose check failed, and with responses as fast as before all checks would have passed.
+/// Returns the limit if lateness was most of the response time, of however few requests, or a large
+/// part of a figure whose check failed, and if all checks would have passed with responses as fast
+/// as the fastest.
 fn late(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     let times = &run.summary.total.times;
     let late_ns = times.lateness.percentile_ns(99.0);
@@ -54,7 +55,7 @@ fn late(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     (is_ours && holds_at_best(&run.summary, fastest_ns)).then_some(OwnLimit::Late { share })
 }
 
-/// Whether a check failed on a figure that contains delay added by Loadline: more than a tenth of
+/// True if a check failed on a figure that contains delay added by Loadline: more than a tenth of
 /// it, and more than 50 µs.
 fn has_failed_by_own_delay(run: &RunResult) -> bool {
     let checks = run.summary.plan.checks.iter().zip(&run.checks);
@@ -67,7 +68,8 @@ fn has_failed_by_own_delay(run: &RunResult) -> bool {
     })
 }
 
-/// What took time from the generator or its machine, if the checks would have passed without it.
+/// Returns the disturbance that took time from the generator or its machine, if the checks would
+/// have passed without it.
 pub(super) fn disturbance(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     let counts = &run.summary.total.counts;
     if counts.answered + counts.failed == 0 {
@@ -83,7 +85,8 @@ pub(super) fn disturbance(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> 
     disturbance.filter(|_| holds_at_best(&run.summary, fastest_ns))
 }
 
-/// What took most of a trial: that is why nothing may have been answered, and less is not.
+/// Returns the disturbance that took most of a trial: only this can be the reason for a trial
+/// without any response.
 fn lost_most(run: &RunResult) -> Option<OwnLimit> {
     let most_ns = run.summary.rated_ns() as f64 * MOST_OF_IT;
     found(run, |finding| match finding.cause {
@@ -95,14 +98,15 @@ fn lost_most(run: &RunResult) -> Option<OwnLimit> {
     })
 }
 
-/// Whether the machine lost time that no process of it had.
+/// True if the machine lost time that none of its processes used.
 pub(super) fn lost_time(run: &RunResult) -> bool {
     let lost =
         |finding: &Finding| matches!(finding.cause, Cause::Stolen { .. } | Cause::Stalled { .. });
     run.findings.list.iter().any(lost)
 }
 
-/// Processes that are neither ours nor the target's took more than a fifth of the machine.
+/// Returns the disturbance if processes that are neither the generator's nor the target's used more
+/// than a fifth of the machine.
 fn others(summary: &Summary) -> Option<OwnLimit> {
     let watch = &summary.watch;
     let looks = watch.usage_of_host();
@@ -112,8 +116,8 @@ fn others(summary: &Summary) -> Option<OwnLimit> {
     (cores > watch.host.cores? as f64 * CROWDED).then_some(OwnLimit::Others { cores })
 }
 
-/// Whether all checks hold if every request had been as fast as the fastest of all trials: what
-/// takes time from a machine makes answers late, but not wrong, and the fastest one not slower.
+/// True if all checks would hold with every request as fast as the fastest of all trials: a
+/// disturbance of the machine makes responses late, but not wrong, and the fastest one not slower.
 fn holds_at_best(summary: &Summary, fastest_ns: u64) -> bool {
     let mut best = summary.total.clone();
     let times = &mut best.times;
@@ -135,7 +139,7 @@ fn holds_at_best(summary: &Summary, fastest_ns: u64) -> bool {
     checks.iter().all(|check| check.estimate_holds)
 }
 
-/// The cores that a watched tree used.
+/// Returns the cores that a watched tree used.
 pub(super) fn cores_of(summary: &Summary, tree: usize) -> Option<f64> {
     let looks = summary.watch.usage_of(tree);
     mean_rate(looks.map(|(usage, length_ns)| (usage.cpu_ns, length_ns)))
@@ -164,7 +168,7 @@ mod tests {
         super::lost_time(&RunResult::new(summary.clone()))
     }
 
-    /// Twenty requests at a rate, each of them so late and answered after so long.
+    /// Returns the summary of twenty requests at a rate, each with this lateness and service time.
     fn summary(check: &str, lateness_ns: u64, service_ns: u64) -> Summary {
         let plan = Plan {
             checks: vec![check.parse().expect("a check")],
@@ -177,7 +181,7 @@ mod tests {
         let times = &mut second.times;
         times.lateness.record_many_ns(lateness_ns, 19);
         times.response.record_many_ns(lateness_ns + service_ns, 19);
-        // One of them had a core when it was due.
+        // One of the requests had a core when it was due.
         times.lateness.record_ns(1_000);
         times.response.record_ns(service_ns);
         times.service.record_many_ns(service_ns, 20);
@@ -247,7 +251,7 @@ mod tests {
         assert_eq!(disturbance(&crowded("non2xx<1%"), MS), None);
     }
 
-    /// A second in which the hypervisor took this many percent of the time.
+    /// Returns the summary with this percentage of the second's time taken by the hypervisor.
     fn stolen(mut summary: Summary, percent: u64) -> Summary {
         summary.host.cpu_ticks = 100;
         summary.host.steal_ticks = percent;

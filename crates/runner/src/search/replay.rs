@@ -1,5 +1,5 @@
-//! Runs the algorithm of a search again on its saved trials. Which trial comes next depends only on
-//! what the trials before it measured.
+//! Runs the algorithm of a search again on its saved trials. The next trial depends only on the
+//! results of earlier ones.
 
 use super::evaluation::Evaluation;
 use super::{longer, whole};
@@ -11,8 +11,8 @@ use loadline_record::{self as record, Role, RoleKind, RunFile, Searched, Snapsho
 use loadline_verdict::RunResult;
 use std::slice;
 
-/// What the search found that these runs are the trials of, and whether it ended early; `None` if
-/// they are not all those of one search, from its first, or of one in which this version makes
+/// Returns the outcome of the search whose trials are these runs, and true if it ended early;
+/// `None` if they are not all trials of one search, from its first, or if this version would make
 /// other trials.
 pub(super) fn replay(runs: &[RunFile], searched: &Searched) -> Option<(SearchOutcome, bool)> {
     let mut trials = Saved {
@@ -48,11 +48,11 @@ struct Saved<'a> {
     evaluation: Evaluation,
 }
 
-/// The next saved trial is not the one that the search makes next.
+/// The error that the next saved trial is not the one that the search makes next.
 struct OtherTrial;
 
 impl Saved<'_> {
-    /// The next one; `None` where the search was ended, or in the middle of it.
+    /// Returns the next trial; `None` if the search ended before it, or during it.
     fn next(&mut self, purpose: Purpose, level: f64) -> Result<Option<&RunFile>, OtherTrial> {
         let Some(run) = self.runs.next() else {
             return Ok(None);
@@ -66,7 +66,7 @@ impl Saved<'_> {
         Ok(whole.then_some(run))
     }
 
-    /// Whether this run is the next trial of the same search, and was made for this.
+    /// True if this run is the next trial of the same search, and was made for this purpose.
     fn is_next(&self, run: &RunFile, purpose: Purpose) -> bool {
         let (role, plan) = (&run.header().role, &run.header().plan);
         let first = self.first.header();
@@ -84,9 +84,9 @@ impl Saved<'_> {
         role.as_ref() == Some(&expected) && same
     }
 
-    /// The time that was gone when the next trial was about to begin; `None` if its version did not
-    /// keep it. After the last trial it is what had gone before it, its own length and what a trial
-    /// takes besides: a search that was killed had time left.
+    /// Returns the time spent when the next trial was about to begin; `None` if the version that
+    /// saved it did not record the time. After the last trial it is the time spent before it, its
+    /// own length and the overhead of a trial: a search that was killed had time left.
     fn next_spent_s(&self) -> Option<f64> {
         let spent_s = |run: &RunFile| run.header().role.as_ref()?.spent_s;
         if let Some(next) = self.runs.as_slice().first() {
@@ -97,7 +97,7 @@ impl Saved<'_> {
         Some(spent_s(self.last)? + length_s + self.overhead_s)
     }
 
-    /// The level at which a trial began.
+    /// Returns the level at which a trial began.
     fn level(&self, summary: &Summary) -> f64 {
         let load = &summary.plan.load;
         match &load.shape {

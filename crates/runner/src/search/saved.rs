@@ -1,8 +1,8 @@
-//! A saved search: its trials in a file, each a run of its own, and its outcome behind them.
+//! A saved search: its trials in a file, each a separate run, followed by its outcome.
 //!
-//! The outcome is read as it was stored, so a later version whose search would go another way still
-//! reports it. A file without one (a search that was killed, or saved by a version that stored
-//! none) is answered by [`replay`] of its trials.
+//! The outcome is read as it was stored, so a later version whose search would proceed differently
+//! still reports it. For a file without one (a search that was killed, or saved by a version that
+//! stored none) the outcome is computed by [`replay`] of its trials.
 
 use super::replay::replay;
 use loadline_capacity::SearchOutcome;
@@ -11,8 +11,8 @@ use loadline_record::{RoleKind, RunFile, SavedOutcome, Searched, append_search};
 use std::fs;
 use std::path::Path;
 
-/// What the search of these trials was asked for, with the requests of the first one; `None` if
-/// they do not say it.
+/// Returns the settings of the search of these trials, with the requests of the first one; `None`
+/// if the trials do not contain them.
 fn searched(runs: &[RunFile]) -> Option<Searched> {
     let header = runs.first()?.header();
     let searched = header.role.as_ref()?.search.clone()?;
@@ -31,18 +31,18 @@ fn searched(runs: &[RunFile]) -> Option<Searched> {
 /// A search that was read from a file.
 #[derive(Debug)]
 pub struct SavedSearch {
-    /// Its outcome.
+    /// The outcome of the search.
     pub outcome: SearchOutcome,
-    /// What was asked for, with the requests of the trials.
+    /// The settings of the search, with the requests of the trials.
     pub searched: Searched,
-    /// Whether it ended early: the user interrupted it, or a trial failed.
+    /// True if it ended early: the user interrupted it, or a trial failed.
     pub interrupted: bool,
 }
 
 impl SavedSearch {
-    /// The search whose trials these runs are; `None` if they are not all trials of one search,
-    /// from its first. Without a stored outcome also if this version of the search would make other
-    /// trials.
+    /// Reads the search whose trials these runs are; `None` if they are not all trials of one
+    /// search, from its first. Without a stored outcome also if this version of the search would
+    /// make other trials.
     pub fn read(runs: &[RunFile]) -> Option<SavedSearch> {
         let searched = searched(runs)?;
         let (outcome, interrupted) = match stored(runs) {
@@ -57,8 +57,8 @@ impl SavedSearch {
     }
 }
 
-/// The outcome that stands behind the last of these runs, if they are all runs of its search. One
-/// that this version can't read counts as none.
+/// Returns the outcome that follows the last of these runs, if they are all runs of its search. An
+/// outcome that this version can't read is ignored.
 fn stored(runs: &[RunFile]) -> Option<SavedOutcome> {
     let stored = runs.last()?.search_outcome()?;
     let search = |run: &RunFile| run.header().role.as_ref()?.search.clone();
@@ -71,8 +71,8 @@ fn stored(runs: &[RunFile]) -> Option<SavedOutcome> {
     is_whole.then(|| stored.clone())
 }
 
-/// Stores the outcome of a search behind its trials, in the file that holds this many of them. What
-/// is no file (a pipe, say) is left alone.
+/// Stores the outcome of a search after its trials, in the file that contains this many of them.
+/// Anything but a regular file (a pipe, for example) is left alone.
 pub(super) fn store(
     path: &Path,
     outcome: &SearchOutcome,
@@ -90,7 +90,7 @@ pub(super) fn store(
     append_search(path, &saved)
 }
 
-/// Whether these runs begin as those of a search do.
+/// True if these runs begin like those of a search.
 pub fn is_search(runs: &[RunFile]) -> bool {
     let role = runs.first().and_then(|first| first.header().role.as_ref());
     role.is_some_and(|role| role.kind == RoleKind::Trial)
@@ -131,7 +131,8 @@ mod tests {
         }
     }
 
-    /// A file with the headers of this many trials; no version would have made the second one.
+    /// Writes a file with the headers of this many trials; no version would have made the second
+    /// one.
     fn trials(path: &Path, count: u32) {
         for number in 1..=count {
             let role = Role {
@@ -199,7 +200,7 @@ mod tests {
         );
     }
 
-    /// A whole search that an earlier version saved, with its outcome behind its trials.
+    /// A whole search that an earlier version saved, followed by its outcome.
     const EARLIER: &str = include_str!("saved/search-of-users.run");
     /// The first trials of a search whose settings this version can't read; it stored no outcome.
     const OTHER_SETTINGS: &str = include_str!("saved/other-settings.run");

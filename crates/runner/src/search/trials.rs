@@ -1,7 +1,8 @@
-//! Trials by the engine: each is a run of its own, at the level that the search asks for.
+//! Trials by the engine: each is a separate run, at the level that the search requests.
 //!
-//! Trials differ in their load and their seed alone. Each begins with a moment that is driven and
-//! not measured, so that its connections are up and the queues of the target as long as they get.
+//! Trials differ only in their load and their seed. Each begins with a short time that is driven
+//! and not measured, so that its connections are open and the queues of the target have reached
+//! their length.
 
 use super::saved::store;
 use super::{Evaluation, length, whole};
@@ -22,47 +23,48 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A user who interrupts a pause does not notice that it lasts so much longer.
+/// The interval of checks for an interrupt during a pause: short enough not to be noticed.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// A search that is to be conducted.
+/// A search to be conducted.
 #[derive(Debug)]
 pub struct Search<'a> {
-    /// What each trial is, but for its load.
+    /// The plan of each trial, except its load.
     pub plan: &'a Plan,
-    /// What is searched for, as the role of each trial keeps it.
+    /// The settings of the search, as recorded in the role of each trial.
     pub searched: Searched,
-    /// Driven before each trial is measured.
+    /// The time that is driven before each trial is measured.
     pub settling: Duration,
-    /// Whose users are searched, where these are a locustfile's.
+    /// The locustfile whose users are searched, if there is one.
     pub locustfile: Option<&'a Locustfile>,
-    /// What the trials have in common.
+    /// The settings that all trials have in common.
     pub common: Common<'a>,
-    /// Where an observer saves the trials: the outcome is stored behind them.
+    /// The file in which an observer saves the trials: the outcome is appended to it.
     pub save: Option<&'a Path>,
 }
 
-/// What a search tells between its trials.
+/// An event between the trials of a search.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
     /// A trial has ended.
     Trial(&'a Trial),
-    /// The target is left alone for this many seconds.
+    /// The target is left idle for this many seconds.
     Pause(f64),
 }
 
 /// A search that has ended.
 #[derive(Debug)]
 pub struct SearchResult {
-    /// What was found.
+    /// The outcome of the search.
     pub outcome: SearchOutcome,
-    /// How the search ended.
+    /// The way in which the search ended.
     pub ended: SearchEnd<RunError>,
-    /// Why a trial or the outcome could not be kept.
+    /// The error because of which a trial or the outcome could not be saved.
     pub trouble: Option<Trouble>,
 }
 
-/// Conducts a search to its end, or to that of a command. What it finds until then is the result.
+/// Conducts a search until it ends, by itself or by a command. Its findings until then are the
+/// result.
 pub fn conduct_search(
     search: &Search<'_>,
     commands: &Commands,
@@ -104,14 +106,14 @@ struct Trials<'a, 'b, 'c> {
     tell: &'a mut dyn FnMut(Progress<'_>),
     made: u32,
     begun: Instant,
-    /// What the search was told last of the time that is gone.
+    /// The time spent, as last reported to the search.
     spent_s: f64,
     evaluation: Evaluation,
     trouble: Option<Trouble>,
 }
 
 impl Trials<'_, '_, '_> {
-    /// Runs this plan, with an observer more; `None` if a command ended it.
+    /// Runs this plan, with an additional observer; `None` if a command ended it.
     fn run(
         &mut self,
         plan: &Plan,
@@ -159,7 +161,7 @@ impl Trials<'_, '_, '_> {
         Ok((result.summary.ended != Ended::Interrupted).then_some(result))
     }
 
-    /// The plan of a trial with this load, which lasts so long.
+    /// Returns the plan of a trial with this load and duration.
     fn plan(&self, load: Load, seconds: f64) -> Plan {
         let plan = self.search.plan;
         let plan = Plan {
@@ -189,7 +191,7 @@ impl Trials<'_, '_, '_> {
         }
     }
 
-    /// At `over` for this many seconds, and then at `back`.
+    /// Returns a load at `over` for its duration, and then at `back`.
     fn steps(&self, over: (f64, Duration), back: (f64, Duration)) -> Load {
         let plan = self.search.plan;
         if self.search.searched.users {
@@ -276,12 +278,12 @@ impl Observer for Snapshots {
     }
 }
 
-/// Keeps nothing.
+/// Ignores all events.
 struct Unobserved;
 
 impl Observer for Unobserved {}
 
-/// A rate whose digits are those of this level.
+/// Returns the rate with the digits of this level.
 fn rate(level: f64) -> Rate {
     level
         .to_string()
@@ -289,7 +291,7 @@ fn rate(level: f64) -> Rate {
         .expect("a level is a number above zero")
 }
 
-/// This many users, each with a connection.
+/// Returns a load of this many users, each with a connection.
 fn users(level: f64, shape: Shape) -> Load {
     Load {
         users: level as u32,
@@ -298,7 +300,7 @@ fn users(level: f64, shape: Shape) -> Load {
     }
 }
 
-/// At a level for so long, then at once at another.
+/// Returns stages at one level for a time, then at another without a ramp.
 fn stages<T>(
     over: (f64, Duration),
     back: (f64, Duration),
@@ -315,7 +317,7 @@ fn stages<T>(
     ]
 }
 
-/// How the arrivals of an open load are spread; evenly where none was said.
+/// Returns the law of the arrivals of an open load; even if none was given.
 fn arrivals(plan: &Plan) -> Arrivals {
     match plan.load.shape {
         Shape::Rate { arrivals, .. } => arrivals,
