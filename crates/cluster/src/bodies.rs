@@ -1,5 +1,5 @@
-//! The bodies of a plan's requests on their way to a child: each once, however many requests have
-//! it, and in a third of the characters that a list of numbers takes.
+//! The bodies of a plan's requests in the message to a child: each once, however many requests have
+//! it, and in a third of the characters of a list of numbers.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use loadline_plan::{Body, Content, Plan, Request};
@@ -10,9 +10,10 @@ use std::io;
 /// The bodies that were taken out of a plan.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Bodies {
-    /// In Base64.
+    /// The bodies, in Base64.
     contents: Vec<String>,
-    /// For each request of the plan, then of each of its scenarios, which of them it has.
+    /// The index of the body of each request of the plan, then of each of its scenarios; `None` for
+    /// a request without one.
     of_requests: Vec<Option<usize>>,
 }
 
@@ -31,7 +32,7 @@ impl Bodies {
                         bodies.contents.push(BASE64_STANDARD.encode(&*content));
                         bodies.contents.len() - 1
                     });
-                    // Nothing else gets its place as long as it is held.
+                    // Keep the content, so that no other content can have the same address.
                     taken.push(content);
                     Some(index)
                 }
@@ -41,7 +42,7 @@ impl Bodies {
         bodies
     }
 
-    /// Puts the bodies back into the plan that they were taken out of.
+    /// Puts the bodies back into the plan from which they were taken.
     ///
     /// # Errors
     /// If they are not of this plan.
@@ -63,7 +64,7 @@ impl Bodies {
     }
 }
 
-/// The requests of a plan, then those of each of its scenarios.
+/// Returns the requests of a plan, then those of each of its scenarios.
 fn requests(plan: &mut Plan) -> impl Iterator<Item = &mut Request> {
     let scenarios = plan.scenarios.iter_mut();
     let theirs = scenarios.flat_map(|scenario| &mut scenario.requests);

@@ -1,4 +1,4 @@
-//! A child: some of the workers of a run, for a coordinator on the other end of its pipes.
+//! A child: some of the workers of a run, for a coordinator at the other end of its pipes.
 
 use crate::message::{self, Command, FromChild, Job, PROTOCOL, Ready, ToChild};
 use loadline_engine::{Crew, Handle, Launch, Order, Told};
@@ -11,31 +11,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// From one heartbeat to the next.
+/// The time between two heartbeats.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
-/// Why a child could not do its part.
+/// The reason why a child could not do its part.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
-    /// Nobody told it what to do.
+    /// No coordinator sent an assignment.
     #[error("this command is for Loadline itself, which starts it for --processes")]
     NoCoordinator,
-    /// The coordinator said something else than was due.
+    /// The coordinator sent another message than the one that was due.
     #[error("the coordinator sent another message than was due")]
     OutOfTurn,
-    /// The coordinator is gone, or sends what is no message.
+    /// The coordinator is gone, or sent an invalid message.
     #[error("the coordinator can't be heard: {0}")]
     Pipe(#[from] io::Error),
 }
 
 /// Does the part of a child, and returns at the end of the run; earlier if the coordinator is gone.
-/// `launches` makes the users of a job, one launch for each scenario of the plan, or says why it
-/// can't; without a job users send the requests of the plan.
+/// `launches` creates the users of a job, one launch for each scenario of the plan, or returns the
+/// reason why it can't; without a job users send the requests of the plan.
 ///
-/// Signals that end a command are the coordinator's to take, which tells its children.
+/// Signals that end a command are ignored: the coordinator handles them, and sends commands to its
+/// children.
 ///
 /// # Errors
-/// If the coordinator can't be understood, or can't be told.
+/// If a message of the coordinator is invalid, or can't be sent to it.
 pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
@@ -47,7 +48,7 @@ pub fn serve(
     let mut input = BufReader::new(input);
     let voice = Voice::new(output);
     voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
-    // A plan with large bodies takes its time to be read.
+    // A plan with large bodies takes a while to read.
     voice.beat();
     let assigned = message::read(&mut input, u64::MAX);
     let Ok(Some(ToChild::Assign {
@@ -81,7 +82,7 @@ pub fn serve(
     run(crew, workers, input, &voice)
 }
 
-/// Runs the load when the coordinator says so, and tells what comes of it.
+/// Runs the load when the coordinator orders it, and sends its reports.
 fn run(
     mut crew: Crew,
     workers: Range<u32>,
@@ -90,7 +91,7 @@ fn run(
 ) -> Result<(), ChildError> {
     match message::read(&mut input, u64::MAX)? {
         Some(ToChild::StartAt { begin_ns }) => crew.begin(begin_ns),
-        // There is no run, as another child can't begin its part.
+        // There is no run, because another child can't begin its part.
         None => return Ok(()),
         Some(_) => return Err(ChildError::OutOfTurn),
     }
@@ -111,7 +112,7 @@ fn run(
     }
 }
 
-/// Does what the coordinator says until it is gone.
+/// Obeys the coordinator's commands until it is gone.
 fn obey(input: &mut impl BufRead, handle: &Handle) {
     loop {
         match message::read(input, u64::MAX) {
@@ -119,13 +120,13 @@ fn obey(input: &mut impl BufRead, handle: &Handle) {
             Ok(Some(ToChild::Command(Command::Change(change)))) => {
                 handle.carry_out(change);
             }
-            // Whatever else comes, there is nobody to report to.
+            // After anything else, there is no coordinator to report to.
             _ => return handle.abort(),
         }
     }
 }
 
-/// Tells the coordinator, from several threads.
+/// Sends messages to the coordinator, from several threads.
 #[derive(Clone)]
 struct Voice(Arc<Mutex<Said>>);
 
@@ -147,14 +148,14 @@ impl Voice {
         message::write(&mut said.output, message)
     }
 
-    /// How often each worker has looked, for the next heartbeat.
+    /// Stores the number of times that each worker has checked its orders, for the next heartbeat.
     fn hear_beats(&self, beats: impl Iterator<Item = u64>) {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         said.beats = beats.collect();
     }
 
-    /// Says from now on that the process is there. If nobody hears that, the coordinator is gone,
-    /// and the process ends whatever it is doing.
+    /// Starts to send heartbeats. If they can't be sent, the coordinator is gone, and the process
+    /// exits whatever it is doing.
     fn beat(&self) {
         let voice = self.clone();
         thread::spawn(move || {

@@ -11,56 +11,56 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long a child may say nothing. It says that it is there ten times a second.
+/// The longest silence of a child, which sends a heartbeat ten times a second.
 pub const MOST_SILENCE: Duration = Duration::from_secs(3);
 
-/// The longest message of a child. An interval of 2 000 names has some megabytes.
+/// The longest message of a child, in bytes. An interval of 2 000 names has some megabytes.
 const MOST_TOLD: u64 = 256 << 20;
 
-/// Which child it is, and which of the plan's workers are its own.
+/// The number of a child, and its share of the plan's workers.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// From 0.
+    /// The child's number, from 0.
     pub(crate) index: u32,
     pub(crate) of: u32,
     pub(crate) workers: Range<u32>,
-    /// All workers of the plan, and its scenarios.
+    /// The number of all workers of the plan, and of its scenarios.
     pub(crate) threads: u32,
     pub(crate) scenarios: usize,
-    /// Reads the tallies of its workers, if they have any.
+    /// The codec of its workers' tallies, if they have any.
     pub(crate) tallies: Option<TallyCodec>,
 }
 
-/// What came of a child's start.
+/// The result of a child's start.
 pub(crate) type Started = Result<Ready, String>;
 
-/// A child and what is known of it.
+/// A child and its state.
 pub(crate) struct Link {
     part: Part,
     state: Arc<Mutex<State>>,
-    /// What is to be written to it, by a thread that may have to wait for it.
+    /// The queue of messages to the child, for a thread that may have to wait for the child.
     input: Option<Sender<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
-    /// How often it had been heard when that was last looked at, and for how long not since.
+    /// The number of messages at the last check, and the silence since then.
     heard: u64,
     silent: Duration,
 }
 
 struct State {
     child: Child,
-    /// How many messages came.
+    /// The number of messages received.
     heard: u64,
-    /// Whether it has said its last word, or nothing more is wanted of it.
+    /// True after `Done`, or once the child is abandoned.
     is_done: bool,
-    /// Why it was ended, if it was.
+    /// The reason why it was killed, if it was.
     reason: Option<String>,
-    /// What is lost with it, once it is gone.
+    /// The failure of its workers, once it is lost.
     lost: Option<WorkerFailure>,
 }
 
 impl Link {
-    /// Starts to listen to a child. What comes of its start goes to `started`, with its index; what
-    /// its workers tell goes to the inlet, which is there when the load begins.
+    /// Starts to read a child's messages. The result of its start is sent to `started`, with its
+    /// index; its workers' reports go to the inlet, which is set when the load begins.
     pub(crate) fn new(
         mut child: Child,
         part: Part,
@@ -94,7 +94,7 @@ impl Link {
         }
     }
 
-    /// Tells the child something. One that is gone is found by its own silence.
+    /// Sends the child a message. A child that is gone is detected by its silence.
     pub(crate) fn tell(&mut self, message: &ToChild) {
         let mut bytes = Vec::new();
         if let (Some(input), Ok(())) = (&self.input, message::write(&mut bytes, message)) {
@@ -106,7 +106,7 @@ impl Link {
         self.tell(&ToChild::Command(command));
     }
 
-    /// Tells the inlet if the child was lost before that was there.
+    /// Reports the loss to the inlet if the child was lost before the inlet was set.
     pub(crate) fn tell_loss(&self, inlet: &Inlet) {
         if let Some(failure) = &lock(&self.state).lost {
             inlet.lose(self.part.workers.clone(), failure);
@@ -117,8 +117,8 @@ impl Link {
         self.part.workers.clone()
     }
 
-    /// Ends the child if it has been silent for too long, after another wait of this length. Waits
-    /// are added up, as a coordinator that was stopped itself has heard nobody either.
+    /// Kills the child if it has been silent for too long, after another wait of this length. Waits
+    /// are added up, because a coordinator that was stopped itself has received no messages either.
     pub(crate) fn miss_if_silent(&mut self, waited: Duration) {
         let mut state = lock(&self.state);
         if std::mem::replace(&mut self.heard, state.heard) != state.heard || state.is_done {
@@ -135,7 +135,7 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Nothing more is wanted of the child.
+    /// Abandons and kills the child.
     fn drop(&mut self) {
         self.input = None;
         {
@@ -154,14 +154,14 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
-    /// Ends the child for this reason, unless it was ended before.
+    /// Kills the child for this reason, or an earlier one.
     fn end_for(&mut self, reason: String) {
         self.reason.get_or_insert(reason);
         let _ = self.child.kill();
     }
 }
 
-/// Writes to a child on a thread of its own, until nothing more is to be written or it is gone.
+/// Writes to a child on a separate thread, until the queue is closed or the child is gone.
 fn writer(mut input: ChildStdin) -> Sender<Vec<u8>> {
     let (send, messages) = channel::<Vec<u8>>();
     thread::spawn(move || {
@@ -174,14 +174,14 @@ fn writer(mut input: ChildStdin) -> Sender<Vec<u8>> {
     send
 }
 
-/// Hears what a child says, on a thread of its own.
+/// Receives a child's messages, on a separate thread.
 struct Listener {
     part: Part,
     state: Arc<Mutex<State>>,
     inlet: Arc<OnceLock<Inlet>>,
-    /// Who waits for its start.
+    /// The receiver of its start's result, until that is sent.
     started: Option<Sender<(u32, Started)>>,
-    /// Up to when each of its workers has told of its load.
+    /// The end of the last interval that each of its workers has reported.
     told_ns: Vec<u64>,
 }
 
@@ -257,14 +257,14 @@ impl Listener {
         lock(&self.state).end_for(reason);
     }
 
-    /// It has said its last word.
+    /// Handles the end of the child after `Done`.
     fn ends_well(mut self) {
         self.has_started(Err("ended before its connections were up".to_owned()));
         lock(&self.state).is_done = true;
         let _ = self.wait();
     }
 
-    /// It has closed its output without a last word.
+    /// Handles the end of the child's output without `Done`.
     fn ends_early(mut self) {
         let ended = self.wait();
         let (reason, is_expected) = {
@@ -277,12 +277,13 @@ impl Listener {
         let reason = reason.unwrap_or_else(|| how_it_ended(ended));
         self.has_started(Err(reason.clone()));
         let failure = self.failure(&reason);
-        // Whoever makes the inlet looks for this behind that.
+        // Set this before the inlet is used: the creator of the inlet reads it after setting the
+        // inlet.
         lock(&self.state).lost = Some(failure.clone());
         self.with_inlet(|inlet| inlet.lose(self.part.workers.clone(), &failure));
     }
 
-    /// Waits until the process has ended: it has closed its output.
+    /// Waits until the process, which has closed its output, has ended.
     fn wait(&self) -> Option<ExitStatus> {
         loop {
             if let Ok(ended) = lock(&self.state).child.try_wait()

@@ -1,4 +1,4 @@
-//! The messages of the worker protocol, and how they are written.
+//! The messages of the worker protocol, and their encoding.
 
 use crate::bodies::Bodies;
 use loadline_engine::{Change, Detail, Order, Readiness, WorkerReport};
@@ -12,10 +12,10 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The version of the protocol. Both sides must have the same: they are one program.
+/// The version of the protocol. Both sides must have the same: they are the same program.
 pub const PROTOCOL: u32 = 1;
 
-/// What the users of a run do, where that is not to send the plan's requests.
+/// The behaviour of a run's users, if they do not send the plan's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     tool: String,
@@ -23,10 +23,10 @@ pub struct Job {
 }
 
 impl Job {
-    /// What users of this tool do on these terms.
+    /// Creates the job of this tool's users, with these terms.
     ///
     /// # Errors
-    /// If the terms can't be written.
+    /// If the terms can't be encoded.
     pub fn new(tool: &str, terms: &impl Serialize) -> io::Result<Self> {
         Ok(Job {
             tool: tool.to_owned(),
@@ -34,87 +34,88 @@ impl Job {
         })
     }
 
-    /// The tool whose users they are.
+    /// Returns the tool that defines the users.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// What they do, as the tool wrote it.
+    /// Returns the terms, as the tool encoded them.
     ///
     /// # Errors
-    /// If it wrote something else.
+    /// If they are of another type.
     pub fn terms<T: DeserializeOwned>(&self) -> io::Result<T> {
         Ok(serde_json::from_str(self.terms.get())?)
     }
 }
 
-/// What the coordinator tells a child.
+/// A message from the coordinator to a child.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToChild {
-    /// What it is to run: these workers of the plan's.
+    /// The assignment: the plan, and the child's share of its workers.
     Assign {
-        /// The whole plan, but for bodies.
+        /// The whole plan, except bodies.
         #[serde(with = "loadline_plan::json")]
         plan: Box<Plan>,
         /// The bodies of its requests.
         bodies: Bodies,
-        /// The lines of its long list, which are no part of a plan that is written.
+        /// The lines of its long list, which an encoded plan does not contain.
         lines: Option<Box<ListLines>>,
-        /// What its users do; none if they send the requests of the plan.
+        /// The behaviour of its users; `None` if they send the requests of the plan.
         job: Option<Job>,
-        /// What its workers tell beside intervals.
+        /// The events to report in addition to intervals.
         detail: Detail,
-        /// Which of the plan's workers are its own, from 0.
+        /// The child's own workers among those of the plan, from 0.
         workers: Range<u32>,
     },
-    /// When its load begins: nanoseconds of `CLOCK_MONOTONIC`.
+    /// The begin of the load: nanoseconds of `CLOCK_MONOTONIC`.
     StartAt {
         /// The instant.
         begin_ns: u64,
     },
-    /// How the run is to go on.
+    /// A command for the rest of the run.
     Command(Command),
 }
 
-/// How a run is to go on.
+/// A command for the rest of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
-    /// Whether it is.
+    /// An order to continue, stop or abort.
     Order(Order),
-    /// Its load changes.
+    /// A change of the load.
     Change(Change),
 }
 
-/// What a child tells the coordinator.
+/// A message from a child to the coordinator.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FromChild {
-    /// Its first word.
+    /// The first message.
     Hello {
-        /// The version of the protocol that it speaks.
+        /// The child's version of the protocol.
         protocol: u32,
     },
-    /// It is there: how often each of its workers has looked at its orders, in their order.
+    /// A sign of life: the number of times that each of its workers has checked its orders, in
+    /// their order.
     Heartbeat {
-        /// None before its workers are up.
+        /// The numbers; empty before its workers are ready.
         beats: Vec<u64>,
     },
-    /// Its connections are up.
+    /// The child's connections are open.
     Ready(Ready),
-    /// It can't begin its part, for this reason.
+    /// The child can't begin its part, for this reason.
     Failed {
         /// A sentence without its full stop.
         reason: String,
     },
-    /// What a worker told: an interval, log lines, a tally, or its last word.
+    /// A worker's report: an interval, log lines, a tally, or its last report.
     Report(Box<WorkerReport>),
-    /// Its last word.
+    /// The last message.
     Done,
 }
 
-/// What a child knows when its connections are up.
+/// The state of a child whose connections are open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ready {
     connected: usize,
@@ -189,17 +190,18 @@ pub(crate) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result
     to.flush()
 }
 
-/// Reads the next message, of so many bytes at most; `None` at the end, be it in its middle.
+/// Reads the next message, of at most `most` bytes; `None` at the end of the input, even in the
+/// middle of a message.
 ///
 /// # Errors
-/// If what comes is none, or can't be read.
+/// If the input is not a message, or can't be read.
 pub(crate) fn read<T: DeserializeOwned>(
     from: &mut impl BufRead,
     most: u64,
 ) -> io::Result<Option<T>> {
     let mut line = Vec::new();
     from.take(most).read_until(b'\n', &mut line)?;
-    // The rest of a message whose sender was killed is its end as well.
+    // The incomplete message of a killed sender also counts as the end.
     if !line.ends_with(b"\n") && (line.len() as u64) < most {
         return Ok(None);
     }

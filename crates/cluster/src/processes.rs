@@ -1,4 +1,4 @@
-//! A run on several processes of this machine, seen from the one that merges and reports.
+//! A run on several processes of this machine, from the view of the coordinator.
 
 use crate::bodies::Bodies;
 use crate::link::{Link, Part, Started};
@@ -14,43 +14,43 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// From the moment when all processes are ready to the begin of the load: the message that says so
-/// must have come to each of them by then.
+/// The time from the moment when all processes are ready to the begin of the load, in nanoseconds:
+/// the message with the begin must have reached each of them by then.
 const HEAD_START_NS: u64 = 20_000_000;
-/// How often commands are passed on, and children that are silent are looked for. A change of the
-/// load is told 150 ms ahead.
+/// The interval in which commands are forwarded, and silent children are detected. A change of the
+/// load is sent 150 ms ahead.
 const TURN: Duration = Duration::from_millis(10);
 
-/// What a child is told that found another version of HTTP than those before it.
+/// The error for a child that found another version of HTTP than those before it.
 const OTHER_HTTP: &str = "the server chose another version of HTTP than for the others; give \
                           --http 1.1 or 2";
 
-/// What the users of a run on several processes do and count.
+/// The behaviour and the tallies of the users of a run on several processes.
 #[derive(Clone, Debug, Default)]
 pub struct Users {
-    /// What they do; none if they send the requests of the plan.
+    /// The behaviour of the users; `None` if they send the requests of the plan.
     pub job: Option<Job>,
-    /// What reads the tallies of their scenarios, if they count.
+    /// The codec of their scenarios' tallies, if they count.
     pub tallies: Option<TallyCodec>,
 }
 
 /// A run on several processes of this machine.
 #[derive(Debug)]
 pub struct Processes {
-    /// What they tell, merged.
+    /// The run, with the merged reports of all processes.
     pub run: Run,
     is_over: Arc<AtomicBool>,
-    /// Looks after the children, and holds them.
+    /// The thread that supervises the children, and owns them.
     guard: Option<JoinHandle<()>>,
 }
 
 impl Processes {
-    /// Starts a run of this plan on so many processes, each with an equal share of the plan's
-    /// workers, and begins its load. `program` makes the command of a child, which
+    /// Starts a run of this plan on this many processes, each with an equal share of the plan's
+    /// workers, and begins its load. `program` creates the command of a child, which
     /// [serves](crate::serve) on its standard input and output. Blocks until the load has begun.
     ///
     /// # Errors
-    /// If a process can't be started, or can't begin its part; the others are ended then.
+    /// If a process can't be started, or can't begin its part; the others are killed then.
     pub fn start(
         plan: &Plan,
         processes: u32,
@@ -119,15 +119,15 @@ impl Drop for Processes {
     }
 }
 
-/// The workers of each process, as equal in number as can be.
+/// Returns the workers of each process, as equal in number as possible.
 fn shares(workers: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
     let end =
         move |index: u32| (u64::from(workers) * u64::from(index) / u64::from(processes)) as u32;
     (0..processes).map(move |index| end(index)..end(index + 1))
 }
 
-/// Waits until all children are ready, and puts together what they know. They must have come to
-/// the same version of HTTP; of addresses, those of the first stand for all.
+/// Waits until all children are ready, and merges their states. All must have found the same
+/// version of HTTP; the addresses are those of the first child.
 fn all_ready(
     links: &mut [Link],
     started: &Receiver<(u32, Started)>,
@@ -167,7 +167,7 @@ fn all_ready(
     }
 }
 
-/// Passes commands on and ends children that are silent, until the run is over.
+/// Forwards commands and kills silent children, until the run is over.
 fn look_after(mut links: Vec<Link>, inlet: &Inlet, is_over: &AtomicBool) {
     let (mut order, mut changes) = (Order::Run, 0);
     while !is_over.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Children that are no Loadline: each is ended, and named with what it did.
+//! Children that are not Loadline: each is killed, and the error contains what it did.
 
 use super::*;
 use std::time::Instant;
@@ -10,7 +10,7 @@ fn plan() -> Plan {
     }
 }
 
-/// Why a run does not start whose second child does this instead of its part.
+/// Returns the error of a run whose second child does this instead of its part.
 fn refused(deed: &str) -> String {
     let script = |deed: &str| {
         let mut shell = Command::new("sh");
