@@ -285,9 +285,12 @@ fn study(runs: usize) -> StudyPage {
         unit,
     };
     let scatter = |title: &str, y: &str| Scatter {
+        name: format!("rps-by-{y}"),
         title: title.to_owned(),
         x: "rps".to_owned(),
         y: y.to_owned(),
+        is_log: false,
+        groups: None,
     };
     let columns = vec![
         column("exp_name", "Run", Unit::Text),
