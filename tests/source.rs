@@ -295,3 +295,39 @@ fn lines_fit_into_100_columns() {
         "lines of more than {COLUMNS} columns"
     );
 }
+
+/// Words that begin a clause without a noun: `What it is called` for `The name`.
+const CLAUSES: [&str; 11] = [
+    "What", "Whether", "How", "When", "Where", "Which", "Why", "Who", "Whose", "That", "Those",
+];
+/// The share of the documented items that may begin with one of these, in percent.
+const MOST_CLAUSES: usize = 8;
+
+#[test]
+fn items_are_documented_by_a_noun_or_a_verb() {
+    let mut files = Vec::new();
+    sources(&Path::new(ROOT).join("crates"), &mut files);
+    let (mut items, mut clauses) = (0, 0);
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|name| name == "rs"))
+    {
+        let text = read_to_string(file).expect("UTF-8");
+        let mut is_within = false;
+        for line in text.lines() {
+            let comment = line.trim_start().strip_prefix("///");
+            if let Some(comment) = comment.filter(|_| !is_within) {
+                let word = comment.split_whitespace().next().unwrap_or_default();
+                items += 1;
+                clauses += usize::from(CLAUSES.contains(&word));
+            }
+            is_within = comment.is_some();
+        }
+    }
+    assert!(items > 10_000, "{items} documented items");
+    let most = items * MOST_CLAUSES / 100;
+    assert!(
+        clauses <= most,
+        "{clauses} of {items} items begin with one of {CLAUSES:?}"
+    );
+}
