@@ -582,7 +582,7 @@ fn what_is_missing_is_told_and_left_out() {
     let said = Desk::new(&one_run("", broken)).with_tool("tool").study(&[]);
     assert_eq!(said.code, Some(2));
     let sentence =
-        "line 10: this command failed: it ended with exit code 1: error: no such header.";
+        "line 11: this command failed: it ended with exit code 1: error: no such header.";
     assert!(said.stderr.contains(sentence), "{}", said.stderr);
 }
 
