@@ -24,8 +24,10 @@
 //! wants all of their intervals to hold at once, at 95 %, takes 1 − 0.05/m for each (C. E.
 //! Bonferroni, 1936): see [`confidence_of_each`].
 
+mod noise;
 mod pieces;
 
+pub use noise::{Noise, VISIBLE_IN};
 pub use pieces::Stretches;
 
 use crate::normal::{normal_quantile, t_quantile};

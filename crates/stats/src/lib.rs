@@ -1,4 +1,5 @@
-//! How sure a number is: intervals, dependence, early stopping, steady state, comparison, capacity.
+//! How sure a number is: intervals, dependence, early stopping, steady state, comparison, change
+//! points, capacity.
 //!
 //! Numbers in, numbers out: nothing here reads a clock or a file, and the same input gives the same
 //! output on every machine, for what is drawn at random comes from a seed. Each function names the
@@ -10,6 +11,7 @@
 //!   slow answers come together.
 //! - *When does a run settle?* [`steady`].
 //! - *Is B slower than A?* [`compare`].
+//! - *Since when is it slower?* [`change_points`].
 //! - *Did the arrivals have the promised shape?* [`arrivals`].
 //! - *How much does it carry?* [`search`].
 //!
@@ -19,6 +21,7 @@
 
 pub mod arrivals;
 mod binomial;
+pub mod change_points;
 pub mod clusters;
 pub mod compare;
 pub mod dependence;
