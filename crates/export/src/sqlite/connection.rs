@@ -25,7 +25,19 @@ pub enum DatabaseError {
         .0.display()
     )]
     Foreign(PathBuf),
-    /// The path is a pipe, a device or a folder.
+    /// Another program made it, or another command of Loadline's.
+    #[error(
+        "{} is a database, and no history of runs; name another file.",
+        .0.display()
+    )]
+    NoHistory(PathBuf),
+    /// It is a history of runs.
+    #[error(
+        "{} is a history of runs, which is not replaced; name another file.",
+        .0.display()
+    )]
+    History(PathBuf),
+    /// It is a pipe, a device or a folder.
     #[error("{} is no file, and a SQLite database needs one; name a file.", .0.display())]
     NoFile(PathBuf),
     /// The disk is full.

@@ -7,6 +7,7 @@
 
 use super::DatabaseError;
 use super::schema::APPLICATION_ID;
+use crate::history::HISTORY_ID;
 use rusqlite::{Connection, ErrorCode};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -41,6 +42,7 @@ pub fn check_replaceable(path: &Path) -> Result<(), DatabaseError> {
     }
     match mark(path) {
         Ok(Some(APPLICATION_ID)) => check_unlocked(path),
+        Ok(Some(HISTORY_ID)) => Err(DatabaseError::History(path.to_owned())),
         Ok(Some(_)) => Err(DatabaseError::Foreign(path.to_owned())),
         Ok(None) => Err(DatabaseError::NoDatabase(path.to_owned())),
         Err(source) => Err(DatabaseError::Unopened {
