@@ -7,12 +7,14 @@ mod picture;
 mod tolerances;
 
 pub use files::{ComparedFiles, FileRun};
-pub use tolerances::tolerance_sentence;
+pub use tolerances::{tolerance_sentence, visible_sentence};
 
 pub(crate) use files::mismatch_sentence;
 pub(crate) use metrics::{compared as compared_metrics, notes as metrics_notes};
 pub(crate) use names::{MOST as MOST_NAMES, label as name_label, notes as names_notes};
-pub(crate) use tolerances::lines as tolerance_lines;
+pub(crate) use tolerances::{
+    lines as tolerance_lines, measured as tolerance_measured, word as tolerance_word,
+};
 
 use crate::style::Style;
 use crate::table::{Column, indented, line};
@@ -132,7 +134,8 @@ fn standing(compared: &ComparedFigure) -> String {
     }
 }
 
-pub(crate) fn name(figure: Figure) -> String {
+/// What a figure is called: `p95`, `mean`, `rate`.
+pub fn name(figure: Figure) -> String {
     match figure {
         Figure::Percentile(percentile) => quantity::percentile(percentile),
         Figure::Mean => "mean".to_owned(),

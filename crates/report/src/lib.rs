@@ -15,6 +15,8 @@ mod closing;
 mod comparison;
 mod confidence;
 mod csv;
+mod history;
+mod job;
 mod json;
 mod layout;
 mod live_report;
@@ -39,8 +41,12 @@ mod samples;
 
 pub use capacity::{CapacityReport, Origin, capacity, search_page, trial_line};
 pub use closing::{checks_that_are, grade_and_reason};
-pub use comparison::{ComparedFiles, FileRun, comparison, tolerance_sentence};
+pub use comparison::{
+    ComparedFiles, FileRun, comparison, name as figure_name, tolerance_sentence, visible_sentence,
+};
 pub use csv::csv;
+pub use history::{HistoryRun, TestHistory, history_text};
+pub use job::{JobReport, Threshold, annotations, job_outputs, junit, markdown, step_summary};
 pub use json::{
     capacity_json, comparison_json, comparison_of_files_json, document, json, judgement,
     series_json, watch_json,
@@ -57,4 +63,4 @@ pub use series::{series_csv, series_text};
 pub use text::{Extent, TextOptions, bar, comparison_of_files, demonstration, text};
 pub use undecided::undecided;
 pub use watch::{watch_csv_header, watch_csv_row, watch_line, watch_line_header, watch_notes};
-pub use wording::level_text;
+pub use wording::{level_text, test_name};

@@ -99,6 +99,16 @@ fn origin(request: &Request) -> &str {
     &request.url[..Position::BeforePath]
 }
 
+/// What a test is called in a history: what is sent, and the load. How long a run is, and how many
+/// threads send, makes no other test of it.
+pub fn test_name(plan: &Plan) -> String {
+    let loads = match plan.scenarios.is_empty() {
+        true => vec![model(&plan.load, plan)],
+        false => scenarios(plan),
+    };
+    layout::harmless(&format!("{}; {}", target(plan), loads.join("; ")))
+}
+
 /// How much, in which model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10 s`.
 pub(crate) fn load(plan: &Plan) -> String {
     let mut parts = match plan.scenarios.len() {

@@ -7,17 +7,20 @@
 //! interval, and what it says. All intervals together hold at 95 %: two equal runs are called
 //! different in one case of twenty, however many figures there are.
 
+mod asked;
 mod conditions;
 mod fit;
 mod metrics;
 mod names;
 mod tolerance;
+mod visible;
 
 pub use conditions::{MachineProperty, Mismatch, mismatches};
-pub use fit::{ComparisonError, SavedRun};
+pub use fit::{ComparisonError, SavedRun, check_baseline};
 pub use metrics::{ComparedMetrics, SideMetrics};
 pub use names::{ComparedName, ComparedNames};
-pub use tolerance::{NoTolerance, Tolerance, ToleranceResult};
+pub use tolerance::{NoTolerance, Tolerance, ToleranceResult, parse_figure};
+pub use visible::{Against, VisibleChange, visible_changes};
 
 use crate::spread::is_whole;
 use loadline_record::{Distribution, Role, RunFile, Summary};
@@ -26,6 +29,7 @@ use loadline_stats::compare::{
     confidence_of_each,
 };
 use loadline_stats::least_samples;
+use std::collections::BTreeMap;
 
 /// The percentiles of response time that are compared where no others are asked for, each where
 /// every run has enough samples.
@@ -102,6 +106,8 @@ pub struct Comparison {
     pub with_failed: f64,
     /// The same by name, where both sides have names.
     pub names: ComparedNames,
+    /// The figures of some requests that rules are on, by their text.
+    pub asked: BTreeMap<String, ComparedFigure>,
     /// What the scripts of both sides counted by themselves.
     pub metrics: ComparedMetrics,
 }
@@ -126,6 +132,21 @@ impl Comparison {
         with: &[SavedRun],
         percentiles: &[f64],
     ) -> Result<Comparison, ComparisonError> {
+        Comparison::of_rules(base, with, percentiles, &[])
+    }
+
+    /// The same, with the figures by name that these rules are on. Their intervals hold together at
+    /// 95 %, apart from all others.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Comparison::of).
+    pub fn of_rules(
+        base: &[SavedRun],
+        with: &[SavedRun],
+        percentiles: &[f64],
+        rules: &[Tolerance],
+    ) -> Result<Comparison, ComparisonError> {
         fit::check(base, with)?;
         let sides = (Side::of(base)?, Side::of(with)?);
         let all: Vec<&Summary> = base
@@ -148,6 +169,7 @@ impl Comparison {
             base_failed: failed(base.iter().map(|run| run.run.summary())),
             with_failed: failed(with.iter().map(|run| run.run.summary())),
             names: ComparedNames::of(base, with),
+            asked: asked::of(base, with, rules),
             metrics: ComparedMetrics::of(
                 base.iter().map(|run| run.run.summary()),
                 with.iter().map(|run| run.run.summary()),
@@ -159,11 +181,15 @@ impl Comparison {
     /// they alternated. Pairs with a run that is missing or was cut short are left out; `None` if
     /// fewer than two are left.
     pub fn of_sides(runs: &[&Summary]) -> Option<Comparison> {
-        Comparison::of_sides_in(runs, &COMPARED_PERCENTILES)
+        Comparison::of_sides_in(runs, &COMPARED_PERCENTILES, &[])
     }
 
-    /// The same in these percentiles.
-    pub fn of_sides_in(runs: &[&Summary], percentiles: &[f64]) -> Option<Comparison> {
+    /// The same in these percentiles, and in the figures by name that these rules are on.
+    pub fn of_sides_in(
+        runs: &[&Summary],
+        percentiles: &[f64],
+        rules: &[Tolerance],
+    ) -> Option<Comparison> {
         let of = |name: &str, number: u32| {
             let is = |role: &Role| role.number == number && role.name.as_deref() == Some(name);
             let mut whole = runs.iter().filter(|run| is_whole(run));
@@ -172,19 +198,20 @@ impl Comparison {
         let numbers = 1..=runs.len() as u32;
         let pairs = numbers.filter_map(|number| Some((of("A", number)?, of("B", number)?)));
         let (base, with): (Vec<_>, Vec<_>) = pairs.unzip();
-        Comparison::of_pairs_in(&base, &with, percentiles)
+        Comparison::of_pairs_in(&base, &with, percentiles, rules)
     }
 
     /// Compares runs of B with the runs of A that they alternated with, pair by pair; what one side
     /// has more is left out. `None` if there are fewer than two pairs, or a run without a response.
     pub fn of_pairs(base: &[&Summary], with: &[&Summary]) -> Option<Comparison> {
-        Comparison::of_pairs_in(base, with, &COMPARED_PERCENTILES)
+        Comparison::of_pairs_in(base, with, &COMPARED_PERCENTILES, &[])
     }
 
     fn of_pairs_in(
         base: &[&Summary],
         with: &[&Summary],
         percentiles: &[f64],
+        rules: &[Tolerance],
     ) -> Option<Comparison> {
         let pairs = base.len().min(with.len());
         let (base, with) = (&base[..pairs], &with[..pairs]);
@@ -204,8 +231,15 @@ impl Comparison {
             base_failed: failed(base.iter().copied()),
             with_failed: failed(with.iter().copied()),
             names: ComparedNames::of_pairs(base, with),
+            asked: asked::of_pairs(base, with, rules),
             metrics: ComparedMetrics::of(base.iter().copied(), with.iter().copied()),
         })
+    }
+
+    /// A figure of all requests, if it was compared.
+    pub fn figure(&self, figure: Figure) -> Option<&ComparedFigure> {
+        let mut figures = self.figures.iter();
+        figures.find(|compared| compared.figure == figure)
     }
 
     /// How B stands to A in all: slower if any figure is, faster if some are and none is slower.
@@ -431,5 +465,7 @@ fn rates(summary: &Summary) -> Vec<f64> {
         .collect()
 }
 
+#[cfg(test)]
+mod simulations;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -28,6 +28,7 @@ mod simulated;
 mod so_far;
 mod spread;
 mod transient;
+mod trend;
 mod until;
 mod validity;
 mod warnings;
@@ -37,9 +38,10 @@ pub use check::{
     evaluate_together,
 };
 pub use comparison::{
-    COMPARED_PERCENTILES, CONFIDENCE, ComparedFigure, ComparedMetrics, ComparedName, ComparedNames,
-    Comparison, ComparisonError, Figure, MachineProperty, Mismatch, NoTolerance, SavedRun,
-    SideMetrics, Standing, Tolerance, ToleranceResult, bounds_in, mismatches,
+    Against, COMPARED_PERCENTILES, CONFIDENCE, ComparedFigure, ComparedMetrics, ComparedName,
+    ComparedNames, Comparison, ComparisonError, Figure, MachineProperty, Mismatch, NoTolerance,
+    SavedRun, SideMetrics, Standing, Tolerance, ToleranceResult, VisibleChange, bounds_in,
+    check_baseline, mismatches, parse_figure, visible_changes,
 };
 pub use confidence::{ConfidenceInterval, samples_needed};
 pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};
@@ -51,8 +53,11 @@ pub use series::{Side, checks_together, sides, whole_runs};
 pub use so_far::SoFar;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use transient::transient;
+pub use trend::{Trend, TrendChange};
 pub use until::{Goal, Impossible, precision};
 pub use validity::LATE_NS;
+
+pub use loadline_stats::compare::VISIBLE_IN;
 
 use check::evaluate_run;
 use confidence::confidence_interval;

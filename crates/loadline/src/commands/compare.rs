@@ -34,6 +34,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
         base: file_runs(&base, &base_results),
         with: file_runs(&with, &with_results),
         tolerances: tolerances(&flags.fail_on, &comparison),
+        slower_fails: flags.fail_on.contains(&FailOn::Slower),
     };
     publish(flags, &compared)?;
     let of_sides = exit(&flags.fail_on, &comparison);

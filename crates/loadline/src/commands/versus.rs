@@ -39,7 +39,7 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let (mut series, heats) = session.run_series(&base.plan, turns, reports.needs())?;
     let summaries: Vec<&Summary> = series.runs.iter().map(|run| &run.summary).collect();
     let percentiles = with_those_of(&fail_on, &COMPARED_PERCENTILES);
-    let found = Comparison::of_sides_in(&summaries, &percentiles);
+    let found = Comparison::of_sides_in(&summaries, &percentiles, &[]);
     if found.is_none() && series.trouble.is_some() {
         // If one of them can't be run at all, a report of the rest is of no use.
         return end_silently(series, Exit::Failed);

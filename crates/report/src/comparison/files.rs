@@ -29,6 +29,8 @@ pub struct ComparedFiles<'a> {
     pub with: Vec<FileRun<'a>>,
     /// What the tolerances came out as that were asked for.
     pub tolerances: Vec<ToleranceResult>,
+    /// Whether B may not be slower in any figure.
+    pub slower_fails: bool,
 }
 
 impl ComparedFiles<'_> {

@@ -4,7 +4,8 @@ use super::{name, times};
 use crate::layout;
 use crate::style::Style;
 use crate::table::{Column, indented, line, widest};
-use loadline_verdict::{CheckOutcome, ToleranceResult};
+use loadline_units as units;
+use loadline_verdict::{CheckOutcome, Figure, ToleranceResult, VISIBLE_IN, VisibleChange};
 
 /// A heading and a line for each; nothing where there are none.
 pub(crate) fn lines(results: &[ToleranceResult], style: Style, width: usize) -> Vec<String> {
@@ -28,7 +29,8 @@ pub(crate) fn lines(results: &[ToleranceResult], style: Style, width: usize) -> 
     lines
 }
 
-fn word(outcome: CheckOutcome) -> &'static str {
+/// The word for it.
+pub(crate) fn word(outcome: CheckOutcome) -> &'static str {
     match outcome {
         CheckOutcome::Undecided => "cannot tell",
         other => other.word(),
@@ -36,7 +38,7 @@ fn word(outcome: CheckOutcome) -> &'static str {
 }
 
 /// `B / A is 1.205 (1.110 – 1.312)`.
-fn measured(result: &ToleranceResult) -> String {
+pub(crate) fn measured(result: &ToleranceResult) -> String {
     let Some(ratio) = result.ratio else {
         return format!("no {} was compared", name(result.figure));
     };
@@ -78,4 +80,36 @@ fn advice(result: &ToleranceResult) -> Option<String> {
         ),
     };
     Some(format!("Whether {} holds is not known: {why}", result.text))
+}
+
+/// What a baseline's noise lets a rule see of so many runs, said before they are made.
+pub fn visible_sentence(visible: &VisibleChange, runs: u32) -> String {
+    let rule = &visible.rule;
+    let (figure, text) = (name(rule.figure()), rule.text());
+    let Some(ratio) = visible.ratio else {
+        return format!(
+            "{text}: what this baseline lets one see is not known; it takes a longer one, or \
+             repeats (--repeat 6)."
+        );
+    };
+    let share = units::share((ratio - 1.0).abs());
+    let direction = match (ratio >= 1.0, rule.figure()) {
+        (true, Figure::Rate) => "higher",
+        (true, _) => "longer",
+        (false, Figure::Rate) => "lower",
+        (false, _) => "shorter",
+    };
+    let side = match runs {
+        1 => "a run as long as this one".to_owned(),
+        runs => units::counted(runs.into(), "run"),
+    };
+    let cases = (VISIBLE_IN * 10.0).round();
+    let longer = match (ratio.ln() / rule.limit().ln()).abs() > 2.0 {
+        true => " To see less, run longer, or repeat both sides (--repeat).",
+        false => "",
+    };
+    format!(
+        "{text}: with {side} a {figure} that is {share} {direction} is visible, in {cases} of 10 \
+         cases.{longer}"
+    )
 }

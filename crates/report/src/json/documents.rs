@@ -158,5 +158,6 @@ fn files() -> Value {
         tolerances: ["p50:+10%", "rate:-5%", "p97:+1%"]
             .map(|text| text.parse::<Tolerance>().unwrap().judge(&comparison))
             .to_vec(),
+        slower_fails: false,
     })
 }

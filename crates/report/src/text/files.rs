@@ -62,6 +62,7 @@ mod tests {
             base_failed: 0.0,
             with_failed: 0.0,
             names: ComparedNames::default(),
+            asked: Default::default(),
             metrics: ComparedMetrics::default(),
         }
     }
@@ -81,6 +82,7 @@ mod tests {
             base: vec![run("a.run", None, base)],
             with: vec![run("b.run", Some(1), base), run("b.run", Some(3), with)],
             tolerances: Vec::new(),
+            slower_fails: false,
         }
     }
 

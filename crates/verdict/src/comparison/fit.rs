@@ -36,6 +36,18 @@ pub enum ComparisonError {
         /// What differs.
         difference: &'static str,
     },
+    /// The baseline of a run that had another load.
+    #[error(
+        "the baseline {} had another load ({difference}), so that this run can't be compared with \
+         it; run the same load, or keep a baseline of this one.",
+        baseline.display()
+    )]
+    OtherBaseline {
+        /// The baseline.
+        baseline: PathBuf,
+        /// What differs.
+        difference: &'static str,
+    },
     /// Both of two targets that took turns, on one side.
     #[error(
         "{} is an A/B test of two targets; `loadline report` compares them. Give repeats of one \
@@ -104,6 +116,29 @@ pub enum ComparisonError {
     },
 }
 
+/// Refuses a baseline for a run that is not made yet, of which the plan is known and how often it
+/// is repeated: what [`Comparison::of`](super::Comparison::of) would refuse when the run has been
+/// made.
+///
+/// # Errors
+///
+/// If the baseline is of another load, or can't be compared at all.
+pub fn check_baseline(base: &[SavedRun], plan: &Plan, runs: usize) -> Result<(), ComparisonError> {
+    for run in base {
+        refuse_trial(run)?;
+        refuse_other_side(&base[0], run)?;
+        refuse_empty(run)?;
+        if let Some(difference) = difference(&run.run.header().plan, plan) {
+            let baseline = run.path.clone();
+            return Err(ComparisonError::OtherBaseline {
+                baseline,
+                difference,
+            });
+        }
+    }
+    refuse_counts(base.len(), runs)
+}
+
 /// Refuses runs that don't belong together.
 pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), ComparisonError> {
     for run in base.iter().chain(with) {
@@ -113,15 +148,7 @@ pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), Comparis
         side.iter()
             .try_for_each(|run| refuse_other_side(&side[0], run))?;
     }
-    if (base.len() == 1) != (with.len() == 1) {
-        let (base, with) = (base.len(), with.len());
-        return Err(ComparisonError::OneAgainstSeveral { base, with });
-    }
-    let (fewer, more) = (base.len().min(with.len()), base.len().max(with.len()));
-    if fewer < FEWEST_RUNS && fewer < more {
-        let (base, with) = (base.len(), with.len());
-        return Err(ComparisonError::TwoAgainstMore { base, with });
-    }
+    refuse_counts(base.len(), with.len())?;
     let runs: Vec<&SavedRun> = base.iter().chain(with).collect();
     for (index, run) in runs.iter().enumerate() {
         refuse_empty(run)?;
@@ -131,6 +158,18 @@ pub(super) fn check(base: &[SavedRun], with: &[SavedRun]) -> Result<(), Comparis
         }
     }
     Ok(())
+}
+
+/// Refuses so many runs of A and of B.
+fn refuse_counts(base: usize, with: usize) -> Result<(), ComparisonError> {
+    if (base == 1) != (with == 1) {
+        return Err(ComparisonError::OneAgainstSeveral { base, with });
+    }
+    let (fewer, more) = (base.min(with), base.max(with));
+    match fewer < FEWEST_RUNS && fewer < more {
+        true => Err(ComparisonError::TwoAgainstMore { base, with }),
+        false => Ok(()),
+    }
 }
 
 fn refuse_empty(run: &SavedRun) -> Result<(), ComparisonError> {

@@ -4,7 +4,7 @@
 //! of all names hold together at 95 %, apart from those of the whole sides. Names that are URLs of
 //! one host are compared without it, as the sides may be two hosts.
 
-use super::{CONFIDENCE, ComparedFigure, Figure, SEED, SHORTEST_NS, SavedRun, compared};
+use super::{CONFIDENCE, ComparedFigure, Figure, SEED, SHORTEST_NS, SavedRun, Tolerance, compared};
 use loadline_metrics::{BITS, Key, Series, highest_of};
 use loadline_record::{RunFile, Snapshot, Summary};
 use loadline_stats::compare::{
@@ -20,7 +20,7 @@ const MOST_NAMES: usize = 50;
 /// The percentiles that are compared, where every run has enough samples.
 const PERCENTILES: [f64; 2] = [50.0, 99.0];
 /// The times of a name are known to within this share.
-const PRECISION: f64 = 0.01;
+pub(super) const PRECISION: f64 = 0.01;
 /// A percentile stands if what may lie beyond it besides is at most this share of what does.
 const MOST_BESIDES: f64 = 0.1;
 
@@ -90,13 +90,13 @@ fn summaries(runs: &[SavedRun]) -> Vec<&Summary> {
 }
 
 /// The runs of a side, and its names: as they are compared, and as they were recorded.
-struct Side<'a> {
+pub(super) struct Side<'a> {
     runs: Vec<&'a Summary>,
     names: BTreeMap<Key, &'a Key>,
 }
 
 impl<'a> Side<'a> {
-    fn of(runs: Vec<&'a Summary>) -> Side<'a> {
+    pub(super) fn of(runs: Vec<&'a Summary>) -> Side<'a> {
         let recorded = runs.iter().flat_map(|run| run.total.series.iter());
         let keys: Vec<&'a Key> = recorded
             .map(|(key, _)| key)
@@ -109,6 +109,14 @@ impl<'a> Side<'a> {
             names: names.collect(),
             runs,
         }
+    }
+
+    /// The keys, as they were recorded, of the requests that a rule looks at: by their names, or by
+    /// those without the host that all have.
+    pub(super) fn asked(&self, rule: &Tolerance) -> Vec<&'a Key> {
+        let names = self.names.iter();
+        let asked = names.filter(|(key, recorded)| rule.looks_at(key) || rule.looks_at(recorded));
+        asked.map(|(_, recorded)| *recorded).collect()
     }
 
     /// The requests of a name, of all runs.
@@ -131,13 +139,7 @@ impl<'a> Side<'a> {
     fn knows(&self, key: &Key, percentile: f64) -> bool {
         let stands = |run: &&Summary| {
             let series = run.total.series.get(key)?;
-            let value_ns = series.percentile_ns(percentile)?;
-            let (unfinished, ages) = (&run.unfinished, &run.unfinished.ages.response);
-            let older = unfinished
-                .count()
-                .saturating_sub(ages.count_up_to_ns(value_ns));
-            let beyond = (1.0 - percentile / 100.0) * series.times.len() as f64;
-            Some(older as f64 <= MOST_BESIDES * beyond)
+            Some(stands(series, run, percentile))
         };
         self.runs.iter().all(|run| stands(run).unwrap_or(false))
     }
@@ -269,9 +271,27 @@ fn failed(series: &Series) -> f64 {
     series.failed as f64 / series.ended().max(1) as f64
 }
 
+/// Whether a percentile of these requests of a run stands, were all that had no response at its end
+/// among them.
+pub(super) fn stands(series: &Series, run: &Summary, percentile: f64) -> bool {
+    let Some(value_ns) = series.percentile_ns(percentile) else {
+        return false;
+    };
+    let (unfinished, ages) = (&run.unfinished, &run.unfinished.ages.response);
+    let older = unfinished
+        .count()
+        .saturating_sub(ages.count_up_to_ns(value_ns));
+    let beyond = (1.0 - percentile / 100.0) * series.times.len() as f64;
+    older as f64 <= MOST_BESIDES * beyond
+}
+
 /// The figure of a name in one run: nanoseconds, or answers a second.
 fn value(run: &Summary, key: &Key, figure: Figure) -> Option<f64> {
-    let series = run.total.series.get(key)?;
+    value_of(run.total.series.get(key)?, run, figure)
+}
+
+/// The figure of these requests of a run.
+pub(super) fn value_of(series: &Series, run: &Summary, figure: Figure) -> Option<f64> {
     match figure {
         Figure::Percentile(percentile) => series.percentile_ns(percentile).map(|ns| ns as f64),
         Figure::Mean => series.mean_ns(),
@@ -284,13 +304,13 @@ fn value(run: &Summary, key: &Key, figure: Figure) -> Option<f64> {
 }
 
 /// The seconds of a single run.
-struct Seconds {
+pub(super) struct Seconds {
     intervals: Vec<Snapshot>,
     drain: Option<Snapshot>,
 }
 
 impl Seconds {
-    fn of(run: &RunFile) -> Seconds {
+    pub(super) fn of(run: &RunFile) -> Seconds {
         Seconds {
             intervals: run.snapshots().collect(),
             drain: run.drain(),
@@ -308,20 +328,20 @@ impl Seconds {
     ) -> Option<Ratio> {
         match figure {
             Figure::Percentile(p) => {
-                let sides = (self.stretches(key), with.stretches(with_key));
+                let sides = (self.stretches(&[key]), with.stretches(&[with_key]));
                 compare_quantiles(&sides.0, &sides.1, p / 100.0, confidence, SEED)
             }
             Figure::Rate => {
-                let sides = (self.rates(key), with.rates(with_key));
+                let sides = (self.rates(&[key]), with.rates(&[with_key]));
                 compare_means(&sides.0, &sides.1, confidence, SEED)
             }
             Figure::Mean | Figure::Max => None,
         }
     }
 
-    /// The response times of a name second by second, those of the drain in the last one.
-    fn stretches(&self, key: &Key) -> Stretches {
-        let of = |second: &Snapshot| second.series.get(key).cloned().unwrap_or_default();
+    /// The response times of these names second by second, those of the drain in the last one.
+    pub(super) fn stretches(&self, keys: &[&Key]) -> Stretches {
+        let of = |second: &Snapshot| together(second, keys);
         let mut seconds: Vec<Series> = self.intervals.iter().map(of).collect();
         if let (Some(last), Some(drain)) = (seconds.last_mut(), &self.drain) {
             last.merge(&of(drain));
@@ -335,18 +355,29 @@ impl Seconds {
         Stretches::of(seconds.iter().map(steps))
     }
 
-    /// Answers a second of a name, second by second.
-    fn rates(&self, key: &Key) -> Vec<f64> {
+    /// Answers a second of these names, second by second.
+    pub(super) fn rates(&self, keys: &[&Key]) -> Vec<f64> {
         let length_ns = |second: &Snapshot| second.end_ns.saturating_sub(second.start_ns);
         let whole = self
             .intervals
             .iter()
             .filter(|second| length_ns(second) >= SHORTEST_NS);
-        let completed = |second: &Snapshot| second.series.get(key).map_or(0, |one| one.completed);
+        let completed = |second: &Snapshot| {
+            let each = keys.iter().filter_map(|key| second.series.get(key));
+            each.map(|one| one.completed).sum::<u64>()
+        };
         whole
             .map(|second| completed(second) as f64 * 1e9 / length_ns(second) as f64)
             .collect()
     }
+}
+
+/// The requests of these names.
+pub(super) fn together(recorded: &Snapshot, keys: &[&Key]) -> Series {
+    let mut sum = Series::default();
+    let each = keys.iter().filter_map(|key| recorded.series.get(key));
+    each.for_each(|one| sum.merge(one));
+    sum
 }
 
 /// Scheme and host of a name that is a URL, which may have its method before it.

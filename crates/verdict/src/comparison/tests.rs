@@ -355,3 +355,110 @@ fn what_a_run_waited_for_behind_its_window_is_compared_too() {
     let p99 = found.figures.iter().find(is_p99).unwrap();
     assert!(p99.with > 1e9 && p99.ratio.ratio > 50.0, "{p99:?}");
 }
+
+/// As [`recorded`], with two names: half of the requests are `login`, and take this many times as
+/// long.
+fn named(seed: u64, login_ns: f64, seconds: u64) -> SavedRun {
+    use loadline_metrics::{Key, RequestOutcome, SeriesRecorder, SeriesTable};
+    let mut table = SeriesTable::new(2);
+    let ids = ["login", "page"].map(|name| table.intern(&Key::new(name).unwrap()));
+    let mut series = SeriesRecorder::new(table);
+    let mut dice = Dice(seed);
+    let plan = plan(400, 50);
+    let started_at = SystemTime::UNIX_EPOCH + Duration::from_secs(seed);
+    let header = Header::new(&plan, environment(), started_at);
+    let path = format!("{seed}.run");
+    let mut writer = RunWriter::new(Path::new(&path), Vec::new(), &header).unwrap();
+    let mut summary = Summary::new(header);
+    let answered = RequestOutcome::Answered { status: 200 };
+    for index in 0..seconds {
+        let mut interval = second(index, &mut dice, 5e6, 400);
+        for _ in 0..200 {
+            series.record(ids[0], answered, dice.wait_ns(login_ns), true);
+            series.record(ids[1], answered, dice.wait_ns(5e6), true);
+        }
+        interval.series = series.take();
+        writer.interval(&interval).unwrap();
+        summary.observe(&interval);
+    }
+    summary.finish(Ended::Duration, Unfinished::default());
+    let bytes = writer.finish(&summary).unwrap();
+    SavedRun {
+        run: RunFile::parse(Path::new(&path), bytes.as_slice()).unwrap(),
+        path: path.into(),
+        number: None,
+    }
+}
+
+#[test]
+fn a_rule_by_name_looks_at_the_requests_of_this_name_alone() {
+    let rules = [
+        "p95{name:login}:+50%",
+        "p95{name:page}:+50%",
+        "rate{name:login}:-20%",
+        "p95{name:nobody}:+50%",
+        "mean{name:login}:+50%",
+    ];
+    let rules = rules.map(|text| text.parse::<Tolerance>().unwrap());
+    let sides = ([named(1, 5e6, 8)], [named(2, 15e6, 8)]);
+    let found = Comparison::of_rules(&sides.0, &sides.1, &[50.0], &rules).unwrap();
+    let outcomes = rules.each_ref().map(|rule| rule.judge(&found).outcome);
+    use crate::CheckOutcome::{Failed, Passed, Undecided};
+    assert_eq!(outcomes, [Failed, Passed, Passed, Undecided, Undecided]);
+    let repeats = |seeds: [u64; 3], login_ns| seeds.map(|seed| named(seed, login_ns, 2));
+    let sides = (repeats([1, 2, 3], 5e6), repeats([4, 5, 6], 15e6));
+    let found = Comparison::of_rules(&sides.0, &sides.1, &[50.0], &rules).unwrap();
+    assert_eq!(rules[0].judge(&found).outcome, Failed);
+    let summaries = |runs: &[SavedRun]| -> Vec<Summary> {
+        runs.iter()
+            .map(|saved| saved.run.summary().clone())
+            .collect()
+    };
+    let (base, with) = (summaries(&sides.0), summaries(&sides.1));
+    let refs = (
+        base.iter().collect::<Vec<_>>(),
+        with.iter().collect::<Vec<_>>(),
+    );
+    let found = Comparison::of_pairs_in(&refs.0, &refs.1, &[50.0], &rules).unwrap();
+    assert_eq!(rules[0].judge(&found).outcome, Failed);
+}
+
+#[test]
+fn a_baseline_of_another_load_is_refused_before_the_run() {
+    let base = [run(1, 5.0)];
+    let plan_of = |per_second| plan(per_second, 50);
+    assert_eq!(check_baseline(&base, &plan_of(400), 1), Ok(()));
+    let other = check_baseline(&base, &plan_of(500), 1).unwrap_err();
+    assert!(
+        matches!(other, ComparisonError::OtherBaseline { .. }),
+        "{other}"
+    );
+    let several = check_baseline(&base, &plan_of(400), 5).unwrap_err();
+    assert!(matches!(
+        several,
+        ComparisonError::OneAgainstSeveral { base: 1, with: 5 }
+    ));
+}
+
+#[test]
+fn what_is_visible_is_said_of_each_rule_and_more_is_with_longer_runs() {
+    let base = [run(1, 5.0)];
+    let rules = ["p95:+10%", "rate:-5%", "mean:+10%"];
+    let rules = rules.map(|text| text.parse::<Tolerance>().unwrap());
+    let of = |seconds: u64| {
+        let against = Against {
+            runs: 1,
+            length_ns: Some(seconds * SECOND),
+        };
+        let found = visible_changes(&base, &[95.0], &rules, against);
+        found
+            .iter()
+            .map(|visible| visible.ratio)
+            .collect::<Vec<_>>()
+    };
+    let (short, long) = (of(10), of(1_000));
+    let p95 = (short[0].unwrap(), long[0].unwrap());
+    assert!(1.1 < p95.1 && p95.1 < p95.0 && p95.0 < 1.5, "{p95:?}");
+    assert!((0.9..=0.95).contains(&short[1].unwrap()), "{short:?}");
+    assert_eq!(short[2], None);
+}

@@ -1,4 +1,5 @@
-//! How far a figure of B may lie from that of A: `p95:+10%`, `rate:-5%`.
+//! How far a figure of B may lie from that of A: `p95:+10%`, `rate:-5%`, or that of the requests of
+//! one name, `p95{name:login}:+10%`.
 //!
 //! A tolerance fails only where the figure has changed by more for certain: the whole interval of
 //! B / A lies beyond it. It is kept only where the whole interval lies within it. Between the two
@@ -6,6 +7,8 @@
 
 use super::{Comparison, Figure};
 use crate::CheckOutcome;
+use loadline_metrics::Key;
+use loadline_plan::Check;
 use loadline_stats::compare::Ratio;
 use std::str::FromStr;
 use thiserror::Error;
@@ -15,6 +18,8 @@ use thiserror::Error;
 pub struct Tolerance {
     text: String,
     figure: Figure,
+    /// Which requests are looked at, where it is not all of them. Nothing else of the check is.
+    part: Option<Box<Check>>,
     /// The largest, or the smallest, B / A that is allowed.
     limit: f64,
     is_upper: bool,
@@ -40,23 +45,56 @@ pub struct ToleranceResult {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{0}` is no rule. Write `slower`, or a figure with what it may change by: `p95:+10%` (or \
-     another percentile, mean, max), `rate:-5%`."
+     another percentile, mean, max), `rate:-5%`, `p95{{name:login}}:+10%`."
 )]
 pub struct NoTolerance(String);
 
 impl Tolerance {
-    /// The percentile that it is on, if it is on one.
+    /// The percentile of all requests that it is on, if it is on one.
     pub fn percentile(&self) -> Option<f64> {
         match self.figure {
-            Figure::Percentile(percentile) => Some(percentile),
+            Figure::Percentile(percentile) if self.part.is_none() => Some(percentile),
             _ => None,
         }
     }
 
+    /// The rule as typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The figure that it is on.
+    pub fn figure(&self) -> Figure {
+        self.figure
+    }
+
+    /// The largest, or the smallest, B / A that is allowed.
+    pub fn limit(&self) -> f64 {
+        self.limit
+    }
+
+    /// Whether B / A may not be larger; else it may not be smaller.
+    pub fn is_upper(&self) -> bool {
+        self.is_upper
+    }
+
+    /// Whether it looks at some requests only.
+    pub fn is_of_part(&self) -> bool {
+        self.part.is_some()
+    }
+
+    /// Whether it looks at the requests of this key.
+    pub(super) fn looks_at(&self, key: &Key) -> bool {
+        let part = self.part.as_ref();
+        part.is_none_or(|part| part.looks_at(key.name(), key.tags()))
+    }
+
     /// What a comparison says of it.
     pub fn judge(&self, comparison: &Comparison) -> ToleranceResult {
-        let mut figures = comparison.figures.iter();
-        let compared = figures.find(|compared| compared.figure == self.figure);
+        let compared = match self.part {
+            None => comparison.figure(self.figure),
+            Some(_) => comparison.asked.get(&self.text),
+        };
         let ratio = compared.map(|compared| compared.ratio);
         ToleranceResult {
             text: self.text.clone(),
@@ -85,11 +123,16 @@ impl FromStr for Tolerance {
 
     fn from_str(text: &str) -> Result<Tolerance, NoTolerance> {
         let parsed = || {
-            let (figure, change) = text.split_once(':')?;
+            let (of, change) = text.rsplit_once(':')?;
             let (is_upper, share) = share(change.trim())?;
+            let (figure, part) = match of.split_once('{') {
+                None => (of, None),
+                Some((figure, part)) => (figure, Some(Box::new(part_named(part)?))),
+            };
             Some(Tolerance {
                 text: text.to_owned(),
-                figure: figure_named(figure.trim())?,
+                figure: parse_figure(figure.trim())?,
+                part,
                 limit: if is_upper { 1.0 + share } else { 1.0 - share },
                 is_upper,
             })
@@ -107,7 +150,8 @@ fn share(change: &str) -> Option<(bool, f64)> {
     (percent.is_finite() && is_possible).then_some((is_upper, percent / 100.0))
 }
 
-fn figure_named(name: &str) -> Option<Figure> {
+/// The figure of this name: `p95`, `mean`, `max`, `rate`.
+pub fn parse_figure(name: &str) -> Option<Figure> {
     match name {
         "rate" => Some(Figure::Rate),
         "mean" => Some(Figure::Mean),
@@ -118,6 +162,12 @@ fn figure_named(name: &str) -> Option<Figure> {
             is_one.then_some(Figure::Percentile(percentile))
         }
     }
+}
+
+/// The requests of a part, which is written as that of a check: this is what follows its brace.
+fn part_named(text: &str) -> Option<Check> {
+    let check: Check = format!("p99{{{}<1s", text.trim()).parse().ok()?;
+    check.is_of_part().then_some(check)
 }
 
 #[cfg(test)]
@@ -172,11 +222,18 @@ mod tests {
             "p95:--5%",
             "rate:+inf%",
             "p95:+-1%",
+            "p95{:+1%",
+            "p95{}:+1%",
+            "p95{name:a:+1%",
         ] {
             assert!(text.parse::<Tolerance>().is_err(), "{text}");
         }
         assert_eq!(tolerance("p99.9:+2.5%").percentile(), Some(99.9));
         assert_eq!(tolerance("rate:-5%").percentile(), None);
+        let named = tolerance("p95{name:a:b}:+10%");
+        assert_eq!(named.percentile(), None);
+        assert!(named.is_of_part() && named.looks_at(&Key::new("a:b").unwrap()));
+        assert!(!named.looks_at(&Key::new("a").unwrap()));
     }
 
     /// A run of some seconds with this mean of its response times.
