@@ -119,7 +119,7 @@ demo: compiler
 # The program that is shipped is linked by one core: the other one compiles the tests meanwhile.
 test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
-	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3
+	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	@$(MAKE) --no-print-directory -j2 build compiled-tests
 	$(if $(HTML),npm --prefix web test --silent)
@@ -143,7 +143,7 @@ python-tests:
 
 soak: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
-	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3
+	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl
 	@scripts/need go=golang-go mvn=maven javac=default-jdk-headless psql=postgresql || \
 		echo "The studies of real services go on without them."
 	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --release $(FEATURES)

@@ -50,7 +50,7 @@ fn a_tolerance_that_is_exceeded_for_certain_fails_and_what_is_not_known_is_said(
     assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);
     assert!(kept.stdout.contains("p50:-50%"), "{}", kept.stdout);
     let unknown = compared(&["--fail-on", "mean:+10%"]);
-    assert_eq!(unknown.code, Some(3), "{}", unknown.stdout);
+    assert_eq!(unknown.code, Some(4), "{}", unknown.stdout);
     assert!(
         unknown
             .stderr

@@ -9,6 +9,8 @@
 mod ab;
 /// The search for the load line, against a server of known capacity.
 mod capacity;
+/// What a pipeline is told, and the workflow files of the guide.
+mod ci;
 /// Saved runs compared.
 mod compare;
 /// The ways to a server: TLS, Unix sockets, other addresses, none at all.
@@ -60,6 +62,8 @@ mod parsers;
 mod processes;
 /// Through proxies.
 mod proxies;
+/// A run that is compared with a baseline and kept in a history.
+mod regressions;
 /// Runs made again and again, and what differs among them.
 mod repeats;
 /// What the other modules share: running the command, and servers.

@@ -481,7 +481,7 @@ fn what_has_no_tables_is_refused_before_anything_is_sent() {
     assert_eq!(said.code, Some(2), "{}", said.stderr);
     assert!(
         said.stderr
-            .contains("a comparison is printed as text or json"),
+            .contains("a comparison is printed as text, json, junit"),
         "{}",
         said.stderr
     );

@@ -120,7 +120,8 @@ impl<'a> Grounds<'a> {
 
     fn why(&self, exit: Exit) -> Option<String> {
         match exit {
-            Exit::Good | Exit::Of(_) => None,
+            // The rules that a comparison can't decide are told one by one.
+            Exit::Good | Exit::CannotTell | Exit::Of(_) => None,
             Exit::Interrupted => {
                 Some("interrupted; the report covers what was measured until then.".to_owned())
             }

@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod history;
 pub(crate) mod k6;
 pub(crate) mod locust;
 pub(crate) mod man;

@@ -22,6 +22,8 @@ pub(crate) enum Exit {
     Interrupted,
     /// Done, no check broken, but one that the measurement can't decide.
     NotKnown,
+    /// Done, and all that was checked is good, but a comparison can't tell whether a rule holds.
+    CannotTell,
     /// The code that the tool would return whose command line was used.
     Of(u8),
 }
@@ -30,10 +32,24 @@ impl Exit {
     /// How much worse than good it is, to tell the worst of several.
     pub(crate) fn severity(self) -> u8 {
         match self {
-            // A broken check says more than an undecided one.
-            Exit::NotKnown => 1,
-            Exit::CheckFailed => 2,
-            other => other.code().saturating_mul(2),
+            // A broken check says more than an undecided one, and a check more than a comparison.
+            Exit::CannotTell => 1,
+            Exit::NotKnown => 2,
+            Exit::CheckFailed => 3,
+            other => other.code().saturating_mul(3),
+        }
+    }
+
+    /// It in a word or two, for a history.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Exit::Good => "passed",
+            Exit::CheckFailed => "failed",
+            Exit::NotKnown => "undecided",
+            Exit::CannotTell => "cannot tell",
+            Exit::Invalid => "invalid",
+            Exit::Interrupted => "interrupted",
+            Exit::Failed | Exit::Of(_) => "error",
         }
     }
 
@@ -44,6 +60,7 @@ impl Exit {
             Exit::CheckFailed => 1,
             Exit::Failed => 2,
             Exit::Invalid | Exit::NotKnown => 3,
+            Exit::CannotTell => 4,
             Exit::Interrupted => 130,
             Exit::Of(code) => code,
         }

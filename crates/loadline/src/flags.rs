@@ -12,6 +12,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 mod foreign;
 mod help;
+pub(crate) mod history;
 mod late_command;
 pub(crate) mod man;
 mod refusal;
@@ -31,7 +32,8 @@ use std::ffi::OsString;
 
 /// How the command ends.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 success, 1 a check failed, 2 usage or run \
-    error, 3 the result is invalid or can't decide a check, 130 interrupted.";
+    error, 3 the result is invalid or can't decide a check, 4 a comparison can't tell, 130 \
+    interrupted.";
 
 /// The whole command line. Without a subcommand, it is a run.
 #[derive(Debug, Parser)]
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     Report(report::ReportFlags),
     /// Compare saved runs statistically: is B slower than A?
     Compare(compare::CompareFlags),
+    /// Show how a test went from run to run, and since when it is slower.
+    History(history::HistoryFlags),
     /// A/B test two targets in alternating runs: is B slower than A?
     Versus(Box<versus::VersusFlags>),
     /// Run many tests, of Loadline and other load testers, from one file into one table.
@@ -140,7 +144,8 @@ fn read(words: &[OsString]) -> Result<Line, clap::Error> {
 
 /// All declarations, for the manual and the completions.
 pub(crate) fn command() -> clap::Command {
-    Line::command().mut_subcommand("capacity", capacity::adapt)
+    let line = Line::command().mut_subcommand("capacity", capacity::adapt);
+    line.mut_subcommand("versus", versus::adapt)
 }
 
 /// Flags that a plan file can give: those of a run, and what may stand with them.
@@ -173,6 +178,10 @@ impl Planned for capacity::CapacityFlags {
 impl Planned for versus::VersusFlags {
     fn run(&mut self) -> &mut run::RunFlags {
         &mut self.run
+    }
+
+    fn adapt(command: clap::Command) -> clap::Command {
+        versus::adapt(command)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A run as the command was asked for it.
 
+use crate::flags::run::baseline::BaselineFlags;
 use crate::flags::run::judgement::Trust;
 use crate::publish::Reports;
 use crate::session::Session;
@@ -17,6 +18,8 @@ pub(crate) struct Invocation {
     pub(crate) session: Session,
     /// The reports of the result.
     pub(crate) reports: Reports,
+    /// What it is compared with, and where it is kept.
+    pub(crate) regressions: BaselineFlags,
     /// Which results the exit code accepts.
     pub(crate) trust: Trust,
 }

@@ -1,11 +1,13 @@
 //! The `loadline` command: arguments in, plan out, run, report, exit code.
 
+mod against;
 mod closing;
 mod commands;
 mod dialect;
 mod exit;
 mod flags;
 mod floor;
+mod github;
 mod interrupt;
 mod invocation;
 mod keys;
@@ -69,6 +71,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         )?),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
+        Command::History(flags) => commands::history::run(&flags),
         Command::Versus(flags) => commands::versus::run(*flags),
         Command::Study(flags) => commands::study::run(&flags),
         Command::Serve(flags) => commands::serve::run(&flags),

@@ -26,6 +26,12 @@ pub(crate) enum Format {
     Html,
     /// A database, which only a file can be.
     Sqlite,
+    /// Cases in XML, for the job of a pipeline.
+    Junit,
+    /// Markdown, for the comment on a pull request.
+    Markdown,
+    /// What the runner of GitHub Actions reads, where it wants it.
+    Github,
 }
 
 /// Where a report goes.
@@ -35,6 +41,8 @@ pub(crate) enum Sink {
     Stdout,
     /// This file, replaced if it is there.
     File(PathBuf),
+    /// Where the runner of GitHub Actions wants it.
+    Runner,
 }
 
 /// Whether what is printed has colours.
@@ -53,13 +61,19 @@ pub(crate) enum Color {
 pub(crate) enum NoOutput {
     /// There is no such format, or no file behind it.
     #[error(
-        "`{0}` is not an output. Write text, json, csv, html or sqlite, and =FILE behind it to \
-         write a file."
+        "`{0}` is not an output. Write text, json, csv, html, sqlite, junit, markdown or github, \
+         and =FILE behind it to write a file."
     )]
     Unknown(String),
     /// A database on stdout.
     #[error("`{0}` needs a file: write sqlite=FILE.")]
     NoFile(String),
+    /// A file where there is none to choose.
+    #[error(
+        "`{0}`: github goes where the runner of GitHub Actions wants it; write github, or \
+         markdown=FILE."
+    )]
+    NoChoice(String),
 }
 
 impl Output {
@@ -73,7 +87,7 @@ impl Output {
     pub(crate) fn file(&self) -> Option<&Path> {
         match &self.to {
             Sink::File(path) => Some(path),
-            Sink::Stdout => None,
+            Sink::Stdout | Sink::Runner => None,
         }
     }
 }
@@ -95,6 +109,15 @@ impl FromStr for Output {
             "html" => Format::Html,
             "sqlite" if to == Sink::Stdout => return Err(NoOutput::NoFile(text.to_owned())),
             "sqlite" => Format::Sqlite,
+            "junit" => Format::Junit,
+            "markdown" => Format::Markdown,
+            "github" if text == "github" => {
+                return Ok(Self {
+                    format: Format::Github,
+                    to: Sink::Runner,
+                });
+            }
+            "github" => return Err(NoOutput::NoChoice(text.to_owned())),
             _ => return Err(NoOutput::Unknown(text.to_owned())),
         };
         Ok(Self { format, to })
@@ -114,6 +137,9 @@ mod tests {
             ("csv=a=b.csv", Format::Csv, file("a=b.csv")),
             ("html=a.html", Format::Html, file("a.html")),
             ("sqlite=a.db", Format::Sqlite, file("a.db")),
+            ("junit=a.xml", Format::Junit, file("a.xml")),
+            ("markdown", Format::Markdown, Sink::Stdout),
+            ("github", Format::Github, Sink::Runner),
         ] {
             assert_eq!(text.parse(), Ok(Output { format, to }), "{text}");
         }
@@ -121,6 +147,13 @@ mod tests {
             assert_eq!(
                 text.parse::<Output>(),
                 Err(NoOutput::Unknown(text.to_owned())),
+                "{text}"
+            );
+        }
+        for text in ["github=a", "github=-"] {
+            assert_eq!(
+                text.parse::<Output>(),
+                Err(NoOutput::NoChoice(text.to_owned())),
                 "{text}"
             );
         }

@@ -1,5 +1,6 @@
 //! Reports, each to where it was asked for.
 
+use crate::github::Runner;
 use crate::live::{draws, speaks_utf8};
 use crate::output::{Color, Format, Output, Sink};
 use crate::session::Needs;
@@ -7,10 +8,10 @@ use anyhow::{Context, Result};
 use loadline_export::sqlite;
 use loadline_page::{AddedTables, FileChart, Heat, Page};
 use loadline_plot::FileFormat;
-use loadline_report::{CapacityReport, Extent, TextOptions};
+use loadline_report::{CapacityReport, ComparedFiles, Extent, JobReport, TextOptions};
 use loadline_runner::Prints;
 use loadline_runner::preflight::{Reserved, refuse_overwriting, write_whole};
-use loadline_verdict::RunResult;
+use loadline_verdict::{Grade, RunResult};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub(crate) struct Reports {
     pub(crate) style: Style,
     /// Tables that are added to the page of a run.
     pub(crate) tables: Option<AddedTables>,
+    /// The worst grade of a run that is accepted.
+    pub(crate) worst_accepted: Grade,
 }
 
 /// How text reports look.
@@ -52,6 +55,7 @@ impl Reports {
         for output in &self.outputs {
             check_replaceable(output)?;
         }
+        prepare_runner(&self.outputs)?;
         for path in self.outputs.iter().filter_map(Output::file) {
             // A named pipe must be opened only once: its reader takes our closing it for the end.
             let is_pipe = path.metadata().is_ok_and(|file| file.file_type().is_fifo());
@@ -88,11 +92,21 @@ impl Reports {
     }
 
     /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty.
+    /// How the run stands to a baseline is said in text, and to a job.
     /// One that can't be written does not keep the others from being.
-    pub(crate) fn publish(&self, run: &RunResult, heat: &Heat) -> Result<()> {
+    pub(crate) fn publish(
+        &self,
+        run: &RunResult,
+        heat: &Heat,
+        compared: Option<&ComparedFiles<'_>>,
+    ) -> Result<()> {
+        let job = self.job(slice::from_ref(run), compared);
         write_each(&self.outputs, |output| {
             let text = match output.format {
-                Format::Text => loadline_report::text(run, &options(&self.style, &output.to)),
+                Format::Text => {
+                    let options = options(&self.style, &output.to);
+                    loadline_report::text(run, &options) + &beside(compared, &options)
+                }
                 Format::Json => format!("{:#}\n", loadline_report::json(run)),
                 Format::Csv => loadline_report::csv(&run.summary),
                 Format::Html => {
@@ -101,6 +115,7 @@ impl Reports {
                     loadline_page::html(&Page::Run(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(slice::from_ref(run))?),
+                format => return tell_job(format, &job),
             };
             Ok(text.into_bytes())
         })
@@ -108,11 +123,18 @@ impl Reports {
 
     /// As [`publish`](Self::publish), of all runs of a series, each with its response times over
     /// time.
-    pub(crate) fn publish_series(&self, series: &[RunResult], heats: &[Heat]) -> Result<()> {
+    pub(crate) fn publish_series(
+        &self,
+        series: &[RunResult],
+        heats: &[Heat],
+        compared: Option<&ComparedFiles<'_>>,
+    ) -> Result<()> {
+        let job = self.job(series, compared);
         write_each(&self.outputs, |output| {
             let text = match output.format {
                 Format::Text => {
-                    loadline_report::series_text(series, &options(&self.style, &output.to))
+                    let options = options(&self.style, &output.to);
+                    loadline_report::series_text(series, &options) + &beside(compared, &options)
                 }
                 Format::Json => format!("{:#}\n", loadline_report::series_json(series)),
                 Format::Csv => loadline_report::series_csv(series),
@@ -121,9 +143,23 @@ impl Reports {
                     loadline_page::html(&Page::Series(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(series)?),
+                format => return tell_job(format, &job),
             };
             Ok(text.into_bytes())
         })
+    }
+
+    fn job<'a>(
+        &self,
+        runs: &'a [RunResult],
+        compared: Option<&'a ComparedFiles<'a>>,
+    ) -> JobReport<'a> {
+        JobReport {
+            runs,
+            compared,
+            thresholds: &[],
+            worst_accepted: self.worst_accepted,
+        }
     }
 
     /// As [`publish`](Self::publish), of a search. It has no rows or tables of its own, and is
@@ -138,12 +174,41 @@ impl Reports {
                     let page = loadline_report::search_page(report);
                     loadline_page::html(&Page::Search(Box::new(page)))?
                 }
-                Format::Json | Format::Csv | Format::Sqlite => {
+                _ => {
                     format!("{:#}\n", loadline_report::capacity_json(report))
                 }
             };
             Ok(text.into_bytes())
         })
+    }
+}
+
+/// How a run stands to its baseline, below its report.
+fn beside(compared: Option<&ComparedFiles<'_>>, options: &TextOptions) -> String {
+    compared.map_or_else(String::new, |compared| {
+        let text = loadline_report::comparison_of_files(compared, options);
+        format!("\nCompared with the baseline (A)\n\n{text}")
+    })
+}
+
+/// Checks that the runner of GitHub Actions can be told, where it is to be.
+///
+/// # Errors
+/// If there is none, or its files can't be written.
+pub(crate) fn prepare_runner(outputs: &[Output]) -> Result<()> {
+    match outputs.iter().any(|output| output.to == Sink::Runner) {
+        true => Runner::of_this_step()?.prepare(),
+        false => Ok(()),
+    }
+}
+
+/// What a job is told in this format. Where the runner of GitHub Actions is told it, nothing is
+/// left to be written.
+pub(crate) fn tell_job(format: Format, report: &JobReport<'_>) -> Result<Vec<u8>> {
+    match format {
+        Format::Github => Runner::of_this_step()?.tell(report).map(|()| Vec::new()),
+        Format::Junit => Ok(loadline_report::junit(report).into_bytes()),
+        _ => Ok(loadline_report::markdown(report).into_bytes()),
     }
 }
 
@@ -162,6 +227,7 @@ fn write(output: &Output, report: &[u8]) -> Result<()> {
     match &output.to {
         Sink::Stdout => print_bytes(report),
         Sink::File(path) => write_file(path, report),
+        Sink::Runner => Ok(()),
     }
 }
 
@@ -263,6 +329,7 @@ mod tests {
             let outputs = outputs.iter().map(|text| text.parse().expect("an output"));
             let reports = Reports {
                 tables: None,
+                worst_accepted: Grade::Suspect,
                 outputs: outputs.collect(),
                 style: Style {
                     color: Color::Never,

@@ -172,6 +172,7 @@ fn resolve_alone(
         },
         reports: Reports {
             tables: None,
+            worst_accepted: flags.judgement.trust.worst_accepted(),
             outputs,
             style: Style {
                 color: output.report.color,
@@ -180,6 +181,7 @@ fn resolve_alone(
                 saved,
             },
         },
+        regressions: flags.regressions,
         trust: flags.judgement.trust,
     })
 }

@@ -14,11 +14,14 @@ pub struct Natives {
     pub save: fn(PathBuf) -> Box<dyn Observer>,
     /// Writes the HTML report of the run to a file.
     pub page: fn(PathBuf) -> PageOutput,
-    /// Judges the validity of the result, with reasons.
+    /// Writes k6's thresholds and the validity of the run to a file, as JUnit XML.
+    pub junit: fn(PathBuf) -> PageOutput,
+    /// Says whether the result can be believed, and why not.
     pub judge: fn(&End<'_>) -> Vec<Said>,
 }
 
-/// The HTML report of a run: written when its load ends, and again with k6's own results.
+/// The HTML report of a run, or its JUnit XML: written when its load ends, and again with k6's own
+/// results.
 pub struct PageOutput {
     /// The observer that writes it at the end of the load.
     pub observer: Box<dyn Observer>,

@@ -2,7 +2,7 @@
 
 use super::command::Asked;
 use super::conduct::Ran;
-use super::natives::{Conclude, Natives};
+use super::natives::{Conclude, Natives, PageOutput};
 use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
 use super::test::Test;
 use super::version::K6;
@@ -54,6 +54,8 @@ enum Kind {
     Saved,
     /// The HTML report.
     Page,
+    /// Thresholds and the validity as JUnit XML.
+    Junit,
 }
 
 impl Native {
@@ -148,13 +150,14 @@ impl Report {
         let directory = &asked.surroundings.place.directory;
         let refused = |text: String| Err(Refused::new(FAILED, text));
         match name {
-            "loadline" | "html" if argument.is_empty() => {
+            "loadline" | "html" | "junit" if argument.is_empty() => {
                 return refused(format!(
                     "the output '{name}' needs a file, as in {name}=FILE"
                 ));
             }
             "loadline" => self.natives.push(Native::new(Kind::Saved, argument, asked)),
             "html" => self.natives.push(Native::new(Kind::Page, argument, asked)),
+            "junit" => self.natives.push(Native::new(Kind::Junit, argument, asked)),
             "web-dashboard" => return self.add_dashboard(asked, argument),
             "json" => {
                 let named = (!matches!(argument, "" | "-")).then_some(argument);
@@ -188,7 +191,8 @@ impl Report {
             }
             _ => {
                 return refused(format!(
-                    "invalid output type '{name}', available types are: csv, html, json, loadline"
+                    "invalid output type '{name}', available types are: csv, html, json, junit, \
+                     loadline"
                 ));
             }
         }
@@ -245,16 +249,19 @@ impl Report {
     pub(super) fn observers(&self, natives: Natives) -> Vec<Box<dyn Observer>> {
         let made = self.natives.iter().map(|native| match native.kind {
             Kind::Saved => (natives.save)(native.path.clone()),
-            Kind::Page => {
-                let page = (natives.page)(native.path.clone());
-                self.pages.borrow_mut().push(page.conclude);
-                page.observer
-            }
+            Kind::Page => self.concluded((natives.page)(native.path.clone())),
+            Kind::Junit => self.concluded((natives.junit)(native.path.clone())),
         });
         made.collect()
     }
 
-    /// Writes the samples of users.
+    /// What observes the run for an output that is written again when k6's own results are known.
+    fn concluded(&self, output: PageOutput) -> Box<dyn Observer> {
+        self.pages.borrow_mut().push(output.conclude);
+        output.observer
+    }
+
+    /// Takes what users recorded.
     pub(super) fn take(&self, portion: &Portion) {
         let mut writers = self.writers.borrow_mut();
         writers.iter_mut().for_each(|writer| writer.take(portion));

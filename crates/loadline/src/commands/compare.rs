@@ -2,14 +2,14 @@
 
 use crate::closing::{Grounds, tell};
 use crate::exit::Exit;
-use crate::flags::compare::{CompareFlags, FailOn, with_those_of};
+use crate::flags::compare::{CompareFlags, FailOn, rules_of, with_those_of};
 use crate::flags::run::judgement::Trust;
 use crate::output::{Format, Output, Sink};
-use crate::publish::{Style, options, write_each};
+use crate::publish::{Style, options, prepare_runner, tell_job, write_each};
 use anyhow::Result;
 use loadline_record::RunFile;
 use loadline_report::{
-    ComparedFiles, Extent, FileRun, comparison_of_files, comparison_of_files_json,
+    ComparedFiles, Extent, FileRun, JobReport, comparison_of_files, comparison_of_files_json,
     tolerance_sentence,
 };
 use loadline_runner::preflight::refuse_overwriting;
@@ -25,25 +25,19 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
         flags.output.iter().filter_map(Output::file),
         base.iter().chain(with).map(PathBuf::as_path),
     )?;
+    prepare_runner(&flags.output)?;
     let (base, with) = (read(base)?, read(with)?);
     let percentiles = with_those_of(&flags.fail_on, &flags.percentiles);
-    let comparison = Comparison::of_percentiles(&base, &with, &percentiles)?;
-    let (base_results, with_results) = (results(&base), results(&with));
-    let compared = ComparedFiles {
-        comparison: &comparison,
-        base: file_runs(&base, &base_results),
-        with: file_runs(&with, &with_results),
-        tolerances: tolerances(&flags.fail_on, &comparison),
-        slower_fails: flags.fail_on.contains(&FailOn::Slower),
-    };
-    publish(flags, &compared)?;
-    let of_sides = exit(&flags.fail_on, &comparison);
-    tell_rules(&flags.fail_on, &comparison);
-    let results = || base_results.iter().chain(&with_results);
+    let rules = rules_of(&flags.fail_on);
+    let comparison = Comparison::of_rules(&base, &with, &percentiles, &rules)?;
+    let sides = Sides::new(base, with, comparison);
+    publish(flags, &sides.compared(&flags.fail_on))?;
+    let of_sides = exit(&flags.fail_on, &sides.comparison);
+    tell_rules(&flags.fail_on, &sides.comparison);
+    let results = || sides.base_results.iter().chain(&sides.with_results);
     let of_runs = results().map(|run| exit_of_run(run, flags.trust));
-    let named = base
-        .iter()
-        .chain(&with)
+    let named = (sides.base.iter())
+        .chain(&sides.with)
         .zip(results())
         .map(|(saved, result)| {
             let number = saved
@@ -61,6 +55,40 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
     let worst = worst.unwrap_or(of_sides);
     grounds.tell(worst);
     Ok(worst)
+}
+
+/// Two sides, compared.
+pub(crate) struct Sides {
+    base: Vec<SavedRun>,
+    with: Vec<SavedRun>,
+    base_results: Vec<RunResult>,
+    with_results: Vec<RunResult>,
+    /// How they stand to each other.
+    pub(crate) comparison: Comparison,
+}
+
+impl Sides {
+    /// These, of which the comparison is made.
+    pub(crate) fn new(base: Vec<SavedRun>, with: Vec<SavedRun>, comparison: Comparison) -> Sides {
+        Sides {
+            base_results: results(&base),
+            with_results: results(&with),
+            base,
+            with,
+            comparison,
+        }
+    }
+
+    /// As reports take them, with what comes of these rules.
+    pub(crate) fn compared(&self, rules: &[FailOn]) -> ComparedFiles<'_> {
+        ComparedFiles {
+            comparison: &self.comparison,
+            base: file_runs(&self.base, &self.base_results),
+            with: file_runs(&self.with, &self.with_results),
+            tolerances: tolerances(rules, &self.comparison),
+            slower_fails: rules.contains(&FailOn::Slower),
+        }
+    }
 }
 
 /// Why a comparison fails the command by this rule.
@@ -96,6 +124,15 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
         outputs => outputs,
     };
     write_each(outputs, |output| match output.format {
+        Format::Junit | Format::Markdown | Format::Github => {
+            let report = JobReport {
+                runs: &[],
+                compared: Some(compared),
+                thresholds: &[],
+                worst_accepted: flags.trust.worst_accepted(),
+            };
+            tell_job(output.format, &report)
+        }
         Format::Json => {
             let json = comparison_of_files_json(compared);
             Ok(format!("{json:#}\n").into_bytes())
@@ -123,7 +160,7 @@ pub(crate) fn exit(rules: &[FailOn], comparison: &Comparison) -> Exit {
     let any = |outcome| tolerances.iter().any(|result| result.outcome == outcome);
     match () {
         () if is_slower || any(CheckOutcome::Failed) => Exit::CheckFailed,
-        () if any(CheckOutcome::Undecided) => Exit::NotKnown,
+        () if any(CheckOutcome::Undecided) => Exit::CannotTell,
         () => Exit::Good,
     }
 }
@@ -140,13 +177,8 @@ pub(crate) fn tell_rules(rules: &[FailOn], comparison: &Comparison) {
 }
 
 fn tolerances(rules: &[FailOn], comparison: &Comparison) -> Vec<ToleranceResult> {
-    let tolerances = rules.iter().filter_map(|rule| match rule {
-        FailOn::Slower => None,
-        FailOn::Beyond(tolerance) => Some(tolerance),
-    });
-    tolerances
-        .map(|tolerance| tolerance.judge(comparison))
-        .collect()
+    let rules = rules_of(rules);
+    rules.iter().map(|rule| rule.judge(comparison)).collect()
 }
 
 fn read(files: &[PathBuf]) -> Result<Vec<SavedRun>> {
@@ -158,8 +190,12 @@ fn read(files: &[PathBuf]) -> Result<Vec<SavedRun>> {
 }
 
 /// The runs of one file. Of a series those that were cut short are left out, unless all were.
-fn read_one(path: &Path) -> Result<Vec<SavedRun>> {
-    let runs = RunFile::read_all(path)?;
+pub(crate) fn read_one(path: &Path) -> Result<Vec<SavedRun>> {
+    Ok(saved_runs(path, RunFile::read_all(path)?))
+}
+
+/// What was read from this file, as sides take it.
+pub(crate) fn saved_runs(path: &Path, runs: Vec<RunFile>) -> Vec<SavedRun> {
     let several = runs.len() > 1;
     let any_whole = runs.iter().any(|run| is_whole(run.summary()));
     let saved = |(index, run): (usize, RunFile)| SavedRun {
@@ -172,5 +208,5 @@ fn read_one(path: &Path) -> Result<Vec<SavedRun>> {
         !any_whole || is_whole(run.summary()) || run.header().role.is_none()
     };
     let saved = runs.into_iter().enumerate().map(saved);
-    Ok(saved.filter(is_kept).collect())
+    saved.filter(is_kept).collect()
 }

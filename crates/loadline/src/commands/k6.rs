@@ -22,10 +22,10 @@ mod with_scripts {
         Terminals,
     };
     use loadline_page::{AddedTables, Heat, Page, RunPage};
-    use loadline_report::{heat_interval, judgement, run_page};
+    use loadline_report::{JobReport, Threshold, heat_interval, judgement, junit, run_page};
     use loadline_runner::preflight::{Reserved, write_whole};
     use loadline_runner::{Command, Commands, End, Interval, Observed, Observer, SavedRun};
-    use loadline_verdict::Grade;
+    use loadline_verdict::{Grade, RunResult};
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use std::cell::RefCell;
@@ -65,6 +65,7 @@ mod with_scripts {
                 natives: Natives {
                     save: |path| Box::new(SavedRun::new(path, judgement)),
                     page: PageFile::output,
+                    junit: JunitFile::output,
                     judge,
                 },
                 interrupt,
@@ -138,6 +139,75 @@ mod with_scripts {
         fn ended(&mut self, end: &End<'_>) -> Observed {
             let page = write_page(&self.path, run_page(end.result, &self.heat))?;
             self.written.replace(Some(page));
+            Ok(())
+        }
+    }
+
+    /// Writes k6's thresholds and the validity of a run as JUnit XML.
+    struct JunitFile {
+        path: PathBuf,
+        /// The run that has ended.
+        ended: Rc<RefCell<Option<RunResult>>>,
+    }
+
+    impl JunitFile {
+        fn output(path: PathBuf) -> PageOutput {
+            let ended: Rc<RefCell<Option<RunResult>>> = Rc::default();
+            PageOutput {
+                observer: Box::new(JunitFile {
+                    path: path.clone(),
+                    ended: Rc::clone(&ended),
+                }),
+                conclude: Box::new(move |tables| {
+                    let Some(run) = ended.take() else {
+                        return Ok(());
+                    };
+                    let tables = AddedTables::parse(tables.to_string().as_bytes());
+                    let tables = tables.map_err(|error| error.to_string())?;
+                    write_junit(&path, run, &thresholds(&tables))
+                }),
+            }
+        }
+    }
+
+    fn write_junit(path: &Path, run: RunResult, thresholds: &[Threshold]) -> Result<(), String> {
+        let xml = junit(&JobReport {
+            runs: &[run],
+            compared: None,
+            thresholds,
+            worst_accepted: Grade::Suspect,
+        });
+        write_whole(path, xml.as_bytes()).map_err(|error| error.to_string())
+    }
+
+    /// The rows of k6's thresholds: metric, condition, and a tick where it holds.
+    fn thresholds(tables: &AddedTables) -> Vec<Threshold> {
+        let of_thresholds = tables
+            .tables
+            .iter()
+            .filter(|table| table.title == "Thresholds");
+        let rows = of_thresholds.flat_map(|table| &table.rows);
+        let threshold = |row: &Vec<String>| match row.as_slice() {
+            [metric, expression, result, ..] => Some(Threshold {
+                metric: metric.clone(),
+                expression: expression.clone(),
+                holds: result == "✓",
+            }),
+            _ => None,
+        };
+        rows.filter_map(threshold).collect()
+    }
+
+    impl Observer for JunitFile {
+        fn prepare(&mut self) -> Observed {
+            drop(Reserved::open(&self.path)?);
+            Ok(())
+        }
+
+        fn ended(&mut self, end: &End<'_>) -> Observed {
+            let run = end.result.clone();
+            write_junit(&self.path, run.clone(), &[])?;
+            self.ended.replace(Some(run));
             Ok(())
         }
     }

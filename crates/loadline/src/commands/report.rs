@@ -7,7 +7,7 @@ use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
 use crate::live::say_line;
 use crate::output::{Format, Output, Sink};
-use crate::publish::{Reports, Style, write_plots};
+use crate::publish::{Reports, Style, prepare_runner, write_plots};
 use anyhow::{Context, Result, bail};
 use loadline_page::{AddedTables, Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 /// Prints saved runs again.
 pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     let reports = reports(flags)?;
+    prepare_runner(&reports.outputs)?;
     let written = reports.outputs.iter().filter_map(Output::file);
     refuse_overwriting(written, flags.files.iter().map(PathBuf::as_path))?;
     let paged = reports.has_page();
@@ -40,7 +41,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
     match (judged.as_slice(), heats.as_slice()) {
         ([only], [heat]) if picks_or_merges(flags) || !is_repeat(only) => {
-            let told = reports.publish(only, heat);
+            let told = reports.publish(only, heat, None);
             let page = || Page::Run(Box::new(run_page(only, heat)));
             told.and(draw(flags, page))?;
         }
@@ -48,7 +49,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
             bail!("--tables adds to the page of a single run, and these are several.")
         }
         (series, heats) => {
-            let told = reports.publish_series(series, heats);
+            let told = reports.publish_series(series, heats, None);
             let page = || Page::Series(Box::new(series_page(series, heats)));
             told.and(draw(flags, page))?;
         }
@@ -111,6 +112,15 @@ fn report_search(
     reports: Reports,
     flags: &ReportFlags,
 ) -> Result<Exit> {
+    let is_job = |output: &Output| {
+        matches!(
+            output.format,
+            Format::Junit | Format::Markdown | Format::Github
+        )
+    };
+    if reports.outputs.iter().any(is_job) {
+        bail!("a search has no checks for a job to be told; write text, json or html.");
+    }
     let is_rows = |output: &Output| matches!(output.format, Format::Csv | Format::Sqlite);
     let Reports { outputs, style, .. } = reports;
     let (rows, answers): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(is_rows);
@@ -118,6 +128,7 @@ fn report_search(
         outputs,
         style: style.clone(),
         tables: None,
+        worst_accepted: flags.trust.worst_accepted(),
     };
     let origin = Origin::of(runs[0].summary());
     let report = CapacityReport {
@@ -132,7 +143,7 @@ fn report_search(
     let told = with(answers).publish_search(&report);
     let drawn = draw(flags, || Page::Search(Box::new(search_page(&report))));
     let trials: Vec<RunResult> = runs.into_iter().map(judged).collect();
-    let listed = with(rows).publish_series(&trials, &[]);
+    let listed = with(rows).publish_series(&trials, &[], None);
     told.and(listed).and(drawn)?;
     tell_written(flags);
     Ok(match search.interrupted {
@@ -156,6 +167,7 @@ fn reports(flags: &ReportFlags) -> Result<Reports> {
     Ok(Reports {
         outputs,
         tables: flags.tables.as_deref().map(tables).transpose()?,
+        worst_accepted: flags.trust.worst_accepted(),
         style: Style {
             color: flags.style.color,
             percentiles: flags.style.percentiles.clone(),

@@ -1,7 +1,10 @@
 //! `loadline run`, and `loadline` alone.
 
+use crate::against::Prepared;
 use crate::closing::{end_of_run, end_of_series, tell_failures, tell_trouble_before};
+use crate::commands::compare::Sides;
 use crate::exit::{Exit, exit_of_series};
+use crate::flags::compare::FailOn;
 use crate::flags::run::judgement::Trust;
 use crate::invocation::Invocation;
 use crate::live::say_line;
@@ -9,6 +12,7 @@ use crate::publish::Reports;
 use crate::session::{Ran, Session};
 use anyhow::Result;
 use loadline_plan::{Body, Plan};
+use loadline_report::ComparedFiles;
 use loadline_runner::{Conducted, repeats};
 
 /// Runs a plan, once or several times, and reports its result.
@@ -16,11 +20,17 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
     let Invocation {
         plan,
         repeat,
-        session,
+        mut session,
         reports,
+        regressions,
         trust,
     } = invocation;
+    let runs = repeat.unwrap_or(1);
+    let prepared = Prepared::new(&regressions, &plan, runs, &mut session)?;
     reports.prepare()?;
+    if session.progress {
+        prepared.tell_what_is_visible(&plan, runs);
+    }
     if session.progress && has_untold_json(&plan) {
         say_line(
             "The body looks like JSON, and no Content-Type says so: add -H 'Content-Type: \
@@ -28,25 +38,48 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
         );
     }
     match repeat {
-        None | Some(1) => run_once(&plan, &session, &reports, trust),
-        Some(count) => run_repeatedly(&plan, count, &session, &reports, trust),
+        None | Some(1) => run_once(&plan, &session, &reports, prepared, trust),
+        Some(count) => run_repeatedly(&plan, count, &session, &reports, prepared, trust),
     }
 }
 
-fn run_once(plan: &Plan, session: &Session, reports: &Reports, trust: Trust) -> Result<Exit> {
+fn run_once(
+    plan: &Plan,
+    session: &Session,
+    reports: &Reports,
+    prepared: Prepared,
+    trust: Trust,
+) -> Result<Exit> {
     let Ran {
         conducted: Conducted { result, trouble },
         workload,
         heat,
     } = session.run(plan, reports.needs())?;
-    let published = reports.publish(&result, &heat);
+    let sides = prepared.sides();
+    let compared = compared(&sides, prepared.rules());
+    let published = reports.publish(&result, &heat, compared.as_ref());
     let concluded = published.and_then(|()| Ok(workload.conclude(&result.summary)?));
     let trouble = tell_trouble_before(concluded, trouble)?;
-    let exit = end_of_run(&result, trouble, trust)?;
+    let of_run = end_of_run(&result, trouble, trust)?;
+    let exit = worse(of_run, prepared.end(&sides));
+    prepared.keep(std::slice::from_ref(&result), exit)?;
     if exit == Exit::Good && !reports.tells() {
         tell_failures(&result);
     }
     Ok(exit)
+}
+
+/// How the sides are told.
+fn compared<'a>(sides: &'a Result<Option<Sides>>, rules: &[FailOn]) -> Option<ComparedFiles<'a>> {
+    let sides = sides.as_ref().ok()?.as_ref()?;
+    Some(sides.compared(rules))
+}
+
+fn worse(one: Exit, other: Exit) -> Exit {
+    match other.severity() > one.severity() {
+        true => other,
+        false => one,
+    }
 }
 
 /// Whether a request has JSON for its body, and no header that says what it is.
@@ -64,13 +97,20 @@ fn run_repeatedly(
     count: u32,
     session: &Session,
     reports: &Reports,
+    prepared: Prepared,
     trust: Trust,
 ) -> Result<Exit> {
     let (mut series, heats) = session.run_series(plan, repeats(plan, count), reports.needs())?;
-    let published = reports.publish_series(&series.runs, &heats);
+    let sides = prepared.sides();
+    let compared = compared(&sides, prepared.rules());
+    let published = reports.publish_series(&series.runs, &heats, compared.as_ref());
     series.trouble = tell_trouble_before(published, series.trouble.take())?;
-    let exit = exit_of_series(&series.runs, trust);
-    end_of_series(series, exit, trust)
+    let of_runs = exit_of_series(&series.runs, trust);
+    let results = series.runs.clone();
+    let of_runs = end_of_series(series, of_runs, trust)?;
+    let exit = worse(of_runs, prepared.end(&sides));
+    prepared.keep(&results, exit)?;
+    Ok(exit)
 }
 
 #[cfg(test)]

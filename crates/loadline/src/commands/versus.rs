@@ -7,7 +7,7 @@
 use crate::closing::{end_of_series, end_silently, tell_trouble_before};
 use crate::commands::compare;
 use crate::exit::{Exit, exit_of_series};
-use crate::flags::compare::with_those_of;
+use crate::flags::compare::{rules_of, with_those_of};
 use crate::flags::run::RunFlags;
 use crate::flags::run::request::{BodySource, Place};
 use crate::flags::versus::VersusFlags;
@@ -30,7 +30,9 @@ const TURN: Duration = Duration::from_secs(2);
 
 /// Loads two targets in turns, and says which is slower, and which breaks the checks.
 pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
-    let VersusFlags { fail_on, run } = with_plan_file(flags)?;
+    let VersusFlags { run } = with_plan_file(flags)?;
+    refuse_baseline(&run)?;
+    let fail_on = run.regressions.fail_on.clone();
     let [base, with] = sides(with_defaults(run)?)?;
     let Invocation { reports, trust, .. } = &base;
     reports.prepare()?;
@@ -39,12 +41,12 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let (mut series, heats) = session.run_series(&base.plan, turns, reports.needs())?;
     let summaries: Vec<&Summary> = series.runs.iter().map(|run| &run.summary).collect();
     let percentiles = with_those_of(&fail_on, &COMPARED_PERCENTILES);
-    let found = Comparison::of_sides_in(&summaries, &percentiles, &[]);
+    let found = Comparison::of_sides_in(&summaries, &percentiles, &rules_of(&fail_on));
     if found.is_none() && series.trouble.is_some() {
         // If one of them can't be run at all, a report of the rest is of no use.
         return end_silently(series, Exit::Failed);
     }
-    let published = reports.publish_series(&series.runs, &heats);
+    let published = reports.publish_series(&series.runs, &heats, None);
     series.trouble = tell_trouble_before(published, series.trouble.take())?;
     let of_runs = exit_of_series(&series.runs, *trust);
     let of_sides = found
@@ -59,6 +61,22 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     match of_runs {
         Exit::Good => end_silently(series, worst.unwrap_or(Exit::Good)),
         _ => end_of_series(series, worst.unwrap_or(Exit::Good), *trust),
+    }
+}
+
+/// A run has a baseline; of two targets one is the other's.
+fn refuse_baseline(run: &RunFlags) -> Result<()> {
+    let regressions = &run.regressions;
+    let given = [
+        (regressions.baseline.is_some(), "--baseline"),
+        (regressions.history.is_some(), "--history"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, flag)) => bail!(
+            "versus compares B with A, and has no {flag}; leave it out, or run one target by \
+             itself."
+        ),
+        None => Ok(()),
     }
 }
 

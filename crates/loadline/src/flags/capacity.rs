@@ -77,7 +77,7 @@ pub(crate) struct SearchFlags {
 }
 
 /// Flags of a run for what the search decides itself.
-const HIDDEN: [&str; 11] = [
+const HIDDEN: [&str; 17] = [
     "rate",
     "requests",
     "stages",
@@ -89,6 +89,12 @@ const HIDDEN: [&str; 11] = [
     "strict",
     "until",
     "floor",
+    "baseline",
+    "fail_on",
+    "history",
+    "keep",
+    "test",
+    "commit",
 ];
 
 /// Gives the flags of a run the help that fits a search.

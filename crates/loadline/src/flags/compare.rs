@@ -32,7 +32,7 @@ pub(crate) struct CompareFlags {
     pub(crate) with: Vec<PathBuf>,
 
     /// Exit with 1 if B is slower in any figure (slower), or a figure changed by more for certain
-    /// (p95:+10%, rate:-5%); repeatable
+    /// (p95:+10%, rate:-5%, 'p95{name:login}:+10%'); with 4 if that is not known; repeatable
     #[arg(long, value_name = "RULE", allow_hyphen_values = true)]
     pub(crate) fail_on: Vec<FailOn>,
 
@@ -46,8 +46,9 @@ pub(crate) struct CompareFlags {
     )]
     pub(crate) percentiles: Vec<f64>,
 
-    /// Report as text or json, to stdout or a file (repeatable) [default: text]
-    #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = no_csv)]
+    /// Report as text, json, junit, markdown or github, to stdout or a file (repeatable) [default:
+    /// text]
+    #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = no_rows)]
     pub(crate) output: Vec<Output>,
 
     /// When to print in colour
@@ -78,6 +79,15 @@ impl FromStr for FailOn {
     }
 }
 
+/// The tolerances among these rules.
+pub(crate) fn rules_of(rules: &[FailOn]) -> Vec<Tolerance> {
+    let tolerances = rules.iter().filter_map(|rule| match rule {
+        FailOn::Slower => None,
+        FailOn::Beyond(tolerance) => Some(tolerance.clone()),
+    });
+    tolerances.collect()
+}
+
 /// These percentiles, with those that a rule is on.
 pub(crate) fn with_those_of(rules: &[FailOn], percentiles: &[f64]) -> Vec<f64> {
     let of_rules = rules.iter().filter_map(|rule| match rule {
@@ -92,11 +102,13 @@ pub(crate) fn with_those_of(rules: &[FailOn], percentiles: &[f64]) -> Vec<f64> {
 }
 
 /// A comparison has no rows.
-fn no_csv(text: &str) -> Result<Output, String> {
+fn no_rows(text: &str) -> Result<Output, String> {
     let output: Output = text.parse().map_err(|error| format!("{error}"))?;
     match output.format {
-        Format::Text | Format::Json => Ok(output),
-        _ => Err("a comparison is printed as text or json.".to_owned()),
+        Format::Csv | Format::Html | Format::Sqlite => {
+            Err("a comparison is printed as text, json, junit, markdown or github.".to_owned())
+        }
+        _ => Ok(output),
     }
 }
 

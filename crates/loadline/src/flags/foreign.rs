@@ -222,7 +222,7 @@ const RESULT: [Same; 9] = [
 ];
 
 /// Flags of others without a counterpart, and what to do.
-const OTHERWISE: [Same; 16] = [
+const OTHERWISE: [Same; 15] = [
     (
         &["L"],
         "use --follow-redirects N for curl's -L; wrk2's is left out, as the report always has all \
@@ -230,8 +230,7 @@ const OTHERWISE: [Same; 16] = [
     ),
     (
         &["junit", "junit-xml", "xml"],
-        "JUnit files are not written; -o json=FILE has the result of each --check, and the exit \
-         code says whether they passed.",
+        "use -o junit=FILE, which has each --check as a case.",
     ),
     (
         &[
@@ -245,10 +244,6 @@ const OTHERWISE: [Same; 16] = [
         ],
         "figures are not sent to other programs; -o csv=FILE has them second by second, and -o \
          sqlite=FILE in a database.",
-    ),
-    (
-        &["fail-on"],
-        "a run fails by its --check; `loadline compare` and `loadline versus` have such a flag.",
     ),
     (
         &[
@@ -402,9 +397,8 @@ mod tests {
         for (foreign, part) in [
             ("-L", "--follow-redirects N"),
             ("-2", "--http 2"),
-            ("--junit", "-o json=FILE"),
+            ("--junit", "-o junit=FILE"),
             ("--prometheus", "-o csv=FILE"),
-            ("--fail-on", "--check"),
             ("--tls-min", "TLS 1.2 and 1.3"),
             ("--feed", "--urls"),
             ("--data-file", "JSON Lines"),

@@ -1,5 +1,6 @@
 //! The flags of a run, and so the keys of a plan file.
 
+pub(crate) mod baseline;
 pub(crate) mod connection;
 pub(crate) mod judgement;
 pub(crate) mod load;
@@ -23,6 +24,8 @@ pub(crate) struct RunFlags {
     pub(crate) connection: connection::ConnectionFlags,
     #[command(flatten)]
     pub(crate) judgement: judgement::JudgementFlags,
+    #[command(flatten)]
+    pub(crate) regressions: baseline::BaselineFlags,
     #[command(flatten)]
     pub(crate) watching: watching::WatchingFlags,
     #[command(flatten)]

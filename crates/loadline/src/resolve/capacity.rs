@@ -198,6 +198,9 @@ fn refuse_decided(search: &SearchFlags, run: &RunFlags) -> Result<(), SearchErro
         (load.burst.is_some(), "burst"),
         (!run.judgement.abort_on.is_empty(), "abort-on"),
         (run.output.log.is_some(), "log"),
+        (run.regressions.baseline.is_some(), "baseline"),
+        (!run.regressions.fail_on.is_empty(), "fail-on"),
+        (run.regressions.history.is_some(), "history"),
         (load.repeat.is_some(), "repeat"),
         (load.until.is_some(), "until"),
         (run.judgement.trust.strict, "strict"),
@@ -260,6 +263,9 @@ fn refuse_single_runs(run: &Invocation) -> Result<(), SearchError> {
     let refused = formats.find_map(|format| match format {
         Format::Csv => Some("csv"),
         Format::Sqlite => Some("sqlite"),
+        Format::Junit => Some("junit"),
+        Format::Markdown => Some("markdown"),
+        Format::Github => Some("github"),
         Format::Text | Format::Json | Format::Html => None,
     });
     match refused {

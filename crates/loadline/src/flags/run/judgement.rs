@@ -43,6 +43,13 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
+    /// The worst grade that is accepted.
+    pub(crate) fn worst_accepted(self) -> Grade {
+        let grades = [Grade::Invalid, Grade::Suspect];
+        let accepted = grades.into_iter().find(|grade| self.believes(*grade));
+        accepted.unwrap_or(Grade::Valid)
+    }
+
     /// Whether a result of this grade is accepted.
     pub(crate) fn believes(self, grade: Grade) -> bool {
         match grade {
@@ -64,7 +71,13 @@ mod tests {
                 strict,
                 allow_invalid,
             };
-            [Grade::Valid, Grade::Suspect, Grade::Invalid].map(|grade| trust.believes(grade))
+            let grades = [Grade::Valid, Grade::Suspect, Grade::Invalid];
+            let accepted = grades.map(|grade| trust.believes(grade));
+            assert_eq!(
+                accepted,
+                grades.map(|grade| grade <= trust.worst_accepted())
+            );
+            accepted
         };
         assert_eq!(accepted(false, false), [true, true, false]);
         assert_eq!(accepted(true, false), [true, false, false]);

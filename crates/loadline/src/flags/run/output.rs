@@ -76,7 +76,12 @@ fn a_file() -> impl TypedValueParser<Value = PathBuf> {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportStyle {
-    /// Report as text, json, csv, html or sqlite, to stdout or a file (repeatable) [default: text]
+    /// Report as text, json, csv, html, sqlite, junit, markdown or github, to stdout or a file
+    /// (repeatable) [default: text]
+    ///
+    /// junit is JUnit XML of the checks, for a pipeline, and markdown is for the comment on a pull
+    /// request. github writes the summary, the annotations and the outputs of a step of GitHub
+    /// Actions, where its runner wants them.
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
     pub(crate) output: Vec<Output>,
 
