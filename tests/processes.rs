@@ -389,7 +389,6 @@ fn ab_counts_on_processes_what_it_counts_on_threads() {
     for line in [
         "Complete requests:",
         "Failed requests:",
-        "Total transferred:",
         "HTML transferred:",
     ] {
         let figure = |report: &str| number_behind(report, line);

@@ -248,7 +248,8 @@ fn iterate<'js>(
         vu.http.begin_iteration();
     }
     let active = &state.execution.users_active;
-    active.fetch_add(1, Ordering::Relaxed);
+    let now_active = active.fetch_add(1, Ordering::Relaxed) + 1;
+    state.execution.note_active(now_active);
     scenario.enter();
     let began = Instant::now();
     let called = data(ctx, vu, state)

@@ -65,7 +65,7 @@ pub(crate) fn add(
     }
 }
 
-/// Adds how many users were active and ready at an instant, if any was active.
+/// Adds how many users were active at most and are ready at an instant, if any was active.
 pub(crate) fn add_users((active, ready, at_ns): (u32, u32, u64), to: &mut CustomMetrics) {
     if active == 0 {
         return;

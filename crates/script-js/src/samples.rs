@@ -21,8 +21,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Measured {
     /// What they measured.
     pub portion: Portion,
-    /// Users that are active now, those that are ready, and when that is, in nanoseconds since
-    /// 1970.
+    /// The most users that were active at once, those that are ready now, and when that is, in
+    /// nanoseconds since 1970.
     users: (u32, u32, u64),
     /// What it was recorded with, which knows the names of its metrics.
     #[serde(skip)]
@@ -30,11 +30,11 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// What a worker measured of this run; `None` if that is nothing, and no user is active.
+    /// What a worker measured of this run; `None` if that is nothing, and no user was active.
     pub(crate) fn of(worker: &Worker, run: &RunState) -> Option<Self> {
         let portion = worker.record(Recorder::take);
         let execution = &run.execution;
-        let active = execution.users_active.load(Ordering::Relaxed);
+        let active = execution.take_most_active();
         let ready = execution.users_ready.load(Ordering::Relaxed);
         (active > 0 || !portion.is_empty()).then(|| Measured {
             portion,

@@ -149,9 +149,9 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
     conductor.conduct(plan, &mut destination)
 }
 
-/// The refusal of words that name the standard input.
-const READ_ONCE: &str = "each of several processes reads the files of the command, and the standard \
-                         input can be read once; give a file, or leave out --processes.";
+/// What is said of words that name the standard input.
+const READ_ONCE: &str = "each of several processes reads the files of the command, and the \
+                         standard input can be read once; give a file, or leave out --processes.";
 
 /// True if the words name a file that can be read only once.
 fn is_read_once(words: &[String]) -> bool {
