@@ -266,9 +266,9 @@ pub struct Execution {
     pub users_ready: AtomicU32,
     /// Users that are in an iteration.
     pub users_active: AtomicU32,
-    /// The most of them at once since that was asked for last.
+    /// The most of them at once since [`take_most_active`](Self::take_most_active).
     most_active: AtomicU32,
-    /// Iterations that came to their end.
+    /// Iterations that ended by themselves.
     pub iterations_complete: AtomicU64,
     /// Iterations that were cancelled.
     pub iterations_interrupted: AtomicU64,
@@ -287,7 +287,7 @@ struct Clock {
 }
 
 impl Execution {
-    /// So many users are active now.
+    /// Records how many users are active now.
     pub(crate) fn note_active(&self, users: u32) {
         // Rarely more than before, and a load costs less than a store.
         if users > self.most_active.load(Ordering::Relaxed) {
@@ -295,13 +295,13 @@ impl Execution {
         }
     }
 
-    /// The most users that were active at once since the last call.
+    /// Returns the most users that were active at once since the last call.
     pub(crate) fn take_most_active(&self) -> u32 {
         let active = self.users_active.load(Ordering::Relaxed);
         self.most_active.swap(active, Ordering::Relaxed).max(active)
     }
 
-    /// A part of the test begins: `setup()`, the load, `teardown()`.
+    /// Begins a part of the test: `setup()`, the load or `teardown()`.
     pub fn begin_part(&self, at: Instant) {
         self.clock().since = Some(at);
     }
