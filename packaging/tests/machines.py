@@ -57,8 +57,9 @@ def pack(folder, *kinds, command=None, **variables):
 
 def run(words, **settings):
     """Run a command to its end."""
-    settings = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, **settings}
-    return subprocess.run([str(word) for word in words], timeout=300, **settings)
+    settings = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, "timeout": 300,
+                **settings}
+    return subprocess.run([str(word) for word in words], **settings)
 
 
 def succeed(words, **settings):
@@ -103,9 +104,9 @@ def releases(folder):
 
 
 @contextlib.contextmanager
-def target(command=None):
-    """The test server of the command; gives its URL."""
-    words = [str(command or program()), "serve", "--listen", "127.0.0.1:0"]
+def target(*words):
+    """The test server of the command, with some words more; gives its URL."""
+    words = [str(program()), "serve", "--listen", "127.0.0.1:0", *words]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:
             yield re.search(r"http://\S+", server.stdout.readline())[0]

@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 import yaml
-from machines import RELEASES, ROOT, TARBALL, VERSION, package, succeed, target
+from machines import RELEASES, ROOT, TARBALL, VERSION, package, releases, run, succeed, target
 from registry import registry
 from roots import BARE, Root, unpack_image
 from test_action import Job
@@ -79,10 +79,23 @@ def test_another_folder_and_a_version(tmp_path, published):
 
 
 def test_the_tarball_is_what_its_sum_says(tmp_path, published):
-    [script] = SECTIONS["The tarball"]
+    script = SECTIONS["The tarball"][0]
     said = shell(tmp_path, script.replace(RELEASES, published))
     assert said.splitlines() == ["loadline-x86_64-unknown-linux-gnu.tar.gz: OK",
                                  f"loadline {VERSION}"]
+
+
+def test_with_the_tarball_the_capacity_of_a_server_is_known(tmp_path):
+    with releases(package()) as published, target("--limit", "300") as server:
+        unpack, find = (block.replace(RELEASES, published).replace(SERVER, server)
+                        for block in SECTIONS["The tarball"])
+        shell(tmp_path, unpack)
+        # Three minutes are what a new user is promised; the search has a budget of two.
+        ended = run(["sh", "-euc", find], cwd=tmp_path, timeout=180)
+    [found] = re.findall(r"^load line: (?:below )?(\d+)", ended.stdout, re.MULTILINE)
+    assert 0 < int(found) < 1000, ended
+    disturbed = "the generator was the limit, or was disturbed" in ended.stderr
+    assert ended.returncode == (3 if disturbed else 0), ended
 
 
 def test_completions_and_the_manual_are_where_they_are_looked_for(tmp_path, release):
