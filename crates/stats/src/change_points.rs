@@ -197,21 +197,14 @@ mod tests {
         (0..series).filter(|seed| has_one(*seed)).count()
     }
 
-    /// The test is at 1 %: of 20 series a false alarm is one by chance at most, but for one case in
-    /// sixty.
+    /// A change of two standard deviations, as visible as what is promised of a comparison: in nine
+    /// of ten cases.
     #[test]
     fn noise_alone_is_hardly_ever_a_change_and_a_clear_one_is_found() {
-        assert!(found_in(20, 0.0) <= 1);
-        assert_eq!(found_in(20, 1.2), 20);
-    }
-
-    #[test]
-    #[ignore = "four hundred series take most of a minute; make soak runs it"]
-    fn false_alarms_stay_below_the_significance() {
         let (false_alarms, found) = (found_in(400, 0.0), found_in(400, 0.6));
         println!("{false_alarms} of 400 without a change, {found} of 400 with one of 6 %");
         // Of 400 at 1 % four are expected, and eleven or more come once in three hundred times.
         assert!(false_alarms <= 10, "{false_alarms}");
-        assert!(found >= 380, "{found}");
+        assert!(found >= 360, "{found}");
     }
 }
