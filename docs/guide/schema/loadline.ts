@@ -2,28 +2,28 @@
 // GENERATE=1 cargo test -p loadline-json typescript
 
 /**
- * A figure with a large part that the target did not cause.
+ * A figure that contains much delay not caused by the target.
  */
 export type Affected = { 
 /**
- * Its name, as in the text report: p99, mean, max.
+ * The name of the figure, as in the text report: p99, mean, max.
  */
 figure: string, 
 /**
- * By which delay.
+ * The kind of delay.
  */
 by: AffectedBy, 
 /**
- * With that delay.
+ * The figure with that delay.
  */
 with_us: Us, 
 /**
- * Without it.
+ * The figure without that delay.
  */
 without_us: Us, };
 
 /**
- * What affected a figure.
+ * The kind of delay in an affected figure.
  */
 export type AffectedBy = "own_delay" | "plan";
 
@@ -32,29 +32,30 @@ export type AffectedBy = "own_delay" | "plan";
  */
 export type Arrivals = { 
 /**
- * The windows in which requests were counted.
+ * The length of the windows in which requests were counted.
  */
 window_s: Seconds, 
 /**
- * The share that was sent in another window than the one in which it was due and could be
- * sent.
+ * The share of requests sent in another window than the one in which they were due and could
+ * be sent.
  */
 displaced: Share, 
 /**
- * How much the windows' counts vary as due: variance over mean.
+ * The dispersion of the windows' counts of requests due: variance over mean.
  */
 dispersion_due: number | null, 
 /**
- * The same as sent.
+ * The dispersion of the windows' counts of requests sent.
  */
 dispersion_sent: number | null, 
 /**
- * Where the dispersion of this many windows of a Poisson process lies; null of other arrivals.
+ * The band in which the dispersion of as many windows of a Poisson process lies; null for
+ * other arrivals.
  */
 dispersion_of_poisson: Band | null, };
 
 /**
- * Between which bounds a figure lies.
+ * The bounds of a figure.
  */
 export type Band = { 
 /**
@@ -66,17 +67,17 @@ lower: number,
  */
 upper: number, 
 /**
- * In which share of such runs.
+ * The share of such runs whose figure lies within the bounds.
  */
 level: Share, };
 
 /**
- * What happened to a tree.
+ * An event of a tree.
  */
 export type Change = "ended" | "restarted";
 
 /**
- * A condition, and what the run says of it.
+ * A condition and its result in this run.
  */
 export type Check = { 
 /**
@@ -84,23 +85,24 @@ export type Check = {
  */
 text: string, 
 /**
- * What the run says of it.
+ * The result of the condition.
  */
 outcome: CheckOutcome, 
 /**
- * Why the run can't decide it, in a sentence that says what to do; null if it can.
+ * The reason why the run cannot decide the condition, as a sentence that says what to do; null
+ * if it is decided.
  */
 why: string | null, 
 /**
- * What was measured; null without a sample.
+ * The measured figure; null without a sample.
  */
 actual: Number | null, 
 /**
- * Whether `actual` is a lower bound.
+ * True if `actual` is a lower bound.
  */
 at_least: boolean, 
 /**
- * What it was compared with.
+ * The bound of the condition, which `actual` was compared with.
  */
 bound: Number, 
 /**
@@ -108,39 +110,40 @@ bound: Number,
  */
 unit: Unit, 
 /**
- * How many times, or requests that ended, were looked at.
+ * The number of times, or of requests that ended, from which `actual` was computed.
  */
 samples: number, };
 
 /**
  * The outcome of a check. In JSON *passed* is `kept`, *failed* `broken` and *undecided*
- * `not_known`: programs rely on these names.
+ * `not_known`: existing programs rely on these names.
  */
 export type CheckOutcome = "kept" | "broken" | "not_known";
 
 /**
- * What a closed-loop tool would have shown of an open load.
+ * The times that a closed-loop tool would have shown of an open load.
  */
 export type ClosedLoop = { 
 /**
- * How many users it would have had: the connections at the beginning.
+ * The number of users of that tool: the connections at the beginning.
  */
 users: number, 
 /**
- * Requests that fell due while all of its users would have waited, and that went out on
+ * Requests that fell due while all of these users would have waited, and that were sent on
  * further connections.
  */
 omitted: number, 
 /**
- * Requests that waited longer for a connection than its p99, before they were sent.
+ * Requests that waited longer for a connection, before they were sent, than the tool's p99.
  */
 waited: number, 
 /**
- * What makes the response time longer than twice what it shows, if it is; else null.
+ * The main cause of the difference, if the response time is longer than twice the time that
+ * the tool shows; else null.
  */
 hides: Hides | null, 
 /**
- * What it would have timed.
+ * The times that the tool would have measured.
  */
 shown_us: Distribution, };
 
@@ -149,7 +152,7 @@ shown_us: Distribution, };
  */
 export type ComparedFigure = { 
 /**
- * Its name: p99, mean, max, rate.
+ * The name of the figure: p99, mean, max, rate.
  */
 figure: string, 
 /**
@@ -157,11 +160,11 @@ figure: string,
  */
 unit: Unit, 
 /**
- * That of A; of several runs the geometric mean.
+ * The value of A; of several runs their geometric mean.
  */
 a: number, 
 /**
- * That of B; of several runs the geometric mean.
+ * The value of B; of several runs their geometric mean.
  */
 b: number, 
 /**
@@ -169,16 +172,16 @@ b: number,
  */
 ratio: number, 
 /**
- * Between which bounds the ratio lies.
+ * The confidence interval of the ratio.
  */
 interval: RatioInterval, 
 /**
- * What the interval says.
+ * The conclusion from the interval.
  */
 standing: Standing, 
 /**
- * About how many more runs of each would tell a difference of this size: 0 if it is known
- * already, null if a thousand would not suffice.
+ * The approximate number of further runs of each side that would show a difference of this
+ * size: 0 if it is shown already, null if a thousand would not suffice.
  */
 more_runs: number | null, };
 
@@ -187,15 +190,15 @@ more_runs: number | null, };
  */
 export type ComparedFile = { 
 /**
- * Its file.
+ * The path of the file.
  */
 file: string, 
 /**
- * Its number there, from 1; null if it is alone.
+ * The number of the run in its file, from 1; null if the file has a single run.
  */
 run: number | null, 
 /**
- * Whether it may be believed.
+ * The validity of the run.
  */
 validity: Validity, };
 
@@ -204,23 +207,23 @@ validity: Validity, };
  */
 export type ComparedMetric = { 
 /**
- * Its name.
+ * The name of the metric.
  */
 name: string, 
 /**
- * Its tags.
+ * The tags of the metric.
  */
 tags?: { [key in string]: string }, 
 /**
- * What is made of its values.
+ * The kind of the metric, which decides the figures that it has.
  */
 kind: MetricKind, 
 /**
- * A's figures: `sum`, `share`, `p95` and so on, in the metric's unit.
+ * The figures of A: `sum`, `share`, `p95` and so on, in the metric's unit.
  */
 a: { [key in string]: number }, 
 /**
- * B's figures.
+ * The figures of B.
  */
 b: { [key in string]: number }, };
 
@@ -233,7 +236,7 @@ export type ComparedName = {
  */
 name: string, 
 /**
- * Its tags.
+ * The tags of the name.
  */
 tags?: { [key in string]: string }, 
 /**
@@ -250,34 +253,34 @@ b_failed: Share,
 figures: Array<ComparedFigure>, };
 
 /**
- * The names of both sides, compared. The intervals of all of them hold together at 95 %, apart
- * from those of the whole sides.
+ * The names of both sides, compared. The intervals of all names hold together at 95 %,
+ * independently of the intervals of the whole sides.
  */
 export type ComparedNames = { 
 /**
- * Those that both sides have; at most 50.
+ * The names that both sides have; at most 50.
  */
 common: Array<ComparedName>, 
 /**
- * How many more both have, with fewer requests: they are not compared.
+ * The number of further common names, with fewer requests, that are not compared.
  */
 more: number, 
 /**
- * How many percentiles are left out, because requests that had no response at the end of a run
- * could move them.
+ * The number of percentiles that are left out, because requests without a response at the end
+ * of a run could move them.
  */
 open_percentiles: number, 
 /**
- * Those that only A has, with their tags in braces.
+ * The names that only A has, with their tags in braces.
  */
 only_a: Array<string>, 
 /**
- * Those that only B has, with their tags in braces.
+ * The names that only B has, with their tags in braces.
  */
 only_b: Array<string>, };
 
 /**
- * What `loadline compare -o json` prints. Described in docs/guide/json.md.
+ * The document that `loadline compare -o json` prints. Described in docs/guide/json.md.
  */
 export type Comparison = { 
 /**
@@ -293,7 +296,7 @@ a: Side,
  */
 b: Side, 
 /**
- * Whether both took turns, and runs were compared in pairs.
+ * True if both sides took turns, and runs were compared in pairs.
  */
 paired: boolean, 
 /**
@@ -301,35 +304,36 @@ paired: boolean,
  */
 figures: Array<ComparedFigure>, 
 /**
- * Percentiles that are not compared, because unfinished requests make them a lower bound in a
- * run.
+ * Percentiles that are not compared, because unfinished requests make them lower bounds in at
+ * least one run.
  */
 bounds: Array<string>, 
 /**
- * Of all figures: slower if any is, else faster if any is, else cannot_tell.
+ * The result over all figures: slower if any figure is, else faster if any is, else
+ * cannot_tell.
  */
 standing: Standing, 
 /**
- * The same of the requests of each name that both sides have, the one with the most requests
- * first; left out where there are none.
+ * The same comparison for the requests of each name that both sides have, the name with the
+ * most requests first; absent if there is no such name.
  */
 names?: ComparedNames, 
 /**
- * What the scripts of both sides counted by themselves: the metrics that both have; left out
- * where there are none.
+ * The metrics that the scripts of both sides counted by themselves, those that both have;
+ * absent if there are none.
  */
 metrics?: Array<ComparedMetric>, 
 /**
- * The tolerances of `--fail-on`, with what came of them; left out where there are none.
+ * The tolerances of `--fail-on` and their results; absent if there are none.
  */
 tolerances?: Array<ToleranceResult>, 
 /**
- * What else differs between the runs; of saved runs only.
+ * Other differences between the runs; only if saved runs are compared.
  */
 warnings?: Array<Difference>, };
 
 /**
- * Between which bounds a percentile lies.
+ * The confidence interval of a percentile.
  */
 export type ConfidenceInterval = { 
 /**
@@ -341,28 +345,30 @@ lower: Us | null,
  */
 upper: Us | null, 
 /**
- * Which of the ends are lower bounds.
+ * The ends that are lower bounds themselves.
  */
 at_least: Array<End>, 
 /**
- * The number of independent samples that the samples are worth.
+ * The number of independent samples with the same information as the samples, which may depend
+ * on each other.
  */
 independent: number, 
 /**
- * How many more samples such as these it takes to an upper end; 0 if there is one.
+ * The number of further samples such as these that an upper end needs; 0 if there is one.
  */
 still_needed: number, };
 
 /**
- * Between which bounds each percentile lies.
+ * The confidence intervals of the percentiles.
  */
 export type ConfidenceIntervals = { 
 /**
- * The confidence of each of them.
+ * The confidence level of each interval.
  */
 level: Share, 
 /**
- * Whether dependence between the times is allowed for; not of a run too short to show it.
+ * True if the dependence between successive times is accounted for; false in a run too short
+ * to show it.
  */
 adjusted: boolean, 
 /**
@@ -395,28 +401,28 @@ p99: ConfidenceInterval,
 "p99.99": ConfidenceInterval, };
 
 /**
- * A metric that a script counted by itself, in its unit. Figures that its kind does not have, and
- * those of a metric without a value, are absent.
+ * A metric that a script counted by itself, in its own unit. Figures that its kind does not have
+ * are absent, and so are all figures of a metric without a value.
  */
 export type CustomMetric = { 
 /**
- * Its name.
+ * The name of the metric.
  */
 name: string, 
 /**
- * Its tags.
+ * The tags of the metric.
  */
 tags?: { [key in string]: string }, 
 /**
- * What is made of its values.
+ * The kind of the metric, which decides the figures that it has.
  */
 kind: MetricKind, 
 /**
- * What its values are: `ms` or `bytes`; absent for plain numbers.
+ * The unit of the values: `ms` or `bytes`; absent for plain numbers.
  */
 unit?: string, 
 /**
- * How many values were added; of a gauge 1 if it was set.
+ * The number of values that were added; of a gauge 1 if it was set.
  */
 count: number, 
 /**
@@ -424,7 +430,7 @@ count: number,
  */
 sum?: number, 
 /**
- * What was added to a counter in the window, per second.
+ * The values added to a counter in the window, per second.
  */
 rate?: number, 
 /**
@@ -432,7 +438,7 @@ rate?: number,
  */
 share?: number, 
 /**
- * The value that a gauge was set to last.
+ * The last value of a gauge.
  */
 last?: number, 
 /**
@@ -440,7 +446,7 @@ last?: number,
  */
 min?: number, 
 /**
- * The largest one.
+ * The largest value of a gauge or a trend.
  */
 max?: number, 
 /**
@@ -453,15 +459,15 @@ mean?: number,
 percentiles?: { [key in string]: number }, };
 
 /**
- * What else differs between the runs of a comparison.
+ * A difference between the runs of a comparison, other than in their figures.
  */
 export type Difference = { 
 /**
- * What it is.
+ * The kind of difference.
  */
 kind: string, 
 /**
- * What it means and what to do.
+ * The meaning of the difference, and what to do.
  */
 text: string, };
 
@@ -470,15 +476,15 @@ text: string, };
  */
 export type Distribution = { 
 /**
- * How many times there are.
+ * The number of times.
  */
 count: number, 
 /**
- * Their arithmetic mean.
+ * The arithmetic mean.
  */
 mean: Us | null, 
 /**
- * Their standard deviation.
+ * The standard deviation.
  */
 stdev: Us | null, 
 /**
@@ -490,16 +496,16 @@ min: Us | null,
  */
 max: Us | null, 
 /**
- * How sure the percentiles are; of response and service times alone.
+ * The confidence intervals of the percentiles; of response and service times alone.
  */
 confidence_intervals?: ConfidenceIntervals, 
 /**
- * Of response and service times: the requests without a response at the end, each counted with
- * its age.
+ * Of response and service times: the number of requests without a response at the end, each
+ * included with its age.
  */
 unfinished?: number, 
 /**
- * Of response and service times: which of these figures are lower bounds, because unfinished
+ * Of response and service times: the figures that are lower bounds, because unfinished
  * requests are older than every response.
  */
 at_least?: Array<Statistic>, 
@@ -533,7 +539,7 @@ p99: Us | null,
 "p99.99": Us | null, };
 
 /**
- * What `loadline doctor -o json` prints. Described in docs/guide/doctor.md.
+ * The document that `loadline doctor -o json` prints. Described in docs/guide/doctor.md.
  */
 export type Doctor = { 
 /**
@@ -541,7 +547,7 @@ export type Doctor = {
  */
 doctor_schema: number, 
 /**
- * The version of the program that looked.
+ * The version of the program that inspected the machine.
  */
 version: string, 
 /**
@@ -549,26 +555,26 @@ version: string,
  */
 environment: Environment, 
 /**
- * For how many connections at once there are descriptors; null if that is not known.
+ * The number of simultaneous connections for which there are descriptors; null if unknown.
  */
 connections: number | null, 
 /**
- * For how many connections to one address of a target there are local ports; null if that is
- * not known.
+ * The number of simultaneous connections to one address of a target for which there are local
+ * ports; null if unknown.
  */
 connections_to_a_target: number | null, 
 /**
- * How many of these can be opened anew, where each closed one keeps its port for a minute;
- * null if it does not, or that is not known.
+ * The rate at which connections to one address can be opened anew, where each closed one keeps
+ * its port for a minute; null if closed connections free their ports, or if unknown.
  */
 new_connections_per_s: PerSecond | null, 
 /**
- * The share of the CPU time that the hypervisor gave to other machines, while this one was
- * looked at; null if that is not known.
+ * The share of the CPU time that the hypervisor gave to other machines during the inspection;
+ * null if unknown.
  */
 steal: Share | null, 
 /**
- * What to change.
+ * The recommended changes.
  */
 changes: Array<MachineChange>, };
 
@@ -578,12 +584,12 @@ changes: Array<MachineChange>, };
 export type End = "lower" | "upper";
 
 /**
- * What ended a run.
+ * The reason why a run ended.
  */
 export type Ended = "duration" | "requests" | "stages" | "precise" | "decided" | "interrupted" | "aborted" | "threw" | "failed" | "unknown";
 
 /**
- * The machine that a run was made on. What could not be read is null.
+ * The machine of a run. A value that could not be read is null.
  */
 export type Environment = { 
 /**
@@ -591,76 +597,75 @@ export type Environment = {
  */
 kernel: string | null, 
 /**
- * The processor's model name.
+ * The model name of the processor.
  */
 cpu_model: string | null, 
 /**
- * Cores (hardware threads) that are online.
+ * The cores (hardware threads) that are online.
  */
 cores: number | null, 
 /**
- * Cores that this process may use, by its affinity and its control group.
+ * The cores that this process may use, by its affinity and its control group.
  */
 usable_cores: number | null, 
 /**
- * How many cores' time its control group may use; null also when that has no limit.
+ * The CPU limit of its control group, in cores; null also without a limit.
  */
 cpu_quota: number | null, 
 /**
- * Memory of the machine in bytes.
+ * The memory of the machine in bytes.
  */
 memory_bytes: number | null, 
 /**
- * The soft limit of open files; null also when there is none.
+ * The soft limit of open files; null also without a limit.
  */
 open_files: number | null, 
 /**
- * The hard limit, to which a run raises its own; null also when there is none.
+ * The hard limit of open files, to which a run raises its own; null also without a limit.
  */
 open_files_hard: number | null, 
 /**
- * Mean number of runnable tasks over the last 1, 5 and 15 minutes.
+ * The mean number of runnable tasks over the last 1, 5 and 15 minutes.
  */
 load_average: [number, number, number] | null, 
 /**
- * What the kernel's clocks count (`tsc`, `kvm-clock`, …).
+ * The source of the kernel's clocks (`tsc`, `kvm-clock`, …).
  */
 clock_source: string | null, 
 /**
- * What one reading of the monotonic clock takes, in nanoseconds.
+ * The time to read the monotonic clock, in nanoseconds.
  */
 clock_reading_ns: number | null, 
 /**
- * What chooses the cores' frequency (`performance`, `powersave`, …).
+ * The governor of the cores' frequency (`performance`, `powersave`, …).
  */
 governor: string | null, 
 /**
- * Whether cores share their parts with a twin (hyper-threading).
+ * True if cores are hardware threads that share a physical core (hyper-threading).
  */
 smt: boolean | null, 
 /**
- * Whether it is a virtual machine, whose hypervisor may take time from it.
+ * True for a virtual machine, whose hypervisor may take time from it.
  */
 is_virtual: boolean | null, 
 /**
- * What limits its connections.
+ * The limits of its connections.
  */
 tcp: TcpSettings, 
 /**
- * How this program was built: `release` or `debug`.
+ * The build profile of this program: `release` or `debug`.
  */
 build: string | null, 
 /**
- * By which flags the compiler made this program: optimisation, target and features of the
- * processor.
+ * The compiler flags of this program: optimisation, target and features of the processor.
  */
 build_flags: string | null, 
 /**
- * How this program waits for the instant at which something is due.
+ * The method by which this program waits for the instant of a send.
  */
 pacing: string | null, 
 /**
- * What the machine does at best, if that was measured.
+ * The best performance of the machine, if it was measured.
  */
 floor?: Floor, };
 
@@ -669,25 +674,25 @@ floor?: Floor, };
  */
 export type Failures = { 
 /**
- * How many there were.
+ * The number of failures.
  */
 count: number, 
 /**
- * What the first of them said; empty if not known.
+ * The message of the first failure; empty if unknown.
  */
 example: string, };
 
 /**
- * What can be watched.
+ * A figure that can be watched.
  */
 export type Figure = "context_switches" | "cpu" | "listen_overflows" | "memory" | "network" | "open_files" | "pressure" | "pss" | "retransmits" | "sockets" | "tcp_states";
 
 /**
- * A figure in all runs.
+ * The values of a figure in all runs.
  */
 export type FigureSpread = { 
 /**
- * Its name: p99, rate.
+ * The name of the figure: p99, rate.
  */
 figure: string, 
 /**
@@ -695,51 +700,51 @@ figure: string,
  */
 unit: Unit, 
 /**
- * That of each run.
+ * The value in each run.
  */
 values: Array<number>, 
 /**
- * Their median.
+ * The median of the values.
  */
 median: number, 
 /**
- * The least of them.
+ * The smallest value.
  */
 least: number, 
 /**
- * The greatest of them.
+ * The largest value.
  */
 most: number, 
 /**
- * Between which bounds the median of such runs lies; null of fewer than six.
+ * The confidence interval of the median; null for fewer than six runs.
  */
 median_interval: MedianInterval | null, };
 
 /**
- * One thing that was found.
+ * A finding: one reason for a grade.
  */
 export type Finding = { 
 /**
- * What it is; see docs/guide/validity.md.
+ * The kind of finding; see docs/guide/validity.md.
  */
 kind: string, 
 /**
- * How far the result may still be believed.
+ * The grade that this finding alone leads to.
  */
 grade: Grade, 
 /**
- * A sentence that ends in what to do.
+ * A sentence that ends in advice.
  */
 text: string, };
 
 /**
- * What the machine of the generator does at best: the run's own requests, by its own protocol and
- * script, against a server on loopback that does nothing. No measurement of a target on this
+ * The best performance of the generator's machine: the run's own requests, with the same protocol
+ * and script, against a server on loopback that does nothing. No measurement of a target on this
  * machine can be faster, and no rate higher.
  */
 export type Floor = { 
 /**
- * The shortest response time where one request is sent after the other, in nanoseconds.
+ * The shortest response time of requests sent one after another, in nanoseconds.
  */
 min_ns: number, 
 /**
@@ -747,78 +752,79 @@ min_ns: number,
  */
 p50_ns: number, 
 /**
- * Their 99th percentile, in nanoseconds.
+ * The 99th percentile of these response times, in nanoseconds.
  */
 p99_ns: number, 
 /**
- * Answers a second where all connections send as fast as they can.
+ * The responses per second if all connections send as fast as they can.
  */
 answers_per_s: number, 
 /**
- * How many connections these were.
+ * The number of these connections.
  */
 connections: number, };
 
 /**
- * What the generator did meanwhile.
+ * The generator during the run.
  */
 export type Generator = { 
 /**
- * Its threads.
+ * The threads of the generator.
  */
 workers: Array<Worker>, 
 /**
- * Requests in flight on average.
+ * The mean number of requests in flight.
  */
 in_flight: InFlight, 
 /**
- * The whole machine.
+ * The whole machine of the generator.
  */
 host: HostCounters, 
 /**
- * The pattern in which requests of an open load were due and sent; not in a closed one.
+ * The pattern in which the requests of an open load were due and sent; absent in a closed
+ * load.
  */
 arrivals?: Arrivals, };
 
 /**
- * What was searched for: the attributes of a goal in RFC 9971. The loss ratio is that of the
- * checks.
+ * The goal of a search: the attributes of a goal in RFC 9971. The loss ratio of the RFC is the one
+ * that the checks allow.
  */
 export type Goal = { 
 /**
- * The conditions that must hold.
+ * The conditions that must be met.
  */
 checks: Array<string>, 
 /**
- * Whether the one on errors was added, as none was given.
+ * True if the condition on errors was added, because the user gave none.
  */
 errors_check_added: boolean, 
 /**
- * How long a trial measures.
+ * The measured time of a trial.
  */
 trial_s: Seconds, 
 /**
- * How long the trials at a level measure together.
+ * The measured time of all trials at a level together.
  */
 duration_sum_s: Seconds, 
 /**
- * How many trials a level takes.
+ * The number of trials at a level.
  */
 trials: number, 
 /**
- * The share of trials at a level that may break.
+ * The share of trials at a level that may fail.
  */
 exceed_ratio: Share, 
 /**
- * How far apart the bounds may lie, as a share.
+ * The largest distance between the bounds at the end, as a share.
  */
 width: Share, 
 /**
- * So many trials last as long as the run that confirms.
+ * The length of the confirming run, in trials.
  */
 confirmation_trials: number, 
 /**
- * How long the search may take.
+ * The time that the search may take.
  */
 budget_s: Seconds, 
 /**
@@ -831,13 +837,13 @@ lowest: number,
 highest: number, };
 
 /**
- * How far a result may be believed, as a reader of the JSON sees it: what judges has a type of its
- * own, so that a reader needs none of the judging.
+ * A degree of validity, as a reader of the JSON needs it. The judging code has a type of its own,
+ * so that a reader does not depend on that code.
  */
 export type Grade = "valid" | "suspect" | "invalid";
 
 /**
- * What a closed-loop tool would have hidden.
+ * The effect that a closed-loop tool would have hidden.
  */
 export type Hides = "stall" | "lateness" | "plan";
 
@@ -846,11 +852,11 @@ export type Hides = "stall" | "lateness" | "plan";
  */
 export type Host = { 
 /**
- * Cores that are online.
+ * The number of cores that are online.
  */
 cores: number | null, 
 /**
- * Memory that the machine has.
+ * The memory of the machine.
  */
 memory_bytes: number | null, 
 /**
@@ -858,19 +864,19 @@ memory_bytes: number | null,
  */
 interface: string | null, 
 /**
- * The speed of its link, where it has one.
+ * The speed of the interface's link; null if it has none.
  */
 link_bits_per_s: number | null, 
 /**
- * Time that all cores were busy.
+ * Time that the cores were busy, all of them together.
  */
 cpu_percent: MeanAndMax, 
 /**
- * Time that a hypervisor gave to others instead.
+ * Time that a hypervisor gave to other machines instead.
  */
 steal_percent: MeanAndMax, 
 /**
- * Memory that is not available.
+ * Memory in use: all but the available memory.
  */
 memory_used_bytes: MeanAndMax, 
 /**
@@ -890,23 +896,23 @@ io_pressure_percent: MeanAndMax,
  */
 net_in_bytes_per_s: MeanAndMax, 
 /**
- * Bytes that went out through it.
+ * Bytes sent through the interface, by all programs.
  */
 net_out_bytes_per_s: MeanAndMax, 
 /**
- * Packets that came through it.
+ * Packets received through the interface, by all programs.
  */
 net_in_packets_per_s: MeanAndMax, 
 /**
- * Packets that went out through it.
+ * Packets sent through the interface, by all programs.
  */
 net_out_packets_per_s: MeanAndMax, 
 /**
- * The busier of its two ways, of the link's speed.
+ * The usage of the link's busier direction, in percent of its speed.
  */
 link_percent: MeanAndMax, 
 /**
- * TCP segments sent again.
+ * TCP segments that were retransmitted.
  */
 retransmits: number | null, 
 /**
@@ -914,7 +920,7 @@ retransmits: number | null,
  */
 listen_overflows: number | null, 
 /**
- * What could not be read.
+ * The figures that could not be read.
  */
 missing: Array<Missing>, };
 
@@ -923,11 +929,11 @@ missing: Array<Missing>, };
  */
 export type HostCounters = { 
 /**
- * The share of processor time that the hypervisor gave to others.
+ * The share of CPU time that the hypervisor gave to other machines.
  */
 steal: Share, 
 /**
- * The share of TCP segments that were sent again.
+ * The share of TCP segments that were retransmitted.
  */
 retransmitted: Share, 
 /**
@@ -935,7 +941,7 @@ retransmitted: Share,
  */
 resets: number, 
 /**
- * Connections refused by a full queue of a listener.
+ * Connections refused because a listener's queue was full.
  */
 listen_overflows: number, 
 /**
@@ -948,19 +954,19 @@ softnet_drops: number,
 cpu_pressure: Share, };
 
 /**
- * What the machine used.
+ * The usage of the machine.
  */
 export type HostUsage = { 
 /**
- * Time that all cores were busy.
+ * Time that the cores were busy, all of them together.
  */
 cpu_percent: number | null, 
 /**
- * Time that a hypervisor gave to others instead.
+ * Time that a hypervisor gave to other machines instead.
  */
 steal_percent: number | null, 
 /**
- * Memory that is not available.
+ * Memory in use: all but the available memory.
  */
 memory_used_bytes: number | null, 
 /**
@@ -980,23 +986,23 @@ io_pressure_percent: number | null,
  */
 net_in_bytes_per_s: number | null, 
 /**
- * Bytes that went out through it.
+ * Bytes sent through the interface, by all programs.
  */
 net_out_bytes_per_s: number | null, 
 /**
- * Packets that came through it.
+ * Packets received through the interface, by all programs.
  */
 net_in_packets_per_s: number | null, 
 /**
- * Packets that went out through it.
+ * Packets sent through the interface, by all programs.
  */
 net_out_packets_per_s: number | null, 
 /**
- * The busier of its two ways, of the link's speed.
+ * The usage of the link's busier direction, in percent of its speed.
  */
 link_percent: number | null, 
 /**
- * TCP segments sent again.
+ * TCP segments that were retransmitted.
  */
 retransmits: number | null, 
 /**
@@ -1005,15 +1011,16 @@ retransmits: number | null,
 listen_overflows: number | null, };
 
 /**
- * Requests in flight on average.
+ * The mean number of requests in flight, computed in two ways.
  */
 export type InFlight = { 
 /**
- * The time that each was in flight, until its response was read, over that of the run.
+ * The sum of the times that each request was in flight, until its response was read, divided
+ * by the duration of the run.
  */
 counted: number, 
 /**
- * Rate times service time.
+ * The rate multiplied by the mean service time.
  */
 by_littles_law: number, };
 
@@ -1022,33 +1029,36 @@ by_littles_law: number, };
  */
 export type Interval = { 
 /**
- * Its beginning, from the start of the measured part.
+ * The beginning of the interval, from the start of the measured part.
  */
 start_s: Seconds, 
 /**
- * Its end, from the start of the measured part.
+ * The end of the interval, from the start of the measured part.
  */
 end_s: Seconds, 
 /**
- * How many requests were in flight on average; null in a saved run of a version that did not
- * count it.
+ * The mean number of requests in flight; null in a saved run of a version that did not count
+ * it.
  */
 in_flight_mean: number | null, 
 /**
- * The most that were in flight at once; of several workers the sum of what each had, an upper
- * bound. Null as above.
+ * The highest number of requests in flight at once; of several workers the sum of their
+ * highest numbers, which is an upper bound. Null as above.
  */
 in_flight_max: number | null, 
 /**
- * From the intended start to the last byte, of the requests that ended in it.
+ * The response times, from the intended start to the last byte, of the requests that ended in
+ * the interval.
  */
 response_time_us: Quantiles, 
 /**
- * From the send to the last byte, of the requests that ended in it.
+ * The service times, from the send to the last byte, of the requests that ended in the
+ * interval.
  */
 service_time_us: Quantiles, 
 /**
- * What was watched in it; absent where nothing was.
+ * The usage of the watched processes and of the machine in the interval; absent if nothing was
+ * watched.
  */
 watch?: Look, 
 /**
@@ -1064,7 +1074,8 @@ sent: number,
  */
 answered: number, 
 /**
- * Responses that ended in the interval or the window, whenever begun; none of the drain.
+ * Responses that ended in the interval or in the measured part, whenever their requests began;
+ * responses of the drain are not included.
  */
 completed: number, 
 /**
@@ -1080,25 +1091,26 @@ in_flight: number,
  */
 reconnects: number, 
 /**
- * Requests that went out once more, each of which is one of those sent.
+ * Requests that were sent again; each of them is included in `sent`.
  */
 resent: number, 
 /**
- * Connections given up because more data came on them than the lengths of the responses said.
+ * Connections that were closed because more data came on them than the lengths of the
+ * responses announced.
  */
 surplus: number, 
 /**
- * Arrivals that fell due when no user was free and were not begun, where the plan drops such;
- * absent where there are none.
+ * Arrivals that fell due when no user was free and that were not begun, if the plan drops such
+ * arrivals; absent if there are none.
  */
 dropped?: number, 
 /**
- * Starts that users who pace themselves did not make, as they still waited for a response;
- * each is among the response times. Absent where there are none.
+ * Starts of a paced load that fell due while their user still waited for a response; each is
+ * included in the response times. Absent if there are none.
  */
 missed?: number, 
 /**
- * Connections that came up.
+ * Connections that were established.
  */
 connections: number, 
 /**
@@ -1110,44 +1122,44 @@ bytes_in: number,
  */
 bytes_out: number, 
 /**
- * `completed` a second.
+ * `completed` per second.
  */
 rate: PerSecond, };
 
 /**
- * Requests that the kernel's clock split.
+ * The requests whose times were split by the kernel's timestamps.
  */
 export type KernelTimestamps = { 
 /**
- * One in this many requests of a worker was picked.
+ * The sampling interval: one in this many requests of a worker was selected.
  */
 every: number, 
 /**
- * From the intended start to the start.
+ * The times from the intended start to the start.
  */
 schedule_wait_us: Distribution, 
 /**
- * From there until the request left for the network device.
+ * The times from the start until the request left for the network device.
  */
 send_us: Distribution, 
 /**
- * From there until the last packet of the response was received.
+ * The times from there until the last packet of the response was received.
  */
 wire_and_server_us: Distribution, 
 /**
- * From there to Loadline's read.
+ * The times from there to Loadline's read.
  */
 wakeup_us: Distribution, 
 /**
- * From there until the response was known to be whole.
+ * The times from there until the response was known to be complete.
  */
 parse_us: Distribution, 
 /**
- * The last four together: what a clock in user space takes for the time of wire and server.
+ * The sums of the last four: the time of wire and server as a clock in user space measures it.
  */
 user_space_us: Distribution, 
 /**
- * By how much that overstates it.
+ * The excess of `user_space_us` over `wire_and_server_us`.
  */
 overstated_us: Overstated, };
 
@@ -1156,47 +1168,48 @@ overstated_us: Overstated, };
  */
 export type LoadChange = { 
 /**
- * From when on it holds, in seconds from the start of the measured part; less than 0 in the
- * warm-up.
+ * The time from which the change holds, in seconds from the start of the measured part;
+ * negative in the warm-up.
  */
 at_s: number, 
 /**
- * What the load is then.
+ * The new load.
  */
 to: LoadLevel, 
 /**
- * The scenario whose load it is, if it is not the whole load.
+ * The scenario whose load changed; absent if it was the whole load.
  */
 scenario?: string, };
 
 /**
- * What a load is changed to.
+ * The load after a change.
  */
 export type LoadLevel = { "share": Share } | { "rate": PerSecond } | { "users": number } | "paused";
 
 /**
- * A request body that is too long to keep, and by what it is known again.
+ * A request body that is too long to store, with data to recognise it.
  */
 export type LongBody = { 
 /**
- * The index of its request in the plan; that request's body is [`Body::None`].
+ * The index of its request in the plan; the body of that request is [`Body::None`].
  */
 request: number, 
 /**
- * Its length in bytes.
+ * The length in bytes.
  */
 length: number, 
 /**
- * Its CRC-32 (that of zip and gzip), as eight hexadecimal digits.
+ * The CRC-32 (as in zip and gzip), as eight hexadecimal digits.
  */
 crc32: string, };
 
 /**
- * What was watched in an interval.
+ * The usage in one interval.
  */
 export type Look = { 
 /**
- * Its length, which is that of the interval but for some milliseconds.
+ * The length of the sample, which differs from the length of the interval by a few
+ * milliseconds.
  */
 length_s: Seconds, 
 /**
@@ -1204,7 +1217,7 @@ length_s: Seconds,
  */
 host: HostUsage, 
 /**
- * The processes, each with all that descend from it; the generator is the first.
+ * The processes, each with all its descendants; the generator is the first.
  */
 trees: Array<TreeLook>, };
 
@@ -1213,17 +1226,17 @@ trees: Array<TreeLook>, };
  */
 export type MachineChange = { 
 /**
- * Which part of it: `cores`, `governor`, `descriptors`, `local_ports`, `clock`, `queues`,
- * `buffers`, `steal` or `other_load`.
+ * The part of the machine: `cores`, `governor`, `descriptors`, `local_ports`, `clock`,
+ * `queues`, `buffers`, `steal` or `other_load`.
  */
 part: string, 
 /**
- * What to do.
+ * The advice: what to do.
  */
 advice: string, };
 
 /**
- * The mean over a run, and the highest of one interval.
+ * The mean over a run, and the highest value of one interval.
  */
 export type MeanAndMax = { 
 /**
@@ -1236,42 +1249,42 @@ mean: number | null,
 max: Number | null, };
 
 /**
- * Between which bounds a median lies.
+ * The confidence interval of a median.
  */
 export type MedianInterval = { 
 /**
- * Its lower end.
+ * The lower end.
  */
 lower: number, 
 /**
- * Its upper end.
+ * The upper end.
  */
 upper: number, 
 /**
- * Its confidence.
+ * The confidence level.
  */
 level: Share, };
 
 /**
- * What is made of a metric's values.
+ * The kind of a metric: the figures that are computed from its values.
  */
 export type MetricKind = "trend" | "counter" | "rate" | "gauge";
 
 /**
- * A figure that could not be read, and why.
+ * A figure that could not be read, with the reason.
  */
 export type Missing = { 
 /**
- * Which one.
+ * The figure.
  */
 figure: Figure, 
 /**
- * Why.
+ * The reason.
  */
 why: Why, };
 
 /**
- * A name over time: a value for each stretch.
+ * A name over time: one value for each period.
  */
 export type NameCourse = { 
 /**
@@ -1279,11 +1292,11 @@ export type NameCourse = {
  */
 name: string, 
 /**
- * Its tags.
+ * The tags of the name.
  */
 tags?: { [key in string]: string }, 
 /**
- * Responses a second.
+ * Responses per second.
  */
 rate: Array<PerSecond>, 
 /**
@@ -1295,11 +1308,11 @@ failed: Array<number>,
  */
 p50_us: Array<Us | null>, 
 /**
- * The 95th percentile.
+ * The 95th percentile of the response time, as `p50_us`.
  */
 p95_us: Array<Us | null>, 
 /**
- * The 99th percentile.
+ * The 99th percentile of the response time, as `p50_us`.
  */
 p99_us: Array<Us | null>, };
 
@@ -1308,12 +1321,12 @@ p99_us: Array<Us | null>, };
  */
 export type Named = { 
 /**
- * The name; of requests without one their URL, with the method before it if that is not GET.
- * `(other)` holds those of names beyond the first `--max-series`.
+ * The name; for requests without one their URL, after the method if that is not GET. The
+ * requests of all names after the first `--max-series` share `(other)`.
  */
 name: string, 
 /**
- * Its tags.
+ * The tags of the name.
  */
 tags?: { [key in string]: string }, 
 /**
@@ -1329,17 +1342,17 @@ failed: number,
  */
 statuses: { [key in string]: number }, 
 /**
- * Responses a second, as `rate` of the run.
+ * Responses per second, defined as `rate` of the run.
  */
 rate: PerSecond, 
 /**
- * From the intended start to the last byte, to within a hundredth.
+ * The response times, from the intended start to the last byte, to within a hundredth.
  */
 response_time_us: NamedTimes, };
 
 /**
- * The response times of a name; null where there are none, a percentile also where there are too
- * few for it (p99 takes 368).
+ * The response times of a name; null without a response, and a percentile also if there are too
+ * few responses for it (p99 takes 368).
  */
 export type NamedTimes = { 
 /**
@@ -1372,12 +1385,12 @@ max: Us | null, };
  */
 export type NamesOverTime = { 
 /**
- * When each stretch begins, from the start of the measured part: a second each, or several in
- * a long run.
+ * The beginnings of the periods, from the start of the measured part: one for each second, or
+ * for several seconds in a long run.
  */
 start_s: Array<Seconds>, 
 /**
- * When each stretch ends.
+ * The ends of the periods.
  */
 end_s: Array<Seconds>, 
 /**
@@ -1391,21 +1404,22 @@ names: Array<NameCourse>, };
 export type Number = number | number;
 
 /**
- * By how much a clock in user space overstates the time of wire and server; null without a sample.
+ * The time by which a clock in user space overstates the time of wire and server; null without a
+ * sample.
  */
 export type Overstated = { 
 /**
- * At the median.
+ * The excess at the median.
  */
 p50: Us | null, 
 /**
- * At the 99th percentile.
+ * The excess at the 99th percentile.
  */
 p99: Us | null, };
 
 /**
- * The response time without the delay that Loadline added, and the figures that are not the
- * target's alone.
+ * The response time without the delay that Loadline added, and the figures that the target did not
+ * cause alone.
  */
 export type OwnDelay = { 
 /**
@@ -1419,73 +1433,73 @@ response_time_without_us: Distribution,
 affected: Array<Affected>, };
 
 /**
- * A limit of the generator or its machine that was reached, or what took time from it.
+ * A limit of the generator or its machine that was reached, or another use of its CPU time.
  */
 export type OwnLimit = { "kind": "busy", 
 /**
- * The share.
+ * The share of its time in which it computed.
  */
 share: Share, } | { "kind": "connections", 
 /**
- * How many there were.
+ * The number of connections.
  */
 most: number, } | { "kind": "exhausted", 
 /**
- * How many.
+ * The number of requests that could not be sent.
  */
 failed: number, } | { "kind": "late", 
 /**
- * The share of requests that did.
+ * The share of requests that were late.
  */
 share: Share, } | { "kind": "crowded", 
 /**
- * The share.
+ * The share of its time in which it waited.
  */
 share: Share, } | { "kind": "stood_still", 
 /**
- * For so long at most.
+ * The longest stall.
  */
 longest_us: Us, } | { "kind": "stolen", 
 /**
- * The share.
+ * The share of the machine's time.
  */
 share: Share, } | { "kind": "others", 
 /**
- * In percent of one core.
+ * Their CPU usage, in percent of one core.
  */
 cpu_percent: number, } | { "kind": "floor", 
 /**
- * Responses a second.
+ * The rate with that server, in responses per second.
  */
 rate: PerSecond, };
 
 /**
- * How many a second.
+ * A rate per second.
  */
 export type PerSecond = number;
 
 /**
- * The parts of a request.
+ * The phases of a request.
  */
 export type Phases = { 
 /**
- * Names resolved, of the connections made.
+ * Name resolutions for new connections.
  */
 resolve_us: Distribution, 
 /**
- * Connections made.
+ * TCP connects of new connections.
  */
 connect_us: Distribution, 
 /**
- * TLS handshakes of the connections made.
+ * TLS handshakes of new connections.
  */
 tls_us: Distribution, 
 /**
- * From the send to the first byte of the response.
+ * The times from the send to the first byte of the response.
  */
 first_byte_us: Distribution, 
 /**
- * From there to the last byte.
+ * The times from the first byte to the last byte of the response.
  */
 rest_us: Distribution, };
 
@@ -1512,75 +1526,76 @@ p99: Us | null,
 max: Us | null, };
 
 /**
- * Between which bounds a ratio lies.
+ * The confidence interval of a ratio.
  */
 export type RatioInterval = { 
 /**
- * Its lower end.
+ * The lower end.
  */
 lower: number, 
 /**
- * Its upper end.
+ * The upper end.
  */
 upper: number, 
 /**
- * Its confidence.
+ * The confidence level.
  */
 level: Share, };
 
 /**
- * Whether the target recovered from too much load.
+ * The recovery of the target from a load above the load line.
  */
 export type Recovery = { 
 /**
- * Whether all checks passed again.
+ * True if all checks passed again.
  */
 recovered: boolean, 
 /**
- * From so long after the step down; absent if they did not.
+ * The time from the step down until they passed; absent if they did not.
  */
 after_s?: Seconds, 
 /**
- * Within this time they did not; absent if they did.
+ * The time in which they did not pass; absent if they did.
  */
 within_s?: Seconds, };
 
 /**
- * What a run is in a *series*: several runs in one file, one behind the other.
+ * The role of a run in a *series*: several runs in one file, one after another.
  */
 export type Role = { 
 /**
- * Why there are several.
+ * The reason why there are several runs.
  */
 kind: RoleKind, 
 /**
- * Which one of its kind (and name) it is, from 1, in the order in which they were run.
+ * The number of the run within its kind (and name), from 1, in the order in which they were
+ * run.
  */
 number: number, 
 /**
- * How many there were to be, where that was known before.
+ * The planned number of such runs, if it was known in advance.
  */
 of?: number, 
 /**
- * Which of several things it measured (`A` or `B`, say), where there are several.
+ * The name of the measured variant (such as `A` or `B`), if there are several.
  */
 name?: string, 
 /**
- * What the search was asked for that a trial belongs to.
+ * The parameters of the search that a trial belongs to.
  */
 search?: Record<string, unknown>, 
 /**
- * Of a trial: seconds of the search's budget that were gone when the one before it had ended.
+ * For a trial: the seconds of the search's budget spent when the previous trial had ended.
  */
 spent_s?: number, };
 
 /**
- * Why there are several runs in one file.
+ * The reason why there are several runs in one file.
  */
 export type RoleKind = "repeat" | "trial" | "side" | "unknown";
 
 /**
- * What `loadline -o json` prints of a run. Described in docs/guide/json.md.
+ * The document that `loadline -o json` prints for one run. Described in docs/guide/json.md.
  */
 export type Run = { 
 /**
@@ -1592,15 +1607,15 @@ schema: number,
  */
 version: string, 
 /**
- * When the run started, UTC, RFC 3339.
+ * The start of the run, UTC, RFC 3339.
  */
 started_at: string, 
 /**
- * When its load began, by CLOCK_MONOTONIC of the machine; null if that is not known.
+ * The start of the load, by CLOCK_MONOTONIC of the machine; null if unknown.
  */
 started_monotonic_ns: number | null, 
 /**
- * What was run, after defaults.
+ * The plan of the run, with all defaults filled in.
  */
 plan: Record<string, unknown>, 
 /**
@@ -1608,7 +1623,7 @@ plan: Record<string, unknown>,
  */
 long_bodies: Array<LongBody>, 
 /**
- * The machine it was run on. What could not be read is null.
+ * The machine of the generator. Null stands for figures that could not be read.
  */
 environment: Environment, 
 /**
@@ -1625,27 +1640,27 @@ names_over_time?: NamesOverTime,
 summary: Summary, };
 
 /**
- * A trial at a share of the load line.
+ * A trial at a share of the load line (a rung of the ladder).
  */
 export type Rung = { 
 /**
- * Which share.
+ * The share of the load line.
  */
 part: string, 
 /**
- * The rate a second or the number of users that was asked for.
+ * The planned rate per second or number of users.
  */
 level: number, 
 /**
- * Whether it passed.
+ * True if the trial passed.
  */
 held: boolean, 
 /**
- * The conditions, and whether each passed.
+ * The conditions and their results.
  */
 checks: Array<TrialCheck>, 
 /**
- * Responses a second.
+ * Responses per second.
  */
 rate: PerSecond, 
 /**
@@ -1657,7 +1672,8 @@ failed_share: Share,
  */
 p50_us: Us, 
 /**
- * Whether that is a lower bound: requests without a response are older than every response.
+ * True if `p50_us` is a lower bound: requests without a response are older than every
+ * response.
  */
 p50_at_least: boolean, 
 /**
@@ -1665,37 +1681,39 @@ p50_at_least: boolean,
  */
 p99_us: Us, 
 /**
- * Whether that is a lower bound.
+ * True if `p99_us` is a lower bound.
  */
 p99_at_least: boolean, 
 /**
- * What fell due and had not ended when it did, in seconds of the load; 0 in a closed load.
+ * The arrivals that had fallen due and not ended at the end of the trial, in seconds of the
+ * load; 0 in a closed load.
  */
 outstanding_s: number, 
 /**
- * By how many requests more was outstanding at its end than at its beginning; 0 in a closed
- * load.
+ * The growth of the number of outstanding requests from the beginning to the end of the trial;
+ * 0 in a closed load.
  */
 grown: number, 
 /**
- * What the target used, in percent of one core; null if it was not watched.
+ * The CPU usage of the target, in percent of one core; null if it was not watched.
  */
 target_cpu_percent: number | null, 
 /**
- * Whether the machine lost time: it was stolen, or a loop stalled.
+ * True if the machine lost CPU time: the hypervisor took it, or a loop stalled.
  */
 lost_time: boolean, 
 /**
- * Which limit of the generator was reached before the target's; null if none.
+ * The limit of the generator that was reached before the target's; null if there was none.
  */
 own_limit: OwnLimit | null, 
 /**
- * What took time from the generator and its machine; null if nothing.
+ * The use of CPU time by others that disturbed the generator and its machine; null if there
+ * was none.
  */
 disturbance: OwnLimit | null, };
 
 /**
- * What `loadline capacity -o json` prints. Described in docs/guide/capacity.md.
+ * The document that `loadline capacity -o json` prints. Described in docs/guide/capacity.md.
  */
 export type Search = { 
 /**
@@ -1707,60 +1725,60 @@ capacity_schema: number,
  */
 version: string, 
 /**
- * What each trial was, but for its load.
+ * The plan of each trial, without its load.
  */
 plan: Record<string, unknown>, 
 /**
- * What was varied.
+ * The quantity that the search varies.
  */
 searched: Searched, 
 /**
- * What was searched for.
+ * The goal of the search.
  */
 goal: Goal, 
 /**
- * What was found.
+ * The result of the search.
  */
 answer: SearchAnswer, 
 /**
- * That trials were too short to see a backlog grow; null if they were not.
+ * Present if the trials were too short to see a backlog grow; else null.
  */
 trials_too_short: TooShort | null, 
 /**
- * Whether the user ended the search.
+ * True if the user ended the search.
  */
 interrupted: boolean, 
 /**
- * Loads below, at and above the load line.
+ * Trials at loads below, at and above the load line.
  */
 ladder: Array<Rung>, 
 /**
- * Whether the target recovered from too much load; null if that was not tried.
+ * The recovery from a load above the load line; null if it was not tried.
  */
 recovery: Recovery | null, 
 /**
- * What the machine of the generator does at best; null if it was not measured.
+ * The best result that the generator's machine reaches; null if it was not measured.
  */
 floor: Floor | null, 
 /**
- * Every trial, in the order in which they were made.
+ * Every trial, in chronological order.
  */
 trials: Array<Trial>, };
 
 /**
- * What was found.
+ * The result of a search.
  */
 export type SearchAnswer = { "kind": "found", 
 /**
- * The load line: the level, less what piles up in a second at it.
+ * The load line: that level, less the backlog that grows in a second at it.
  */
 level: number, 
 /**
- * With a confidence of 95 % it lies above this.
+ * The lower end of the 95 % confidence interval.
  */
 low: number, 
 /**
- * With a confidence of 95 % it lies below this.
+ * The upper end of the 95 % confidence interval.
  */
 high: number, 
 /**
@@ -1768,27 +1786,29 @@ high: number,
  */
 lower_bound: number, 
 /**
- * The lowest level above that does not: the relevant upper bound of RFC 9971.
+ * The lowest level above it that does not hold: the relevant upper bound of RFC 9971.
  */
 upper_bound: number, 
 /**
- * The median of the responses a second in the trials at the lower bound that passed.
+ * The median rate of responses per second in the trials at the lower bound that passed.
  */
 conditional_throughput: number, 
 /**
- * What failed just above, the most frequent first.
+ * The checks that failed just above the load line, the most frequent first.
  */
 breaks: Array<string>, 
 /**
- * How long the run that confirmed it measured.
+ * The measured time of the run that confirmed the level.
  */
 confirmed_s: Seconds, 
 /**
- * What the target used there, in percent of one core; null if it was not watched.
+ * The CPU usage of the target at the load line, in percent of one core; null if it was not
+ * watched.
  */
 target_cpu_percent: number | null, 
 /**
- * What disturbed most of the trials that failed just above; null if nothing.
+ * The disturbance in most of the trials that failed just above the load line; null if
+ * there was none.
  */
 disturbance: OwnLimit | null, 
 /**
@@ -1800,11 +1820,11 @@ text: string, } | { "kind": "at_least",
  */
 level: number, 
 /**
- * Why there is no more to say.
+ * The reason why higher levels are unknown.
  */
 why: WhyNoMore, 
 /**
- * Which limit of the generator was reached before the target's; null if none.
+ * The limit of the generator that was reached before the target's; null if there was none.
  */
 own_limit: OwnLimit | null, 
 /**
@@ -1816,11 +1836,12 @@ text: string, } | { "kind": "nothing_holds",
  */
 level: number, 
 /**
- * What failed there, the most frequent first.
+ * The checks that failed at that level, the most frequent first.
  */
 breaks: Array<string>, 
 /**
- * Which limit of the generator or its machine may have caused it; null if none.
+ * The limit of the generator or its machine that may have caused the failures; null if
+ * there was none.
  */
 own_limit: OwnLimit | null, 
 /**
@@ -1828,20 +1849,21 @@ own_limit: OwnLimit | null,
  */
 text: string, } | { "kind": "unsettled", 
 /**
- * The load line lies above this; null if that is not known.
+ * A lower bound of the load line; null if there is none.
  */
 lower: number | null, 
 /**
- * The load line lies below this; null if that is not known.
+ * An upper bound of the load line; null if there is none.
  */
 upper: number | null, 
 /**
- * The level at which most short trials passed, and a long run or all responses together
- * failed.
+ * The level at which most short trials passed, but a long run or all responses together
+ * failed; null if there was none.
  */
 refuted: number | null, 
 /**
- * Which limit of the generator or its machine may have caused the failures; null if none.
+ * The limit of the generator or its machine that may have caused the failures; null if
+ * there was none.
  */
 own_limit: OwnLimit | null, 
 /**
@@ -1850,7 +1872,7 @@ own_limit: OwnLimit | null,
 text: string, };
 
 /**
- * What a search varies.
+ * The quantity that a search varies.
  */
 export type Searched = "rate" | "users";
 
@@ -1860,8 +1882,8 @@ export type Searched = "rate" | "users";
 export type Seconds = number;
 
 /**
- * What `loadline -o json` prints of several runs: repeats, two targets that took turns, or a saved
- * file with several runs. Described in docs/guide/json.md.
+ * The document that `loadline -o json` prints for several runs: repeats, two targets that took
+ * turns, or a saved file with several runs. Described in docs/guide/json.md.
  */
 export type Series = { 
 /**
@@ -1869,15 +1891,15 @@ export type Series = {
  */
 schema: number, 
 /**
- * Of repeats: what differs from run to run.
+ * The variation from run to run; only of repeats.
  */
 spread?: Spread, 
 /**
- * Of two targets that took turns: how they compare.
+ * The comparison of two targets; only if two targets took turns.
  */
 comparison?: Comparison, 
 /**
- * The runs, in the order in which they were made.
+ * The runs, in chronological order.
  */
 runs: Array<SeriesRun>, };
 
@@ -1886,7 +1908,7 @@ runs: Array<SeriesRun>, };
  */
 export type SeriesRun = { 
 /**
- * Its role in the series; null if that is not known.
+ * The role of the run in the series; null if unknown.
  */
 role: Role | null, 
 /**
@@ -1898,15 +1920,15 @@ schema: number,
  */
 version: string, 
 /**
- * When the run started, UTC, RFC 3339.
+ * The start of the run, UTC, RFC 3339.
  */
 started_at: string, 
 /**
- * When its load began, by CLOCK_MONOTONIC of the machine; null if that is not known.
+ * The start of the load, by CLOCK_MONOTONIC of the machine; null if unknown.
  */
 started_monotonic_ns: number | null, 
 /**
- * What was run, after defaults.
+ * The plan of the run, with all defaults filled in.
  */
 plan: Record<string, unknown>, 
 /**
@@ -1914,7 +1936,7 @@ plan: Record<string, unknown>,
  */
 long_bodies: Array<LongBody>, 
 /**
- * The machine it was run on. What could not be read is null.
+ * The machine of the generator. Null stands for figures that could not be read.
  */
 environment: Environment, 
 /**
@@ -1940,32 +1962,33 @@ export type Share = number;
  */
 export type Side = { 
 /**
- * What was loaded.
+ * The target of the load.
  */
 target: string, 
 /**
- * How many runs it has.
+ * The number of runs.
  */
 runs: number, 
 /**
- * The share of their requests that failed.
+ * The share of the requests of these runs that failed.
  */
 failed: Share, 
 /**
- * The conditions of `--check` for all its runs together; of targets that took turns only.
+ * The conditions of `--check` for all runs of this side together; only if two targets took
+ * turns.
  */
 checks?: Array<Check>, 
 /**
- * Its runs; of saved runs only.
+ * The runs of this side; only if saved runs are compared.
  */
 files?: Array<ComparedFile>, };
 
 /**
- * What differs from run to run.
+ * The variation from run to run.
  */
 export type Spread = { 
 /**
- * How many runs there are, without those that were cut short if any is whole.
+ * The number of runs; those that were cut short do not count if at least one run is complete.
  */
 runs: number, 
 /**
@@ -1978,7 +2001,7 @@ figures: Array<FigureSpread>,
 checks: Array<Check>, };
 
 /**
- * How B stands to A.
+ * The result of a comparison: B relative to A.
  */
 export type Standing = "faster" | "slower" | "cannot_tell";
 
@@ -1988,7 +2011,7 @@ export type Standing = "faster" | "slower" | "cannot_tell";
 export type Statistic = "mean" | "stdev" | "max" | "p50" | "p75" | "p90" | "p95" | "p99" | "p99.9" | "p99.99";
 
 /**
- * The whole run.
+ * The summary of a whole run.
  */
 export type Summary = { 
 /**
@@ -1996,31 +2019,31 @@ export type Summary = {
  */
 duration_s: Seconds, 
 /**
- * How long what was unfinished was waited for behind that.
+ * The time after the measured part in which unfinished requests were waited for.
  */
 drained_s: Seconds, 
 /**
- * Whether the run was recorded to its end.
+ * True if the run was recorded to its end.
  */
 complete: boolean, 
 /**
- * How many processes ran the plan at the same time.
+ * The number of processes that ran the plan at the same time.
  */
 parts: number, 
 /**
- * What ended the run.
+ * The reason why the run ended.
  */
 ended: Ended, 
 /**
- * The condition of `--abort-on` that ended it, if one did.
+ * The condition of `--abort-on` that ended the run; null if none did.
  */
 aborted_by: string | null, 
 /**
- * What was found of the run's beginning, with `--warmup auto` only.
+ * The transient at the beginning of the run; only with `--warmup auto`.
  */
 transient?: Transient, 
 /**
- * How the load was changed while it lasted; absent where it was not.
+ * The changes of the load during the run; absent if there were none.
  */
 changes?: Array<LoadChange>, 
 /**
@@ -2028,40 +2051,41 @@ changes?: Array<LoadChange>,
  */
 unfinished: Unfinished, 
 /**
- * From the intended start to the last byte.
+ * The response times: from the intended start to the last byte.
  */
 response_time_us: Distribution, 
 /**
- * From the send (or the dial, where one was needed) to the last byte.
+ * The service times: from the send (or the dial, if one was needed) to the last byte.
  */
 service_time_us: Distribution, 
 /**
- * From the intended start until a connection was free.
+ * The waits for a free connection, from the intended start.
  */
 blocked_us: Distribution, 
 /**
- * From there to the send: delay added by Loadline.
+ * The delay added by Loadline: from the moment that a connection was free to the send.
  */
 lateness_us: Distribution, 
 /**
- * The parts of a request.
+ * The phases of a request.
  */
 phases: Phases, 
 /**
- * From the kernel's receive to Loadline's read; in none of the times above.
+ * The wake-up delays: from the kernel's receive to Loadline's read. They are part of none of
+ * the times above.
  */
 wakeup_us: Distribution, 
 /**
- * From the intended start of an iteration to its last response; of iterations of several
- * requests only.
+ * The durations of iterations, from the intended start to the last response; only of
+ * iterations with several requests.
  */
 iteration_us?: Distribution, 
 /**
- * The delay that Loadline added, and what it changes; of an open load with answers only.
+ * The delay that Loadline added and its effect; only of an open load with responses.
  */
 own_delay?: OwnDelay, 
 /**
- * What a closed-loop tool would have shown of an open load; only there.
+ * The times that a closed-loop tool would have shown; only of an open load.
  */
 closed_loop?: ClosedLoop, 
 /**
@@ -2073,16 +2097,16 @@ statuses: { [key in number]: number },
  */
 errors: { [key in string]: Failures }, 
 /**
- * The requests by name, those with the most requests first; absent where all have one name.
+ * The requests by name, the name with the most requests first; absent if all have one name.
  */
 names?: Array<Named>, 
 /**
- * The metrics that a script counted by itself, in the order of their names; absent where there
+ * The metrics that a script counted by itself, in the order of their names; absent if there
  * are none.
  */
 metrics?: Array<CustomMetric>, 
 /**
- * Values that are in none of them, as there was no room; absent where there are none.
+ * The number of metric values that were dropped for lack of room; absent if there are none.
  */
 metric_values_left_out?: number, 
 /**
@@ -2090,23 +2114,25 @@ metric_values_left_out?: number,
  */
 checks: Array<Check>, 
 /**
- * Whether the result may be believed.
+ * The validity of the result.
  */
 validity: Validity, 
 /**
- * What the generator did meanwhile.
+ * The generator during the run.
  */
 generator: Generator, 
 /**
- * What to know before believing the figures, the gravest first.
+ * Warnings about the figures, the most severe first.
  */
 warnings: Array<Warning>, 
 /**
- * Requests that the kernel's clock split, with `--kernel-timestamps` only.
+ * The requests whose times were split by the kernel's timestamps; only with
+ * `--kernel-timestamps`.
  */
 kernel_timestamps?: KernelTimestamps, 
 /**
- * What was watched in the whole run; absent where nothing was.
+ * The usage of the watched processes and of the machine in the whole run; absent if nothing
+ * was watched.
  */
 watch?: Watch, 
 /**
@@ -2122,7 +2148,8 @@ sent: number,
  */
 answered: number, 
 /**
- * Responses that ended in the interval or the window, whenever begun; none of the drain.
+ * Responses that ended in the interval or in the measured part, whenever their requests began;
+ * responses of the drain are not included.
  */
 completed: number, 
 /**
@@ -2138,25 +2165,26 @@ in_flight: number,
  */
 reconnects: number, 
 /**
- * Requests that went out once more, each of which is one of those sent.
+ * Requests that were sent again; each of them is included in `sent`.
  */
 resent: number, 
 /**
- * Connections given up because more data came on them than the lengths of the responses said.
+ * Connections that were closed because more data came on them than the lengths of the
+ * responses announced.
  */
 surplus: number, 
 /**
- * Arrivals that fell due when no user was free and were not begun, where the plan drops such;
- * absent where there are none.
+ * Arrivals that fell due when no user was free and that were not begun, if the plan drops such
+ * arrivals; absent if there are none.
  */
 dropped?: number, 
 /**
- * Starts that users who pace themselves did not make, as they still waited for a response;
- * each is among the response times. Absent where there are none.
+ * Starts of a paced load that fell due while their user still waited for a response; each is
+ * included in the response times. Absent if there are none.
  */
 missed?: number, 
 /**
- * Connections that came up.
+ * Connections that were established.
  */
 connections: number, 
 /**
@@ -2168,30 +2196,30 @@ bytes_in: number,
  */
 bytes_out: number, 
 /**
- * `completed` a second.
+ * `completed` per second.
  */
 rate: PerSecond, };
 
 /**
  * The kernel's settings for TCP that limit a load, named as below `net.ipv4` and `net.core` (see
- * tcp(7) and ip(7)). What could not be read is null.
+ * tcp(7) and ip(7)). A value that could not be read is null.
  */
 export type TcpSettings = { 
 /**
- * The first and the last local port that a connection may be given.
+ * The first and the last local port for connections.
  */
 ip_local_port_range: [number, number] | null, 
 /**
- * Whether the port of a closed connection may be given to a new one at once: 0 never,
- * 1 always, 2 on loopback.
+ * The rule for reusing the port of a closed connection at once: 0 never, 1 always, 2 on
+ * loopback.
  */
 tcp_tw_reuse: number | null, 
 /**
- * How many connections may wait for a server on this machine to accept them.
+ * The maximum number of connections that wait to be accepted by a server on this machine.
  */
 somaxconn: number | null, 
 /**
- * How many may be half open at such a server.
+ * The maximum number of half-open connections of such a server.
  */
 tcp_max_syn_backlog: number | null, 
 /**
@@ -2204,13 +2232,13 @@ tcp_rmem_max: number | null,
 tcp_wmem_max: number | null, };
 
 /**
- * TCP sockets by state (RFC 9293, section 3.3.2). One that has no owner any more, as in
- * TIME-WAIT, belongs to no process.
+ * TCP sockets by state (RFC 9293, section 3.3.2). A socket without an owner, as in TIME-WAIT,
+ * belongs to no process.
  */
 export type TcpStates = { established: number } & { [state in 'syn_sent' | 'syn_received' | 'fin_wait_1' | 'fin_wait_2' | 'time_wait' | 'closed' | 'close_wait' | 'last_ack' | 'listening' | 'closing']?: number };
 
 /**
- * What a figure may differ by, and what the runs say of it.
+ * The allowed change of a figure, and the result in these runs.
  */
 export type ToleranceResult = { 
 /**
@@ -2218,11 +2246,12 @@ export type ToleranceResult = {
  */
 rule: string, 
 /**
- * Whether the figure stays within it: decided only where the whole interval says so.
+ * The result: passed if the figure stays within the tolerance. Decided only if the whole
+ * interval lies on one side of the limit.
  */
 outcome: CheckOutcome, 
 /**
- * The largest B / A that is allowed; of a tolerance downwards the smallest.
+ * The largest allowed B / A; of a tolerance downwards the smallest.
  */
 limit: number, 
 /**
@@ -2230,16 +2259,16 @@ limit: number,
  */
 ratio: number | null, 
 /**
- * Between which bounds the ratio lies; null as above.
+ * The interval of the ratio; null if the figure could not be compared.
  */
 interval: RatioInterval | null, };
 
 /**
- * Trials that were too short to see a backlog grow.
+ * The evidence that trials were too short to see a backlog grow.
  */
 export type TooShort = { 
 /**
- * How long the shortest measured.
+ * The measured time of the shortest trial.
  */
 trial_s: Seconds, 
 /**
@@ -2247,20 +2276,20 @@ trial_s: Seconds,
  */
 response_s: Seconds, 
 /**
- * How long they would have to measure.
+ * The measured time that a trial would need.
  */
 needed_s: Seconds, 
 /**
- * What it means and what to do.
+ * The meaning, and what to do.
  */
 text: string, };
 
 /**
- * What was found of a run's beginning.
+ * The result of the search for a transient at a run's beginning.
  */
 export type Transient = { "cut": { 
 /**
- * Their number.
+ * The number of intervals.
  */
 intervals: number, } } | "never" | "too_short";
 
@@ -2269,19 +2298,19 @@ intervals: number, } } | "never" | "too_short";
  */
 export type Tree = { 
 /**
- * `generator`, or what it was asked for by.
+ * `generator`, or the argument that selected the tree.
  */
 name: string, 
 /**
- * The name of its first process's program.
+ * The program name of the tree's first process.
  */
 command: string | null, 
 /**
- * Its first process.
+ * The process identifier of the tree's first process.
  */
 pid: number | null, 
 /**
- * Time on a core in all, children included.
+ * The total time on a core, child processes included.
  */
 cpu_s: Seconds, 
 /**
@@ -2293,7 +2322,7 @@ cpu_percent: MeanAndMax,
  */
 rss_bytes: MeanAndMax, 
 /**
- * The same with shared pages divided among them.
+ * Resident memory with shared pages divided among the processes.
  */
 pss_bytes: MeanAndMax, 
 /**
@@ -2309,32 +2338,32 @@ open_files: MeanAndMax,
  */
 sockets: MeanAndMax, 
 /**
- * What happened to it, at most a hundred events.
+ * The changes of the tree, at most a hundred.
  */
 events: Array<TreeEvent>, 
 /**
- * How many events there were.
+ * The number of changes.
  */
 event_count: number, 
 /**
- * What could not be read.
+ * The figures that could not be read.
  */
 missing: Array<Missing>, };
 
 /**
- * What happened to a tree.
+ * A change of a watched tree.
  */
 export type TreeEvent = { 
 /**
- * The end of the interval in which it was seen, from the start of the measured part.
+ * The end of the interval in which the change was seen, from the start of the measured part.
  */
 at_s: Seconds, 
 /**
- * What it was.
+ * The kind of change.
  */
 change: Change, 
 /**
- * Its first process after it.
+ * The first process after the change.
  */
 pid: number | null, };
 
@@ -2343,15 +2372,15 @@ pid: number | null, };
  */
 export type TreeLook = { 
 /**
- * `generator`, or what it was asked for by.
+ * `generator`, or the argument that selected the tree.
  */
 name: string, 
 /**
- * How many processes there were at the end.
+ * The number of processes at the end.
  */
 processes: number, 
 /**
- * Time on a core, user and system, children included.
+ * Time on a core, user and system, child processes included.
  */
 cpu_percent: number | null, 
 /**
@@ -2359,7 +2388,8 @@ cpu_percent: number | null,
  */
 rss_bytes: number | null, 
 /**
- * The same with shared pages divided among them; read every five seconds at most.
+ * Resident memory with shared pages divided among the processes; read every five seconds at
+ * most.
  */
 pss_bytes: number | null, 
 /**
@@ -2379,52 +2409,53 @@ sockets: number | null,
  */
 tcp: TcpStates | null, 
 /**
- * How often a second a thread gave its core away to wait.
+ * Voluntary context switches per second: a thread gave up its core to wait.
  */
 voluntary_switches_per_s: number | null, 
 /**
- * How often a second a core was taken from a thread.
+ * Involuntary context switches per second: a core was taken from a thread.
  */
 involuntary_switches_per_s: number | null, };
 
 /**
- * A measurement of a level.
+ * A trial at a level.
  */
 export type Trial = { 
 /**
- * Its number, from 1.
+ * The number of the trial, from 1.
  */
 number: number, 
 /**
- * What it was for.
+ * The purpose of the trial.
  */
 purpose: string, 
 /**
- * The rate a second or the number of users that was asked for.
+ * The planned rate per second or number of users.
  */
 level: number, 
 /**
- * How long it measured.
+ * The measured time.
  */
 seconds: Seconds, 
 /**
- * Whether it passed.
+ * True if the trial passed.
  */
 held: boolean, 
 /**
- * Whether no more was outstanding at its end than at its beginning, but for chance.
+ * True if no more requests were outstanding at the end than at the beginning, apart from
+ * chance.
  */
 kept_up: boolean, 
 /**
- * Whether it was made again, because its machine lost time meanwhile.
+ * True if the trial was discarded and repeated, because its machine lost CPU time meanwhile.
  */
 set_aside: boolean, 
 /**
- * The conditions, and whether each passed.
+ * The conditions and their results.
  */
 checks: Array<TrialCheck>, 
 /**
- * Responses a second.
+ * Responses per second.
  */
 rate: PerSecond, 
 /**
@@ -2436,7 +2467,8 @@ failed_share: Share,
  */
 p50_us: Us, 
 /**
- * Whether that is a lower bound: requests without a response are older than every response.
+ * True if `p50_us` is a lower bound: requests without a response are older than every
+ * response.
  */
 p50_at_least: boolean, 
 /**
@@ -2444,37 +2476,39 @@ p50_at_least: boolean,
  */
 p99_us: Us, 
 /**
- * Whether that is a lower bound.
+ * True if `p99_us` is a lower bound.
  */
 p99_at_least: boolean, 
 /**
- * What fell due and had not ended when it did, in seconds of the load; 0 in a closed load.
+ * The arrivals that had fallen due and not ended at the end of the trial, in seconds of the
+ * load; 0 in a closed load.
  */
 outstanding_s: number, 
 /**
- * By how many requests more was outstanding at its end than at its beginning; 0 in a closed
- * load.
+ * The growth of the number of outstanding requests from the beginning to the end of the trial;
+ * 0 in a closed load.
  */
 grown: number, 
 /**
- * What the target used, in percent of one core; null if it was not watched.
+ * The CPU usage of the target, in percent of one core; null if it was not watched.
  */
 target_cpu_percent: number | null, 
 /**
- * Whether the machine lost time: it was stolen, or a loop stalled.
+ * True if the machine lost CPU time: the hypervisor took it, or a loop stalled.
  */
 lost_time: boolean, 
 /**
- * Which limit of the generator was reached before the target's; null if none.
+ * The limit of the generator that was reached before the target's; null if there was none.
  */
 own_limit: OwnLimit | null, 
 /**
- * What took time from the generator and its machine; null if nothing.
+ * The use of CPU time by others that disturbed the generator and its machine; null if there
+ * was none.
  */
 disturbance: OwnLimit | null, };
 
 /**
- * A condition, and whether it passed.
+ * A condition and its result in a trial.
  */
 export type TrialCheck = { 
 /**
@@ -2482,11 +2516,12 @@ export type TrialCheck = {
  */
 check: string, 
 /**
- * Whether the search takes it for passed: by the estimate, however sure that is.
+ * True if the search counts the condition as passed: it judges the estimate, whatever its
+ * confidence interval.
  */
 held: boolean, 
 /**
- * What the trial alone says of it.
+ * The outcome of the condition in this trial alone.
  */
 outcome: CheckOutcome | null, };
 
@@ -2499,7 +2534,7 @@ export type Unfinished = {
  */
 unsent: number, 
 /**
- * Unsent because all connections were in use, by a target slower than at low load.
+ * Unsent because all connections were in use by a target that was slower than at low load.
  */
 by_target: number, 
 /**
@@ -2511,8 +2546,8 @@ by_plan: number,
  */
 by_loadline: number, 
 /**
- * Arrivals that would have been those of a worker that was lost, so that planned = sent +
- * unsent + lost; absent without any.
+ * Arrivals of a worker that was lost: planned = sent + unsent + lost. Absent if there are
+ * none.
  */
 lost?: number, 
 /**
@@ -2520,7 +2555,7 @@ lost?: number,
  */
 in_flight: number, 
 /**
- * How long the oldest had waited since its intended start.
+ * The longest wait of these requests, from their intended start.
  */
 oldest_us: Us, };
 
@@ -2535,7 +2570,7 @@ export type Unit = "us" | "share" | "count" | "per_second" | "number";
 export type Us = number;
 
 /**
- * Whether the result may be believed, and why not.
+ * The validity of the result, with the reasons.
  */
 export type Validity = { 
 /**
@@ -2543,25 +2578,25 @@ export type Validity = {
  */
 grade: Grade, 
 /**
- * What was found, the gravest first.
+ * The findings, the most severe first.
  */
 findings: Array<Finding>, };
 
 /**
- * What to know before believing a figure.
+ * A warning about the figures.
  */
 export type Warning = { 
 /**
- * What it is.
+ * The kind of warning.
  */
 kind: string, 
 /**
- * What it means and what to do.
+ * The meaning, and what to do.
  */
 text: string, };
 
 /**
- * What was watched in the whole run.
+ * The usage in the whole run.
  */
 export type Watch = { 
 /**
@@ -2569,16 +2604,17 @@ export type Watch = {
  */
 host: Host, 
 /**
- * The processes, each with all that descend from it; the generator is the first.
+ * The processes, each with all its descendants; the generator is the first.
  */
 trees: Array<Tree>, };
 
 /**
- * What `loadline watch -o json` prints, one object to a line. Described in docs/guide/watch.md.
+ * The document that `loadline watch -o json` prints, one object per line. Described in
+ * docs/guide/watch.md.
  */
 export type Watched = { 
 /**
- * The end of the look, from the start.
+ * The end of the sample, from the start.
  */
 time_s: Seconds, 
 /**
@@ -2586,28 +2622,28 @@ time_s: Seconds,
  */
 host: WatchedHost, 
 /**
- * The processes, each with all that descend from it.
+ * The processes, each with all its descendants.
  */
 trees: Array<WatchedTree>, };
 
 /**
- * The machine, and what could not be read of it.
+ * The machine, and its figures that could not be read.
  */
 export type WatchedHost = { 
 /**
- * What could not be read.
+ * The figures that could not be read.
  */
 missing: Array<Missing>, 
 /**
- * Time that all cores were busy.
+ * Time that the cores were busy, all of them together.
  */
 cpu_percent: number | null, 
 /**
- * Time that a hypervisor gave to others instead.
+ * Time that a hypervisor gave to other machines instead.
  */
 steal_percent: number | null, 
 /**
- * Memory that is not available.
+ * Memory in use: all but the available memory.
  */
 memory_used_bytes: number | null, 
 /**
@@ -2627,23 +2663,23 @@ io_pressure_percent: number | null,
  */
 net_in_bytes_per_s: number | null, 
 /**
- * Bytes that went out through it.
+ * Bytes sent through the interface, by all programs.
  */
 net_out_bytes_per_s: number | null, 
 /**
- * Packets that came through it.
+ * Packets received through the interface, by all programs.
  */
 net_in_packets_per_s: number | null, 
 /**
- * Packets that went out through it.
+ * Packets sent through the interface, by all programs.
  */
 net_out_packets_per_s: number | null, 
 /**
- * The busier of its two ways, of the link's speed.
+ * The usage of the link's busier direction, in percent of its speed.
  */
 link_percent: number | null, 
 /**
- * TCP segments sent again.
+ * TCP segments that were retransmitted.
  */
 retransmits: number | null, 
 /**
@@ -2656,31 +2692,31 @@ listen_overflows: number | null, };
  */
 export type WatchedTree = { 
 /**
- * `generator`, or what it was asked for by.
+ * `generator`, or the argument that selected the tree.
  */
 name: string, 
 /**
- * The name of its first process's program.
+ * The program name of the tree's first process.
  */
 command: string | null, 
 /**
- * Its first process.
+ * The process identifier of the tree's first process.
  */
 pid: number | null, 
 /**
- * What happened to it.
+ * The last change of the tree.
  */
 change: Change | null, 
 /**
- * What could not be read.
+ * The figures that could not be read.
  */
 missing: Array<Missing>, 
 /**
- * How many processes there were at the end.
+ * The number of processes at the end.
  */
 processes: number, 
 /**
- * Time on a core, user and system, children included.
+ * Time on a core, user and system, child processes included.
  */
 cpu_percent: number | null, 
 /**
@@ -2688,7 +2724,8 @@ cpu_percent: number | null,
  */
 rss_bytes: number | null, 
 /**
- * The same with shared pages divided among them; read every five seconds at most.
+ * Resident memory with shared pages divided among the processes; read every five seconds at
+ * most.
  */
 pss_bytes: number | null, 
 /**
@@ -2708,21 +2745,21 @@ sockets: number | null,
  */
 tcp: TcpStates | null, 
 /**
- * How often a second a thread gave its core away to wait.
+ * Voluntary context switches per second: a thread gave up its core to wait.
  */
 voluntary_switches_per_s: number | null, 
 /**
- * How often a second a core was taken from a thread.
+ * Involuntary context switches per second: a core was taken from a thread.
  */
 involuntary_switches_per_s: number | null, };
 
 /**
- * Why a figure could not be read.
+ * The reason why a figure could not be read.
  */
 export type Why = "rights" | "too_large" | "untold";
 
 /**
- * Why it is not known what lies above a level.
+ * The reason why no level above one that holds was judged.
  */
 export type WhyNoMore = "generator" | "highest";
 
@@ -2731,31 +2768,32 @@ export type WhyNoMore = "generator" | "highest";
  */
 export type Worker = { 
 /**
- * Its number.
+ * The number of the worker.
  */
 worker: number, 
 /**
- * Seconds that passed.
+ * The elapsed time, in seconds.
  */
 wall_s: Seconds, 
 /**
- * The share of them in which it computed.
+ * The share of `wall_s` in which the worker computed.
  */
 cpu: Share, 
 /**
- * In which it polled, because the next deadline was too near to sleep; not in `cpu`.
+ * The share of `wall_s` in which it polled, because the next deadline was too near to sleep;
+ * not part of `cpu`.
  */
 polled: Share, 
 /**
- * In which it waited for the CPU.
+ * The share of `wall_s` in which it waited for the CPU.
  */
 queued: Share, 
 /**
- * In which its loop stalled.
+ * The share of `wall_s` in which its event loop stalled.
  */
 stood_still: Share, 
 /**
- * How long the iterations of its loop took.
+ * The durations of the iterations of its event loop.
  */
 turns_us: Distribution, 
 /**
@@ -2763,7 +2801,7 @@ turns_us: Distribution,
  */
 answered: number, 
 /**
- * Connections that came up.
+ * Connections that were established.
  */
 connections: number, 
 /**
@@ -2775,10 +2813,10 @@ bytes_in: number,
  */
 bytes_out: number, 
 /**
- * The cores on which its thread was at the ends of intervals.
+ * The cores that its thread was on at the ends of the intervals.
  */
 cores: Array<number>, 
 /**
- * How late the kernel might let its timers fire.
+ * The longest delay with which the kernel may let its timers fire.
  */
 timer_slack_us: Us | null, };

@@ -6,11 +6,11 @@
  */
 export type AddedColumn = { 
 /**
- * Its heading.
+ * The heading of the column.
  */
 name: string, 
 /**
- * Whether its cells are numbers.
+ * True if the cells are numbers.
  */
 is_number: boolean, };
 
@@ -19,19 +19,19 @@ is_number: boolean, };
  */
 export type AddedTable = { 
 /**
- * What it is of.
+ * The heading of the table.
  */
 title: string, 
 /**
- * Its columns.
+ * The columns.
  */
 columns: Array<AddedColumn>, 
 /**
- * Its rows, each with a cell for every column.
+ * The rows, each with a cell for every column.
  */
 rows: Array<Array<string>>, 
 /**
- * Whether the last row is that of all others together.
+ * True if the last row is the total of all others.
  */
 has_total: boolean, };
 
@@ -44,7 +44,7 @@ export type AddedTables = {
  */
 title: string, 
 /**
- * What the program says of the test by its own rules; none if it does not judge it.
+ * The program's own verdicts on the test; empty if it does not judge it.
  */
 verdicts: Array<AddedVerdict>, 
 /**
@@ -53,28 +53,28 @@ verdicts: Array<AddedVerdict>,
 tables: Array<AddedTable>, };
 
 /**
- * What a program says of a test by its own rules, in few words.
+ * A program's verdict on a test by its own rules, in few words.
  */
 export type AddedVerdict = { 
 /**
- * What is judged: `Thresholds`, `Failed`.
+ * The subject of the verdict: `Thresholds`, `Failed`.
  */
 name: string, 
 /**
- * What came of it: `2 of 3 crossed`.
+ * The result: `2 of 3 crossed`.
  */
 figure: string, 
 /**
- * What there is to know about it: the names of those that were crossed.
+ * Details of the result: the names of the thresholds that were crossed.
  */
 note: string, 
 /**
- * Whether it is bad.
+ * True if the result is bad.
  */
 is_bad: boolean, };
 
 /**
- * What kind of answer a search has.
+ * The kind of a search's answer.
  */
 export type AnswerKind = "found" | "at_least" | "nothing_holds" | "not_known";
 
@@ -83,7 +83,7 @@ export type AnswerKind = "found" | "at_least" | "nothing_holds" | "not_known";
  */
 export type Axis = { 
 /**
- * What it measures.
+ * The label of the axis.
  */
 title: string, 
 /**
@@ -91,20 +91,20 @@ title: string,
  */
 unit: Unit, 
 /**
- * Where a number stands on it.
+ * The mapping from numbers to positions.
  */
 scale: Scale, 
 /**
- * Whether it counts whole things, so that ticks stand at whole numbers.
+ * True if the axis counts whole things, so that ticks stand at whole numbers.
  */
 is_whole: boolean, 
 /**
- * The lower and the upper end; `None` takes them from the numbers.
+ * The lower and the upper end; `None` takes them from the data.
  */
 ends: [number, number] | null, };
 
 /**
- * What stands in a cell.
+ * The content of a cell.
  */
 export type Cell = number | string | null;
 
@@ -113,7 +113,7 @@ export type Cell = number | string | null;
  */
 export type Chart = { 
 /**
- * What its files are called, without an ending: `response-time`. Unique on a page.
+ * The name of the chart's files, without an ending: `response-time`. Unique on a page.
  */
 name: string, 
 /**
@@ -133,20 +133,20 @@ x: Axis,
  */
 y: Axis, 
 /**
- * What is drawn. Later series lie above earlier ones.
+ * The series. Later series lie above earlier ones.
  */
 series: Array<Series>, 
 /**
- * Drawn below the series.
+ * A heatmap below the series.
  */
 heatmap: Heatmap | null, 
 /**
- * Places on the x axis that are pointed out, rising; drawn below the series.
+ * Marked positions on the x axis, in rising order; drawn below the series.
  */
 reference_lines: Array<ReferenceLine>, };
 
 /**
- * A check, and its result.
+ * A check and its result.
  */
 export type CheckRow = { 
 /**
@@ -154,15 +154,15 @@ export type CheckRow = {
  */
 text: string, 
 /**
- * What the run says of it.
+ * The outcome of the check.
  */
 outcome: Outcome, 
 /**
- * What was measured.
+ * The measured figure, formatted.
  */
 actual: string, 
 /**
- * Why the run can't decide it, where it can't.
+ * The reason why the run cannot decide the check; `None` if it can.
  */
 why: string | null, };
 
@@ -171,15 +171,15 @@ why: string | null, };
  */
 export type Column = { 
 /**
- * Its name, as in `results.csv`: `avg_cpu`.
+ * The name of the column, as in `results.csv`: `avg_cpu`.
  */
 name: string, 
 /**
- * Its heading: `CPU`.
+ * The heading of the column: `CPU`.
  */
 title: string, 
 /**
- * The unit of its numbers.
+ * The unit of the numbers.
  */
 unit: Unit, };
 
@@ -192,15 +192,15 @@ export type ErrorRow = {
  */
 kind: string, 
 /**
- * How many.
+ * The number of failures.
  */
 count: number, 
 /**
- * The message of the first of them; empty if it had none.
+ * The message of the first failure; empty if it had none.
  */
 example: string, 
 /**
- * What to do.
+ * The advice: what to do.
  */
 advice: string, };
 
@@ -209,20 +209,20 @@ advice: string, };
  */
 export type Fact = { 
 /**
- * Its name; empty if it goes on from the one before.
+ * The name; empty if the text continues the fact before.
  */
 name: string, 
 /**
- * Its text.
+ * The text.
  */
 text: string, };
 
 /**
- * A figure that is shown large.
+ * A figure in large type.
  */
 export type Headline = { 
 /**
- * What it is of.
+ * The name of the figure.
  */
 name: string, 
 /**
@@ -230,11 +230,11 @@ name: string,
  */
 figure: string, 
 /**
- * What stands below it; empty if nothing does.
+ * The text below the figure; may be empty.
  */
 note: string, 
 /**
- * Whether it is good or bad; plain if it is neither.
+ * The rating of the figure; plain if it is neither good nor bad.
  */
 tone: Tone, };
 
@@ -243,11 +243,11 @@ tone: Tone, };
  */
 export type HeatColumn = { 
 /**
- * When it began, in seconds from the end of warm-up.
+ * The beginning of the interval, in seconds from the end of warm-up.
  */
 start_s: number, 
 /**
- * When it ended.
+ * The end of the interval, in seconds from the end of warm-up.
  */
 end_s: number, 
 /**
@@ -255,12 +255,12 @@ end_s: number,
  */
 first_row: number, 
 /**
- * The counts of that row and of those above it, up to the highest that is not empty.
+ * The counts of the rows from `first_row` up to the highest that is not empty.
  */
 counts: Array<number>, };
 
 /**
- * How many responses took how long, and when.
+ * The number of responses by time and response time.
  */
 export type Heatmap = { 
 /**
@@ -268,20 +268,20 @@ export type Heatmap = {
  */
 lowest_us: number, 
 /**
- * How many times longer the upper end of a row is than its lower end.
+ * The ratio of the upper end of a row to its lower end.
  */
 ratio: number, 
 /**
- * How many rows there are.
+ * The number of rows.
  */
 rows: number, 
 /**
- * The columns, in the order of time.
+ * The columns, in chronological order.
  */
 columns: Array<HeatColumn>, };
 
 /**
- * How a series is drawn.
+ * The mark of a series.
  */
 export type Mark = "line" | "dashed" | "dots";
 
@@ -290,15 +290,15 @@ export type Mark = "line" | "dashed" | "dots";
  */
 export type MetricRow = { 
 /**
- * Its name, with its tags.
+ * The name of the metric, with its tags.
  */
 name: string, 
 /**
- * What is made of its values: `trend`, `counter`, `rate` or `gauge`.
+ * The kind of the metric: `trend`, `counter`, `rate` or `gauge`.
  */
 kind: string, 
 /**
- * Its figures by name; none without a value.
+ * The figures of the metric by name; empty without a value.
  */
 figures: Array<Fact>, };
 
@@ -311,47 +311,47 @@ export type NameRow = {
  */
 name: string, 
 /**
- * Its numbers, in the order of the columns.
+ * The numbers of the name, in the order of the columns.
  */
 cells: Array<string>, 
 /**
- * Whether requests failed, or responses had a status of 400 or above.
+ * True if requests failed, or responses had a status of 400 or above.
  */
 is_bad: boolean, };
 
 /**
- * What a run says of a check.
+ * The outcome of a check.
  */
 export type Outcome = "passed" | "failed" | "undecided";
 
 /**
- * What a page shows.
+ * The data of a page.
  */
 export type Page = { "kind": "run" } & RunPage | { "kind": "series" } & SeriesPage | { "kind": "study" } & StudyPage | { "kind": "search" } & SearchPage;
 
 /**
- * A percentile of the response and the service time.
+ * A percentile of the response time and of the service time.
  */
 export type PercentileRow = { 
 /**
- * Its name, `p99.9`, or that of a moment: `mean`, `max`.
+ * The name of the percentile, `p99.9`, or of another statistic: `mean`, `max`.
  */
 name: string, 
 /**
- * That of the response time.
+ * The figure of the response time.
  */
 response: TimedFigure, 
 /**
- * That of the service time.
+ * The figure of the service time.
  */
 service: TimedFigure, };
 
 /**
- * The ratio of B to A in a figure, as it is drawn.
+ * The ratio of B to A for one figure, as it is drawn.
  */
 export type RatioBar = { 
 /**
- * The figure's name.
+ * The name of the figure.
  */
 name: string, 
 /**
@@ -359,15 +359,15 @@ name: string,
  */
 ratio: number, 
 /**
- * The lower end of its interval; `None` if that is not known.
+ * The lower end of the ratio's interval; `None` if unknown.
  */
 lower: number | null, 
 /**
- * The upper end of its interval; `None` if that is not known.
+ * The upper end of the ratio's interval; `None` if unknown.
  */
 upper: number | null, 
 /**
- * Whether B is better or worse in it; plain if that is not known.
+ * The rating of B in this figure; plain if it is unknown.
  */
 tone: Tone, 
 /**
@@ -376,19 +376,19 @@ tone: Tone,
 text: string, };
 
 /**
- * A place on the x axis that is pointed out: a dashed line from bottom to top.
+ * A marked position on the x axis: a dashed line from bottom to top.
  */
 export type ReferenceLine = { 
 /**
- * Where it stands.
+ * The position.
  */
 at: number, 
 /**
- * From where to where it may lie: its confidence interval.
+ * The confidence interval of the position: its lower and upper end.
  */
 band: [number, number] | null, 
 /**
- * The words beside it.
+ * The text next to the line.
  */
 label: string, };
 
@@ -397,11 +397,11 @@ label: string, };
  */
 export type Resource = { 
 /**
- * Its name: `generator`, `:8080 nginx`, `host`.
+ * The name of the tree or of the machine: `generator`, `:8080 nginx`, `host`.
  */
 name: string, 
 /**
- * What is known of it, and what could not be read.
+ * Notes on it, and the figures that could not be read.
  */
 notes: Array<string>, };
 
@@ -414,23 +414,23 @@ export type RunPage = {
  */
 version: string, 
 /**
- * When it started, in RFC 3339.
+ * The start of the run, in RFC 3339.
  */
 started_at: string, 
 /**
- * What was sent: `GET http://127.0.0.1:8080/`.
+ * The request: `GET http://127.0.0.1:8080/`.
  */
 title: string, 
 /**
- * How much, in which model: `open loop: 2 000/s constant, 50 connections, …`.
+ * The load and its model: `open loop: 2 000/s constant, 50 connections, …`.
  */
 load: string, 
 /**
- * The figures that a reader looks for first.
+ * The most important figures.
  */
 headlines: Array<Headline>, 
 /**
- * What was counted.
+ * The counts.
  */
 facts: Array<Fact>, 
 /**
@@ -438,19 +438,19 @@ facts: Array<Fact>,
  */
 machine: Array<Fact>, 
 /**
- * Whether the result can be believed.
+ * The validity of the result.
  */
 validity: ValidityText, 
 /**
- * What to know before believing a figure.
+ * Warnings about the figures.
  */
 warnings: Array<string>, 
 /**
- * The checks, and their results.
+ * The checks and their results.
  */
 checks: Array<CheckRow>, 
 /**
- * What the response times count from.
+ * The event that response times start from, in words.
  */
 timed_from: string, 
 /**
@@ -462,11 +462,11 @@ percentiles: Array<PercentileRow>,
  */
 name_columns: Array<string>, 
 /**
- * The requests by name, the most frequent name first; none where all have one name.
+ * The requests by name, the most frequent name first; empty if all have one name.
  */
 names: Array<NameRow>, 
 /**
- * What explains these rows.
+ * Explanations of the rows by name.
  */
 name_notes: Array<string>, 
 /**
@@ -474,7 +474,7 @@ name_notes: Array<string>,
  */
 metrics: Array<MetricRow>, 
 /**
- * What explains these rows.
+ * Explanations of the metrics.
  */
 metric_notes: Array<string>, 
 /**
@@ -490,11 +490,11 @@ errors: Array<ErrorRow>,
  */
 time_columns: Array<string>, 
 /**
- * Where the time went.
+ * The times of the parts of an exchange.
  */
 times: Array<TimeRow>, 
 /**
- * What explains these rows.
+ * Explanations of the times.
  */
 time_notes: Array<string>, 
 /**
@@ -515,7 +515,7 @@ plots: RunPlots, };
  */
 export type RunPlots = { 
 /**
- * Where their series stand.
+ * The x values of the series.
  */
 shared_x: SharedX, 
 /**
@@ -523,12 +523,12 @@ shared_x: SharedX,
  */
 course: Array<Chart>, 
 /**
- * What processes and the machine used.
+ * The usage of processes and of the machine.
  */
 resources: Array<Chart>, };
 
 /**
- * Where a number stands on an axis.
+ * The mapping from numbers to positions on an axis.
  */
 export type Scale = "linear" | "log" | "percentile";
 
@@ -537,20 +537,20 @@ export type Scale = "linear" | "log" | "percentile";
  */
 export type ScatterPlots = { 
 /**
- * Their heading.
+ * The heading of the charts.
  */
 title: string, 
 /**
- * A chart of all tools, then, if there are several, one for each.
+ * A chart of all tools and, if there are several tools, one for each of them.
  */
 charts: Array<Chart>, };
 
 /**
- * What was found, as a sentence.
+ * The result of a search, as sentences.
  */
 export type SearchAnswer = { 
 /**
- * What kind of answer it is.
+ * The kind of answer.
  */
 kind: AnswerKind, 
 /**
@@ -558,11 +558,11 @@ kind: AnswerKind,
  */
 text: string, 
 /**
- * What else there is to say of it: why it is no more, and what to do.
+ * Details: the reason why the answer is no higher, and what to do.
  */
 detail: string, 
 /**
- * What to know before believing it, each a sentence.
+ * Warnings about the answer, each a sentence.
  */
 notes: Array<string>, };
 
@@ -575,19 +575,19 @@ export type SearchPage = {
  */
 version: string, 
 /**
- * When the first trial started, in RFC 3339.
+ * The start of the first trial, in RFC 3339.
  */
 started_at: string, 
 /**
- * What was sent: `GET http://127.0.0.1:8080/`.
+ * The request: `GET http://127.0.0.1:8080/`.
  */
 title: string, 
 /**
- * What was searched, in how many trials, by which checks.
+ * The searched quantity, the number of trials and the checks, in a sentence.
  */
 course: string, 
 /**
- * What was found.
+ * The result of the search.
  */
 answer: SearchAnswer, 
 /**
@@ -595,15 +595,15 @@ answer: SearchAnswer,
  */
 columns: Array<string>, 
 /**
- * What the target does around its load line, a trial for each part of it.
+ * The trials around the load line, one for each rung of the ladder.
  */
 ladder: Array<TrialRow>, 
 /**
- * What there is to say of the ladder: whether the target recovered, and what excuses it.
+ * Notes on the ladder: the recovery of the target, and limits of the generator or its machine.
  */
 ladder_notes: Array<string>, 
 /**
- * Every trial, in the order in which they were made.
+ * Every trial, in chronological order.
  */
 trials: Array<TrialRow>, 
 /**
@@ -611,7 +611,8 @@ trials: Array<TrialRow>,
  */
 plots: SearchPlots, 
 /**
- * What the generator's machine does at best, in a sentence, if it was measured.
+ * The best result that the generator's machine reaches, in a sentence; `None` if it was not
+ * measured.
  */
 floor: string | null, 
 /**
@@ -624,7 +625,7 @@ machine: Array<Fact>, };
  */
 export type SearchPlots = { 
 /**
- * Where their series stand.
+ * The x values of the series.
  */
 shared_x: SharedX, 
 /**
@@ -637,28 +638,28 @@ charts: Array<Chart>, };
  */
 export type Series = { 
 /**
- * Its name in the legend, unique in its chart.
+ * The name in the legend, unique in its chart.
  */
 name: string, 
 /**
- * Where its points stand: an index into the page's [`SharedX`].
+ * The x values of the points, as an index into the page's [`SharedX`].
  */
 x: number, 
 /**
- * The number at each of these places; `None` interrupts a line.
+ * The y value for each x value; `None` interrupts a line.
  */
 y: Array<number | null>, 
 /**
- * How it is drawn.
+ * The mark that the series is drawn with.
  */
 mark: Mark, 
 /**
- * Its colour, an index into the palette of seven. Larger ones begin anew with other marks:
- * dashed lines, rings in place of dots.
+ * The colour, as an index into the palette of seven. Higher indices reuse the colours with
+ * other marks: dashed lines, rings instead of dots.
  */
 colour: number, 
 /**
- * Whether it is left out until the reader chooses it; files leave it out.
+ * True if the series is left out until the reader selects it; files leave it out.
  */
 is_hidden: boolean, };
 
@@ -667,31 +668,31 @@ is_hidden: boolean, };
  */
 export type SeriesPage = { 
 /**
- * The version of the program that ran the first.
+ * The version of the program that made the first run.
  */
 version: string, 
 /**
- * When the first started, in RFC 3339.
+ * The start of the first run, in RFC 3339.
  */
 started_at: string, 
 /**
- * What was sent.
+ * The request.
  */
 title: string, 
 /**
- * How much, in which model, and how many runs.
+ * The load, its model, and the number of runs.
  */
 load: string, 
 /**
- * How the sides stand to each other, if there are two: what is to be read first.
+ * The comparison of both sides, if there are two.
  */
 verdict: SeriesVerdict | null, 
 /**
- * The figures of all runs together, if they belong together.
+ * The figures of all runs together, if the runs belong together.
  */
 together: Table | null, 
 /**
- * What these figures say, and what to know about them.
+ * Conclusions from these figures, and warnings about them.
  */
 notes: Array<string>, 
 /**
@@ -699,7 +700,7 @@ notes: Array<string>,
  */
 checks: Array<CheckRow>, 
 /**
- * The runs that may not be believed, and why.
+ * The runs with doubtful validity, and the reasons.
  */
 validity_findings: Array<string>, 
 /**
@@ -716,38 +717,38 @@ runs: Array<SeriesRun>, };
  */
 export type SeriesRun = { 
 /**
- * Which one: `Run 3`, or `Run 3 (A)`.
+ * The name of the run: `Run 3`, or `Run 3 (A)`.
  */
 name: string, 
 /**
- * Its figures, one for each column.
+ * The figures of the run, one for each column.
  */
 cells: Array<string>, 
 /**
- * Its own page.
+ * The page of the run.
  */
 page: RunPage, };
 
 /**
- * How two sides stand to each other.
+ * The result of a comparison of two sides.
  */
 export type SeriesVerdict = { 
 /**
- * Whether B is better or worse; plain if that is not known.
+ * The rating of B relative to A; plain if it is unknown.
  */
 tone: Tone, 
 /**
- * The same as a sentence.
+ * The result as a sentence.
  */
 text: string, 
 /**
- * The ratio of B to A in each figure.
+ * The ratio of B to A for each figure.
  */
 ratios: Array<RatioBar>, };
 
 /**
- * The x values of a page's charts. Series that stand at the same places share one entry, so that
- * a page holds the moments of a run once.
+ * The x values of a page's charts. Series with equal x values share one entry, so that a page
+ * holds the times of a run once.
  */
 export type SharedX = Array<XValues>;
 
@@ -760,7 +761,7 @@ export type StatusRow = {
  */
 status: number, 
 /**
- * How many.
+ * The number of responses.
  */
 count: number, };
 
@@ -773,23 +774,23 @@ export type StudyPage = {
  */
 version: string, 
 /**
- * When the first run started, in RFC 3339.
+ * The start of the first run, in RFC 3339.
  */
 started_at: string, 
 /**
- * What was studied.
+ * The title of the study.
  */
 title: string, 
 /**
- * In a sentence or two what the study is for; may be empty.
+ * The purpose of the study in a sentence or two; may be empty.
  */
 description: string, 
 /**
- * How it was made: seed, order, pinning, machine.
+ * The conditions of the study: seed, order, pinning, machine.
  */
 facts: Array<Fact>, 
 /**
- * What a reader must know: tools that were missing, runs that failed.
+ * Notes for the reader: tools that were missing, runs that failed.
  */
 notes: Array<string>, 
 /**
@@ -810,16 +811,16 @@ plots: StudyPlots, };
  */
 export type StudyPlots = { 
 /**
- * Where their series stand.
+ * The x values of the series.
  */
 shared_x: SharedX, 
 /**
- * Columns against each other.
+ * The charts of pairs of columns.
  */
 scatters: Array<ScatterPlots>, 
 /**
- * Each measure over time, a series for each run that has it. The reader chooses among the
- * runs; those that are shown at first are the first of each tool, of five tools at most.
+ * Each measure over time, with a series for each run that has it. The reader selects runs;
+ * shown at first is the first run of each tool, of at most five tools.
  */
 timelines: Array<Chart>, };
 
@@ -828,7 +829,7 @@ timelines: Array<Chart>, };
  */
 export type StudyRow = { 
 /**
- * The tool that ran it, or what else plots tell apart: the colour of its dots.
+ * The tool that made the run, or another attribute that plots distinguish by colour.
  */
 tool: string, 
 /**
@@ -840,7 +841,8 @@ name: string,
  */
 cells: Array<Cell>, 
 /**
- * Whether it can't be believed, or failed: then why, in a sentence.
+ * The reason why the run is invalid or failed, in a sentence; `None` if there is no such
+ * reason.
  */
 finding: string | null, };
 
@@ -849,7 +851,7 @@ finding: string | null, };
  */
 export type Table = { 
 /**
- * What it is of.
+ * The title of the table.
  */
 caption: string, 
 /**
@@ -866,32 +868,32 @@ rows: Array<TableRow>, };
  */
 export type TableRow = { 
 /**
- * The figure's name.
+ * The name of the figure.
  */
 name: string, 
 /**
- * Its values, one for each column.
+ * The values, one for each column.
  */
 cells: Array<string>, };
 
 /**
- * One part of the time that exchanges took.
+ * The times of one part of the exchanges.
  */
 export type TimeRow = { 
 /**
- * Which part.
+ * The name of the part.
  */
 name: string, 
 /**
- * Whether it is a part of the service time.
+ * True if it is a part of the service time.
  */
 within_service: boolean, 
 /**
- * How many samples there are.
+ * The number of samples.
  */
 count: number, 
 /**
- * Its formatted times, one for each of the page's `time_columns`.
+ * The formatted times, one for each of the page's `time_columns`.
  */
 cells: Array<string>, 
 /**
@@ -908,15 +910,15 @@ export type TimedFigure = {
  */
 us: number | null, 
 /**
- * Whether the time is a lower bound.
+ * True if the time is a lower bound.
  */
 at_least: boolean, 
 /**
- * The formatted time, or how many samples it needs.
+ * The formatted time, or the number of samples that it needs.
  */
 text: string, 
 /**
- * Its formatted 95 % interval, if there is one.
+ * The formatted 95 % interval, if there is one.
  */
 interval: string | null, };
 
@@ -935,48 +937,48 @@ export type TrialEnd = "passed" | "failed" | "discarded" | "warm_up";
  */
 export type TrialRow = { 
 /**
- * Its number, from 1.
+ * The number of the trial, from 1.
  */
 number: number, 
 /**
- * What it was for: `search`, `90 %`.
+ * The purpose of the trial: `search`, `90 %`.
  */
 purpose: string, 
 /**
- * The part of the search that it belongs to: `warm-up`, `search`, `confirmation` or `ladder`.
+ * The part of the search: `warm-up`, `search`, `confirmation` or `ladder`.
  */
 stretch: string, 
 /**
- * The rate per second, or the number of users, that was asked for. All digits: a search may be
- * more precise than four.
+ * The planned rate per second or number of users, with all digits: a search may be more
+ * precise than four digits.
  */
 level: number, 
 /**
- * The median of the response time in microseconds; `None` if nothing was answered.
+ * The median of the response time in microseconds; `None` without a response.
  */
 p50_us: number | null, 
 /**
- * Whether that is a lower bound.
+ * True if `p50_us` is a lower bound.
  */
 p50_at_least: boolean, 
 /**
- * The 99th percentile of the response time in microseconds; `None` if nothing was answered.
+ * The 99th percentile of the response time in microseconds; `None` without a response.
  */
 p99_us: number | null, 
 /**
- * Whether that is a lower bound.
+ * True if `p99_us` is a lower bound.
  */
 p99_at_least: boolean, 
 /**
- * The level and what was measured, formatted.
+ * The level and the measured figures, formatted.
  */
 cells: Array<string>, 
 /**
- * Its result, as plots show it.
+ * The result, as plots show it.
  */
 ended: TrialEnd, 
 /**
- * Its result, as text.
+ * The result, as text.
  */
 text: string, };
 
@@ -986,19 +988,19 @@ text: string, };
 export type Unit = "text" | "count" | "per_second" | "percent" | "bytes" | "bytes_per_second" | "us" | "seconds";
 
 /**
- * Whether a result can be believed, as sentences.
+ * The validity of a result, as sentences.
  */
 export type ValidityText = { 
 /**
- * The colour and the sign of its box.
+ * The colour and the sign of the box.
  */
 tone: Tone, 
 /**
- * How far the result can be believed, as a sentence.
+ * The conclusion, as a sentence.
  */
 claim: string, 
 /**
- * Why not, each a sentence that ends in what to do.
+ * The findings, each a sentence that ends in advice.
  */
 findings: Array<string>, };
 
@@ -1011,6 +1013,6 @@ export type XValues = {
  */
 values: Array<number>, 
 /**
- * What stands at each value, where that has a name; else empty.
+ * The name of each value; empty if the values have no names.
  */
 names: Array<string>, };
