@@ -285,7 +285,7 @@ fn study(runs: usize) -> StudyPage {
         unit,
     };
     let scatter = |title: &str, y: &str| Scatter {
-        name: format!("rps-by-{y}"),
+        name: format!("{y}-by-rps"),
         title: title.to_owned(),
         x: "rps".to_owned(),
         y: y.to_owned(),
