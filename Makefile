@@ -19,7 +19,7 @@ PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/l
 PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
-.PHONY: web fuzz clean package packages test-package package-tools extension unit-tests
+.PHONY: web fuzz clean package packages test-package package-tools extension order unit-tests
 .PHONY: python-tests
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make python what \`loadline locust\` needs, in target/python; make build does it as well"
 	@echo "make wheel  the package for pip, in target/wheels"
 	@echo "make package  what a release has, in target/package: see docs/guide/install.md"
+	@echo "make order  which functions packages have side by side, in packaging/order.txt"
 	@echo "make test-package  installs and runs all of it, in roots that have nothing else"
 	@echo "make install  into PREFIX/bin, HTML reports included (~/.cargo/bin without PREFIX)"
 	@echo "make demo   a load test against a server that stalls, in ten seconds"
@@ -70,12 +71,20 @@ PACKAGE_TARGET ?= x86_64-unknown-linux-gnu
 # /dev/urandom.
 STATICALLY = -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs \
 	--cfg getrandom_backend="linux_getrandom"
+# The kernel maps 64 KiB around each function that is called: those of a plain run lie side by side.
+# Only LLD can do this, which is the compiler's own linker for this machine.
+ORDER = packaging/order.txt
+BY_ORDER = -C link-arg=-Wl,--symbol-ordering-file=$(abspath $(ORDER)) \
+	-C link-arg=-Wl,--no-warn-symbol-ordering
+IN_ORDER = $(if $(filter x86_64-%,$(PACKAGE_TARGET)),$(BY_ORDER))
+STATIC_COMMAND = RUSTFLAGS='$(STATICALLY)' $(CARGO) rustc --locked \
+	--profile $(PACKAGE_PROFILE) --target $(PACKAGE_TARGET) -p loadline \
+	--features loadline/html,loadline/k6 --
 STATIC = $(TARGET)/$(PACKAGE_TARGET)/$(PACKAGE_PROFILE)/loadline
 PACKAGES = tarball deb npm formula wheel image python-image sbom sums
 
 package: package-tools build
-	RUSTFLAGS='$(STATICALLY)' $(CARGO) build --locked --profile $(PACKAGE_PROFILE) \
-		--target $(PACKAGE_TARGET) -p loadline --features loadline/html,loadline/k6
+	$(STATIC_COMMAND) $(IN_ORDER)
 	@$(MAKE) --no-print-directory extension
 	rm -rf $(PACKAGE)
 	@$(MAKE) --no-print-directory packages
@@ -84,6 +93,13 @@ package: package-tools build
 packages:
 	TARGET=$(PACKAGE_TARGET) EXTENSION=$(EXTENSION) PYTHON=$(TARGET)/python/bin/python3 \
 		scripts/package $(PACKAGE) $(STATIC) $(PACKAGES)
+
+# After many changes, or with another compiler, functions have other names: this finds them anew.
+order: compiler $(PAGE)
+	@scripts/need nm=binutils python3=python3
+	$(STATIC_COMMAND) -C strip=debuginfo
+	scripts/order $(STATIC) >$(ORDER).new
+	mv $(ORDER).new $(ORDER)
 
 # Links it once more, for the systems of 2018 and later.
 extension:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 import zipfile
 
 import pytest
@@ -231,6 +232,21 @@ def test_an_empty_root_has_a_server_and_its_load(empty):
             loads(empty, re.search(r"http://\S+", server.stdout.readline())[0])
         finally:
             server.kill()
+
+
+@pytest.mark.parametrize("connections, most", [(1, 8), (1000, 12)])
+def test_a_run_needs_little_memory(connections, most, empty, url):
+    """If it needs more since its functions have other names: make order."""
+    words = [*empty.command, "-c", str(connections), "-d", "2s", "--allow-invalid", url]
+    enter = {"preexec_fn": lambda: os.chroot(empty.folder), "env": BARE}
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, **enter) as loading:
+        peak = 0
+        while loading.poll() is None:
+            status = pathlib.Path(f"/proc/{loading.pid}/status").read_text()
+            peak = max([peak, *map(int, re.findall(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE))])
+            time.sleep(0.02)
+    assert loading.returncode == 0
+    assert 0 < peak * 1024 <= most * MIB
 
 
 def test_names_are_asked_of_dns_and_of_no_library(empty, url):
