@@ -77,7 +77,10 @@ ORDER = packaging/order.txt
 BY_ORDER = -C link-arg=-Wl,--symbol-ordering-file=$(abspath $(ORDER)) \
 	-C link-arg=-Wl,--no-warn-symbol-ordering
 IN_ORDER = $(if $(filter x86_64-%,$(PACKAGE_TARGET)),$(BY_ORDER))
-STATIC_COMMAND = RUSTFLAGS='$(STATICALLY)' $(CARGO) rustc --locked \
+# Databases get plain tables: SQLite goes without its indexes of texts and of places.
+SQLITE = -USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS3_PARENTHESIS -USQLITE_ENABLE_FTS5 \
+	-USQLITE_ENABLE_RTREE -USQLITE_ENABLE_DBSTAT_VTAB -USQLITE_ENABLE_STAT4
+STATIC_COMMAND = RUSTFLAGS='$(STATICALLY)' LIBSQLITE3_FLAGS='$(SQLITE)' $(CARGO) rustc --locked \
 	--profile $(PACKAGE_PROFILE) --target $(PACKAGE_TARGET) -p loadline \
 	--features loadline/html,loadline/k6 --
 STATIC = $(TARGET)/$(PACKAGE_TARGET)/$(PACKAGE_PROFILE)/loadline
