@@ -142,7 +142,7 @@ test: compiler $(PAGE)
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	@$(MAKE) --no-print-directory -j2 build compiled-tests
 	$(if $(HTML),npm --prefix web test --silent)
-	@$(MAKE) --no-print-directory -j2 --output-sync=target unit-tests python-tests
+	@$(MAKE) --no-print-directory unit-tests python-tests
 	$(PROGRAM) $(TESTS) --test integration -- --test-threads=4
 
 # Cargo selects the same features for all of these, so that nothing is compiled a second time.
@@ -156,7 +156,6 @@ unit-tests:
 		--test scripts --test server --test truth
 	$(TESTS) --doc
 
-# They mostly wait, as the unit tests mostly compute.
 python-tests:
 	$(if $(PYTHON),$(PROGRAM) scripts/test-python $(TARGET)/python)
 

@@ -95,13 +95,17 @@ def test_a_plan_file_is_run(job):
 def test_it_is_compared_with_a_baseline_if_there_is_one(job):
     with target() as server:
         args = f"-d 2200ms -c 2 --allow-invalid {server}?delay=5ms"
-        code, outputs = job.use(args=args, baseline="none.run")
-        assert (code, outputs["verdict"]) == (0, "passed"), job.said
-        assert "::notice::There is no baseline in none.run yet" in job.said
-        os.rename(outputs["run"], job.folder / "base.run")
-        # Whatever else runs on this machine: two runs of the same server are not so far apart.
+        # Whatever else runs on this machine: two runs of the same server are not so far apart. A
+        # comparison of runs that were stalled is invalid, whoever stalled them.
         rules = {"fail-on": "p50:+100000%"}
-        code, outputs = job.use(args=args, baseline="base.run", **rules)
+        for _ in range(5):
+            code, outputs = job.use(args=args, baseline="none.run")
+            assert (code, outputs["verdict"]) == (0, "passed"), job.said
+            assert "::notice::There is no baseline in none.run yet" in job.said
+            os.replace(outputs["run"], job.folder / "base.run")
+            code, outputs = job.use(args=args, baseline="base.run", **rules)
+            if outputs["verdict"] != "invalid":
+                break
         assert (code, outputs["verdict"]) == (0, "passed"), job.said
         summary = "\n".join(job.lines("GITHUB_STEP_SUMMARY"))
         assert "B / A" in summary
