@@ -243,22 +243,27 @@ fn of_blocked(blocked: &Blocked) -> (u16, String, String) {
     }
 }
 
+/// Returns the failure for the message of a TLS failure, whose beginning tells its kind.
 fn of_tls(reason: &str) -> (u16, String, String) {
-    let lower = reason.to_ascii_lowercase();
-    let reason = &in_k6s_options(reason);
-    let says = |word: &str| lower.contains(word);
-    if says("unknownissuer") || says("unknown issuer") || says("not trusted") || says("issuer") {
+    let is_one_of = |beginnings: &[&str]| beginnings.iter().any(|text| reason.starts_with(text));
+    if is_one_of(&[
+        "no trusted authority",
+        "this system has no trusted certificates",
+    ]) {
         let go = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
         return (1310, "x509: unknown authority".to_owned(), go.to_owned());
     }
-    if says("notvalidforname") || says("not valid for") || says("name") {
-        let short = "x509: certificate doesn't match hostname".to_owned();
+    if is_one_of(&[
+        "the server's certificate is for ",
+        "the server's certificate has no subjectAltName",
+    ]) {
         return (
             1311,
-            short,
+            "x509: certificate doesn't match hostname".to_owned(),
             format!("tls: failed to verify certificate: x509: {reason}"),
         );
     }
+    let reason = in_k6s_options(reason);
     (1300, format!("tls: {reason}"), format!("tls: {reason}"))
 }
 
