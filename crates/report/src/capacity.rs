@@ -13,7 +13,7 @@ use crate::table::{Column, line};
 use crate::text::{Extent, TextOptions, assemble, floor_text};
 use crate::{layout, wording};
 use loadline_capacity::{
-    Breaking, Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial,
+    Breaking, Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial, Why,
 };
 use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
@@ -83,7 +83,15 @@ impl CapacityReport<'_> {
 
     /// Whether there is an answer which says nothing itself of the search's being interrupted.
     fn is_cut_short(&self) -> bool {
-        self.interrupted && !matches!(self.outcome.conclusion, Conclusion::Inconclusive(_))
+        let says_so = matches!(
+            self.outcome.conclusion,
+            Conclusion::Inconclusive(_)
+                | Conclusion::AtLeast {
+                    why: Why::TimeOver { .. },
+                    ..
+                }
+        );
+        self.interrupted && !says_so
     }
 
     /// Whether trials were too short for a backlog to show. A closed loop has none, and where

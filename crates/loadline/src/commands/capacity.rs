@@ -246,6 +246,10 @@ pub(crate) fn exit(answer: &Conclusion, trust: Trust) -> Exit {
     match answer {
         _ if ours && !trust.allow_invalid => Exit::Invalid,
         Conclusion::AtLeast { .. } if ours => Exit::Good,
+        Conclusion::AtLeast {
+            why: Why::TimeOver { .. },
+            ..
+        } => Exit::Good,
         Conclusion::NothingHolds { .. } => Exit::CheckFailed,
         Conclusion::Inconclusive(_) => Exit::Invalid,
         _ => Exit::Failed,
@@ -280,5 +284,13 @@ mod tests {
             why: Why::Highest,
         };
         assert!(said(&highest).starts_with("the checks pass even at the highest load"));
+        let confirmed = Conclusion::AtLeast {
+            level: 10.0,
+            why: Why::TimeOver {
+                confirmed_s: 10.0,
+                known: Inconclusive::default(),
+            },
+        };
+        assert_eq!(exit(&confirmed, trust), Exit::Good);
     }
 }

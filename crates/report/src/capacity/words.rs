@@ -61,7 +61,7 @@ pub(crate) fn answer_line(report: &CapacityReport<'_>) -> String {
 pub(super) fn answer_parts(report: &CapacityReport<'_>) -> (String, String) {
     match &report.outcome.conclusion {
         Conclusion::Found(line) => found(report, line),
-        Conclusion::AtLeast { level, why } => at_least(*level, *why, report.users),
+        Conclusion::AtLeast { level, why } => at_least(*level, *why, report),
         Conclusion::NothingHolds {
             level,
             breaks,
@@ -148,7 +148,8 @@ fn nothing_holds(
     (answer.to_owned(), format!("; {detail}"))
 }
 
-fn at_least(level: f64, why: Why, users: bool) -> (String, String) {
+fn at_least(level: f64, why: Why, report: &CapacityReport<'_>) -> (String, String) {
+    let users = report.users;
     let unit = unit(users);
     let known = format!(
         "load line: at least {} {}",
@@ -165,6 +166,11 @@ fn at_least(level: f64, why: Why, users: bool) -> (String, String) {
             let flag = if users { "--max-users" } else { "--max-rate" };
             format!(", the highest that was tried; raise {flag} to find it.")
         }
+        Why::TimeOver { confirmed_s, known } => format!(
+            ", confirmed by a run of {}{}",
+            units::time(confirmed_s * 1e9),
+            above(known, report)
+        ),
     };
     (known, detail)
 }
@@ -203,6 +209,24 @@ pub(super) fn other_cause(rung: &Rung) -> Option<String> {
     ))
 }
 
+/// The rest of a sentence on a level that was confirmed: what is not known of those above.
+fn above(known: Inconclusive, report: &CapacityReport<'_>) -> String {
+    let upper = known.upper.map_or(String::new(), |upper| {
+        let (_, upper) = outwards(0.0, upper);
+        format!(
+            ", up to {} {},",
+            amount(upper),
+            unit_of(upper, report.users)
+        )
+    });
+    format!(
+        "; whether it is higher{upper} was not decided{} {}{}",
+        refuted(known),
+        end_of(report),
+        own_limit(known)
+    )
+}
+
 fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> (String, String) {
     let unit = unit(report.users);
     let where_ = match (known.lower, known.upper) {
@@ -217,27 +241,39 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> (String, Strin
         (None, Some(upper)) => format!("below {} {unit}", amount(upper)),
         (None, None) => "unknown, no trial counted yet".to_owned(),
     };
-    let refuted = known.refuted.map_or(String::new(), |level| {
+    (
+        format!("load line: {where_}"),
+        format!("{} {}{}", refuted(known), end_of(report), own_limit(known)),
+    )
+}
+
+/// The level at which only short trials passed, in parentheses, if there is one.
+fn refuted(known: Inconclusive) -> String {
+    known.refuted.map_or(String::new(), |level| {
         format!(
             " (most short trials at {} passed, but neither all their responses together nor a \
              long run did)",
             amount(level)
         )
-    });
-    let why = match report.interrupted {
+    })
+}
+
+/// The reason why a search ended before it had its answer, and what to do.
+fn end_of(report: &CapacityReport<'_>) -> String {
+    match report.interrupted {
         true => "when it was interrupted.".to_owned(),
         false => time_over(report.settings),
-    };
-    let ours = known.own_limit.map_or(String::new(), |limit| {
+    }
+}
+
+/// A sentence on the generator or its machine, if they may be why checks failed.
+fn own_limit(known: Inconclusive) -> String {
+    known.own_limit.map_or(String::new(), |limit| {
         format!(
             " The generator or its machine may be why checks failed: {}",
             limit_and_advice(limit)
         )
-    });
-    (
-        format!("load line: {where_}"),
-        format!("{refuted} {why}{ours}"),
-    )
+    })
 }
 
 /// What to do where the time was over. Who asked for little is not told to ask for less.
