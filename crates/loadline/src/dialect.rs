@@ -5,10 +5,10 @@
 use crate::commands::{k6, locust, oha, wrk};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
-use loadline_dialects::ab;
-use loadline_dialects::processes;
-use loadline_dialects::wrk::Tool;
 use loadline_runner::{Command, Commands};
+use loadline_tool_ab as ab;
+use loadline_tool_host::processes;
+use loadline_tool_wrk::Tool;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;

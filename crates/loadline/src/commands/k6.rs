@@ -17,7 +17,7 @@ pub(crate) use with_scripts::run;
 #[cfg(feature = "k6")]
 mod with_scripts {
     use crate::exit::refuse;
-    use loadline_dialects::k6::{
+    use loadline_k6_command::{
         FAILED, INTERRUPTED, Interrupt, Natives, PageOutput, Place, Said, Screen, Surroundings,
         Terminals,
     };
@@ -51,7 +51,7 @@ mod with_scripts {
             }
         };
         let screen = Screen::new(Box::new(io::stdout()), Box::new(io::stderr()));
-        loadline_dialects::k6::run(
+        loadline_k6_command::run(
             words,
             Surroundings {
                 cores,

@@ -8,10 +8,10 @@ use crate::keys::Keys;
 use crate::live::{Live, draws};
 use crate::view::{View, Wished};
 use anyhow::Result;
-use loadline_dialects::oha;
 use loadline_record::{Header, Summary};
 use loadline_runner::{Commands, End, Interval, Observed, Observer, Wants, Watch};
 use loadline_terminal_view::Keys as KeyMap;
+use loadline_tool_oha as oha;
 use std::io;
 
 /// Runs what these words ask of the tool, on so many processes; `commands` end the run.

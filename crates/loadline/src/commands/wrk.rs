@@ -13,9 +13,6 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::publish::print;
 use crate::visible::visible;
 use anyhow::Result;
-use loadline_dialects::wrk::{
-    Arguments, Rates, Refusal, Repetition, Sampled, Tool, banner, report,
-};
 use loadline_engine::{AnyTally, Launch, StartError, Tally};
 use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
@@ -24,6 +21,7 @@ use loadline_runner::{
     Workload, conduct, start_counting,
 };
 use loadline_script_lua::Script;
+use loadline_tool_wrk::{Arguments, Rates, Refusal, Repetition, Sampled, Tool, banner, report};
 use loadline_transport::DialPhase;
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -6,9 +6,9 @@
 //! each tenth of what that thread sends in a second. As in the fork, files of these names are
 //! written anew.
 
-use loadline_dialects::wrk::Arguments;
 use loadline_record::{Exchange, Outcome};
 use loadline_runner::preflight::Reserved;
+use loadline_tool_wrk::Arguments;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The script of a wrk command.
 
 use super::{Measured, refusal, say};
-use loadline_dialects::wrk::{Arguments, Tool};
 use loadline_script_lua::{Broken, Figures, Flavour, Options, Samples, Script};
+use loadline_tool_wrk::{Arguments, Tool};
 
 /// Loads the script if there is one. One that can't be loaded is complained of, and the run goes
 /// on with what it defined until then.
