@@ -4,7 +4,6 @@ use super::archive::Archive;
 use super::clients::{Order, ask};
 use super::conduct::Conductor;
 use super::console::{Console, LogOptions};
-use super::natives::Natives;
 use super::new::{NAME, New, TEMPLATE};
 use super::origin::{Origin, Place};
 use super::plan::Ground;
@@ -22,6 +21,7 @@ use loadline_k6_options::needs;
 use loadline_plan::LateArrivals;
 use loadline_runner::Commands;
 use loadline_script_js::{Entry, Level, Log};
+use loadline_tool_host::{Host, Terminals};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,105 +57,121 @@ Commands:
 `loadline k6 COMMAND --help` lists the flags of a command.
 ";
 
-/// The environment of a command.
-#[derive(Debug)]
-pub struct Surroundings {
+/// The host of a command, as its parts share it.
+pub(super) struct Session {
     /// The cores that may be used, at least 1.
-    pub cores: u32,
+    cores: u32,
     /// The seed of all random choices.
-    pub seed: u64,
+    seed: u64,
     /// The working directory, and the variables of the environment.
-    pub place: Place,
+    pub(super) place: Place,
     /// The output of the command.
-    pub screen: Arc<Screen>,
+    pub(super) screen: Arc<Screen>,
     /// The kinds of the output streams.
-    pub terminals: Terminals,
-    /// The functions that create Loadline's own reports.
-    pub natives: Natives,
+    pub(super) terminals: Terminals,
     /// Ends a test early.
-    pub interrupt: Interrupt,
+    interrupt: Interrupt,
     /// Cancels the command's own requests to servers.
-    pub commands: Commands,
+    commands: Commands,
 }
 
-/// The streams that are terminals.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Terminals {
-    /// True if standard output is a terminal.
-    pub stdout: bool,
-    /// True if standard error is a terminal.
-    pub stderr: bool,
-    /// The number of columns of standard output, if known.
-    pub columns: Option<u16>,
+impl Session {
+    /// Creates the session of a command; `None` if the working directory is not known, which is
+    /// printed.
+    fn of(host: Host) -> Option<Session> {
+        let screen = Screen::new(host.stdout, host.stderr);
+        let directory = match host.directory {
+            Ok(directory) => directory,
+            Err(error) => {
+                let text = format!("loadline: the working directory is not known: {error}\n");
+                screen.print_error(&text);
+                return None;
+            }
+        };
+        Some(Session {
+            cores: host.cores,
+            seed: host.seed,
+            place: Place {
+                directory,
+                environment: host.environment,
+            },
+            screen: Arc::new(screen),
+            terminals: host.terminals,
+            interrupt: Interrupt::new(host.signals),
+            commands: host.commands,
+        })
+    }
 }
 
 /// Runs the command with these words after its name; returns its exit code.
-pub fn run(words: &[String], surroundings: Surroundings) -> u8 {
+pub fn run(words: &[String], host: Host) -> u8 {
+    let Some(session) = Session::of(host) else {
+        return FAILED;
+    };
     let invocation = match cli::parse(words) {
         Ok(invocation) => invocation,
-        Err(error) => return refuse(&surroundings, &error.into()),
+        Err(error) => return refuse(&session, &error.into()),
     };
-    match command(&invocation, &surroundings) {
+    match command(&invocation, &session) {
         Ok(()) => 0,
         Err(refused) => refused.code,
     }
 }
 
 /// Logs an error in the words themselves, which occurs before the options of the log are known.
-fn refuse(surroundings: &Surroundings, refused: &Refused) -> u8 {
+fn refuse(session: &Session, refused: &Refused) -> u8 {
     let options = LogOptions {
-        is_terminal: surroundings.terminals.stderr,
-        has_colours: !has_no_colours(surroundings, false),
+        is_terminal: session.terminals.stderr,
+        has_colours: !has_no_colours(session, false),
         ..LogOptions::default()
     };
-    let screen = Arc::clone(&surroundings.screen);
-    if let Ok(console) = Console::new(&options, &surroundings.place.directory, screen) {
+    let screen = Arc::clone(&session.screen);
+    if let Ok(console) = Console::new(&options, &session.place.directory, screen) {
         console.log_refusal(refused);
     }
     refused.code
 }
 
-fn has_no_colours(surroundings: &Surroundings, is_flag_set: bool) -> bool {
-    let variable = surroundings.place.environment.get("NO_COLOR");
+fn has_no_colours(session: &Session, is_flag_set: bool) -> bool {
+    let variable = session.place.environment.get("NO_COLOR");
     is_flag_set || variable.is_some_and(|value| !value.is_empty())
 }
 
 /// Runs the command; errors are logged.
-fn command(invocation: &Invocation, surroundings: &Surroundings) -> Result<(), Refused> {
-    let environment = &surroundings.place.environment;
+fn command(invocation: &Invocation, session: &Session) -> Result<(), Refused> {
+    let environment = &session.place.environment;
     if invocation.flags.contains_key("help") || invocation.command == Command::Help {
-        surroundings.screen.print(&help(invocation));
-        return ensure_printed(surroundings)
-            .inspect_err(|refused| _ = refuse(surroundings, refused));
+        session.screen.print(&help(invocation));
+        return ensure_printed(session).inspect_err(|refused| _ = refuse(session, refused));
     }
-    let no_colours = has_no_colours(surroundings, invocation.is_on("no-color", environment));
+    let no_colours = has_no_colours(session, invocation.is_on("no-color", environment));
     let options = LogOptions {
         output: invocation.flag("log-output", environment),
         format: invocation.flag("log-format", environment),
         has_colours: !no_colours,
-        is_terminal: surroundings.terminals.stderr,
+        is_terminal: session.terminals.stderr,
         is_verbose: invocation.is_on("verbose", environment),
     };
-    let screen = Arc::clone(&surroundings.screen);
-    let console = Console::new(&options, &surroundings.place.directory, screen)
-        .inspect_err(|refused| _ = refuse(surroundings, refused))?;
+    let screen = Arc::clone(&session.screen);
+    let console = Console::new(&options, &session.place.directory, screen)
+        .inspect_err(|refused| _ = refuse(session, refused))?;
     let console = Arc::new(console);
     for warning in &invocation.warnings {
-        surroundings.screen.print(&format!("{warning}\n"));
+        session.screen.print(&format!("{warning}\n"));
     }
     let asked = Asked {
         invocation,
-        surroundings,
+        session,
         console: &console,
         has_colours: !no_colours,
     };
-    let answered = asked.answer().and_then(|()| ensure_printed(surroundings));
+    let answered = asked.answer().and_then(|()| ensure_printed(session));
     answered.inspect_err(|refused| console.log_refusal(refused))
 }
 
 /// Refuses the result of a command if standard output could not be written.
-fn ensure_printed(surroundings: &Surroundings) -> Result<(), Refused> {
-    surroundings.screen.broken().map_or(Ok(()), |problem| {
+fn ensure_printed(session: &Session) -> Result<(), Refused> {
+    session.screen.broken().map_or(Ok(()), |problem| {
         let text = format!("standard output could not be written: {problem}");
         Err(Refused::new(FAILED, text))
     })
@@ -164,7 +180,7 @@ fn ensure_printed(surroundings: &Surroundings) -> Result<(), Refused> {
 /// A parsed command with its environment.
 pub(super) struct Asked<'a> {
     pub(super) invocation: &'a Invocation,
-    pub(super) surroundings: &'a Surroundings,
+    pub(super) session: &'a Session,
     pub(super) console: &'a Arc<Console>,
     pub(super) has_colours: bool,
 }
@@ -194,12 +210,12 @@ impl Asked<'_> {
     }
 
     fn print(&self, text: &str) -> Result<(), Refused> {
-        self.surroundings.screen.print(text);
+        self.session.screen.print(text);
         Ok(())
     }
 
     fn environment(&self) -> &BTreeMap<String, String> {
-        &self.surroundings.place.environment
+        &self.session.place.environment
     }
 
     /// Returns the last value of a flag, or the value of its variable.
@@ -226,8 +242,8 @@ impl Asked<'_> {
         let argument = self.invocation.arguments.first();
         let argument = argument.map(String::as_str).unwrap_or_default();
         let kind = self.flag("type");
-        let place = &self.surroundings.place;
-        let commands = &self.surroundings.commands;
+        let place = &self.session.place;
+        let commands = &self.session.commands;
         let origin = Origin::find(argument, kind.as_deref(), place, commands)?;
         Test::load(self.invocation, origin, place, self.console)
     }
@@ -251,7 +267,7 @@ impl Asked<'_> {
         let test = self.load()?;
         let settings = test.settings();
         if let Some(path) = &settings.console_output {
-            let path = self.surroundings.place.directory.join(path);
+            let path = self.session.place.directory.join(path);
             self.console.send_scripts_to(&path)?;
         }
         let has_thresholds = !self.is_on("no-thresholds");
@@ -265,13 +281,13 @@ impl Asked<'_> {
             system_tags: &settings.system_tags,
         });
         let script = test.main.to_file_path().unwrap_or_default();
-        let directory = &self.surroundings.place.directory;
+        let directory = &self.session.place.directory;
         let ground = Ground {
             // Reports name the script relative to the working directory.
             script: script.strip_prefix(directory).unwrap_or(&script),
             settings,
-            cores: self.surroundings.cores,
-            seed: self.surroundings.seed,
+            cores: self.session.cores,
+            seed: self.session.seed,
             late: match self.flag("late-iterations").as_deref() {
                 Some("wait") => LateArrivals::Wait,
                 _ => LateArrivals::Drop,
@@ -280,12 +296,10 @@ impl Asked<'_> {
         };
         let mut progress = Progress::new(self, &test, &report);
         progress.header();
-        let natives = self.surroundings.natives;
-        let interrupt = &self.surroundings.interrupt;
+        let interrupt = &self.session.interrupt;
         let mut conductor = Conductor::new(&test, &measures, ground, interrupt)?;
         let _server = self.serve(&conductor.running)?;
-        conductor.natives = report.observers(natives);
-        conductor.judge = Some(natives.judge);
+        conductor.observers = report.observers();
         let ran = conductor.run(&mut progress)?;
         if self.is_on("linger") {
             self.linger();
@@ -317,9 +331,9 @@ impl Asked<'_> {
 
     /// Waits for a signal, while the REST API still responds.
     fn linger(&self) {
-        let interrupt = &self.surroundings.interrupt;
+        let interrupt = &self.session.interrupt;
         if !interrupt.has_signal() && !self.is_on("quiet") {
-            self.surroundings.screen.print(LINGERS);
+            self.session.screen.print(LINGERS);
         }
         while !interrupt.has_signal() {
             thread::sleep(PATIENCE);
@@ -349,7 +363,7 @@ impl Asked<'_> {
     fn archive(&self) -> Result<(), Refused> {
         let test = self.load()?;
         self.check_thresholds(&test)?;
-        let directory = Url::from_directory_path(&self.surroundings.place.directory);
+        let directory = Url::from_directory_path(&self.session.place.directory);
         let has_env = !self.is_on("exclude-env-vars");
         let archive = Archive {
             options_json: Value::Object(
@@ -370,7 +384,7 @@ impl Asked<'_> {
         };
         let name = self.flag("archive-out");
         let name = name.unwrap_or_else(|| "archive.tar".to_owned());
-        let path = self.surroundings.place.directory.join(name);
+        let path = self.session.place.directory.join(name);
         let saved = archive.save(&path, SystemTime::now());
         saved.map_err(|error| Refused::new(FAILED, error))
     }
@@ -382,7 +396,7 @@ impl Asked<'_> {
             is_forced: self.is_on("force"),
             template: self.flag("template").unwrap_or_else(|| TEMPLATE.to_owned()),
             project_id: self.flag("project-id").unwrap_or_default(),
-            directory: self.surroundings.place.directory.clone(),
+            directory: self.session.place.directory.clone(),
         };
         let line = new.create().map_err(|error| Refused::new(FAILED, error))?;
         self.print(&line)
@@ -399,7 +413,7 @@ impl Asked<'_> {
     /// Sends an order to the test that runs at `--address`.
     fn ask(&self, order: Order) -> Result<(), Refused> {
         let address = self.flag("address").unwrap_or_else(|| ADDRESS.to_owned());
-        let answer = ask(&address, order, &self.surroundings.commands);
+        let answer = ask(&address, order, &self.session.commands);
         let yaml = answer.map_err(|error| Refused::new(FAILED, error))?;
         self.print(&yaml)
     }

@@ -1,7 +1,7 @@
 //! A test from its setup to its teardown: three runs of the engine, one after another.
 
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
-use super::natives::Said;
+use super::loadline_outputs::Sentence;
 use super::plan::Ground;
 use super::running::{Calls, Live, Running, Step};
 use super::stop::{Interrupt, Reason};
@@ -15,7 +15,7 @@ use loadline_k6_metrics::{Outcome, Thresholds, Totals, crossed};
 use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
-use loadline_runner::{Commands, End, Observer, Setup, Source, Wants, Watch, Workload};
+use loadline_runner::{Commands, Observer, Setup, Source, Wants, Watch, Workload};
 use loadline_script_js::{
     Abort, Failure, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
 };
@@ -31,7 +31,7 @@ pub(super) struct Ran {
     /// The duration of the test.
     pub(super) elapsed: Duration,
     /// The verdict on the validity of the result.
-    pub(super) verdict: Vec<Said>,
+    pub(super) verdict: Vec<Sentence>,
     /// The return value of `setup()`, as JSON.
     pub(super) setup_data: Option<Arc<str>>,
     /// True if the load began.
@@ -68,10 +68,8 @@ pub(super) struct Conductor<'a> {
     pub(super) running: Arc<Running>,
     pub(super) clocks: Clocks,
     /// The other observers of the load.
-    pub(super) natives: Vec<Box<dyn Observer>>,
-    /// The function that judges the validity of the load, if any.
-    pub(super) judge: Option<fn(&End<'_>) -> Vec<Said>>,
-    verdict: Vec<Said>,
+    pub(super) observers: Vec<Box<dyn Observer>>,
+    verdict: Vec<Sentence>,
 }
 
 impl<'a> Conductor<'a> {
@@ -110,8 +108,7 @@ impl<'a> Conductor<'a> {
             interrupt,
             commands,
             clocks: Clocks::default(),
-            natives: Vec::new(),
-            judge: None,
+            observers: Vec::new(),
             verdict: Vec::new(),
         })
     }
@@ -289,7 +286,6 @@ impl<'a> Conductor<'a> {
     ) -> Result<(), Refused> {
         let is_load = phase == Phase::Load;
         let mut listener = Listener {
-            judge: self.judge.filter(|_| is_load),
             verdict: &mut self.verdict,
             running: &self.running,
             thresholds: &self.measures.thresholds,
@@ -303,8 +299,8 @@ impl<'a> Conductor<'a> {
         };
         let mut observers: Vec<&mut dyn Observer> = vec![&mut listener];
         if is_load {
-            let natives = self.natives.iter_mut();
-            observers.extend(natives.map(|one| -> &mut dyn Observer { one.as_mut() }));
+            let others = self.observers.iter_mut();
+            observers.extend(others.map(|one| -> &mut dyn Observer { one.as_mut() }));
         }
         let watch = Watch {
             targets: Vec::new(),

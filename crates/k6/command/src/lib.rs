@@ -26,8 +26,8 @@ mod fetch;
 mod go_json;
 mod go_words;
 mod listener;
+mod loadline_outputs;
 pub mod modules_cache;
-mod natives;
 pub mod new;
 mod origin;
 mod page_tables;
@@ -44,14 +44,10 @@ mod stop;
 mod test;
 pub mod version;
 
-pub use command::{Surroundings, Terminals, run};
-pub use natives::{Conclude, Natives, PageOutput, Said};
-pub use origin::Place;
-pub use refused::{CANNOT_SERVE, FAILED, INTERRUPTED};
-pub use screen::{Screen, Stream};
-pub use stop::Interrupt;
+pub use command::run;
+pub use refused::{FAILED, INTERRUPTED};
 
 use refused::{
-    ABORTED, INVALID_CONFIG, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT, STOPPED,
-    TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
+    ABORTED, CANNOT_SERVE, INVALID_CONFIG, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT,
+    STOPPED, TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
 };

@@ -1,6 +1,6 @@
 //! The observer of a run: receives the records of its users, and follows its progress.
 
-use super::natives::Said;
+use super::loadline_outputs::{Sentence, verdict};
 use super::running::Running;
 use super::stop::{Interrupt, Reason};
 use loadline_engine::AnyTally;
@@ -88,9 +88,8 @@ pub(super) struct Listener<'a> {
     /// The users that are ready when the load begins.
     pub(super) ready: u32,
     pub(super) phase: Phase,
-    /// The function that judges the validity of the run, if any.
-    pub(super) judge: Option<fn(&End<'_>) -> Vec<Said>>,
-    pub(super) verdict: &'a mut Vec<Said>,
+    /// The verdict on the validity of the load.
+    pub(super) verdict: &'a mut Vec<Sentence>,
     pub(super) clocks: &'a mut Clocks,
     pub(super) watcher: &'a mut dyn Watcher,
 }
@@ -143,9 +142,7 @@ impl Observer for Listener<'_> {
         self.state.execution.end_part(ended);
         if self.phase == Phase::Load {
             self.clocks.load_ended = Some(ended);
-        }
-        if let Some(judge) = self.judge {
-            *self.verdict = judge(end);
+            *self.verdict = verdict(end);
         }
         Ok(())
     }

@@ -35,11 +35,11 @@ pub(super) struct Files {
 
 /// The working directory and environment of a command.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub(super) struct Place {
     /// The working directory.
-    pub directory: PathBuf,
+    pub(super) directory: PathBuf,
     /// The variables of the environment.
-    pub environment: BTreeMap<String, String>,
+    pub(super) environment: BTreeMap<String, String>,
 }
 
 impl Origin {

@@ -51,11 +51,11 @@ pub(super) struct Progress<'a> {
 impl<'a> Progress<'a> {
     /// Creates the progress of a test's run.
     pub(super) fn new(asked: &Asked<'a>, test: &'a Test, report: &'a Report) -> Self {
-        let terminals = asked.surroundings.terminals;
+        let terminals = asked.session.terminals;
         let scenarios = &test.options.scenarios;
         let script = asked.invocation.arguments.first();
         Progress {
-            screen: &asked.surroundings.screen,
+            screen: &asked.session.screen,
             script: script.cloned().unwrap_or_default(),
             outputs: report,
             scenarios,

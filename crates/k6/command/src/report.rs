@@ -2,7 +2,7 @@
 
 use super::command::Asked;
 use super::conduct::Ran;
-use super::natives::{Conclude, Natives, PageOutput};
+use super::loadline_outputs::{Conclude, Kind, LoadlineOutput, Writer};
 use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
 use super::test::Test;
 use super::version::K6;
@@ -17,7 +17,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The outputs to print and to write.
@@ -28,7 +27,7 @@ pub(super) struct Report {
     /// True if machine-readable summaries have the newer form.
     is_newer: bool,
     /// Loadline's own outputs.
-    natives: Vec<Native>,
+    loadline_outputs: Vec<LoadlineOutput>,
     /// The files of samples, before the run.
     files: Vec<SampleFile>,
     /// The writers of the same files, during the run.
@@ -37,35 +36,6 @@ pub(super) struct Report {
     pages: RefCell<Vec<Conclude>>,
     /// The names of all outputs in the header.
     described: Vec<String>,
-}
-
-/// One of Loadline's own outputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Native {
-    kind: Kind,
-    /// The file as named by the user.
-    named: String,
-    path: PathBuf,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// The saved run.
-    Saved,
-    /// The HTML report.
-    Page,
-    /// Thresholds and the validity as JUnit XML.
-    Junit,
-}
-
-impl Native {
-    fn new(kind: Kind, file: &str, asked: &Asked<'_>) -> Self {
-        Native {
-            kind,
-            named: file.to_owned(),
-            path: asked.surroundings.place.directory.join(file),
-        }
-    }
 }
 
 /// The share of failed requests from which the verdict of a valid result mentions them.
@@ -114,13 +84,13 @@ impl Report {
             export: asked.flag("summary-export"),
             // The legacy summary has only one form.
             is_newer: mode != Mode::Legacy && asked.is_on("new-machine-readable-summary"),
-            natives: Vec::new(),
+            loadline_outputs: Vec::new(),
             files: Vec::new(),
             writers: RefCell::default(),
             pages: RefCell::default(),
             described: Vec::new(),
         };
-        let environment = &asked.surroundings.place.environment;
+        let environment = &asked.session.place.environment;
         match asked.invocation.all("out") {
             [] => {
                 if let Some(output) = environment.get("K6_OUT").filter(|text| !text.is_empty()) {
@@ -147,17 +117,21 @@ impl Report {
     /// Adds an output, given as the value of `--out`.
     fn add(&mut self, asked: &Asked<'_>, output: &str) -> Result<(), Refused> {
         let (name, argument) = output.split_once('=').unwrap_or((output, ""));
-        let directory = &asked.surroundings.place.directory;
+        let directory = &asked.session.place.directory;
         let refused = |text: String| Err(Refused::new(FAILED, text));
+        let mut own = |kind| {
+            let path = directory.join(argument);
+            self.loadline_outputs.push(LoadlineOutput { kind, path });
+        };
         match name {
             "loadline" | "html" | "junit" if argument.is_empty() => {
                 return refused(format!(
                     "the output '{name}' needs a file, as in {name}=FILE"
                 ));
             }
-            "loadline" => self.natives.push(Native::new(Kind::Saved, argument, asked)),
-            "html" => self.natives.push(Native::new(Kind::Page, argument, asked)),
-            "junit" => self.natives.push(Native::new(Kind::Junit, argument, asked)),
+            "loadline" => own(Kind::Saved),
+            "html" => own(Kind::Page),
+            "junit" => own(Kind::Junit),
             "web-dashboard" => return self.add_dashboard(asked, argument),
             "json" => {
                 let named = (!matches!(argument, "" | "-")).then_some(argument);
@@ -208,7 +182,7 @@ impl Report {
         match file.filter(|(_, file)| !file.is_empty()) {
             Some((_, file)) => self.add(asked, &format!("html={file}")),
             None => {
-                if !has_export(&asked.surroundings.place.environment) {
+                if !has_export(&asked.session.place.environment) {
                     asked.console.log_plain(Level::Warning, NO_DASHBOARD);
                 }
                 Ok(())
@@ -217,7 +191,9 @@ impl Report {
     }
 
     fn has_page(&self) -> bool {
-        self.natives.iter().any(|native| native.kind == Kind::Page)
+        self.loadline_outputs
+            .iter()
+            .any(|output| output.kind == Kind::Page)
     }
 
     /// True if an output needs each sample.
@@ -246,19 +222,13 @@ impl Report {
     }
 
     /// Creates the observers of Loadline's own outputs.
-    pub(super) fn observers(&self, natives: Natives) -> Vec<Box<dyn Observer>> {
-        let made = self.natives.iter().map(|native| match native.kind {
-            Kind::Saved => (natives.save)(native.path.clone()),
-            Kind::Page => self.concluded((natives.page)(native.path.clone())),
-            Kind::Junit => self.concluded((natives.junit)(native.path.clone())),
+    pub(super) fn observers(&self) -> Vec<Box<dyn Observer>> {
+        let writers = self.loadline_outputs.iter().map(LoadlineOutput::writer);
+        let observers = writers.map(|Writer { observer, conclude }| {
+            self.pages.borrow_mut().extend(conclude);
+            observer
         });
-        made.collect()
-    }
-
-    /// What observes the run for an output that is written again when k6's own results are known.
-    fn concluded(&self, output: PageOutput) -> Box<dyn Observer> {
-        self.pages.borrow_mut().push(output.conclude);
-        output.observer
+        observers.collect()
     }
 
     /// Takes what users recorded.
@@ -314,7 +284,7 @@ impl Report {
 
     fn summarise(&self, asked: &Asked<'_>, test: &Test, ran: &Ran, totals: &Totals) {
         let ended = Ended {
-            has_colours: asked.has_colours && asked.surroundings.terminals.stdout,
+            has_colours: asked.has_colours && asked.session.terminals.stdout,
             ..ended(test, ran, totals)
         };
         let newer = self.is_newer.then(|| {
@@ -376,17 +346,17 @@ fn machine(test: &Test) -> Machine {
 /// Logs the verdict on the validity of the result; mentions if many requests failed, since a valid
 /// result may contain failures.
 fn tell_verdict(asked: &Asked<'_>, ran: &Ran, have_failed: bool) {
-    for (index, said) in ran.verdict.iter().enumerate() {
-        let but = match index == 0 && !said.is_warning && have_failed {
+    for (index, sentence) in ran.verdict.iter().enumerate() {
+        let but = match index == 0 && !sentence.is_warning && have_failed {
             true => ": Loadline did not distort the figures, but many requests failed",
             false => "",
         };
         asked.console.log(&Entry {
-            level: match said.is_warning {
+            level: match sentence.is_warning {
                 true => Level::Warning,
                 false => Level::Info,
             },
-            message: &format!("{}{but}", said.text),
+            message: &format!("{}{but}", sentence.text),
             fields: &[("source", "loadline")],
         });
     }
@@ -401,7 +371,7 @@ fn has_export(environment: &BTreeMap<String, String>) -> bool {
 /// Returns the file of the output `csv`, and its time format: from the argument, which is a file
 /// name or `fileName=…,timeFormat=…`, and from variables.
 fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat), Refused> {
-    let environment = &asked.surroundings.place.environment;
+    let environment = &asked.session.place.environment;
     let mut file = environment.get("K6_CSV_FILENAME").cloned();
     let mut format = environment.get("K6_CSV_TIME_FORMAT").cloned();
     for part in argument.split(',').filter(|part| !part.is_empty()) {
@@ -451,7 +421,7 @@ fn own_summary(
     if !test.program.has("handleSummary") {
         return Ok(None);
     }
-    let terminals = asked.surroundings.terminals;
+    let terminals = asked.session.terminals;
     let around = summary::Surroundings {
         is_stdout_tty: terminals.stdout,
         is_stderr_tty: terminals.stderr,
@@ -475,13 +445,13 @@ fn own_summary(
 /// Writes texts to files; returns the problems, if there are any.
 fn write_all(asked: &Asked<'_>, files: &SummaryFiles) -> Option<String> {
     let mut problems = String::new();
-    let screen = &asked.surroundings.screen;
+    let screen = &asked.session.screen;
     for (name, content) in files {
         match name.as_str() {
             "stdout" => screen.print(&String::from_utf8_lossy(content)),
             "stderr" => screen.print_error(&String::from_utf8_lossy(content)),
             path => {
-                let written = fs::write(asked.surroundings.place.directory.join(path), content);
+                let written = fs::write(asked.session.place.directory.join(path), content);
                 if let Err(error) = written {
                     let problem = go_words::system(&error);
                     // Writing to a text can't fail.

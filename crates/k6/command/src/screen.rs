@@ -4,14 +4,11 @@
 //! begin, new text overwrites the block, and the next block is drawn after that text.
 
 use super::go_words;
-use std::io::Write;
+use loadline_tool_host::Stream;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The output streams of a command.
-pub struct Screen(Mutex<Streams>);
-
-/// A stream to which text is written.
-pub type Stream = Box<dyn Write + Send>;
+pub(super) struct Screen(Mutex<Streams>);
 
 struct Streams {
     stdout: Stream,
@@ -25,7 +22,7 @@ struct Streams {
 
 impl Screen {
     /// Creates the output to these streams.
-    pub fn new(stdout: Stream, stderr: Stream) -> Self {
+    pub(super) fn new(stdout: Stream, stderr: Stream) -> Self {
         Screen(Mutex::new(Streams {
             stdout,
             stderr,

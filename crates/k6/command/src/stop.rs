@@ -5,6 +5,7 @@
 
 use loadline_record::Ended;
 use loadline_runner::{Command, Commands};
+use loadline_tool_host::{Signal, Signals};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The reason why a test ends early.
@@ -23,41 +24,39 @@ pub(super) enum Reason {
 }
 
 /// Ends a test, from any thread.
-#[derive(Clone, Default)]
-pub struct Interrupt(Arc<Mutex<State>>);
+#[derive(Clone)]
+pub(super) struct Interrupt {
+    state: Arc<Mutex<State>>,
+    signals: Signals,
+}
 
 #[derive(Default)]
 struct State {
     /// The runs of the test, once it has begun.
     runs: Option<Commands>,
     reason: Option<Reason>,
-    has_signal: bool,
 }
 
 impl Interrupt {
-    /// Handles a signal with this name. Returns true if the test ends in an orderly way now;
-    /// otherwise the process must end at once: the test has not begun, or this is the second
-    /// signal.
-    #[must_use]
-    pub fn signal(&self, name: &'static str) -> bool {
-        let mut state = self.state();
-        let is_first = !std::mem::replace(&mut state.has_signal, true);
-        let has_begun = state.runs.is_some();
-        drop(state);
-        if is_first && has_begun {
-            self.end(Reason::Signal(name));
+    /// Creates the interrupt of a test that the first of these signals ends, once it has begun.
+    pub(super) fn new(signals: Signals) -> Self {
+        Interrupt {
+            state: Arc::default(),
+            signals,
         }
-        is_first && has_begun
     }
 
     /// True if a signal was received.
     pub(super) fn has_signal(&self) -> bool {
-        self.state().has_signal
+        self.signals.has_any()
     }
 
     /// Begins the test with these runs.
     pub(super) fn begin(&self, runs: &Commands) {
         self.state().runs = Some(runs.clone());
+        let interrupt = self.clone();
+        let end = move |signal: Signal| interrupt.end(Reason::Signal(signal.name()));
+        self.signals.on_first(end);
     }
 
     /// Ends the current run, and the test with it.
@@ -78,15 +77,6 @@ impl Interrupt {
 
     fn state(&self) -> MutexGuard<'_, State> {
         // The state is consistent even after a panic of another thread.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl std::fmt::Debug for Interrupt {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let state = self.state();
-        f.debug_struct("Interrupt")
-            .field("reason", &state.reason)
-            .finish_non_exhaustive()
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

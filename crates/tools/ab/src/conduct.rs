@@ -16,37 +16,15 @@ use loadline_runner::{
     Command, Commands, End, Job, Observed, Observer, RunError, Setup, Source, Wants, Workload,
     start_counting,
 };
-use loadline_tool_host::processes;
+use loadline_tool_host::{Host, processes};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// The environment of a command.
-pub struct Surroundings<'a> {
-    /// The cores that may be used, at least 1.
-    pub cores: u32,
-    /// The processes that the threads are spread over, at least 1.
-    pub processes: u32,
-    /// Ends the run when the user wants it; the report is printed all the same.
-    pub commands: Commands,
-    /// The output for the report.
-    pub stdout: &'a mut dyn Write,
-    /// The output for progress and problems.
-    pub stderr: &'a mut dyn Write,
-}
-
-impl std::fmt::Debug for Surroundings<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surroundings")
-            .field("cores", &self.cores)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Runs the command with these words after its name; returns its exit code.
-pub fn run(words: &[String], surroundings: Surroundings<'_>) -> u8 {
+pub fn run(words: &[String], host: Host) -> u8 {
     let mut console = Console {
-        surroundings,
+        host,
         write_error: None,
     };
     let output = parse(words, |path| std::fs::read(path))
@@ -71,15 +49,15 @@ pub fn request(
 }
 
 /// Prints to stdout and stderr. A closed output is not an error: its reader needs no more.
-struct Console<'a> {
-    surroundings: Surroundings<'a>,
+struct Console {
+    host: Host,
     /// The reason why a part of the report could not be written, if so.
     write_error: Option<io::Error>,
 }
 
-impl Console<'_> {
+impl Console {
     fn out(&mut self, text: &[u8]) {
-        let stdout = &mut self.surroundings.stdout;
+        let stdout = &mut self.host.stdout;
         match stdout.write_all(text).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 self.write_error = Some(error)
@@ -89,7 +67,7 @@ impl Console<'_> {
     }
 
     fn err(&mut self, text: &str) {
-        let _ = self.surroundings.stderr.write_all(text.as_bytes());
+        let _ = self.host.stderr.write_all(text.as_bytes());
     }
 
     /// Returns the exit code. It reports a report that could not be written, if there is no other
@@ -116,23 +94,23 @@ impl Console<'_> {
 }
 
 /// Runs the load that the options describe. The caller prints the returned output.
-fn conduct(options: Options, console: &mut Console<'_>) -> Result<Output, Output> {
+fn conduct(options: Options, console: &mut Console) -> Result<Output, Output> {
     console.err(&options.complaint);
     let head = head(&options).ok_or_else(|| Output::problem("Request too long"))?;
     check_tls(&options)?;
     greet(&options, console);
-    let processes = console.surroundings.processes;
+    let processes = console.host.processes;
     if let Some(sentence) = processes::too_many(processes, options.concurrency, "-c") {
         return Err(Output::sentence(&format!("ab: {sentence}")));
     }
-    let plan = plan(&options, console.surroundings.cores, processes)?;
+    let plan = plan(&options, console.host.cores, processes)?;
     if options.verbosity >= 2 {
         let method = &options.method;
         console.out(format!("INFO: {method} header == \n---\n{head}\n---\n").as_bytes());
     }
     let message = message(&options, head);
     let request_bytes = message.bytes.len();
-    let commands = console.surroundings.commands.clone();
+    let commands = console.host.commands.clone();
     let mut report = Reporter {
         tally: Tally::new(&options),
         next_progress: options.progress_every().map(u64::from),
@@ -189,7 +167,7 @@ fn message(options: &Options, head: String) -> Arc<Message> {
     })
 }
 
-fn greet(options: &Options, console: &mut Console<'_>) {
+fn greet(options: &Options, console: &mut Console) {
     let banner = match options.html {
         Some(_) => html_banner(),
         None => banner(),
@@ -220,12 +198,12 @@ fn refusal(error: &RunError, options: &Options) -> Output {
 }
 
 /// Reports the results of a run, while it lasts and at its end.
-struct Reporter<'a, 'b> {
+struct Reporter<'a> {
     options: &'a Options,
     /// The length of each request in bytes.
     request_bytes: usize,
     tally: Tally,
-    console: &'a mut Console<'b>,
+    console: &'a mut Console,
     commands: Commands,
     /// The message in place of the report, if the run was given up.
     given_up: Option<Output>,
@@ -234,7 +212,7 @@ struct Reporter<'a, 'b> {
     began: SystemTime,
 }
 
-impl Observer for Reporter<'_, '_> {
+impl Observer for Reporter<'_> {
     fn tally(&mut self, tally: &AnyTally) -> Observed {
         if let Some(records) = tally.get() {
             self.take(records);
@@ -249,7 +227,7 @@ impl Observer for Reporter<'_, '_> {
     }
 }
 
-impl Reporter<'_, '_> {
+impl Reporter<'_> {
     /// Returns the output at the end; `lost` is the reason of a lost worker, if one was lost.
     fn conclude(mut self, lost: Option<String>) -> Result<Output, Output> {
         if let Some(output) = self.given_up.take() {
@@ -374,6 +352,7 @@ fn write(what: &str, path: &str, text: &str) -> Result<(), Output> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
     /// An output that refuses all writes.
     struct Closed(i32);
@@ -388,18 +367,27 @@ mod tests {
         }
     }
 
+    /// An output that keeps all that is written.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
     /// Returns the exit code and stderr of `ab -V` if stdout fails with this `errno`.
     fn version_into(number: i32) -> (u8, String) {
-        let mut stderr = Vec::new();
-        let surroundings = Surroundings {
-            cores: 1,
-            processes: 1,
-            commands: Commands::default(),
-            stdout: &mut Closed(number),
-            stderr: &mut stderr,
-        };
-        let code = run(&["-V".to_owned()], surroundings);
-        (code, String::from_utf8_lossy(&stderr).into_owned())
+        let stderr = Kept::default();
+        let host = Host::new(Box::new(Closed(number)), Box::new(stderr.clone()));
+        let code = run(&["-V".to_owned()], host);
+        let text = stderr.0.lock().unwrap();
+        (code, String::from_utf8_lossy(&text).into_owned())
     }
 
     #[test]

@@ -26,5 +26,4 @@ mod target;
 mod times;
 mod usage;
 
-pub use conduct::{Surroundings, request, run};
-pub use conduct::{TOOL, launch};
+pub use conduct::{TOOL, launch, request, run};

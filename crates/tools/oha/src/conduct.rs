@@ -19,6 +19,7 @@ use loadline_runner::{
     Commands, Job, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload,
     start_counting,
 };
+use loadline_tool_host::Host;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
@@ -31,57 +32,21 @@ use std::time::{Duration, Instant, SystemTime};
 /// The time between two checks whether the user ends a wait.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The environment of a command.
-pub struct Surroundings<'a> {
-    /// The cores that may be used, at least 1.
-    pub cores: u32,
-    /// The processes that the threads are spread over, at least 1.
-    pub processes: u32,
-    /// The seed of all random choices.
-    pub seed: u64,
-    /// Ends the run when the user wants it; the report is printed all the same.
-    pub commands: Commands,
-    /// The output for the report.
-    pub stdout: &'a mut dyn Write,
-    /// The output for problems.
-    pub stderr: &'a mut dyn Write,
-    /// The kind of `stdout`.
-    pub place: Place,
-    /// Creates the live view of a run, with this many frames per second.
-    pub view: &'a dyn Fn(u32) -> Option<Box<dyn Observer>>,
-    /// The processes and hosts to watch while a run is shown.
-    pub watch: Option<Watch>,
-}
-
-/// The kind of `stdout`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// True if it is a terminal, on which a run is shown.
-    pub is_terminal: bool,
-    /// True if the terminal shows colours.
-    pub has_colours: bool,
-}
-
-impl std::fmt::Debug for Surroundings<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surroundings")
-            .field("cores", &self.cores)
-            .field("place", &self.place)
-            .finish_non_exhaustive()
-    }
-}
+/// The exit code of a command that SIGTERM ended.
+const TERMINATED: u8 = 128 + 15;
 
 /// Runs the command with these words after its name; returns its exit code.
-pub fn run(words: &[String], mut surroundings: Surroundings<'_>) -> u8 {
-    let output = command(words, &mut surroundings).unwrap_or_else(|output| output);
-    let printed = surroundings.stdout.write_all(output.stdout.as_bytes());
-    let printed = printed.and_then(|()| surroundings.stdout.flush());
+pub fn run(words: &[String], mut host: Host) -> u8 {
+    let output = command(words, &mut host).unwrap_or_else(|output| output);
+    let printed = host.stdout.write_all(output.stdout.as_bytes());
+    let printed = printed.and_then(|()| host.stdout.flush());
     // If stderr is closed, there is no other output for problems.
-    let _ = surroundings.stderr.write_all(output.stderr.as_bytes());
+    let _ = host.stderr.write_all(output.stderr.as_bytes());
     match printed {
+        Ok(()) if output.code == 0 && host.signals.is_terminated() => TERMINATED,
         Ok(()) => output.code,
         Err(error) => {
-            let _ = writeln!(surroundings.stderr, "Error: {error}");
+            let _ = writeln!(host.stderr, "Error: {error}");
             output.code.max(1)
         }
     }
@@ -102,17 +67,17 @@ pub fn request(words: &[String], seed: u64) -> Result<Vec<u8>, u8> {
     Ok([&message.bytes[..], &message.body].concat())
 }
 
-fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Output, Output> {
+fn command(words: &[String], host: &mut Host) -> Result<Output, Output> {
     let arguments = Arguments::read(words)?;
     if let Some(shell) = arguments.completions {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut Arguments::command(), "oha", &mut script);
         return Ok(Output::text(String::from_utf8_lossy(&script).into_owned()));
     }
-    let mut random = ChaCha8Rng::seed_from_u64(surroundings.seed);
+    let mut random = ChaCha8Rng::seed_from_u64(host.seed);
     let mut options = Options::of(arguments, &mut random)?;
     if let Some(count) = options.arguments.dump_urls {
-        return dump(&options, count, &mut random, surroundings);
+        return dump(&options, count, &mut random, host);
     }
     let (sample, _) = options.urls.draw(&mut random).map_err(Output::error)?;
     let sample = sample.into_owned();
@@ -120,19 +85,19 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
     if is_debug {
         options.be_one_request();
     }
-    if surroundings.processes > 1 && is_read_once(words) {
+    if host.processes > 1 && is_read_once(words) {
         return Err(Output::refusal(READ_ONCE));
     }
     let plan = match options.sends_nothing() {
         true => None,
         false => {
-            let (cores, processes) = (surroundings.cores, surroundings.processes);
+            let (cores, processes) = (host.cores, host.processes);
             Some(plan(&options, &sample, cores, processes)?)
         }
     };
     let mut destination = Destination::of(&options)?;
     if let Some(plan) = plan.as_ref().filter(|_| is_debug) {
-        let exchange = debug::exchange(&options, &sample, plan, &surroundings.commands)?;
+        let exchange = debug::exchange(&options, &sample, plan, &host.commands)?;
         let mut output = destination.print(exchange.text.as_bytes())?;
         if let Some(problem) = exchange.problem {
             output.stderr = format!("Error: {problem}\n");
@@ -144,7 +109,7 @@ fn command(words: &[String], surroundings: &mut Surroundings<'_>) -> Result<Outp
     let conductor = Conductor {
         words,
         options,
-        surroundings,
+        host,
     };
     conductor.conduct(plan, &mut destination)
 }
@@ -166,11 +131,11 @@ fn dump(
     options: &Options,
     count: usize,
     random: &mut ChaCha8Rng,
-    surroundings: &mut Surroundings<'_>,
+    host: &mut Host,
 ) -> Result<Output, Output> {
-    let mut out = io::BufWriter::new(&mut surroundings.stdout);
+    let mut out = io::BufWriter::new(&mut host.stdout);
     for _ in 0..count {
-        if surroundings.commands.is_ending() {
+        if host.commands.is_ending() {
             break;
         }
         let (url, _) = options.urls.draw(random).map_err(Output::error)?;
@@ -211,13 +176,13 @@ impl Destination {
 }
 
 /// Runs a plan and reports it.
-struct Conductor<'a, 'b> {
+struct Conductor<'a> {
     words: &'a [String],
     options: Arc<Options>,
-    surroundings: &'a mut Surroundings<'b>,
+    host: &'a mut Host,
 }
 
-impl Conductor<'_, '_> {
+impl Conductor<'_> {
     /// Runs the plan, or sends nothing without one; then prints the report and stores the
     /// successes.
     fn conduct(
@@ -290,7 +255,7 @@ impl Conductor<'_, '_> {
             options: Arc::clone(&self.options),
             terms: Terms {
                 words: self.words.to_vec(),
-                seed: self.surroundings.seed,
+                seed: self.host.seed,
                 lists: spool.is_some(),
             },
         };
@@ -301,22 +266,26 @@ impl Conductor<'_, '_> {
         };
         let view = self
             .is_shown()
-            .then(|| (self.surroundings.view)(self.options.arguments.fps));
+            .then(|| (self.host.view)(self.options.arguments.fps));
         let mut view = view.flatten();
         let waited = self.wait(self.options.wait());
+        let watch = Watch {
+            targets: Vec::new(),
+            find_target: true,
+        };
         let setup = Setup {
-            watch: self.surroundings.watch.as_ref().filter(|_| view.is_some()),
+            watch: Some(&watch).filter(|_| view.is_some()),
             ..Setup::of(plan)
         };
         let mut observers: Vec<&mut dyn Observer> = vec![&mut listener];
         if let Some(view) = &mut view {
             observers.push(view.as_mut());
         }
-        let commands = &self.surroundings.commands;
+        let commands = &self.host.commands;
         let conducted =
             loadline_runner::conduct(&setup, &users, commands, &mut observers).map_err(refusal)?;
         let unspooled = listener.problem.take();
-        let cut_short = self.surroundings.commands.is_ending().then_some(waited);
+        let cut_short = self.host.commands.is_ending().then_some(waited);
         Ok(Ran {
             measured: self.measured(&conducted.result.summary, listener.tally, cut_short),
             failure: conducted
@@ -330,14 +299,14 @@ impl Conductor<'_, '_> {
     /// comes after one burst interval, as in oha.
     fn wait(&self, time: Duration) -> Duration {
         let begun = Instant::now();
-        while !self.surroundings.commands.is_ending() && begun.elapsed() < time {
+        while !self.host.commands.is_ending() && begun.elapsed() < time {
             thread::sleep(time.saturating_sub(begun.elapsed()).min(POLL_INTERVAL));
         }
         begun.elapsed().min(time)
     }
 
     fn is_shown(&self) -> bool {
-        self.surroundings.place.is_terminal && !self.options.arguments.no_tui
+        self.host.draws() && !self.options.arguments.no_tui
     }
 
     /// Returns the figures of a run. `cut_short` is the wait before the first burst, if the user
@@ -365,13 +334,14 @@ impl Conductor<'_, '_> {
         let measured = &ran.measured;
         let arguments = &self.options.arguments;
         let is_stdout = matches!(destination, Destination::Stdout);
-        let colours = self.surroundings.place.has_colours && !arguments.no_color && is_stdout;
+        let has_colours = self.host.draws() && !self.host.refuses_colours();
+        let colours = has_colours && !arguments.no_color && is_stdout;
         match (arguments.output_format, spool) {
             (Format::Text, _) => destination.print(text(measured, colours).as_bytes()),
             (Format::Json, _) => destination.print(json(measured).as_bytes()),
             (Format::Csv, Some(spool)) => {
                 let output: &mut dyn Write = match destination {
-                    Destination::Stdout => &mut *self.surroundings.stdout,
+                    Destination::Stdout => &mut *self.host.stdout,
                     Destination::File(file) => file,
                 };
                 csv(spool, output).map_err(Output::error)?;

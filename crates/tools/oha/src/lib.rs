@@ -29,5 +29,4 @@ mod tally;
 mod urls;
 mod windows;
 
-pub use conduct::{Place, Surroundings, request, run};
-pub use conduct::{TOOL, launch};
+pub use conduct::{TOOL, launch, request, run};

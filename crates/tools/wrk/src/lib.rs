@@ -1,26 +1,31 @@
 //! The dialects wrk and wrk2: one command line, one report; wrk2 with a rate and more percentiles.
 //!
-//! The flow of a command: [`Arguments::parse`] reads its words as GNU `getopt_long` would and
+//! The flow of a command, which [`run`] conducts: [`Arguments::parse`] reads its words as GNU `getopt_long` would and
 //! checks them together in wrk's order; [`Arguments::plan`] returns the plan,
 //! [`Arguments::repetition`] the request if there is no script; [`banner`] is printed when the run
 //! has begun, and [`report`] when it has ended. Layout, scaling and widths are those of wrk 4.1 and
 //! of wrk2 (whose version is 4.0.0).
 
 mod arguments;
+mod conduct;
 mod job;
+mod latencies;
 mod options;
 mod plan;
 mod rates;
+mod refusal;
 mod repetition;
 mod report;
 mod sampled;
 mod scaling;
+mod script;
 mod spectrum;
 mod target;
 mod units;
 mod usage;
 
 pub use arguments::{Arguments, Refusal};
+pub use conduct::run;
 pub use job::{TOOL, launch};
 pub use rates::Rates;
 pub use repetition::{Repeater, Repetition};

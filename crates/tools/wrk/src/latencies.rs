@@ -6,9 +6,9 @@
 //! each tenth of what that thread sends in a second. As in the fork, files of these names are
 //! written anew.
 
+use crate::Arguments;
 use loadline_record::{Exchange, Outcome};
-use loadline_runner::preflight::Reserved;
-use loadline_tool_wrk::Arguments;
+use loadline_runner::preflight::{Reserved, Unwritable};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -44,8 +44,8 @@ impl Reservation {
     /// Opens the files; what they hold is left until the run has begun.
     ///
     /// # Errors
-    /// Where one can't be written.
-    pub(super) fn of(arguments: &Arguments) -> anyhow::Result<Self> {
+    /// If one can't be written.
+    pub(super) fn of(arguments: &Arguments) -> Result<Self, Unwritable> {
         let files = if arguments.each_latency {
             arguments.threads
         } else {

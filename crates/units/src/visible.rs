@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-/// The same text, with every control character but line ends and tabs written out: `\x1b`.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+/// Returns the same text, with every control character but line ends and tabs written out: `\x1b`.
+pub fn visible(text: &str) -> Cow<'_, str> {
     let is_obeyed = |char: char| char.is_control() && !matches!(char, '\n' | '\t');
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);

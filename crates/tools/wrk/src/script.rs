@@ -1,22 +1,22 @@
 //! The script of a wrk command.
 
-use super::{Measured, refusal, say};
+use super::conduct::{Console, Measured};
+use super::{Arguments, Tool, refusal};
 use loadline_script_lua::{Broken, Figures, Flavour, Options, Samples, Script};
-use loadline_tool_wrk::{Arguments, Tool};
 
 /// Loads the script if there is one. One that can't be loaded is complained of, and the run goes
 /// on with what it defined until then.
 ///
 /// # Errors
 /// The message for stderr.
-pub(super) fn load(arguments: &Arguments) -> Result<Option<Script>, String> {
+pub(super) fn load(arguments: &Arguments, console: &mut Console) -> Result<Option<Script>, String> {
     let Some(path) = &arguments.script else {
         return Ok(None);
     };
     let script = Script::load(path, &options(arguments))
         .map_err(|error| refusal::of_script(&arguments.place(), &error))?;
     for complaint in script.complaints() {
-        say(&refusal::of_load(path, complaint));
+        console.say(&refusal::of_load(path, complaint));
     }
     Ok(Some(script))
 }

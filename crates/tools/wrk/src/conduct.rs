@@ -1,18 +1,12 @@
-//! `loadline wrk` and `loadline wrk2`: their command lines, run here and reported in their words.
+//! A command of wrk or wrk2, from its words to its exit code.
 //!
-//! Unlike our own runs, these show no progress, save nothing and check nothing. An interrupt ends
-//! the run at once and the report follows; whatever a run came to, it ends with exit code 0.
+//! Unlike Loadline's own runs, these show no progress, save nothing and check nothing. An interrupt
+//! ends the run at once and the report follows; a run that was made ends with exit code 0, whatever
+//! it measured.
 
-mod latencies;
-mod refusal;
-mod script;
-
-use self::latencies::{Latencies, Reservation};
-use crate::exit::Exit;
-use crate::interrupt::{Interrupts, Manner};
-use crate::publish::print;
-use crate::visible::visible;
-use anyhow::Result;
+use super::latencies::{Latencies, Reservation};
+use super::{Arguments, Rates, Refusal, Repetition, Sampled, Tool, banner, report};
+use super::{refusal, script};
 use loadline_engine::{AnyTally, Launch, StartError, Tally};
 use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
@@ -21,41 +15,100 @@ use loadline_runner::{
     Workload, conduct, start_counting,
 };
 use loadline_script_lua::Script;
-use loadline_tool_wrk::{Arguments, Rates, Refusal, Repetition, Sampled, Tool, banner, report};
+use loadline_tool_host::{Host, Stream};
 use loadline_transport::DialPhase;
+use loadline_units::visible;
+use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-/// How the originals end if they have no report.
-const FAILED: Exit = Exit::Of(1);
+/// The exit code of the originals if they have no report.
+const FAILED: u8 = 1;
+/// The exit code if Loadline itself could not make a run, or lost a part of it.
+const BROKEN: u8 = 2;
 
-/// Runs what these words ask of the tool, on so many processes.
-pub(crate) fn run(tool: Tool, words: Vec<OsString>, processes: u32) -> Result<Exit> {
-    match Arguments::parse(tool, words) {
-        Ok(arguments) => load(&arguments, processes),
+/// Runs the command with these words after its name; returns its exit code.
+pub fn run(tool: Tool, words: &[String], host: Host) -> u8 {
+    let mut console = Console {
+        stdout: host.stdout,
+        stderr: host.stderr,
+    };
+    let ran = match Arguments::parse(tool, words.iter().map(OsString::from)) {
+        Ok(arguments) => load(&arguments, host.processes, &host.commands, &mut console),
         Err(Refusal { stdout, stderr }) => {
-            say(&stderr);
-            print(&stdout)?;
+            console.say(&stderr);
+            console.print(&stdout).map(|()| FAILED)
+        }
+    };
+    ran.unwrap_or_else(|problem| {
+        console.say(&format!("loadline: {problem}\n"));
+        BROKEN
+    })
+}
+
+/// The output of a command.
+pub(super) struct Console {
+    stdout: Stream,
+    stderr: Stream,
+}
+
+impl Console {
+    /// Prints to standard output. A reader that has gone is not an error.
+    ///
+    /// # Errors
+    /// The sentence for an output that can't be written.
+    fn print(&mut self, text: &str) -> Result<(), String> {
+        let written = self.stdout.write_all(text.as_bytes());
+        match written.and_then(|()| self.stdout.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(format!("stdout can't be written: {error}."))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints to standard error. If it is closed, there is no other output for problems.
+    pub(super) fn say(&mut self, text: &str) {
+        let _ = self.stderr.write_all(visible(text).as_bytes());
+    }
+}
+
+/// Returns an error with those of its causes that it does not name itself.
+fn sentence(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let reason = cause.to_string();
+        if !text.contains(&reason) {
+            text = format!("{text}: {}.", reason.trim_end_matches('.'));
+        }
+        next = cause.source();
+    }
+    text
+}
+
+/// Makes a run, from its arguments to its report; returns the exit code.
+///
+/// # Errors
+/// The sentence for a run that Loadline could not make, and for output that is lost.
+fn load(
+    arguments: &Arguments,
+    processes: u32,
+    commands: &Commands,
+    console: &mut Console,
+) -> Result<u8, String> {
+    console.print(&arguments.preface)?;
+    console.say(&arguments.notes);
+    match Ready::of(arguments, processes, console) {
+        Ok(ready) => ready.run(arguments, commands, console),
+        Err(message) => {
+            console.say(&message);
             Ok(FAILED)
         }
     }
 }
 
-/// A run from its arguments to its report.
-fn load(arguments: &Arguments, processes: u32) -> Result<Exit> {
-    print(&arguments.preface)?;
-    say(&arguments.notes);
-    let ready = match Ready::of(arguments, processes) {
-        Ok(ready) => ready,
-        Err(message) => {
-            say(&message);
-            return Ok(FAILED);
-        }
-    };
-    ready.run(arguments)
-}
-
-/// What is to be run, everything checked that can be before a connection is made.
+/// A run in which everything is checked that can be before a connection is made.
 struct Ready {
     plan: Plan,
     users: Users,
@@ -65,7 +118,7 @@ struct Ready {
 impl Ready {
     /// # Errors
     /// The message for stderr.
-    fn of(arguments: &Arguments, processes: u32) -> Result<Self, String> {
+    fn of(arguments: &Arguments, processes: u32, console: &mut Console) -> Result<Self, String> {
         refuse_processes(arguments, processes)?;
         let plan = Plan {
             processes,
@@ -76,33 +129,47 @@ impl Ready {
             .repetition()
             .map_err(|problem| format!("{problem}\n"))?;
         Ok(Ready {
-            latencies: Reservation::of(arguments).map_err(|error| format!("{error:#}\n"))?,
+            latencies: Reservation::of(arguments)
+                .map_err(|error| format!("{error}: {}\n", error.source))?,
             users: Users {
                 tool: arguments.tool,
-                script: script::load(arguments)?,
+                script: script::load(arguments, console)?,
                 repetition,
             },
             plan,
         })
     }
 
-    fn run(self, arguments: &Arguments) -> Result<Exit> {
+    fn run(
+        self,
+        arguments: &Arguments,
+        commands: &Commands,
+        console: &mut Console,
+    ) -> Result<u8, String> {
         let Ready {
             plan,
             users,
             latencies,
         } = self;
-        let commands = Commands::default();
-        let _interrupts = Interrupts::watch(Manner::AtOnce, &commands)?;
-        let mut recorder = Recorder::new(arguments, &users, latencies, commands.clone());
-        let conducted = conduct(&Setup::of(&plan), &users, &commands, &mut [&mut recorder]);
+        let mut recorder = Recorder {
+            arguments,
+            users: &users,
+            console,
+            commands: commands.clone(),
+            reservation: Some(latencies),
+            latencies: Latencies::default(),
+            rates: Rates::default(),
+            unwritten: None,
+            unprinted: None,
+        };
+        let conducted = conduct(&Setup::of(&plan), &users, commands, &mut [&mut recorder]);
         let Conducted { result, trouble } = match conducted {
             Ok(conducted) => conducted,
             Err(RunError::Start(error)) => {
-                say(&refusal::of_start(&arguments.place(), &error));
+                console.say(&refusal::of_start(&arguments.place(), &error));
                 return Ok(FAILED);
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(sentence(&error)),
         };
         let Recorder {
             rates,
@@ -119,11 +186,11 @@ impl Ready {
             rates,
             unwritten,
         };
-        users.end(arguments, &measured)
+        users.end(arguments, &measured, console)
     }
 }
 
-/// What can't run on so many processes.
+/// Refuses more processes than can run these arguments.
 ///
 /// # Errors
 /// The message for stderr.
@@ -141,7 +208,7 @@ fn refuse_processes(arguments: &Arguments, processes: u32) -> Result<(), String>
     }
 }
 
-/// What the tool's users send.
+/// The users of a run.
 struct Users {
     tool: Tool,
     script: Option<Script>,
@@ -190,30 +257,35 @@ impl Users {
         start_counting(plan, wants, launch, job, Rates::codec())
     }
 
-    /// The report, and what the script adds to it.
-    fn end(&self, arguments: &Arguments, measured: &Measured) -> Result<Exit> {
+    /// Prints the report, and the script's additions to it; returns the exit code.
+    fn end(
+        &self,
+        arguments: &Arguments,
+        measured: &Measured,
+        console: &mut Console,
+    ) -> Result<u8, String> {
         if let Some(error) = self.script.as_ref().and_then(Script::failure) {
-            say(&refusal::of_panic(&error));
+            console.say(&refusal::of_panic(&error));
             return Ok(FAILED);
         }
         if !measured.summary.lacks_figures() {
-            print(&report(arguments, &measured.summary, &measured.rates))?;
+            console.print(&report(arguments, &measured.summary, &measured.rates))?;
         }
         if let Some(failure) = &measured.failure {
-            say(&format!("{failure}\n"));
-            return Ok(Exit::Failed);
+            console.say(&format!("{failure}\n"));
+            return Ok(BROKEN);
         }
         if let Some(script) = &self.script
             && let Err(error) = script.done(&script::figures(measured))
         {
-            say(&refusal::of_script(&arguments.place(), &error));
+            console.say(&refusal::of_script(&arguments.place(), &error));
             return Ok(FAILED);
         }
         if let Some(error) = &measured.unwritten {
-            say(&format!("the latency files are incomplete: {error}\n"));
+            console.say(&format!("the latency files are incomplete: {error}\n"));
             return Ok(FAILED);
         }
-        Ok(Exit::Good)
+        Ok(0)
     }
 }
 
@@ -221,6 +293,7 @@ impl Users {
 struct Recorder<'a> {
     arguments: &'a Arguments,
     users: &'a Users,
+    console: &'a mut Console,
     commands: Commands,
     reservation: Option<Reservation>,
     latencies: Latencies,
@@ -228,27 +301,7 @@ struct Recorder<'a> {
     /// Why a file of latencies is not whole, if one is not.
     unwritten: Option<io::Error>,
     /// Why the banner could not be printed, if it could not.
-    unprinted: Option<anyhow::Error>,
-}
-
-impl<'a> Recorder<'a> {
-    fn new(
-        arguments: &'a Arguments,
-        users: &'a Users,
-        reservation: Reservation,
-        commands: Commands,
-    ) -> Self {
-        Recorder {
-            arguments,
-            users,
-            commands,
-            reservation: Some(reservation),
-            latencies: Latencies::default(),
-            rates: Rates::default(),
-            unwritten: None,
-            unprinted: None,
-        }
-    }
+    unprinted: Option<String>,
 }
 
 impl Observer for Recorder<'_> {
@@ -262,7 +315,7 @@ impl Observer for Recorder<'_> {
 
     fn begun(&mut self, _: &Header) -> Observed {
         self.users.flush();
-        if let Err(error) = print(&banner(self.arguments)) {
+        if let Err(error) = self.console.print(&banner(self.arguments)) {
             self.unprinted = Some(error);
             self.commands.send(Command::Abort);
         }
@@ -290,17 +343,12 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// What a run came to.
-struct Measured {
-    summary: Summary,
-    rates: Rates,
+/// The results of a run.
+pub(super) struct Measured {
+    pub(super) summary: Summary,
+    pub(super) rates: Rates,
     /// Why a worker was lost, if one was.
     failure: Option<String>,
     /// Why a file of latencies is not whole, if one is not.
     unwritten: Option<io::Error>,
-}
-
-/// Where stderr is closed nobody wants to know.
-fn say(text: &str) {
-    let _ = io::stderr().write_all(visible(text).as_bytes());
 }
