@@ -7,14 +7,37 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// A crate of the workspace.
+struct Crate {
+    folder: PathBuf,
+    manifest: toml::Table,
+}
+
+/// The crates by their names, without the program's name in front. Some lie in the folder of a
+/// family: `crates/k6/options`.
+fn crates() -> BTreeMap<String, Crate> {
+    let mut found = BTreeMap::new();
+    find_crates(&Path::new(ROOT).join("crates"), &mut found);
+    found
+}
+
+fn find_crates(folder: &Path, found: &mut BTreeMap<String, Crate>) {
+    for entry in read_dir(folder).expect("the crates") {
+        let folder = entry.expect("a folder").path();
+        let Ok(manifest) = read_to_string(folder.join("Cargo.toml")) else {
+            find_crates(&folder, found);
+            continue;
+        };
+        let manifest: toml::Table = manifest.parse().expect("TOML");
+        let name = manifest["package"]["name"].as_str().expect("a name");
+        let name = name.trim_start_matches("loadline-").to_owned();
+        found.insert(name, Crate { folder, manifest });
+    }
+}
+
 /// What each crate of the workspace depends on, tests apart, by its `Cargo.toml`.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
-    let folders = read_dir(format!("{ROOT}/crates")).expect("the crates");
-    let crates = folders.map(|folder| {
-        let folder = folder.expect("a crate").path();
-        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        let manifest = read_to_string(folder.join("Cargo.toml")).expect("a manifest");
-        let manifest: toml::Table = manifest.parse().expect("TOML");
+    let crates = crates().into_iter().map(|(name, Crate { manifest, .. })| {
         let all = manifest.get("dependencies").and_then(toml::Value::as_table);
         let names = all.into_iter().flat_map(toml::Table::keys);
         let ours = names.filter_map(|name| name.strip_prefix("loadline-"));
@@ -54,11 +77,11 @@ fn crates_depend_on_each_other_as_the_table_says() {
     let documented = documented();
     let crates = dependencies();
     let names = |all: Vec<&String>| all.into_iter().cloned().collect::<BTreeSet<_>>();
-    let (rows, folders) = (
+    let (rows, found) = (
         names(documented.keys().collect()),
         names(crates.keys().collect()),
     );
-    assert_eq!(rows, folders, "the rows of ARCHITECTURE.md and the folders");
+    assert_eq!(rows, found, "the rows of ARCHITECTURE.md and the crates");
     for (name, depends) in &crates {
         if let Some(may) = &documented[name] {
             assert_eq!(
@@ -108,15 +131,13 @@ fn words(folders: &[PathBuf]) -> BTreeSet<String> {
 #[test]
 fn every_dependency_is_used() {
     let mut unused = Vec::new();
-    for name in dependencies().into_keys() {
-        let folder = Path::new(ROOT).join("crates").join(&name);
-        let manifest = read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    for (name, Crate { folder, manifest }) in crates() {
         let mut folders = vec![folder];
         if name == "loadline" {
             folders.push(Path::new(ROOT).join("tests"));
         }
         let words = words(&folders);
-        let called = called(&manifest.parse().expect("TOML"));
+        let called = called(&manifest);
         unused.extend(
             called
                 .difference(&words)
@@ -131,11 +152,9 @@ fn every_test_of_a_crate_is_run_by_make_test() {
     let makefile = read_to_string(format!("{ROOT}/Makefile")).expect("the Makefile");
     let words: Vec<&str> = makefile.split_whitespace().collect();
     let is_run = |name: &str| words.windows(2).any(|pair| pair == ["--test", name]);
-    let folders = dependencies()
-        .into_keys()
-        .map(|name| Path::new(ROOT).join("crates").join(name));
-    let found: BTreeSet<String> = folders
-        .filter_map(|folder| read_dir(folder.join("tests")).ok())
+    let found: BTreeSet<String> = crates()
+        .into_values()
+        .filter_map(|of| read_dir(of.folder.join("tests")).ok())
         .flatten()
         .map(|entry| entry.expect("a readable folder").path())
         .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))

@@ -1,8 +1,8 @@
 //! How the command ends.
 
 use crate::flags::run::judgement::Trust;
-use crate::visible::visible;
 use loadline_record::Ended;
+use loadline_units::visible;
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Side, sides};
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -5,9 +5,9 @@
 //! the end of the other. Annotations are lines of a form that it looks for in what is printed. They
 //! go to stderr, which it reads as it does stdout, so that a report on stdout stays what it is.
 
-use crate::visible::visible;
 use anyhow::{Context, Result, bail};
 use loadline_report::{JobReport, annotations, job_outputs, step_summary};
+use loadline_units::visible;
 use std::env;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

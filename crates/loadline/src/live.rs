@@ -2,12 +2,12 @@
 //! one line that is drawn again on another one, a plain line every few seconds elsewhere.
 
 use crate::view::ViewHandle;
-use crate::visible::visible;
 use crate::waiting::Waiting;
 use anyhow::Context;
 use loadline_record::{Header, Role, RoleKind, Row, Summary};
 use loadline_report::Progress;
 use loadline_runner::{End, Interval, Observed, Observer};
+use loadline_units::visible;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 

@@ -19,7 +19,6 @@ mod publish;
 mod resolve;
 mod session;
 mod view;
-mod visible;
 mod waiting;
 
 use crate::exit::{Exit, refuse, sentence};

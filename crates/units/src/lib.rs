@@ -15,6 +15,7 @@ mod error;
 mod parse;
 mod rate;
 pub mod rounding;
+mod visible;
 
 pub use digits::{MOST_DIGITS, SIGNIFICANT_DIGITS, grouped};
 pub use duration::{duration, elapsed};
@@ -24,6 +25,7 @@ pub use parse::{
     parse_percentile, parse_share, parse_small_count,
 };
 pub use rate::{Rate, parse_period};
+pub use visible::visible;
 
 use digits::{scaled, significant};
 

@@ -7,13 +7,13 @@ use crate::flags::{self, Refusal};
 use crate::interrupt::ending_signals;
 use crate::live::{CLEAR_LINE, draws};
 use crate::publish::{print, write_file, write_plots};
-use crate::visible::visible;
 use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
 use loadline_study::{
     Conductor, Events, Folder, Interrupter, Problem, Progress, Run, SavedRun, Screen, Study,
     StudyEnd, csv, markdown, study_page, table,
 };
+use loadline_units::visible;
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
 use std::io::{self, Write};

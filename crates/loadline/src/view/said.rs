@@ -6,7 +6,7 @@
 //! is printed to where it would have gone. A file has room for whatever a script prints, and never
 //! keeps it waiting, which a pipe would.
 
-use crate::visible::visible;
+use loadline_units::visible;
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, Write};
