@@ -23,6 +23,13 @@
 //! run fails when they have ended. The reports of its workers until then count. Its later arrivals
 //! are planned and not sent. A child whose coordinator is gone finds its standard input closed, and
 //! ends.
+//!
+//! ## To change
+//!
+//! - a message, and the protocol's encoding: `message.rs`; the bodies of requests in it `bodies.rs`
+//! - a child's side: `child.rs`
+//! - the coordinator's side: all children `processes.rs`; one of them `link.rs`
+//! - when a child is lost: `MOST_SILENCE` in `link.rs`
 
 mod bodies;
 mod child;
