@@ -49,9 +49,9 @@ Commands:
   inspect SCRIPT  Print the options of a script as JSON
   archive SCRIPT  Write a script and its files to an archive
   new [FILE]      Write a new script
-  pause, resume   Pause a running test, let it go on
+  pause, resume   Pause or resume a running test
   scale           Change the number of users of a running test
-  status, stats   Print how a running test stands, its metrics
+  status, stats   Print the status or the metrics of a running test
   version         Print the version
 
 `loadline k6 COMMAND --help` lists the flags of a command.
