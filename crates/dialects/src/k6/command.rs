@@ -33,7 +33,7 @@ use url::Url;
 const ADDRESS: &str = "localhost:6565";
 
 /// The time between two checks for a signal.
-const PATIENCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 const LINGERS: &str = "\
 The test is done, but --linger was enabled, so Loadline is waiting for Ctrl+C to continue...";
@@ -322,7 +322,7 @@ impl Asked<'_> {
             self.surroundings.screen.print(LINGERS);
         }
         while !interrupt.has_signal() {
-            thread::sleep(PATIENCE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
