@@ -16,9 +16,9 @@ use std::time::Duration;
 const ENDLESS: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The plan's timeout. It is longer than any request takes, because requests have timeouts of their
 /// own.
-const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+const NO_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 /// The timeout of opening a connection.
-const DIAL_PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The common settings of all plans of a test.
 #[derive(Clone, Copy, Debug)]
@@ -91,8 +91,8 @@ impl Ground<'_> {
     fn connection(&self) -> Connection {
         Connection {
             keepalive: !self.settings.has_no_reuse,
-            timeout: PATIENCE,
-            connect_timeout: DIAL_PATIENCE,
+            timeout: NO_TIMEOUT,
+            connect_timeout: CONNECT_TIMEOUT,
             negotiates_http: self.speaks_http2,
             naming: Some(Box::new(naming(self.settings))),
             tls: tls(self.settings),
