@@ -8,10 +8,10 @@ use crate::study::{Alike, Command, Cores, Pin, Plot, Target, Tool, WarmUp, What}
 use std::time::Duration;
 
 /// The default of the time that a target may take to serve.
-const PATIENCE: Duration = Duration::from_secs(10);
+const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How a target is warmed up, unless it is said.
-const ROUND: Duration = Duration::from_secs(10);
+const DEFAULT_ROUND: Duration = Duration::from_secs(10);
 const MOST_WARM_UP: Duration = Duration::from_secs(120);
 const WARMING_CONNECTIONS: u32 = 50;
 /// The detector of transients judges eight seconds or more.
@@ -133,7 +133,7 @@ fn target(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tar
         check: None,
         stop: None,
         reset: None,
-        patience: PATIENCE,
+        patience: DEFAULT_START_TIMEOUT,
         cores: None,
         files: Vec::new(),
     };
@@ -192,7 +192,7 @@ fn one_alike(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<
 /// How targets are warmed up.
 pub(super) fn warm_up(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<WarmUp, FileError> {
     let mut warm_up = WarmUp {
-        round: ROUND,
+        round: DEFAULT_ROUND,
         most: MOST_WARM_UP,
         connections: WARMING_CONNECTIONS,
         script: None,
