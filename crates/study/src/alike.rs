@@ -14,7 +14,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// How long a target may take for one of these responses: its first ones may be slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes of a body on either side of the first that differs, as a message shows them.
 const SHOWN: usize = 24;
 
@@ -122,7 +122,7 @@ fn exchange(url: &str, alike: &Alike) -> Result<Response, String> {
 }
 
 fn receive(mut stream: TcpStream, request: &[u8], expect: Expect) -> io::Result<Response> {
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
     stream.write_all(request)?;
     let mut parser = ResponseParser::new();
     parser.begin(expect);
