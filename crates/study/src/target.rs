@@ -16,9 +16,9 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// The interval of the checks whether a target serves.
-const ASK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a target may take to be prepared: compilers take their time.
-const PREPARATION: Duration = Duration::from_secs(3_600);
+const PREPARATION_TIMEOUT: Duration = Duration::from_secs(3_600);
 /// What a command that prepares ends with to say that the target can't be had on this machine; as
 /// in Automake, whose tests are skipped by it.
 const LEFT_OUT: i32 = 77;
@@ -107,7 +107,7 @@ impl<'a> Serving<'a> {
         serving.write_files()?;
         // Nothing is measured yet: all cores may build.
         let process = serving.launch_on(prepare, None, events)?;
-        match serving.see_through(process, PREPARATION, events)? {
+        match serving.see_through(process, PREPARATION_TIMEOUT, events)? {
             Ok(()) => Ok(Prepared::Ready),
             Err(Failure::Ended(status)) if status.code() == Some(LEFT_OUT) => {
                 Ok(Prepared::LeftOut(serving.last_line()))
@@ -288,7 +288,7 @@ impl<'a> Serving<'a> {
             if Instant::now() >= until {
                 return Err(self.refuse(self.no_answer()).into());
             }
-            if !events.pause(ASK_EVERY) {
+            if !events.pause(POLL_INTERVAL) {
                 return Err(NoTarget::Interrupted);
             }
         }
