@@ -20,7 +20,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What a round may take besides its duration.
-const ALLOWANCE: Duration = Duration::from_secs(60);
+const EXTRA_TIME: Duration = Duration::from_secs(60);
 /// The report of a round, in the folder of the target's files.
 const REPORT: &str = "warm-up.json";
 
@@ -78,7 +78,7 @@ fn round(
     target: &Serving<'_>,
     events: &Events,
 ) -> Result<Result<(), String>, NoTarget> {
-    let until = Instant::now() + warm_up.round + ALLOWANCE;
+    let until = Instant::now() + warm_up.round + EXTRA_TIME;
     let mut process = match start(study, warm_up, target, events) {
         Ok(process) => process,
         Err(error) => return Ok(Err(error.to_string())),
