@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use url::Url;
 
 /// The longest time for a reply of the child.
-const ANSWER: Duration = Duration::from_secs(2);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest time for the end of the child.
-const FAREWELL: Duration = Duration::from_secs(5);
-const GLANCE: Duration = Duration::from_millis(20);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The most lines of the child's that are passed on: each failure of a task may be one.
 const MOST_LINES: usize = 40;
 /// The name of the run in errors.
@@ -64,7 +64,7 @@ impl Child {
         say: impl Fn(&str) + Send + 'static,
     ) -> Result<Child, LocustfileError> {
         let (ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(ANSWER))?;
+        ours.set_read_timeout(Some(REPLY_TIMEOUT))?;
         let mut process = command
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::piped())
@@ -154,14 +154,14 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         let _ = self.control.shutdown(std::net::Shutdown::Both);
-        let until = Instant::now() + FAREWELL;
+        let until = Instant::now() + EXIT_TIMEOUT;
         while matches!(self.process.try_wait(), Ok(None)) {
             if Instant::now() > until {
                 let _ = self.process.kill();
                 let _ = self.process.wait();
                 return;
             }
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }
