@@ -10,7 +10,7 @@ use crate::keys::restore_terminal;
 use crate::live::{CLEAR_LINE, draws};
 use anyhow::{Context, Result};
 use loadline_runner::preflight::discard_all;
-use loadline_runner::{Command, Commands, Phase, STOP_PATIENCE};
+use loadline_runner::{Command, Commands, Phase, STOP_TIMEOUT};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};
@@ -146,7 +146,7 @@ impl Shared {
                 say(&format!(
                     "Stopping: waiting at most {} s for responses in flight; interrupt again to \
                      stop now.",
-                    STOP_PATIENCE.as_secs(),
+                    STOP_TIMEOUT.as_secs(),
                 ));
             }
             Phase::BeforeLoad => give_up(NOTHING_MEASURED),

@@ -13,7 +13,7 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Command {
     /// Begin no new request and wait for those in flight, at most until the duration is over; if it
-    /// is sent by [`Commands::send`], at most [`STOP_PATIENCE`](crate::STOP_PATIENCE) as well.
+    /// is sent by [`Commands::send`], at most [`STOP_TIMEOUT`](crate::STOP_TIMEOUT) as well.
     Stop,
     /// End at once; requests in flight stay without a response.
     Abort,

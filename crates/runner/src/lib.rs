@@ -59,7 +59,7 @@ mod workload;
 mod samples;
 
 pub use commands::{Command, Commands, Control, Phase};
-pub use early_end::STOP_PATIENCE;
+pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};
