@@ -22,9 +22,9 @@ use std::time::Duration;
 
 /// A run that was told to end at once does so in much less; a worker that does not answer is given
 /// up in about half of it.
-const GRACE: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long writing and printing the results may take after the run has ended.
-const LAST_GRACE: Duration = Duration::from_secs(8);
+const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The sentence where there is nothing to report.
 const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; nothing was measured.";
 
@@ -158,12 +158,12 @@ impl Shared {
     /// A run that was told to end does, unless an output blocks it. What a script does after the
     /// run has all the time that it takes, unless the interrupt came again.
     fn end_after_grace(&self, again: bool) {
-        thread::sleep(GRACE);
+        thread::sleep(END_TIMEOUT);
         if self.commands.phase() != Phase::Running {
             if !again {
                 return;
             }
-            thread::sleep(LAST_GRACE);
+            thread::sleep(REPORT_TIMEOUT);
         }
         give_up("loadline: an output took no data any more; ended without it.");
     }
