@@ -23,7 +23,7 @@ use std::thread;
 const HELP: &str =
     "Keys: + and - change the load by 5 % of the plan, p pauses and resumes, q stops.";
 /// How often the reader of keys looks whether the run has ended.
-const LOOK_EVERY: Timespec = Timespec {
+const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
@@ -125,7 +125,7 @@ fn read_keys(pressed: &Pressed, ended: &AtomicBool) {
     let stdin = io::stdin();
     while !ended.load(Ordering::Relaxed) {
         let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-        let has_key = poll(&mut ready, Some(&LOOK_EVERY)).is_ok_and(|ready| ready > 0);
+        let has_key = poll(&mut ready, Some(&POLL_INTERVAL)).is_ok_and(|ready| ready > 0);
         if !has_key || ended.load(Ordering::Relaxed) {
             continue;
         }
