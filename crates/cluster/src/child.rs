@@ -1,7 +1,7 @@
 //! A child: some of the workers of a run, for a coordinator at the other end of its pipes.
 
 use crate::message::{self, Command, FromChild, Job, PROTOCOL, Ready, ToChild};
-use loadline_engine::{Crew, Handle, Launch, Order, Told};
+use loadline_engine::{Handle, Launch, LocalWorkers, NextReport, Order};
 use loadline_plan::Plan;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -71,7 +71,7 @@ pub fn serve(
         Some(job) => launches(&plan, job),
     };
     let launched = launches.and_then(|launches| {
-        let crew = Crew::launch(&plan, detail, &launches, workers.clone());
+        let crew = LocalWorkers::launch(&plan, detail, &launches, workers.clone());
         crew.map_err(|error| error.to_string())
     });
     let crew = match launched {
@@ -84,7 +84,7 @@ pub fn serve(
 
 /// Runs the load when the coordinator orders it, and sends its reports.
 fn run(
-    mut crew: Crew,
+    mut crew: LocalWorkers,
     workers: Range<u32>,
     mut input: impl BufRead + Send + 'static,
     voice: &Voice,
@@ -100,9 +100,9 @@ fn run(
     thread::spawn(move || obey(&mut input, &obeying));
     loop {
         let told = match crew.next_report(HEARTBEAT) {
-            Told::Report(report) => voice.say(&FromChild::Report(report)),
-            Told::Nothing => Ok(()),
-            Told::Over => return Ok(voice.say(&FromChild::Done)?),
+            NextReport::Report(report) => voice.say(&FromChild::Report(report)),
+            NextReport::Nothing => Ok(()),
+            NextReport::Over => return Ok(voice.say(&FromChild::Done)?),
         };
         voice.hear_beats(workers.clone().map(|worker| crew.beats(worker as usize)));
         if let Err(error) = told {

@@ -25,9 +25,9 @@
 use crate::StartError;
 use crate::behaviour::Scenario;
 use crate::control::{Change, Handle, Order};
-use crate::crew::{Crew, Readiness, WorkerReport};
 use crate::event::{Detail, Event};
 use crate::launch::Launch;
+use crate::local_workers::{LocalWorkers, Readiness, WorkerReport};
 use crate::lost::{Attendance, WorkerFailure};
 use crate::merger::Merger;
 use crate::worker::Report;
@@ -82,11 +82,11 @@ impl Run {
     /// # Panics
     /// If there are fewer launches than scenarios.
     pub fn launch(plan: Plan, detail: Detail, launches: &[Launch]) -> Result<Run, StartError> {
-        let mut crew = Crew::launch(&plan, detail, launches, 0..plan.threads)?;
+        let mut crew = LocalWorkers::launch(&plan, detail, launches, 0..plan.threads)?;
         crew.check_connections()?;
         let begin_ns = monotonic_ns() + HEAD_START_NS;
         crew.begin(begin_ns);
-        let Crew {
+        let LocalWorkers {
             handle,
             reports,
             threads,
