@@ -71,40 +71,40 @@ pub fn serve(
         Some(job) => launches(&plan, job),
     };
     let launched = launches.and_then(|launches| {
-        let crew = LocalWorkers::launch(&plan, detail, &launches, workers.clone());
-        crew.map_err(|error| error.to_string())
+        let local = LocalWorkers::launch(&plan, detail, &launches, workers.clone());
+        local.map_err(|error| error.to_string())
     });
-    let crew = match launched {
-        Ok(crew) => crew,
+    let local = match launched {
+        Ok(local) => local,
         Err(reason) => return Ok(voice.say(&FromChild::Failed { reason })?),
     };
-    voice.say(&FromChild::Ready(Ready::from(crew.ready())))?;
-    run(crew, workers, input, &voice)
+    voice.say(&FromChild::Ready(Ready::from(local.ready())))?;
+    run(local, workers, input, &voice)
 }
 
 /// Runs the load when the coordinator orders it, and sends its reports.
 fn run(
-    mut crew: LocalWorkers,
+    mut local: LocalWorkers,
     workers: Range<u32>,
     mut input: impl BufRead + Send + 'static,
     voice: &Voice,
 ) -> Result<(), ChildError> {
     match message::read(&mut input, u64::MAX)? {
-        Some(ToChild::StartAt { begin_ns }) => crew.begin(begin_ns),
+        Some(ToChild::StartAt { begin_ns }) => local.begin(begin_ns),
         // There is no run, because another child can't begin its part.
         None => return Ok(()),
         Some(_) => return Err(ChildError::OutOfTurn),
     }
-    let handle = crew.handle();
-    let obeying = crew.handle();
+    let handle = local.handle();
+    let obeying = local.handle();
     thread::spawn(move || obey(&mut input, &obeying));
     loop {
-        let told = match crew.next_report(HEARTBEAT) {
+        let told = match local.next_report(HEARTBEAT) {
             NextReport::Report(report) => voice.say(&FromChild::Report(report)),
             NextReport::Nothing => Ok(()),
             NextReport::Over => return Ok(voice.say(&FromChild::Done)?),
         };
-        voice.hear_beats(workers.clone().map(|worker| crew.beats(worker as usize)));
+        voice.hear_beats(workers.clone().map(|worker| local.beats(worker as usize)));
         if let Err(error) = told {
             handle.abort();
             return Err(error.into());

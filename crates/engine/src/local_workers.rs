@@ -201,12 +201,12 @@ impl LocalWorkers {
         }
     }
 
-    /// Returns the handle that stops the crew or changes its load, from any thread.
+    /// Returns the handle that stops the workers or changes their load, from any thread.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Returns the number of times that a worker of the crew has checked its orders: the worker is
+    /// Returns the number of times that a worker has checked its orders: the worker is
     /// alive as long as the number grows.
     pub fn beats(&self, worker: usize) -> u64 {
         self.handle.beats(worker)
