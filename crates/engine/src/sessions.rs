@@ -13,7 +13,7 @@ mod written;
 pub use self::session::{Session, SessionEnd};
 
 use self::hearing::{Decoders, Hearing, Kept, Next};
-use self::step::{Asked, Step};
+use self::step::{OriginalRequest, Step};
 use self::written::SessionRequest;
 use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
 use crate::iteration::Iteration;
@@ -108,7 +108,9 @@ impl<H: Host> Behaviour<H> for SessionUser {
             None => shared.replay.take(),
         };
         let requester = iteration.requester();
-        let mut step = Step::first(Asked::of_plan(&shared.prepared.plan.requests[index]));
+        let mut step = Step::first(OriginalRequest::of_plan(
+            &shared.prepared.plan.requests[index],
+        ));
         loop {
             self.kept.get_mut().sign(&mut step);
             let next = match shared.client().compressed {

@@ -1,7 +1,7 @@
 //! The session of a user that composes its requests, as scripts do.
 
 use super::hearing::{Decoders, Hearing, Kept, Next};
-use super::step::{Asked, Step};
+use super::step::{OriginalRequest, Step};
 use crate::behaviour::Observer;
 use crate::composed::{ComposeError, Composed};
 use crate::requester::Requester;
@@ -56,7 +56,7 @@ impl Session {
         observer: &mut O,
     ) -> Result<SessionEnd, ComposeError> {
         request.check_scheme()?;
-        let mut step = Step::first(Asked::composed(&request));
+        let mut step = Step::first(OriginalRequest::composed(&request));
         loop {
             self.kept.borrow_mut().sign(&mut step);
             let (outcome, next) = match self.compressed {
