@@ -46,7 +46,7 @@ pub fn serve(
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     let mut input = BufReader::new(input);
-    let voice = Voice::new(output);
+    let voice = ToCoordinator::new(output);
     voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
     // A plan with large bodies takes a while to read.
     voice.beat();
@@ -87,7 +87,7 @@ fn run(
     mut local: LocalWorkers,
     workers: Range<u32>,
     mut input: impl BufRead + Send + 'static,
-    voice: &Voice,
+    voice: &ToCoordinator,
 ) -> Result<(), ChildError> {
     match message::read(&mut input, u64::MAX)? {
         Some(ToChild::StartAt { begin_ns }) => local.begin(begin_ns),
@@ -128,16 +128,16 @@ fn obey(input: &mut impl BufRead, handle: &Handle) {
 
 /// Sends messages to the coordinator, from several threads.
 #[derive(Clone)]
-struct Voice(Arc<Mutex<Said>>);
+struct ToCoordinator(Arc<Mutex<Channel>>);
 
-struct Said {
+struct Channel {
     output: Box<dyn Write + Send>,
     beats: Vec<u64>,
 }
 
-impl Voice {
-    fn new(output: impl Write + Send + 'static) -> Voice {
-        Voice(Arc::new(Mutex::new(Said {
+impl ToCoordinator {
+    fn new(output: impl Write + Send + 'static) -> ToCoordinator {
+        ToCoordinator(Arc::new(Mutex::new(Channel {
             output: Box::new(output),
             beats: Vec::new(),
         })))
