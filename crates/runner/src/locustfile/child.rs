@@ -40,7 +40,7 @@ pub(super) struct Child {
     process: process::Child,
     control: UnixStream,
     intervals: Receiver<Snapshot>,
-    said: Arc<Said>,
+    said: Arc<StderrLines>,
     host: Url,
     addresses: Vec<Address>,
     begin_ns: u64,
@@ -72,7 +72,7 @@ impl Child {
             .spawn()?;
         // The command holds the child's end of the socket until it is dropped.
         drop(command);
-        let said = Arc::new(Said::default());
+        let said = Arc::new(StderrLines::default());
         let stderr = process.stderr.take().expect("it is piped");
         let listening = {
             let said = Arc::clone(&said);
@@ -207,7 +207,7 @@ fn addresses_of(host: &Url) -> Vec<Address> {
 
 /// The child's lines on stderr.
 #[derive(Default)]
-struct Said(Mutex<Lines>);
+struct StderrLines(Mutex<Lines>);
 
 #[derive(Default)]
 struct Lines {
@@ -217,7 +217,7 @@ struct Lines {
     last: Option<String>,
 }
 
-impl Said {
+impl StderrLines {
     fn with<T>(&self, act: impl FnOnce(&mut Lines) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn what_is_said_before_the_locustfile_is_loaded_is_its_refusal() {
-        let said = Said::default();
+        let said = StderrLines::default();
         said.hear(&b"it has no users\n"[..], |line| panic!("{line}"));
         assert_eq!(said.refusal(), "it has no users");
         said.begin();
