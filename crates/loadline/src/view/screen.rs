@@ -3,7 +3,7 @@
 //! the command leaves it, too.
 
 use crate::view::backend::Escapes;
-use crate::view::said::Said;
+use crate::view::said::RedirectedStreams;
 use loadline_terminal_view::{State, draw};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
@@ -43,7 +43,7 @@ pub(crate) struct Screen {
     /// Which of several it is.
     generation: u64,
     /// What is printed meanwhile.
-    said: Option<Said>,
+    said: Option<RedirectedStreams>,
     /// Whether the terminal is gone.
     is_gone: bool,
 }
@@ -89,7 +89,7 @@ impl Screen {
     fn enter(generation: u64) -> io::Result<Screen> {
         let terminal = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let size = size_of(&terminal).unwrap_or(USUAL_SIZE);
-        let said = Said::keep()?;
+        let said = RedirectedStreams::keep()?;
         let options = TerminalOptions {
             viewport: Viewport::Fixed(Rect::new(0, 0, size.0, size.1)),
         };
@@ -125,7 +125,9 @@ impl Screen {
 
     /// The lines that were printed since it was asked last.
     pub(super) fn newly_said(&mut self) -> Vec<String> {
-        self.said.as_mut().map_or_else(Vec::new, Said::newly_said)
+        self.said
+            .as_mut()
+            .map_or_else(Vec::new, RedirectedStreams::newly_said)
     }
 
     /// Draws this state, unless the terminal is gone or belongs to another job.
