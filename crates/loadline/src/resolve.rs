@@ -18,7 +18,7 @@ use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
 use crate::session::Session;
-use crate::view::{Wish, Wished};
+use crate::view::{ViewOptions, Wish};
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
@@ -165,7 +165,7 @@ fn resolve_alone(
             save: output.save,
             log: output.log,
             progress: !output.quiet && !output.no_progress,
-            view: Wished {
+            view: ViewOptions {
                 wish,
                 color: output.report.color,
             },

@@ -6,7 +6,7 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
 use crate::live::Live;
 use crate::observers::RunObservers;
-use crate::view::{FRAMES_PER_S, View, Wished, length};
+use crate::view::{FRAMES_PER_S, View, ViewOptions, length};
 use crate::waiting::Waiting;
 use anyhow::Result;
 use loadline_export::sqlite::{SqliteLog, is_database_name};
@@ -36,7 +36,7 @@ pub(crate) struct Session {
     /// Whether progress is shown: live on a terminal, else as plain lines.
     pub(crate) progress: bool,
     /// Whether progress is a live view, where it is shown.
-    pub(crate) view: Wished,
+    pub(crate) view: ViewOptions,
 }
 
 /// What reports take from a session beside its results.

@@ -15,7 +15,7 @@ pub(crate) mod screen;
 pub(crate) mod suspension;
 mod wish;
 
-pub(crate) use wish::{Wish, Wished, length};
+pub(crate) use wish::{ViewOptions, Wish, length};
 
 use crate::live::speaks_utf8;
 use crate::view::screen::Screen;

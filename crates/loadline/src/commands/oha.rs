@@ -6,7 +6,7 @@
 use crate::exit::refuse;
 use crate::keys::Keys;
 use crate::live::{Live, draws};
-use crate::view::{View, Wished};
+use crate::view::{View, ViewOptions};
 use anyhow::Result;
 use loadline_dialects::oha;
 use loadline_record::{Header, Summary};
@@ -60,7 +60,7 @@ struct OhaView {
 impl OhaView {
     /// `None` where the terminal has no room for it.
     fn new(frames_per_s: u32, commands: &Commands) -> Result<Option<Self>> {
-        let wished = Wished::default();
+        let wished = ViewOptions::default();
         if !wished.is_shown(None, std::iter::empty())? {
             return Ok(None);
         }

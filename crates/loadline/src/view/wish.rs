@@ -29,23 +29,23 @@ pub(crate) enum Wish {
 
 /// What flags ask for, and how it is to look.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wished {
+pub(crate) struct ViewOptions {
     /// Whether it is wanted.
     pub(crate) wish: Wish,
     /// Whether it has colours.
     pub(crate) color: Color,
 }
 
-impl Default for Wished {
+impl Default for ViewOptions {
     fn default() -> Self {
-        Wished {
+        ViewOptions {
             wish: Wish::Automatic,
             color: Color::Auto,
         }
     }
 }
 
-impl Wished {
+impl ViewOptions {
     /// Whether a view is shown of runs that last so long together; `None` is not known. What is
     /// written into one of these files while they last must not be on the same terminal.
     ///
