@@ -49,7 +49,7 @@ pub(crate) struct Needs {
 }
 
 /// A run that has ended, before it is reported.
-pub(crate) struct Ran {
+pub(crate) struct EndedRun {
     /// Its result.
     pub(crate) conducted: Conducted,
     /// What its users did: a script concludes behind the report.
@@ -75,7 +75,7 @@ impl Session {
     ///
     /// # Errors
     /// If it can't be made.
-    pub(crate) fn run(&self, plan: &Plan, needs: Needs) -> Result<Ran> {
+    pub(crate) fn run(&self, plan: &Plan, needs: Needs) -> Result<EndedRun> {
         let setup = Setup {
             watch: self.watch.as_ref(),
             floor: self.floor(plan)?,
@@ -94,7 +94,7 @@ impl Session {
             false => None,
         };
         let conducted = conduct(&setup, workload.as_ref(), &commands, &mut observers.all())?;
-        Ok(Ran {
+        Ok(EndedRun {
             conducted,
             workload,
             heat: observers.into_heat_maps().pop().unwrap_or_default(),

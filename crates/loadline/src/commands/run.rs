@@ -9,7 +9,7 @@ use crate::flags::run::judgement::Trust;
 use crate::invocation::Invocation;
 use crate::live::say_line;
 use crate::publish::Reports;
-use crate::session::{Ran, Session};
+use crate::session::{EndedRun, Session};
 use anyhow::Result;
 use loadline_plan::{Body, Plan};
 use loadline_report::ComparedFiles;
@@ -50,7 +50,7 @@ fn run_once(
     prepared: Prepared,
     trust: Trust,
 ) -> Result<Exit> {
-    let Ran {
+    let EndedRun {
         conducted: Conducted { result, trouble },
         workload,
         heat,
