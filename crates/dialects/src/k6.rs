@@ -62,7 +62,7 @@ mod test;
 pub mod version;
 
 pub use command::{Surroundings, Terminals, run};
-pub use natives::{Conclude, Natives, PageOutput, Said};
+pub use natives::{Conclude, Natives, PageOutput, VerdictSentence};
 pub use origin::Place;
 pub use refused::{CANNOT_SERVE, FAILED, INTERRUPTED};
 pub use screen::{Screen, Stream};

@@ -1,7 +1,7 @@
 //! A test from its setup to its teardown: three runs of the engine, one after another.
 
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
-use super::natives::Said;
+use super::natives::VerdictSentence;
 use super::plan::Ground;
 use super::running::{Calls, Live, Running, Step};
 use super::stop::{Interrupt, Reason};
@@ -31,7 +31,7 @@ pub(super) struct Ran {
     /// The duration of the test.
     pub(super) elapsed: Duration,
     /// The verdict on the validity of the result.
-    pub(super) verdict: Vec<Said>,
+    pub(super) verdict: Vec<VerdictSentence>,
     /// The return value of `setup()`, as JSON.
     pub(super) setup_data: Option<Arc<str>>,
     /// True if the load began.
@@ -70,8 +70,8 @@ pub(super) struct Conductor<'a> {
     /// The other observers of the load.
     pub(super) natives: Vec<Box<dyn Observer>>,
     /// The function that judges the validity of the load, if any.
-    pub(super) judge: Option<fn(&End<'_>) -> Vec<Said>>,
-    verdict: Vec<Said>,
+    pub(super) judge: Option<fn(&End<'_>) -> Vec<VerdictSentence>>,
+    verdict: Vec<VerdictSentence>,
 }
 
 impl<'a> Conductor<'a> {

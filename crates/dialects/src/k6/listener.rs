@@ -1,6 +1,6 @@
 //! The observer of a run: receives the records of its users, and follows its progress.
 
-use super::natives::Said;
+use super::natives::VerdictSentence;
 use super::running::Running;
 use super::stop::{Interrupt, Reason};
 use loadline_engine::AnyTally;
@@ -89,8 +89,8 @@ pub(super) struct Listener<'a> {
     pub(super) ready: u32,
     pub(super) phase: Phase,
     /// The function that judges the validity of the run, if any.
-    pub(super) judge: Option<fn(&End<'_>) -> Vec<Said>>,
-    pub(super) verdict: &'a mut Vec<Said>,
+    pub(super) judge: Option<fn(&End<'_>) -> Vec<VerdictSentence>>,
+    pub(super) verdict: &'a mut Vec<VerdictSentence>,
     pub(super) clocks: &'a mut Clocks,
     pub(super) watcher: &'a mut dyn Watcher,
 }

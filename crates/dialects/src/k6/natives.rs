@@ -17,7 +17,7 @@ pub struct Natives {
     /// Writes k6's thresholds and the validity of the run to a file, as JUnit XML.
     pub junit: fn(PathBuf) -> PageOutput,
     /// Says whether the result can be believed, and why not.
-    pub judge: fn(&End<'_>) -> Vec<Said>,
+    pub judge: fn(&End<'_>) -> Vec<VerdictSentence>,
 }
 
 /// The HTML report of a run, or its JUnit XML: written when its load ends, and again with k6's own
@@ -35,7 +35,7 @@ pub type Conclude = Box<dyn FnOnce(&Value) -> Result<(), String>>;
 
 /// A sentence of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct VerdictSentence {
     /// True if it is a warning.
     pub is_warning: bool,
     /// The sentence.

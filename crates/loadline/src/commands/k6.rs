@@ -18,8 +18,8 @@ pub(crate) use with_scripts::run;
 mod with_scripts {
     use crate::exit::refuse;
     use loadline_dialects::k6::{
-        FAILED, INTERRUPTED, Interrupt, Natives, PageOutput, Place, Said, Screen, Surroundings,
-        Terminals,
+        FAILED, INTERRUPTED, Interrupt, Natives, PageOutput, Place, Screen, Surroundings,
+        Terminals, VerdictSentence,
     };
     use loadline_page::{AddedTables, Heat, Page, RunPage};
     use loadline_report::{JobReport, Threshold, heat_interval, judgement, junit, run_page};
@@ -75,11 +75,11 @@ mod with_scripts {
     }
 
     /// Whether a result can be believed, and why not.
-    fn judge(end: &End<'_>) -> Vec<Said> {
+    fn judge(end: &End<'_>) -> Vec<VerdictSentence> {
         let findings = &end.result.findings;
         let grade = findings.grade();
         let is_warning = grade != Grade::Valid;
-        let said = |text| Said { is_warning, text };
+        let said = |text| VerdictSentence { is_warning, text };
         let grade = said(format!("the result is {}", grade.name()));
         let sentences = findings.validity_sentences().map(said);
         std::iter::once(grade).chain(sentences).collect()
