@@ -143,7 +143,7 @@ fn command(invocation: &Invocation, surroundings: &Surroundings) -> Result<(), R
     for warning in &invocation.warnings {
         surroundings.screen.print(&format!("{warning}\n"));
     }
-    let asked = Asked {
+    let asked = ParsedCommand {
         invocation,
         surroundings,
         console: &console,
@@ -162,14 +162,14 @@ fn ensure_printed(surroundings: &Surroundings) -> Result<(), Refused> {
 }
 
 /// A parsed command with its environment.
-pub(super) struct Asked<'a> {
+pub(super) struct ParsedCommand<'a> {
     pub(super) invocation: &'a Invocation,
     pub(super) surroundings: &'a Surroundings,
     pub(super) console: &'a Arc<Console>,
     pub(super) has_colours: bool,
 }
 
-impl Asked<'_> {
+impl ParsedCommand<'_> {
     fn answer(&self) -> Result<(), Refused> {
         match &self.invocation.command {
             Command::Run => self.run(),
