@@ -7,7 +7,7 @@ use super::console::{Console, LogOptions};
 use super::natives::Natives;
 use super::new::{NAME, New, TEMPLATE};
 use super::origin::{Origin, Place};
-use super::plan::Ground;
+use super::plan::PlanContext;
 use super::progress::Progress;
 use super::report::Report;
 use super::rest::Server;
@@ -266,7 +266,7 @@ impl ParsedCommand<'_> {
         });
         let script = test.main.to_file_path().unwrap_or_default();
         let directory = &self.surroundings.place.directory;
-        let ground = Ground {
+        let context = PlanContext {
             // Reports name the script relative to the working directory.
             script: script.strip_prefix(directory).unwrap_or(&script),
             settings,
@@ -282,7 +282,7 @@ impl ParsedCommand<'_> {
         progress.header();
         let natives = self.surroundings.natives;
         let interrupt = &self.surroundings.interrupt;
-        let mut conductor = Conductor::new(&test, &measures, ground, interrupt)?;
+        let mut conductor = Conductor::new(&test, &measures, context, interrupt)?;
         let _server = self.serve(&conductor.running)?;
         conductor.natives = report.observers(natives);
         conductor.judge = Some(natives.judge);

@@ -2,7 +2,7 @@
 
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
 use super::natives::VerdictSentence;
-use super::plan::Ground;
+use super::plan::PlanContext;
 use super::running::{Calls, Live, Running, Step};
 use super::stop::{Interrupt, Reason};
 use super::test::{Measures, Test, run_state};
@@ -59,7 +59,7 @@ impl Ran {
 pub(super) struct Conductor<'a> {
     pub(super) test: &'a Test,
     pub(super) measures: &'a Measures,
-    pub(super) ground: Ground<'a>,
+    pub(super) context: PlanContext<'a>,
     pub(super) interrupt: &'a Interrupt,
     pub(super) stages: Vec<Arc<Stage>>,
     pub(super) state: Arc<RunState>,
@@ -82,7 +82,7 @@ impl<'a> Conductor<'a> {
     pub(super) fn new(
         test: &'a Test,
         measures: &'a Measures,
-        ground: Ground<'a>,
+        context: PlanContext<'a>,
         interrupt: &'a Interrupt,
     ) -> Result<Self, Refused> {
         let commands = Commands::default();
@@ -96,7 +96,7 @@ impl<'a> Conductor<'a> {
             totals: Mutex::new(Totals::new(Arc::clone(&measures.recording))),
             interrupt: interrupt.clone(),
             commands: commands.clone(),
-            calls: Calls::of(test, measures, ground)?,
+            calls: Calls::of(test, measures, context)?,
             ready: needs(&test.options.scenarios).ready_vus,
             resumed: Condvar::new(),
         };
@@ -106,7 +106,7 @@ impl<'a> Conductor<'a> {
             stages,
             test,
             measures,
-            ground,
+            context,
             interrupt,
             commands,
             clocks: Clocks::default(),
@@ -121,7 +121,7 @@ impl<'a> Conductor<'a> {
     /// # Errors
     /// If the engine can't run it: nothing was sent then.
     pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<Ran, Refused> {
-        let plan = self.ground.of_scenarios(&self.test.options.scenarios);
+        let plan = self.context.of_scenarios(&self.test.options.scenarios);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         self.wait_for_resume(watcher);
         let refused = match self.interrupt.reason() {
@@ -265,7 +265,7 @@ impl<'a> Conductor<'a> {
             _ => (Phase::Teardown, Step::Teardown),
         };
         self.running.reach(step);
-        let plan = self.ground.of_call(name, within);
+        let plan = self.context.of_call(name, within);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         let stage = Arc::new(Stage::new(name, kind));
         let users = Users {

@@ -22,7 +22,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The common settings of all plans of a test.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ground<'a> {
+pub(super) struct PlanContext<'a> {
     /// The script.
     pub(super) script: &'a Path,
     /// The options other than the load.
@@ -37,7 +37,7 @@ pub(super) struct Ground<'a> {
     pub(super) speaks_http2: bool,
 }
 
-impl Ground<'_> {
+impl PlanContext<'_> {
     /// Returns the plan of these scenarios.
     ///
     /// # Errors

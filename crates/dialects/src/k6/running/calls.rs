@@ -3,7 +3,7 @@
 
 use super::Running;
 use crate::k6::conduct::Users;
-use crate::k6::plan::Ground;
+use crate::k6::plan::PlanContext;
 use crate::k6::test::{Measures, Test};
 use crate::k6::{FAILED, Refused};
 use loadline_engine::AnyTally;
@@ -43,11 +43,11 @@ impl Calls {
     pub(in crate::k6) fn of(
         test: &Test,
         measures: &Measures,
-        ground: Ground<'_>,
+        context: PlanContext<'_>,
     ) -> Result<Calls, Refused> {
         let settings = test.settings();
         let plan = |name, within| {
-            let plan = ground.of_call(name, within);
+            let plan = context.of_call(name, within);
             plan.map_err(|problem| Refused::new(FAILED, problem))
         };
         Ok(Calls {
