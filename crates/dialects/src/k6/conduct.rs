@@ -23,7 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// A test that has ended.
-pub(super) struct Ran {
+pub(super) struct EndedTest {
     /// The state of the test.
     running: Arc<Running>,
     /// The results of the thresholds.
@@ -40,7 +40,7 @@ pub(super) struct Ran {
     pub(super) refused: Option<Refused>,
 }
 
-impl Ran {
+impl EndedTest {
     /// Returns the measured totals.
     pub(super) fn totals(&self) -> MutexGuard<'_, Totals> {
         self.running.totals()
@@ -120,7 +120,7 @@ impl<'a> Conductor<'a> {
     ///
     /// # Errors
     /// If the engine can't run it: nothing was sent then.
-    pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<Ran, Refused> {
+    pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<EndedTest, Refused> {
         let plan = self.context.of_scenarios(&self.test.options.scenarios);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         self.wait_for_resume(watcher);
@@ -139,7 +139,7 @@ impl<'a> Conductor<'a> {
         let outcomes = thresholds.conclude(&self.running.totals(), elapsed.as_nanos() as u64);
         self.running.judged(outcomes.clone());
         let refused = self.why_ended(refused, &outcomes);
-        Ok(Ran {
+        Ok(EndedTest {
             setup_data: self.state.setup_data.json(),
             has_load: self.clocks.load_began.is_some(),
             running: self.running,

@@ -1,7 +1,7 @@
 //! The outputs of a run: the summary after its end, the script's own summary, files.
 
 use super::command::ParsedCommand;
-use super::conduct::Ran;
+use super::conduct::EndedTest;
 use super::natives::{Conclude, Natives, PageOutput};
 use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
 use super::test::Test;
@@ -268,7 +268,7 @@ impl Report {
     }
 
     /// Prints and writes the results of a run that has ended.
-    pub(super) fn conclude(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &Ran) {
+    pub(super) fn conclude(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &EndedTest) {
         for problem in self
             .writers
             .take()
@@ -297,7 +297,13 @@ impl Report {
     }
 
     /// Adds k6's results to Loadline's pages.
-    fn conclude_pages(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &Ran, totals: &Totals) {
+    fn conclude_pages(
+        &self,
+        asked: &ParsedCommand<'_>,
+        test: &Test,
+        ran: &EndedTest,
+        totals: &Totals,
+    ) {
         let pages = self.pages.take();
         if pages.is_empty() {
             return;
@@ -312,7 +318,7 @@ impl Report {
         }
     }
 
-    fn summarise(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &Ran, totals: &Totals) {
+    fn summarise(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &EndedTest, totals: &Totals) {
         let ended = Ended {
             has_colours: asked.has_colours && asked.surroundings.terminals.stdout,
             ..ended(test, ran, totals)
@@ -347,7 +353,7 @@ impl Report {
 }
 
 /// Returns the data of a summary.
-fn ended<'a>(test: &'a Test, ran: &'a Ran, totals: &'a Totals) -> Ended<'a> {
+fn ended<'a>(test: &'a Test, ran: &'a EndedTest, totals: &'a Totals) -> Ended<'a> {
     let settings = test.settings();
     Ended {
         totals,
@@ -375,7 +381,7 @@ fn machine(test: &Test) -> Machine {
 
 /// Logs the verdict on the validity of the result; mentions if many requests failed, since a valid
 /// result may contain failures.
-fn tell_verdict(asked: &ParsedCommand<'_>, ran: &Ran, have_failed: bool) {
+fn tell_verdict(asked: &ParsedCommand<'_>, ran: &EndedTest, have_failed: bool) {
     for (index, said) in ran.verdict.iter().enumerate() {
         let but = match index == 0 && !said.is_warning && have_failed {
             true => ": Loadline did not distort the figures, but many requests failed",
@@ -433,7 +439,7 @@ fn csv_options(asked: &ParsedCommand<'_>, argument: &str) -> Result<(String, Tim
 }
 
 /// Returns the result of `setup()`, if there is one.
-fn setup_data(ran: &Ran) -> Option<Value> {
+fn setup_data(ran: &EndedTest) -> Option<Value> {
     serde_json::from_str(ran.setup_data.as_deref()?).ok()
 }
 
@@ -445,7 +451,7 @@ fn setup_data(ran: &Ran) -> Option<Value> {
 fn own_summary(
     asked: &ParsedCommand<'_>,
     test: &Test,
-    ran: &Ran,
+    ran: &EndedTest,
     (ended, newer): (&Ended<'_>, Option<&Value>),
 ) -> Result<Option<SummaryFiles>, String> {
     if !test.program.has("handleSummary") {
