@@ -16,7 +16,7 @@ use rquickjs::{Array, Atom, Ctx, Object, Result, Value};
 use std::rc::Rc;
 
 /// The contents of an entry: method, URL, body and params.
-type Said<'js> = (String, Value<'js>, Value<'js>, Value<'js>);
+type Entry<'js> = (String, Value<'js>, Value<'js>, Value<'js>);
 
 /// Sends all requests of an array or an object, and returns their responses in the same form.
 pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
@@ -110,7 +110,7 @@ fn said<'js>(
     ctx: &Ctx<'js>,
     index: usize,
     value: &Value<'js>,
-) -> Result<std::result::Result<Said<'js>, RefusedRequest>> {
+) -> Result<std::result::Result<Entry<'js>, RefusedRequest>> {
     let nothing = || Value::new_undefined(ctx.clone());
     if value.is_string() {
         let url = value.clone();
