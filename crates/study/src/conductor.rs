@@ -315,8 +315,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Checks that the cores that the study names may be used. If the usable cores can't be read, all
-    /// count as usable.
+    /// Checks that the cores that the study names may be used. If the usable cores can't be read,
+    /// all count as usable.
     fn find_cores(&self) -> Result<(), FileError> {
         let Ok(usable) = rustix::thread::sched_getaffinity(None) else {
             return Ok(());
