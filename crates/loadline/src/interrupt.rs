@@ -23,7 +23,7 @@ use std::time::Duration;
 /// A run that was told to end at once does so in much less; a worker that does not answer is given
 /// up in about half of it.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long writing and printing the results may take after the run has ended.
+/// The longest time for writing and printing the results after the run has ended.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The sentence where there is nothing to report.
 const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; nothing was measured.";
@@ -34,7 +34,7 @@ pub(crate) struct Interrupts {
     signals: iterator::Handle,
 }
 
-/// What the first interrupt of a run does.
+/// The effect of the first interrupt of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// It begins nothing new and waits for responses; the second ends the run.
@@ -119,8 +119,8 @@ pub(crate) fn outlive_full_files() -> io::Result<()> {
     register(SIGXFSZ, Arc::default()).map(|_| ())
 }
 
-/// Whether interrupts end the process by themselves again: the system does not go back to that when
-/// a watch is over.
+/// Returns a flag that is true if interrupts end the process by themselves again: the system does
+/// not restore that when a watch is over.
 fn unwatched() -> io::Result<Arc<AtomicBool>> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(flag) = FLAG.get() {

@@ -74,7 +74,7 @@ mod with_scripts {
         )
     }
 
-    /// Whether a result can be believed, and why not.
+    /// Returns the validity of a result, with the reasons.
     fn judge(end: &End<'_>) -> Vec<VerdictSentence> {
         let findings = &end.result.findings;
         let grade = findings.grade();

@@ -44,7 +44,7 @@ pub(crate) fn run(words: &[String], cores: u32, processes: u32, commands: Comman
     oha::run(words, surroundings)
 }
 
-/// Whether the environment asks for none.
+/// True if the environment requests no colours.
 fn has_no_colours() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

@@ -28,7 +28,7 @@ use loadline_transport::DialPhase;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-/// How the originals end if they have no report.
+/// The exit of the originals if they have no report.
 const FAILED: Exit = Exit::Of(1);
 
 /// Runs what these words ask of the tool, on so many processes.
@@ -57,7 +57,7 @@ fn load(arguments: &Arguments, processes: u32) -> Result<Exit> {
     ready.run(arguments)
 }
 
-/// What is to be run, everything checked that can be before a connection is made.
+/// The run, with everything checked that can be before a connection is made.
 struct Ready {
     plan: Plan,
     users: Users,
@@ -125,7 +125,7 @@ impl Ready {
     }
 }
 
-/// What can't run on so many processes.
+/// Refuses the options that can't run on so many processes.
 ///
 /// # Errors
 /// The message for stderr.
@@ -143,17 +143,17 @@ fn refuse_processes(arguments: &Arguments, processes: u32) -> Result<(), String>
     }
 }
 
-/// What the tool's users send.
+/// The users of the tool.
 struct Users {
     tool: Tool,
     script: Option<Script>,
-    /// What is sent if there is no script.
+    /// The request if there is no script.
     repetition: Repetition,
 }
 
 impl Workload for Users {
-    /// Where not one TLS handshake succeeds the run goes on without: each is counted, as wrk counts
-    /// it.
+    /// Starts the load. If all TLS handshakes fail, the run continues without connections: each
+    /// failure is counted, as in wrk.
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         match self.start_plan(plan.clone(), wants) {
             Err(StartError::Unreachable { error }) if error.phase == DialPhase::Tls => {
@@ -227,9 +227,9 @@ struct Recorder<'a> {
     reservation: Option<Reservation>,
     latencies: Latencies,
     rates: Rates,
-    /// Why a file of latencies is not whole, if one is not.
+    /// The reason why a file of latencies is not whole, if one is not.
     unwritten: Option<io::Error>,
-    /// Why the banner could not be printed, if it could not.
+    /// The reason why the banner could not be printed, if it could not.
     unprinted: Option<anyhow::Error>,
 }
 
@@ -292,17 +292,17 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// What a run came to.
+/// The measurements of a run.
 struct Measured {
     summary: Summary,
     rates: Rates,
-    /// Why a worker was lost, if one was.
+    /// The reason why a worker was lost, if one was.
     failure: Option<String>,
-    /// Why a file of latencies is not whole, if one is not.
+    /// The reason why a file of latencies is not whole, if one is not.
     unwritten: Option<io::Error>,
 }
 
-/// Where stderr is closed nobody wants to know.
+/// Writes to stderr. Errors are ignored: if stderr is closed, nobody reads it.
 fn say(text: &str) {
     let _ = io::stderr().write_all(visible(text).as_bytes());
 }

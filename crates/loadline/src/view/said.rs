@@ -25,11 +25,11 @@ pub(super) struct RedirectedStreams {
 #[derive(Debug)]
 struct Stream {
     which: Which,
-    /// Where it led before.
+    /// The destination of the stream before.
     before: File,
-    /// Where it leads now.
+    /// The current destination.
     file: File,
-    /// How much of the file was shown.
+    /// The number of bytes of the file that were shown.
     shown: u64,
 }
 
