@@ -14,7 +14,7 @@ use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, sides};
 use std::collections::BTreeMap;
 
-/// How a single run ends the command; says on stderr why.
+/// Returns the exit of the command after a single run, and prints the reason on stderr.
 ///
 /// # Errors
 /// If not all of it could be kept, or nothing was answered: a sentence that `-q` does not suppress.
@@ -51,7 +51,8 @@ pub(crate) fn tell_trouble_before(
     }
 }
 
-/// How a series ends the command, if its runs by themselves would end it so; says on stderr why.
+/// Returns the exit of the command after a series, if the runs by themselves would end it so;
+/// prints the reason on stderr.
 ///
 /// # Errors
 /// If a run could not be made, or not all could be kept.
@@ -73,18 +74,18 @@ pub(crate) fn end_silently(series: SeriesResult, exit: Exit) -> Result<Exit> {
     }
 }
 
-/// What a command's exit code was made of: runs with the checks that were evaluated on them.
+/// The grounds of a command's exit code: runs with the checks that were evaluated on them.
 pub(crate) struct Grounds<'a> {
     /// The runs, each with a name where there are several.
     pub(crate) runs: Vec<(String, &'a RunResult)>,
     /// The results of the checks, and whose they are where there are several.
     pub(crate) checks: Vec<(String, Vec<CheckResult>)>,
-    /// How far results must be believed.
+    /// The lowest grade of results that is accepted.
     pub(crate) trust: Trust,
 }
 
 impl<'a> Grounds<'a> {
-    /// Those of a single run.
+    /// Returns the grounds of a single run.
     pub(crate) fn of_run(run: &'a RunResult, trust: Trust) -> Self {
         Grounds {
             runs: vec![(String::new(), run)],
@@ -93,7 +94,7 @@ impl<'a> Grounds<'a> {
         }
     }
 
-    /// Those of a series: the checks are those of each side.
+    /// Returns the grounds of a series: the checks are those of each side.
     pub(crate) fn of_series(runs: &'a [RunResult], trust: Trust) -> Self {
         let numbered = runs.iter().enumerate();
         let named = sides(runs).into_iter().map(|side| {
@@ -178,7 +179,7 @@ impl<'a> Grounds<'a> {
         (!each.is_empty()).then(|| each.join("; "))
     }
 
-    /// Why the first check that can't be decided can't be.
+    /// Returns the reason why the first undecided check can't be decided.
     fn undecided(&self) -> Option<String> {
         let mut checks = self.checks.iter().flat_map(|(_, checks)| checks);
         checks.find_map(undecided)
@@ -234,7 +235,7 @@ pub(crate) fn tell(why: &str) {
     say_line(&format!("loadline: {why}"));
 }
 
-/// That nothing was answered, and why.
+/// Returns a sentence that nothing was answered, with the reason.
 fn unanswered(summary: &Summary) -> String {
     format!(
         "not one request was answered{}",
@@ -242,7 +243,7 @@ fn unanswered(summary: &Summary) -> String {
     )
 }
 
-/// What the most failures were, after the words that say that nothing was answered.
+/// Returns the most frequent failure, after the words that nothing was answered.
 fn why_unanswered(errors: &BTreeMap<ErrorKind, Failures>) -> String {
     match errors.iter().max_by_key(|(_, failures)| failures.count) {
         Some((kind, failures)) if failures.example.is_empty() => {

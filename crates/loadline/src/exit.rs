@@ -7,7 +7,7 @@ use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Side, sides};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// How the command ends: what its caller learns without reading a word.
+/// The end of the command, as its caller sees it without reading the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done, and every check passed.
@@ -29,7 +29,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// How much worse than good it is, to tell the worst of several.
+    /// Returns the severity of the exit, so that the worst of several can be found.
     pub(crate) fn severity(self) -> u8 {
         match self {
             // A broken check says more than an undecided one, and a check more than a comparison.
@@ -73,8 +73,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// How a series ends the command: as the run that went worst, but for the checks, which look at all
-/// whole runs of one side together, or at all repeats.
+/// Returns the exit of the command after a series: that of the worst run, except for the checks,
+/// which apply to all whole runs of one side together, or to all repeats.
 pub(crate) fn exit_of_series(runs: &[RunResult], trust: Trust) -> Exit {
     let of_side = |side: Side<'_>| {
         let runs = side.runs.iter();
@@ -90,7 +90,7 @@ fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
         .unwrap_or(Exit::Interrupted)
 }
 
-/// How a run with these results of checks ends the command.
+/// Returns the exit of the command after a run with these results of checks.
 pub(crate) fn exit_of_run(run: &RunResult, checks: &[CheckResult], trust: Trust) -> Exit {
     match run.summary.ended {
         Ended::Interrupted => Exit::Interrupted,

@@ -24,10 +24,10 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// That which runs this step.
+    /// Returns the runner of this step.
     ///
     /// # Errors
-    /// If none does.
+    /// If no runner runs it.
     pub(crate) fn of_this_step() -> Result<Runner> {
         Ok(Runner {
             summary: named_by(SUMMARY)?,
@@ -35,7 +35,7 @@ impl Runner {
         })
     }
 
-    /// Whether its files can be written, before anything is sent.
+    /// Checks that its files can be written, before anything is sent.
     ///
     /// # Errors
     /// If they can't.

@@ -10,7 +10,7 @@ use crate::keys::restore_terminal;
 use crate::live::{CLEAR_LINE, draws};
 use anyhow::{Context, Result};
 use loadline_runner::preflight::discard_all;
-use loadline_runner::{Command, Commands, Phase, STOP_PATIENCE};
+use loadline_runner::{Command, Commands, Phase, STOP_TIMEOUT};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};
@@ -22,9 +22,9 @@ use std::time::Duration;
 
 /// A run that was told to end at once does so in much less; a worker that does not answer is given
 /// up in about half of it.
-const GRACE: Duration = Duration::from_secs(5);
-/// How long writing and printing the results may take after the run has ended.
-const LAST_GRACE: Duration = Duration::from_secs(8);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest time for writing and printing the results after the run has ended.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The sentence where there is nothing to report.
 const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; nothing was measured.";
 
@@ -34,7 +34,7 @@ pub(crate) struct Interrupts {
     signals: iterator::Handle,
 }
 
-/// What the first interrupt of a run does.
+/// The effect of the first interrupt of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// It begins nothing new and waits for responses; the second ends the run.
@@ -119,8 +119,8 @@ pub(crate) fn outlive_full_files() -> io::Result<()> {
     register(SIGXFSZ, Arc::default()).map(|_| ())
 }
 
-/// Whether interrupts end the process by themselves again: the system does not go back to that when
-/// a watch is over.
+/// Returns a flag that is true if interrupts end the process by themselves again: the system does
+/// not restore that when a watch is over.
 fn unwatched() -> io::Result<Arc<AtomicBool>> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(flag) = FLAG.get() {
@@ -146,7 +146,7 @@ impl Shared {
                 say(&format!(
                     "Stopping: waiting at most {} s for responses in flight; interrupt again to \
                      stop now.",
-                    STOP_PATIENCE.as_secs(),
+                    STOP_TIMEOUT.as_secs(),
                 ));
             }
             Phase::BeforeLoad => give_up(NOTHING_MEASURED),
@@ -158,12 +158,12 @@ impl Shared {
     /// A run that was told to end does, unless an output blocks it. What a script does after the
     /// run has all the time that it takes, unless the interrupt came again.
     fn end_after_grace(&self, again: bool) {
-        thread::sleep(GRACE);
+        thread::sleep(END_TIMEOUT);
         if self.commands.phase() != Phase::Running {
             if !again {
                 return;
             }
-            thread::sleep(LAST_GRACE);
+            thread::sleep(REPORT_TIMEOUT);
         }
         give_up("loadline: an output took no data any more; ended without it.");
     }

@@ -10,16 +10,16 @@ use loadline_plan::Plan;
 /// of the command.
 #[derive(Debug)]
 pub(crate) struct Invocation {
-    /// What is run.
+    /// The plan of the run.
     pub(crate) plan: Plan,
-    /// How many times it is run, at least once; `None` where nothing was said.
+    /// The number of repeats, at least one; `None` if the flag was not given.
     pub(crate) repeat: Option<u32>,
-    /// What is kept, shown and watched while it runs.
+    /// The outputs and the watching of the run.
     pub(crate) session: Session,
     /// The reports of the result.
     pub(crate) reports: Reports,
-    /// What it is compared with, and where it is kept.
+    /// The baseline of the comparison, and the file in which the run is kept as one.
     pub(crate) regressions: BaselineFlags,
-    /// Which results the exit code accepts.
+    /// The grades of results that the exit code accepts.
     pub(crate) trust: Trust,
 }

@@ -19,11 +19,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// What the keys do, for the reader of the progress line.
+/// The effects of the keys, for the reader of the progress line.
 const HELP: &str =
     "Keys: + and - change the load by 5 % of the plan, p pauses and resumes, q stops.";
-/// How often the reader of keys looks whether the run has ended.
-const LOOK_EVERY: Timespec = Timespec {
+/// The interval in which the reader of keys checks whether the run has ended.
+const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
@@ -114,7 +114,7 @@ fn set_key_by_key() -> io::Result<()> {
     Ok(termios::tcsetattr(&stdin, OptionalActions::Now, &mode)?)
 }
 
-/// What keys act on.
+/// The objects that keys act on.
 struct Pressed {
     map: KeyMap,
     commands: Commands,
@@ -125,7 +125,7 @@ fn read_keys(pressed: &Pressed, ended: &AtomicBool) {
     let stdin = io::stdin();
     while !ended.load(Ordering::Relaxed) {
         let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-        let has_key = poll(&mut ready, Some(&LOOK_EVERY)).is_ok_and(|ready| ready > 0);
+        let has_key = poll(&mut ready, Some(&POLL_INTERVAL)).is_ok_and(|ready| ready > 0);
         if !has_key || ended.load(Ordering::Relaxed) {
             continue;
         }

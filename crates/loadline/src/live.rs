@@ -11,25 +11,25 @@ use loadline_units::visible;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often a log gets a line.
+/// The interval of the lines in a log.
 const LOG_EVERY: Duration = Duration::from_secs(5);
-/// Where the width of the terminal is not known.
+/// The width that is assumed if that of the terminal is not known.
 const USUAL_WIDTH: usize = 80;
 /// To the line's begin, and everything behind it away.
 pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// What is shown while a run lasts, or each of several.
+/// The display of a run while it lasts, or of each of several.
 pub(crate) struct Live {
     place: Place,
     /// While the connections of a run are brought up.
     connecting: Option<Waiting>,
-    /// How many runs have begun.
+    /// The number of runs that have begun.
     runs: u32,
-    /// What stands before each line.
+    /// The text before each line.
     title: String,
     started: Instant,
     last_line: Instant,
-    /// When the last interval came.
+    /// The instant of the last interval.
     last_interval: Instant,
 }
 
@@ -115,7 +115,7 @@ impl Observer for Live {
     }
 }
 
-/// What stands before the lines of the run that began as this one of several.
+/// Returns the text before the lines of the run that began as this one of several.
 fn title(index: u32, role: &Role) -> String {
     let side = role.name.as_ref();
     let runs = match role.kind {
@@ -195,12 +195,12 @@ fn log_width() -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// Whether this is a terminal that can be drawn on: escapes would show on a dumb one.
+/// True if this is a terminal on which can be drawn: a dumb terminal would show the escapes.
 pub(crate) fn draws(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether the locale's characters are Unicode, by the variables that decide it.
+/// True if the locale's characters are Unicode, by the variables that decide it.
 pub(crate) fn speaks_utf8() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = set("LC_ALL")
@@ -218,7 +218,7 @@ pub(crate) fn say_line(line: &str) {
     say(&format!("{clear}{}\n", visible(line)));
 }
 
-/// Where stderr is closed nobody wants to know.
+/// Writes to stderr. Errors are ignored: if stderr is closed, nobody reads it.
 fn say(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr

@@ -5,7 +5,7 @@ use loadline_record::Header;
 use loadline_report::heat_interval;
 use loadline_runner::{End, Interval, Observed, Observer, has_measured};
 
-/// What observes the runs of a session.
+/// The observers of a session's runs.
 #[derive(Default)]
 pub(crate) struct RunObservers {
     observers: Vec<Box<dyn Observer>>,

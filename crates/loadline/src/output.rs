@@ -7,13 +7,13 @@ use std::str::FromStr;
 /// A report: in which format, and where to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Output {
-    /// How it is written.
+    /// The format of the report.
     pub(crate) format: Format,
-    /// Where it is written.
+    /// The destination of the report.
     pub(crate) to: Sink,
 }
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// For people.
@@ -30,18 +30,18 @@ pub(crate) enum Format {
     Junit,
     /// Markdown, for the comment on a pull request.
     Markdown,
-    /// What the runner of GitHub Actions reads, where it wants it.
+    /// The format of GitHub Actions, in the files of its runner.
     Github,
 }
 
-/// Where a report goes.
+/// The destination of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sink {
     /// Standard output.
     Stdout,
     /// This file, replaced if it is there.
     File(PathBuf),
-    /// Where the runner of GitHub Actions wants it.
+    /// The files of the runner of GitHub Actions.
     Runner,
 }
 

@@ -30,7 +30,7 @@ const ALTERNATIVES: [&[&str]; 5] = [
     &["short", "full"],
 ];
 
-/// What a plan file says, for these flags.
+/// The contents of a plan file, for these flags.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PlanFile<F> {
     entries: Vec<Entry>,
@@ -47,7 +47,7 @@ struct Entry {
     words: Vec<OsString>,
 }
 
-/// Why a plan file can't be read, and where.
+/// The reason why a plan file can't be read, with its position.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}, line {line}{key}: {problem}", path.display())]
 pub(crate) struct PlanFileError {
@@ -58,7 +58,7 @@ pub(crate) struct PlanFileError {
     problem: Problem,
 }
 
-/// What is wrong with a plan file.
+/// A mistake in a plan file.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum Problem {
     #[error("it takes true or false.")]

@@ -20,9 +20,9 @@ use std::slice;
 /// The reports of a result.
 #[derive(Clone, Debug)]
 pub(crate) struct Reports {
-    /// Which they are, in the order asked; at most one goes to stdout.
+    /// The outputs, in the order of the flags; at most one goes to stdout.
     pub(crate) outputs: Vec<Output>,
-    /// How those in text look.
+    /// The style of the outputs in text.
     pub(crate) style: Style,
     /// Tables that are added to the page of a run.
     pub(crate) tables: Option<AddedTables>,
@@ -30,14 +30,15 @@ pub(crate) struct Reports {
     pub(crate) worst_accepted: Grade,
 }
 
-/// How text reports look.
+/// The style of text reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Style {
-    /// Whether they have colours.
+    /// The colours.
     pub(crate) color: Color,
     /// The percentiles they show: above 0, at most 100.
     pub(crate) percentiles: Vec<f64>,
-    /// How much is printed. A first report is for who waits for it: a file has all.
+    /// The extent of printed reports. A first report is for users who wait for it: a file has the
+    /// full report.
     pub(crate) extent: Extent,
     /// The file that the run is saved into.
     pub(crate) saved: Option<PathBuf>,
@@ -66,8 +67,8 @@ impl Reports {
         Ok(())
     }
 
-    /// What they take from a session. What a script prints stays out of a report that a program
-    /// reads from stdout.
+    /// Returns the data that the outputs need from a session. The output of a script stays out of a
+    /// report that a program reads from stdout.
     pub(crate) fn needs(&self) -> Needs {
         let for_programs =
             |output: &Output| output.to == Sink::Stdout && output.format != Format::Text;
@@ -80,12 +81,12 @@ impl Reports {
         }
     }
 
-    /// Whether something is printed.
+    /// True if an output goes to stdout.
     pub(crate) fn tells(&self) -> bool {
         self.outputs.iter().any(|output| output.to == Sink::Stdout)
     }
 
-    /// Whether one of them is a page.
+    /// True if one of them is a page.
     pub(crate) fn has_page(&self) -> bool {
         let mut formats = self.outputs.iter().map(|output| output.format);
         formats.any(|format| format == Format::Html)
@@ -183,7 +184,7 @@ impl Reports {
     }
 }
 
-/// How a run stands to its baseline, below its report.
+/// Returns the comparison of a run with its baseline, as printed below its report.
 fn beside(compared: Option<&ComparedFiles<'_>>, options: &TextOptions) -> String {
     compared.map_or_else(String::new, |compared| {
         let text = loadline_report::comparison_of_files(compared, options);
@@ -202,8 +203,8 @@ pub(crate) fn prepare_runner(outputs: &[Output]) -> Result<()> {
     }
 }
 
-/// What a job is told in this format. Where the runner of GitHub Actions is told it, nothing is
-/// left to be written.
+/// Returns the report for a job in this format. It is empty if the runner of GitHub Actions
+/// receives it directly.
 pub(crate) fn tell_job(format: Format, report: &JobReport<'_>) -> Result<Vec<u8>> {
     match format {
         Format::Github => Runner::of_this_step()?.tell(report).map(|()| Vec::new()),
@@ -277,7 +278,7 @@ pub(crate) fn write_plots(folder: &Path, page: &Page, read: &[PathBuf]) -> Resul
     Ok(())
 }
 
-/// How text looks there.
+/// Returns the options of text for this destination.
 pub(crate) fn options(style: &Style, to: &Sink) -> TextOptions {
     let to_terminal = *to == Sink::Stdout && io::stdout().is_terminal();
     let usual = TextOptions::default();

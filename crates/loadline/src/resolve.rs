@@ -18,7 +18,7 @@ use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
 use crate::session::Session;
-use crate::view::{Wish, Wished};
+use crate::view::{ViewOptions, Wish};
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-/// What a run takes from where it is started.
+/// The parts of its environment that a run uses.
 pub(crate) struct Surroundings<'a> {
     /// Cores that may be used, at least 1.
     pub(crate) cores: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) open_files: u64,
     /// A seed that was never used before.
     pub(crate) seed: u64,
-    /// Where a body of `-` is read from.
+    /// The source of a body of `-`.
     pub(crate) stdin: &'a mut dyn Read,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// Why flags make no run.
+/// The reason why flags don't describe a run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// It would not fit beside the run.
@@ -69,12 +69,12 @@ pub(crate) enum Error {
     /// Something would be lost.
     #[error(transparent)]
     Overwriting(#[from] Overwriting),
-    /// What a plan file and the flags make together is no plan.
+    /// A plan file and the flags together don't describe a plan.
     #[error("{}: {error}", path.display())]
     Plan {
         /// The plan file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: Box<Error>,
     },
     /// The flags and the plan file don't fit together.
@@ -90,7 +90,7 @@ pub(crate) enum Error {
         what: &'static str,
         /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// A scenario of the plan file is none.
@@ -98,7 +98,7 @@ pub(crate) enum Error {
     Scenario {
         /// Its name.
         name: String,
-        /// Why.
+        /// The reason.
         error: Box<Error>,
     },
     /// They make no search.
@@ -121,7 +121,7 @@ pub(crate) enum Error {
     UrlList {
         /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: loadline_plan::Error,
     },
 }
@@ -165,7 +165,7 @@ fn resolve_alone(
             save: output.save,
             log: output.log,
             progress: !output.quiet && !output.no_progress,
-            view: Wished {
+            view: ViewOptions {
                 wish,
                 color: output.report.color,
             },
@@ -186,7 +186,7 @@ fn resolve_alone(
     })
 }
 
-/// Whether the live view is asked for.
+/// Returns the user's wish for the live view.
 fn wish(output: &OutputFlags) -> Result<Wish, Error> {
     let other = match output {
         OutputFlags { live: false, .. } if output.no_live => return Ok(Wish::Never),
@@ -297,8 +297,8 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
     Ok(plan)
 }
 
-/// How long to wait for what is unfinished: with checks until it is answered, or breaks any of
-/// them. Of failures that is not known before the timeout.
+/// Returns the time to wait for unfinished requests: with checks until they are answered, or break
+/// any check. Whether they fail is not known before the timeout.
 fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction> {
     if plan.request_limit.is_some() {
         return match asked {

@@ -15,7 +15,7 @@ pub(crate) mod screen;
 pub(crate) mod suspension;
 mod wish;
 
-pub(crate) use wish::{Wish, Wished, length};
+pub(crate) use wish::{ViewOptions, Wish, length};
 
 use crate::live::speaks_utf8;
 use crate::view::screen::Screen;
@@ -44,11 +44,11 @@ struct Shared {
     state: Mutex<State>,
     /// The least time from one picture to the next.
     frame: Duration,
-    /// Whether the view is over.
+    /// True if the view is over.
     over: Mutex<bool>,
     /// Told when it is.
     ending: Condvar,
-    /// Whether the screen is left alone until the first interval.
+    /// True if the screen is left alone until the first interval.
     waits: bool,
 }
 
@@ -175,7 +175,7 @@ impl Shared {
     }
 }
 
-/// What tells two pictures apart: what is shown, on which screen, in which size.
+/// The identity of a picture: the content, the screen, the size.
 type Picture = ((u64, u64), u64, (u16, u16));
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 /// So long a wait needs no word.
-const PATIENCE: Duration = Duration::from_secs(2);
+const NOTICE_AFTER: Duration = Duration::from_secs(2);
 /// The sentence while requests are prepared and connections are brought up.
 const STILL_PREPARING: &str = "Still preparing requests and opening connections: the load begins \
                                when each connection is open or has failed.";
@@ -42,7 +42,7 @@ impl Waiting {
         thread::Builder::new()
             .name("waiting".to_owned())
             .spawn(move || {
-                if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if over.recv_timeout(NOTICE_AFTER) == Err(RecvTimeoutError::Timeout) {
                     say_line(sentence);
                 }
             })?;

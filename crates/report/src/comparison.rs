@@ -134,7 +134,7 @@ fn standing(compared: &ComparedFigure) -> String {
     }
 }
 
-/// What a figure is called: `p95`, `mean`, `rate`.
+/// Returns the name of a figure: `p95`, `mean`, `rate`.
 pub fn name(figure: Figure) -> String {
     match figure {
         Figure::Percentile(percentile) => quantity::percentile(percentile),
@@ -220,7 +220,7 @@ fn in_one_line(comparison: &Comparison) -> String {
     }
 }
 
-/// Why these percentiles are left out.
+/// Returns the reason why these percentiles are left out.
 pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
     let names: Vec<String> = percentiles
         .iter()
@@ -233,7 +233,7 @@ pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
     )
 }
 
-/// What the intervals hold for.
+/// Returns a sentence on what the intervals apply to.
 fn reach(comparison: &Comparison) -> &'static str {
     if comparison.paired {
         "The confidence of 95 % is for all intervals together. A and B alternated in random \

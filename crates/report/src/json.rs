@@ -36,7 +36,7 @@ pub fn json(run: &RunResult) -> Value {
     value(&document(run))
 }
 
-/// What [`json`] prints, for programs that print it in another way.
+/// Returns the document that [`json`] prints, for programs that print it in another way.
 pub fn document(run: &RunResult) -> loadline_json::Run {
     run::run(run)
 }

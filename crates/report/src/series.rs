@@ -23,7 +23,7 @@ pub fn series_text(runs: &[RunResult], options: &TextOptions) -> String {
     }
 }
 
-/// Whether all runs (at least one) are of this kind.
+/// True if all runs (at least one) are of this kind.
 pub(crate) fn are_all(runs: &[RunResult], kind: RoleKind) -> bool {
     let is = |run: &RunResult| {
         run.summary
@@ -68,7 +68,7 @@ fn each_text(runs: &[RunResult], options: &TextOptions) -> String {
     each.collect::<Vec<_>>().join("\n")
 }
 
-/// Which run it is, in the file and of its kind.
+/// Returns the position of a run, in the file and in its kind.
 fn title(role: Option<&Role>, position: usize, runs: usize) -> String {
     let place = format!("Run {position} of {runs}");
     match role {

@@ -2,7 +2,7 @@
 
 use crate::layout;
 
-/// How the cells of a column are aligned, in this many columns of the terminal.
+/// The alignment of a column's cells, in this many columns of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {
     /// Blanks after the cell.

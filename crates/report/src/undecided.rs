@@ -3,7 +3,8 @@
 use loadline_units as units;
 use loadline_verdict::{CheckResult, WhyUndecided};
 
-/// Why a run can't decide this check: a sentence that ends in what to do; `None` if it is decided.
+/// Returns the reason why a run can't decide this check: a sentence that ends in advice; `None` if
+/// it is decided.
 pub fn undecided(check: &CheckResult) -> Option<String> {
     let sentence = match check.undecided? {
         WhyUndecided::Unfinished(count) => format!(

@@ -30,6 +30,16 @@
 //! [`Law::Poisson`]).
 //!
 //! All computations use whole numbers: nothing drifts, however long a run lasts.
+//!
+//! ## To change
+//!
+//! - a law of arrivals: `Law` and `Course` in `schedule.rs`, with a file beside `poisson.rs`,
+//!   `constant.rs` and `burst.rs`
+//! - a course of the rate: `stage.rs`, `curve.rs`, `piece.rs`
+//! - users over time: `users.rs`; think time `think.rs`
+//! - a change of the load: `segment.rs`, `level.rs`
+//! - the share of a worker: `stripe.rs`
+//! - exact arithmetic: `grid.rs`, `rate.rs`, `point.rs`
 
 mod burst;
 mod constant;

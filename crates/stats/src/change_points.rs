@@ -19,15 +19,15 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 /// A part has at least so many values: of two, one strange value would be half.
 pub const SHORTEST_PART: usize = 3;
-/// How often the values are put in another order.
+/// The number of permutations of the values.
 const PERMUTATIONS: usize = 999;
 
-/// Where a series changes.
+/// A place where a series changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
     /// The first value of the new part.
     pub index: usize,
-    /// How often chance alone makes a change as large as this one: a share of one.
+    /// The probability that chance alone makes a change as large as this one: a share of one.
     pub probability: f64,
 }
 
@@ -106,8 +106,8 @@ fn energy(between: f64, left: f64, right: f64, left_count: usize, right_count: u
     mean * m * n / (m + n)
 }
 
-/// How often a series without a change, of the same values in another order within these parts, has
-/// a place that is as good.
+/// Returns how often a series without a change (the same values, in another order within these
+/// parts) has a place that is as good, as a share of one.
 fn probability(values: &[f64], parts: &[usize], energy: f64, random: &mut ChaCha8Rng) -> f64 {
     let mut shuffled = values.to_vec();
     let mut as_good = 0;
@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(indices(&values), []);
     }
 
-    /// How many of so many series of 30 values, of which the last 12 are this much higher, have a
-    /// change.
+    /// Counts the series that have a change, of so many series of 30 values of which the last 12
+    /// are this much higher.
     fn found_in(series: usize, change: f64) -> usize {
         let has_one = |seed: usize| {
             let mut random = ChaCha8Rng::seed_from_u64(seed as u64);

@@ -39,7 +39,7 @@ const ALIKE: f64 = 0.02;
 /// Terms below this share are left out of a sum.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// How samples beyond a bound come.
+/// The pattern of the samples beyond a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clusters {
     mean: f64,
@@ -111,11 +111,11 @@ fn lower_gamma(shape: f64, value: f64) -> f64 {
     gamma_lr(shape, value)
 }
 
-/// What blocks show at one level.
+/// The counts of blocks at one level.
 struct Level {
     /// The share of all samples that lie beyond it.
     share: f64,
-    /// How many lie beyond it.
+    /// The number of samples beyond it.
     over: f64,
     blocks: f64,
     /// The blocks in which any lies beyond it.
@@ -168,8 +168,9 @@ impl Level {
     }
 }
 
-/// How many clusters of samples these blocks (in the order of time) show beyond the level at which
-/// they were counted; `None` of fewer than [`FEWEST_BLOCKS`] that have samples.
+/// Returns the number of clusters of samples in these blocks (in the order of time) beyond the
+/// level at which they were counted; `None` with fewer than [`FEWEST_BLOCKS`] blocks that have
+/// samples.
 pub fn count(blocks: &[Block]) -> Option<f64> {
     let level = Level::of(blocks)?;
     Some(level.over / level.mean_size())

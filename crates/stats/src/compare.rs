@@ -35,7 +35,7 @@ use pieces::{Logarithms, Means, Pieces, Quantile};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// How often both sides are drawn again.
+/// The number of resamples of both sides.
 const DRAWS: usize = 2_000;
 
 /// The share of comparisons in which "this many more runs would tell" is to come true.
@@ -57,7 +57,7 @@ pub struct Ratio {
     pub confidence: f64,
 }
 
-/// What a [`Ratio`] says.
+/// The conclusion from a [`Ratio`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// B is smaller than A.
@@ -69,7 +69,8 @@ pub enum Decision {
 }
 
 impl Ratio {
-    /// Whether B is smaller or larger: only if the whole interval says so.
+    /// Returns whether B is smaller or larger; it is so only if the whole interval lies on that
+    /// side.
     pub fn decision(self) -> Decision {
         if self.upper < 1.0 {
             Decision::Smaller
@@ -192,7 +193,7 @@ impl Side {
     }
 }
 
-/// How often each piece is drawn.
+/// Draws the number of times that each piece is taken.
 fn draw_weights(weights: &mut [u32], random: &mut ChaCha8Rng) {
     let count = weights.len();
     weights.fill(0);

@@ -21,9 +21,9 @@ pub const MOST_BLOCKS: usize = 64;
 /// A stretch of a run: how many samples it had, and how many of them lay within the bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// How many samples.
+    /// The number of samples.
     pub samples: u64,
-    /// How many of them were at most the bound (the quantile of the whole run, say).
+    /// The number of samples that were at most the bound (the quantile of the whole run, say).
     pub within: u64,
 }
 

@@ -13,12 +13,12 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long a target may take for one of these responses: its first ones may be slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest time for one of these responses: a target's first ones may be slow.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes of a body on either side of the first that differs, as a message shows them.
 const SHOWN: usize = 24;
 
-/// What targets responded so far.
+/// The responses of targets so far.
 #[derive(Debug)]
 pub(crate) struct Likeness<'a> {
     study: &'a Study,
@@ -26,7 +26,7 @@ pub(crate) struct Likeness<'a> {
     first: Vec<Option<(String, Response)>>,
 }
 
-/// What is compared of a response.
+/// The compared parts of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Response {
     status: u16,
@@ -122,7 +122,7 @@ fn exchange(url: &str, alike: &Alike) -> Result<Response, String> {
 }
 
 fn receive(mut stream: TcpStream, request: &[u8], expect: Expect) -> io::Result<Response> {
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
     stream.write_all(request)?;
     let mut parser = ResponseParser::new();
     parser.begin(expect);
@@ -145,7 +145,7 @@ fn receive(mut stream: TcpStream, request: &[u8], expect: Expect) -> io::Result<
     }
 }
 
-/// How a response differs from another, as a phrase.
+/// Returns the difference of two responses as a phrase.
 fn difference(one: &Response, other: &Response) -> Option<String> {
     if one.status != other.status {
         return Some(format!("status {} and {}", one.status, other.status));

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Debug, Default)]
 pub(crate) struct Backends<'a>(Vec<Serving<'a>>);
 
-/// Where a backend is, for the commands of targets.
+/// The location of a backend, for the commands of targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) name: String,
@@ -37,7 +37,7 @@ impl<'a> Backends<'a> {
         Ok(backends)
     }
 
-    /// Where they are.
+    /// Returns their locations.
     pub(crate) fn places(&self) -> Vec<Place> {
         self.0.iter().map(Serving::place).collect()
     }

@@ -22,7 +22,7 @@ pub(crate) struct Blanks<'a> {
     pub(crate) port: u16,
     pub(crate) folder: &'a Path,
     pub(crate) url: &'a str,
-    /// Where the backends are.
+    /// The locations of the backends.
     pub(crate) backends: &'a [Place],
 }
 

@@ -315,7 +315,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Where it can't be read which cores may be used, each is taken to be.
+    /// Checks that the cores that the study names may be used. If the usable cores can't be read,
+    /// all count as usable.
     fn find_cores(&self) -> Result<(), FileError> {
         let Ok(usable) = rustix::thread::sched_getaffinity(None) else {
             return Ok(());
@@ -373,7 +374,7 @@ fn needs(run: &Run) -> Vec<&str> {
         .collect()
 }
 
-/// Why nothing more is made.
+/// The reason why no more runs are made.
 enum Stop {
     Interrupted,
     Failed(Error),

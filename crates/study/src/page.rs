@@ -21,7 +21,7 @@ const KB: f64 = 1024.0;
 /// A column: its name, its heading, its unit, and the function that returns its cell.
 type Source = (&'static str, &'static str, Unit, fn(&SavedRun) -> Cell);
 
-/// What a reader compares first stands left, where no scrollbar hides it.
+/// The columns. Those that a reader compares first are on the left, where no scrollbar hides them.
 const COLUMNS: [Source; 31] = [
     ("against", "against", Unit::Text, |run| {
         let against = run.header.settings.against.clone();

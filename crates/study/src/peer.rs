@@ -103,7 +103,7 @@ pub enum Unreadable {
 pub(crate) struct Place<'a> {
     /// The URL of the requests.
     pub(crate) url: &'a str,
-    /// Where the other target is that the tool compares it with.
+    /// The URL of the other target that the tool compares it with.
     pub(crate) against: Option<&'a str>,
     /// A folder for this run alone.
     pub(crate) folder: &'a Path,
@@ -187,7 +187,7 @@ impl ToolKind {
         }
     }
 
-    /// Whether it is this program, which knows its own flags.
+    /// True if the tool is this program, which knows its own flags.
     pub(crate) fn is_own(self) -> bool {
         matches!(
             self,
@@ -195,8 +195,8 @@ impl ToolKind {
         )
     }
 
-    /// How long it is told to last; of searches and comparisons, whose duration is that of one run
-    /// of many, it is not known.
+    /// Returns the configured duration; `None` for searches and comparisons, whose settings have
+    /// only the duration of one run of many.
     pub(crate) fn lasts(self, settings: &Settings) -> Option<Duration> {
         match self {
             ToolKind::Capacity | ToolKind::Versus => None,

@@ -36,7 +36,7 @@ pub struct Header {
     pub started_at: String,
     /// The command line of the tool.
     pub command: Vec<String>,
-    /// How the target was warmed up, if it was.
+    /// The warm-up of the target, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Warmed>,
 }

@@ -19,21 +19,21 @@ use std::io::{self, BufReader};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What a round may take besides its duration.
-const ALLOWANCE: Duration = Duration::from_secs(60);
+/// The time that a round may take in addition to its duration.
+const EXTRA_TIME: Duration = Duration::from_secs(60);
 /// The report of a round, in the folder of the target's files.
 const REPORT: &str = "warm-up.json";
 
-/// How a target was warmed up.
+/// The course of a target's warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Warmed {
     /// For so long, in seconds.
     pub length_s: f64,
-    /// Whether it was steady at the end.
+    /// True if it was steady at the end.
     pub is_steady: bool,
 }
 
-/// What is read of the report of a round.
+/// The parts of a round's report that are read.
 #[derive(Deserialize)]
 struct Report {
     summary: Summary,
@@ -66,7 +66,7 @@ pub(crate) fn warm_up(
     }
 }
 
-/// Whether a round came to an end of its transient.
+/// True if the transient of a round ended within it.
 fn has_settled(transient: Option<Transient>) -> bool {
     matches!(transient, Some(Transient::Cut { .. }))
 }
@@ -78,7 +78,7 @@ fn round(
     target: &Serving<'_>,
     events: &Events,
 ) -> Result<Result<(), String>, NoTarget> {
-    let until = Instant::now() + warm_up.round + ALLOWANCE;
+    let until = Instant::now() + warm_up.round + EXTRA_TIME;
     let mut process = match start(study, warm_up, target, events) {
         Ok(process) => process,
         Err(error) => return Ok(Err(error.to_string())),

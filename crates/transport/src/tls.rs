@@ -5,7 +5,7 @@ mod trust;
 
 use crate::failure::TlsFailure;
 use identities::Identities;
-use loadline_plan::{HttpVersion, ServerName as Told, Tls, TlsVersion};
+use loadline_plan::{HttpVersion, ServerName as PlanServerName, Tls, TlsVersion};
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, ring};
@@ -127,10 +127,10 @@ impl TlsSetup {
             None => builder
                 .with_client_cert_resolver(Arc::new(Identities::read(&provider, &tls.identities)?)),
         };
-        config.enable_sni = tls.server_name != Told::Untold;
+        config.enable_sni = tls.server_name != PlanServerName::Untold;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let asked = Arc::default();
-        config.client_auth_cert_resolver = Arc::new(Asked {
+        config.client_auth_cert_resolver = Arc::new(RecordingIdentity {
             identity: config.client_auth_cert_resolver,
             asked: Arc::clone(&asked),
         });
@@ -375,12 +375,12 @@ fn unusable(path: &Path, what: &'static str, reason: impl Into<String>) -> TlsSe
 /// The client's certificate, or none; records that a server requested it. In TLS 1.3 such a server
 /// reports its verdict only after the client has finished the handshake (RFC 8446, section 2).
 #[derive(Debug)]
-struct Asked {
+struct RecordingIdentity {
     identity: Arc<dyn ResolvesClientCert>,
     asked: Arc<AtomicBool>,
 }
 
-impl ResolvesClientCert for Asked {
+impl ResolvesClientCert for RecordingIdentity {
     fn resolve(
         &self,
         root_hint_subjects: &[&[u8]],

@@ -7,6 +7,12 @@
 //! For people: three significant digits, a fitting unit, thousands in groups. Groups are separated
 //! by an ordinary space (`20 000`), which is easy to read and can be typed into a search. For
 //! programs there is [`rounding`]: plain decimals in one fixed unit.
+//!
+//! ## To change
+//!
+//! - how a time, count, share or rate may be typed: `parse.rs`, `decimal.rs`, `rate.rs`; its errors
+//!   `error.rs`
+//! - how a number is printed: for people `digits.rs`, `duration.rs`; for programs `rounding.rs`
 
 mod decimal;
 mod digits;

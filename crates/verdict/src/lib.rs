@@ -14,6 +14,23 @@
 //!
 //! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`]
 //! what differs among the repeats of one.
+//!
+//! ## To change
+//!
+//! - a condition of a finding: `validity.rs`; the effect of our own delay on a figure `effect.rs`;
+//!   warnings `warnings.rs`
+//! - a check: `check.rs`; open decisions `check/rule.rs`; metrics of scripts `check/custom.rs`; the
+//!   part after a transient `check/uncut.rs`
+//! - a statistic of a check: its value `check/rule.rs`, without our own delay `effect.rs`; when it
+//!   is known well enough `until.rs`
+//! - when a run has gone on for long enough: `until.rs`
+//! - where the transient ends: `transient.rs`
+//! - a comparison: `comparison.rs`, which runs `comparison/fit.rs`, what else differs
+//!   `comparison/conditions.rs`, tolerances `comparison/tolerance.rs`; by name
+//!   `comparison/names.rs`, `comparison/asked.rs`
+//! - what differs from run to run, and the history of a figure: `spread.rs`, `trend.rs`
+//! - the judgement of a run that goes on: `so_far.rs`
+//! - what is wrong with a machine: `machine.rs`
 
 mod check;
 mod comparison;

@@ -24,7 +24,7 @@ const SLOW_CLOCKS: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"]
 /// The share of its cores that other work has.
 const BUSY: f64 = 0.5;
 
-/// What is to change about this machine, which did this while it was looked at.
+/// Returns the problems of this machine, whose counters were sampled meanwhile.
 pub fn machine_problems(machine: &Environment, meanwhile: &HostCounters) -> Vec<MachineProblem> {
     let is_below = |value: Option<u64>, bound| value.is_some_and(|value| value < bound);
     let problems = [

@@ -9,12 +9,12 @@ use crate::validity::validity;
 use crate::{Cause, Findings};
 use loadline_record::Summary;
 
-/// What is judged of a run that still goes on.
+/// The judgement of a run that continues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoFar {
     /// The plan's checks, evaluated on the requests that have ended.
     pub checks: Vec<CheckResult>,
-    /// Why the result may not be believed, if it ended now.
+    /// The reasons to doubt the result if it ended now.
     pub findings: Findings,
 }
 

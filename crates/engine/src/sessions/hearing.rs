@@ -51,21 +51,21 @@ impl Decoders {
 
 /// The state that a user keeps from one response to the next request.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct SessionState {
     pub(super) jar: Option<CookieJar>,
     pub(super) authenticator: Option<Authenticator>,
     /// The most redirects to follow in a row.
     pub(super) most_redirects: u32,
 }
 
-impl Kept {
+impl SessionState {
     /// Creates the state that `client` requires, without cookies or challenges.
     pub(super) fn new(client: &Client) -> Self {
         let authenticator = client.digest.as_ref().map(|credentials| {
             let (user, password) = credentials.user_and_password();
             Authenticator::new(user, password)
         });
-        Kept {
+        SessionState {
             jar: client.cookies.then(CookieJar::default),
             authenticator,
             most_redirects: client.follow_redirects,
@@ -94,7 +94,7 @@ impl Kept {
 #[derive(Debug)]
 pub(super) struct Hearing<'a, O, const DECODES: bool> {
     step: &'a Step<'a>,
-    kept: &'a RefCell<Kept>,
+    kept: &'a RefCell<SessionState>,
     observer: &'a mut O,
     decoders: &'a Decoders,
     status: u16,
@@ -108,7 +108,7 @@ pub(super) struct Hearing<'a, O, const DECODES: bool> {
 impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
     pub(super) fn new(
         step: &'a Step<'a>,
-        kept: &'a RefCell<Kept>,
+        kept: &'a RefCell<SessionState>,
         decoders: &'a Decoders,
         observer: &'a mut O,
     ) -> Self {

@@ -1,7 +1,7 @@
 //! The session of a user that composes its requests, as scripts do.
 
-use super::hearing::{Decoders, Hearing, Kept, Next};
-use super::step::{Asked, Step};
+use super::hearing::{Decoders, Hearing, Next, SessionState};
+use super::step::{OriginalRequest, Step};
 use crate::behaviour::Observer;
 use crate::composed::{ComposeError, Composed};
 use crate::requester::Requester;
@@ -17,7 +17,7 @@ use url::Url;
 /// Concurrent requests share the cookies.
 #[derive(Debug)]
 pub struct Session {
-    kept: RefCell<Kept>,
+    kept: RefCell<SessionState>,
     decoders: Decoders,
     compressed: bool,
 }
@@ -37,7 +37,7 @@ impl Session {
     /// Creates a session that follows `client`, without cookies.
     pub fn new(client: &Client) -> Self {
         Session {
-            kept: RefCell::new(Kept::new(client)),
+            kept: RefCell::new(SessionState::new(client)),
             decoders: Decoders::default(),
             compressed: client.compressed,
         }
@@ -56,7 +56,7 @@ impl Session {
         observer: &mut O,
     ) -> Result<SessionEnd, ComposeError> {
         request.check_scheme()?;
-        let mut step = Step::first(Asked::composed(&request));
+        let mut step = Step::first(OriginalRequest::composed(&request));
         loop {
             self.kept.borrow_mut().sign(&mut step);
             let (outcome, next) = match self.compressed {

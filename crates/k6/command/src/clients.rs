@@ -5,7 +5,7 @@
 
 mod yaml;
 
-use super::fetch::{Asked, Fetched, fetch};
+use super::fetch::{CommandRequest, Fetched, fetch};
 use super::{go_json, go_words};
 use loadline_runner::Commands;
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub fn ask(address: &str, order: Order, commands: &Commands) -> Result<String, A
         url: url.clone(),
         problem,
     };
-    let asked = Asked {
+    let asked = CommandRequest {
         method: question.method,
         url: Url::parse(&url).map_err(|error| unanswered(error.to_string()))?,
         json: question.json,

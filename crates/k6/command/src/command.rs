@@ -6,7 +6,7 @@ use super::conduct::Conductor;
 use super::console::{Console, LogOptions};
 use super::new::{NAME, New, TEMPLATE};
 use super::origin::{Origin, Place};
-use super::plan::Ground;
+use super::plan::PlanContext;
 use super::progress::Progress;
 use super::report::Report;
 use super::rest::Server;
@@ -33,7 +33,7 @@ use url::Url;
 const ADDRESS: &str = "localhost:6565";
 
 /// The time between two checks for a signal.
-const PATIENCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 const LINGERS: &str = "\
 The test is done, but --linger was enabled, so Loadline is waiting for Ctrl+C to continue...";
@@ -49,9 +49,9 @@ Commands:
   inspect SCRIPT  Print the options of a script as JSON
   archive SCRIPT  Write a script and its files to an archive
   new [FILE]      Write a new script
-  pause, resume   Pause a running test, let it go on
+  pause, resume   Pause or resume a running test
   scale           Change the number of users of a running test
-  status, stats   Print how a running test stands, its metrics
+  status, stats   Print the status or the metrics of a running test
   version         Print the version
 
 `loadline k6 COMMAND --help` lists the flags of a command.
@@ -159,7 +159,7 @@ fn command(invocation: &Invocation, session: &Session) -> Result<(), Refused> {
     for warning in &invocation.warnings {
         session.screen.print(&format!("{warning}\n"));
     }
-    let asked = Asked {
+    let asked = ParsedCommand {
         invocation,
         session,
         console: &console,
@@ -178,14 +178,14 @@ fn ensure_printed(session: &Session) -> Result<(), Refused> {
 }
 
 /// A parsed command with its environment.
-pub(super) struct Asked<'a> {
+pub(super) struct ParsedCommand<'a> {
     pub(super) invocation: &'a Invocation,
     pub(super) session: &'a Session,
     pub(super) console: &'a Arc<Console>,
     pub(super) has_colours: bool,
 }
 
-impl Asked<'_> {
+impl ParsedCommand<'_> {
     fn answer(&self) -> Result<(), Refused> {
         match &self.invocation.command {
             Command::Run => self.run(),
@@ -282,7 +282,7 @@ impl Asked<'_> {
         });
         let script = test.main.to_file_path().unwrap_or_default();
         let directory = &self.session.place.directory;
-        let ground = Ground {
+        let context = PlanContext {
             // Reports name the script relative to the working directory.
             script: script.strip_prefix(directory).unwrap_or(&script),
             settings,
@@ -297,7 +297,7 @@ impl Asked<'_> {
         let mut progress = Progress::new(self, &test, &report);
         progress.header();
         let interrupt = &self.session.interrupt;
-        let mut conductor = Conductor::new(&test, &measures, ground, interrupt)?;
+        let mut conductor = Conductor::new(&test, &measures, context, interrupt)?;
         let _server = self.serve(&conductor.running)?;
         conductor.observers = report.observers();
         let ran = conductor.run(&mut progress)?;
@@ -336,7 +336,7 @@ impl Asked<'_> {
             self.session.screen.print(LINGERS);
         }
         while !interrupt.has_signal() {
-            thread::sleep(PATIENCE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

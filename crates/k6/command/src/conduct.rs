@@ -2,7 +2,7 @@
 
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
 use super::loadline_outputs::Sentence;
-use super::plan::Ground;
+use super::plan::PlanContext;
 use super::running::{Calls, Live, Running, Step};
 use super::stop::{Interrupt, Reason};
 use super::test::{Measures, Test, run_state};
@@ -23,7 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// A test that has ended.
-pub(super) struct Ran {
+pub(super) struct EndedTest {
     /// The state of the test.
     running: Arc<Running>,
     /// The results of the thresholds.
@@ -40,7 +40,7 @@ pub(super) struct Ran {
     pub(super) refused: Option<Refused>,
 }
 
-impl Ran {
+impl EndedTest {
     /// Returns the measured totals.
     pub(super) fn totals(&self) -> MutexGuard<'_, Totals> {
         self.running.totals()
@@ -59,7 +59,7 @@ impl Ran {
 pub(super) struct Conductor<'a> {
     pub(super) test: &'a Test,
     pub(super) measures: &'a Measures,
-    pub(super) ground: Ground<'a>,
+    pub(super) context: PlanContext<'a>,
     pub(super) interrupt: &'a Interrupt,
     pub(super) stages: Vec<Arc<Stage>>,
     pub(super) state: Arc<RunState>,
@@ -80,7 +80,7 @@ impl<'a> Conductor<'a> {
     pub(super) fn new(
         test: &'a Test,
         measures: &'a Measures,
-        ground: Ground<'a>,
+        context: PlanContext<'a>,
         interrupt: &'a Interrupt,
     ) -> Result<Self, Refused> {
         let commands = Commands::default();
@@ -94,7 +94,7 @@ impl<'a> Conductor<'a> {
             totals: Mutex::new(Totals::new(Arc::clone(&measures.recording))),
             interrupt: interrupt.clone(),
             commands: commands.clone(),
-            calls: Calls::of(test, measures, ground)?,
+            calls: Calls::of(test, measures, context)?,
             ready: needs(&test.options.scenarios).ready_vus,
             resumed: Condvar::new(),
         };
@@ -104,7 +104,7 @@ impl<'a> Conductor<'a> {
             stages,
             test,
             measures,
-            ground,
+            context,
             interrupt,
             commands,
             clocks: Clocks::default(),
@@ -117,8 +117,8 @@ impl<'a> Conductor<'a> {
     ///
     /// # Errors
     /// If the engine can't run it: nothing was sent then.
-    pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<Ran, Refused> {
-        let plan = self.ground.of_scenarios(&self.test.options.scenarios);
+    pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<EndedTest, Refused> {
+        let plan = self.context.of_scenarios(&self.test.options.scenarios);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         self.wait_for_resume(watcher);
         let refused = match self.interrupt.reason() {
@@ -136,7 +136,7 @@ impl<'a> Conductor<'a> {
         let outcomes = thresholds.conclude(&self.running.totals(), elapsed.as_nanos() as u64);
         self.running.judged(outcomes.clone());
         let refused = self.why_ended(refused, &outcomes);
-        Ok(Ran {
+        Ok(EndedTest {
             setup_data: self.state.setup_data.json(),
             has_load: self.clocks.load_began.is_some(),
             running: self.running,
@@ -262,7 +262,7 @@ impl<'a> Conductor<'a> {
             _ => (Phase::Teardown, Step::Teardown),
         };
         self.running.reach(step);
-        let plan = self.ground.of_call(name, within);
+        let plan = self.context.of_call(name, within);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
         let stage = Arc::new(Stage::new(name, kind));
         let users = Users {

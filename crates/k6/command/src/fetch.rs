@@ -28,7 +28,7 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// A request of the command.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct CommandRequest {
     /// The method.
     pub(super) method: &'static str,
     /// The URL.
@@ -50,7 +50,7 @@ pub(super) struct Fetched {
 ///
 /// # Errors
 /// The reason why there is no response.
-pub(super) fn fetch(asked: Asked, commands: &Commands) -> Result<Fetched, String> {
+pub(super) fn fetch(asked: CommandRequest, commands: &Commands) -> Result<Fetched, String> {
     let plan = plan(&asked);
     let (tell, told) = channel();
     let users = Users {
@@ -64,7 +64,7 @@ pub(super) fn fetch(asked: Asked, commands: &Commands) -> Result<Fetched, String
 }
 
 /// Returns the plan of one request of one user.
-fn plan(asked: &Asked) -> Plan {
+fn plan(asked: &CommandRequest) -> Plan {
     let mut plan = Plan {
         requests: vec![Request {
             method: asked.method.to_owned(),
@@ -100,7 +100,7 @@ fn client() -> Client {
 }
 
 struct Users {
-    asked: Arc<Asked>,
+    asked: Arc<CommandRequest>,
     tell: Sender<Result<Fetched, String>>,
 }
 
@@ -117,7 +117,7 @@ impl Workload for Users {
 
 #[derive(Clone)]
 struct User {
-    asked: Arc<Asked>,
+    asked: Arc<CommandRequest>,
     tell: Sender<Result<Fetched, String>>,
 }
 
@@ -147,7 +147,7 @@ impl<H: Host> Behaviour<H> for User {
             timeout: None,
             resend: loadline_engine::Resend::default(),
         };
-        let mut kept = Kept::default();
+        let mut kept = LastResponse::default();
         let session = Session::new(&client());
         let sent = session.request(iteration.requester(), request, &mut kept);
         let fetched = match sent.await {
@@ -161,13 +161,13 @@ impl<H: Host> Behaviour<H> for User {
 
 /// Stores the last response.
 #[derive(Default)]
-struct Kept {
+struct LastResponse {
     body: Vec<u8>,
     problem: String,
     end: Option<Result<Fetched, String>>,
 }
 
-impl Sink for Kept {
+impl Sink for LastResponse {
     const WANTS_HEAD: bool = false;
     const WANTS_BODY: bool = true;
 
@@ -177,7 +177,7 @@ impl Sink for Kept {
     }
 }
 
-impl Observer for Kept {
+impl Observer for LastResponse {
     fn failed(&mut self, reason: &str, _: Option<i32>) {
         self.problem = reason.to_owned();
     }

@@ -15,6 +15,23 @@
 //!
 //! Every refusal here ends the command with [`FAILED`], unless its documentation names another
 //! code.
+//!
+//! ## To change
+//!
+//! - a command, from its words to its exit code: `command.rs`, `refused.rs`; `new.rs`,
+//!   `archive.rs`, `version.rs`
+//! - the course of a test: `conduct.rs`, what ends it early `stop.rs`; executors as plans of the
+//!   engine `plan.rs`
+//! - where scripts, modules, secrets and keys come from: `origin.rs`, `modules_cache.rs`,
+//!   `secret_sources.rs`, `client_keys.rs`
+//! - what a run prints: progress `progress.rs`, log `console.rs`, summary `report.rs`
+//! - an output: k6's `--out` `sample_files.rs`; Loadline's own outputs `loadline_outputs.rs`, k6's tables on
+//!   their page `page_tables.rs`
+//! - thresholds while a run lasts: `listener.rs`
+//! - a route of the REST API: `rest/routes.rs`, its documents `rest/documents.rs`,
+//!   `rest/figures.rs`; what it shows and changes of a test `running.rs`, `rest/control.rs`; the
+//!   commands that use it `clients.rs`
+//! - Go's sentences and JSON: `go_words.rs`, `go_json.rs`
 
 pub mod archive;
 mod client_keys;

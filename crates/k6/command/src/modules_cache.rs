@@ -7,7 +7,7 @@
 //! A module is first requested with `_k6=1` in its query, to which some servers respond
 //! differently, and then without it.
 
-use super::fetch::{Asked, Fetched, fetch};
+use super::fetch::{CommandRequest, Fetched, fetch};
 use loadline_runner::Commands;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
@@ -174,8 +174,8 @@ pub fn folder(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     Some(caches.join("loadline").join("modules"))
 }
 
-fn get(url: &Url) -> Asked {
-    Asked {
+fn get(url: &Url) -> CommandRequest {
+    CommandRequest {
         method: "GET",
         url: url.clone(),
         json: None,

@@ -16,13 +16,13 @@ use std::time::Duration;
 const ENDLESS: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The plan's timeout. It is longer than any request takes, because requests have timeouts of their
 /// own.
-const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+const NO_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 /// The timeout of opening a connection.
-const DIAL_PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The common settings of all plans of a test.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ground<'a> {
+pub(super) struct PlanContext<'a> {
     /// The script.
     pub(super) script: &'a Path,
     /// The options other than the load.
@@ -37,7 +37,7 @@ pub(super) struct Ground<'a> {
     pub(super) speaks_http2: bool,
 }
 
-impl Ground<'_> {
+impl PlanContext<'_> {
     /// Returns the plan of these scenarios.
     ///
     /// # Errors
@@ -91,8 +91,8 @@ impl Ground<'_> {
     fn connection(&self) -> Connection {
         Connection {
             keepalive: !self.settings.has_no_reuse,
-            timeout: PATIENCE,
-            connect_timeout: DIAL_PATIENCE,
+            timeout: NO_TIMEOUT,
+            connect_timeout: CONNECT_TIMEOUT,
             negotiates_http: self.speaks_http2,
             naming: Some(Box::new(naming(self.settings))),
             tls: tls(self.settings),

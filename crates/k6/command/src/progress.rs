@@ -5,7 +5,7 @@
 mod rows;
 mod times;
 
-use super::command::Asked;
+use super::command::ParsedCommand;
 use super::listener::{Moment, Watcher};
 use super::report::Report;
 use super::screen::Screen;
@@ -50,7 +50,7 @@ pub(super) struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     /// Creates the progress of a test's run.
-    pub(super) fn new(asked: &Asked<'a>, test: &'a Test, report: &'a Report) -> Self {
+    pub(super) fn new(asked: &ParsedCommand<'a>, test: &'a Test, report: &'a Report) -> Self {
         let terminals = asked.session.terminals;
         let scenarios = &test.options.scenarios;
         let script = asked.invocation.arguments.first();

@@ -1,7 +1,7 @@
 //! The outputs of a run: the summary after its end, the script's own summary, files.
 
-use super::command::Asked;
-use super::conduct::Ran;
+use super::command::ParsedCommand;
+use super::conduct::EndedTest;
 use super::loadline_outputs::{Conclude, Kind, LoadlineOutput, Writer};
 use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
 use super::test::Test;
@@ -65,7 +65,7 @@ impl Report {
     ///
     /// # Errors
     /// If a mode or an output is invalid.
-    pub(super) fn of(asked: &Asked<'_>) -> Result<Report, Refused> {
+    pub(super) fn of(asked: &ParsedCommand<'_>) -> Result<Report, Refused> {
         let mode = match asked.flag("summary-mode").as_deref() {
             None | Some("compact") => Mode::Compact,
             Some("full") => Mode::Full,
@@ -115,7 +115,7 @@ impl Report {
     }
 
     /// Adds an output, given as the value of `--out`.
-    fn add(&mut self, asked: &Asked<'_>, output: &str) -> Result<(), Refused> {
+    fn add(&mut self, asked: &ParsedCommand<'_>, output: &str) -> Result<(), Refused> {
         let (name, argument) = output.split_once('=').unwrap_or((output, ""));
         let directory = &asked.session.place.directory;
         let refused = |text: String| Err(Refused::new(FAILED, text));
@@ -176,7 +176,7 @@ impl Report {
 
     /// Adds the file to which the dashboard is exported, if there is one; there is no dashboard
     /// while the test runs.
-    fn add_dashboard(&mut self, asked: &Asked<'_>, argument: &str) -> Result<(), Refused> {
+    fn add_dashboard(&mut self, asked: &ParsedCommand<'_>, argument: &str) -> Result<(), Refused> {
         let mut pairs = argument.split('&').filter_map(|pair| pair.split_once('='));
         let file = pairs.rfind(|(name, _)| *name == "export");
         match file.filter(|(_, file)| !file.is_empty()) {
@@ -238,7 +238,7 @@ impl Report {
     }
 
     /// Prints and writes the results of a run that has ended.
-    pub(super) fn conclude(&self, asked: &Asked<'_>, test: &Test, ran: &Ran) {
+    pub(super) fn conclude(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &EndedTest) {
         for problem in self
             .writers
             .take()
@@ -267,7 +267,13 @@ impl Report {
     }
 
     /// Adds k6's results to Loadline's pages.
-    fn conclude_pages(&self, asked: &Asked<'_>, test: &Test, ran: &Ran, totals: &Totals) {
+    fn conclude_pages(
+        &self,
+        asked: &ParsedCommand<'_>,
+        test: &Test,
+        ran: &EndedTest,
+        totals: &Totals,
+    ) {
         let pages = self.pages.take();
         if pages.is_empty() {
             return;
@@ -282,7 +288,7 @@ impl Report {
         }
     }
 
-    fn summarise(&self, asked: &Asked<'_>, test: &Test, ran: &Ran, totals: &Totals) {
+    fn summarise(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &EndedTest, totals: &Totals) {
         let ended = Ended {
             has_colours: asked.has_colours && asked.session.terminals.stdout,
             ..ended(test, ran, totals)
@@ -317,7 +323,7 @@ impl Report {
 }
 
 /// Returns the data of a summary.
-fn ended<'a>(test: &'a Test, ran: &'a Ran, totals: &'a Totals) -> Ended<'a> {
+fn ended<'a>(test: &'a Test, ran: &'a EndedTest, totals: &'a Totals) -> Ended<'a> {
     let settings = test.settings();
     Ended {
         totals,
@@ -345,7 +351,7 @@ fn machine(test: &Test) -> Machine {
 
 /// Logs the verdict on the validity of the result; mentions if many requests failed, since a valid
 /// result may contain failures.
-fn tell_verdict(asked: &Asked<'_>, ran: &Ran, have_failed: bool) {
+fn tell_verdict(asked: &ParsedCommand<'_>, ran: &EndedTest, have_failed: bool) {
     for (index, sentence) in ran.verdict.iter().enumerate() {
         let but = match index == 0 && !sentence.is_warning && have_failed {
             true => ": Loadline did not distort the figures, but many requests failed",
@@ -370,7 +376,7 @@ fn has_export(environment: &BTreeMap<String, String>) -> bool {
 
 /// Returns the file of the output `csv`, and its time format: from the argument, which is a file
 /// name or `fileName=…,timeFormat=…`, and from variables.
-fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat), Refused> {
+fn csv_options(asked: &ParsedCommand<'_>, argument: &str) -> Result<(String, TimeFormat), Refused> {
     let environment = &asked.session.place.environment;
     let mut file = environment.get("K6_CSV_FILENAME").cloned();
     let mut format = environment.get("K6_CSV_TIME_FORMAT").cloned();
@@ -403,7 +409,7 @@ fn csv_options(asked: &Asked<'_>, argument: &str) -> Result<(String, TimeFormat)
 }
 
 /// Returns the result of `setup()`, if there is one.
-fn setup_data(ran: &Ran) -> Option<Value> {
+fn setup_data(ran: &EndedTest) -> Option<Value> {
     serde_json::from_str(ran.setup_data.as_deref()?).ok()
 }
 
@@ -413,9 +419,9 @@ fn setup_data(ran: &Ran) -> Option<Value> {
 /// # Errors
 /// The reason why the returned value can't be written.
 fn own_summary(
-    asked: &Asked<'_>,
+    asked: &ParsedCommand<'_>,
     test: &Test,
-    ran: &Ran,
+    ran: &EndedTest,
     (ended, newer): (&Ended<'_>, Option<&Value>),
 ) -> Result<Option<SummaryFiles>, String> {
     if !test.program.has("handleSummary") {
@@ -443,7 +449,7 @@ fn own_summary(
 }
 
 /// Writes texts to files; returns the problems, if there are any.
-fn write_all(asked: &Asked<'_>, files: &SummaryFiles) -> Option<String> {
+fn write_all(asked: &ParsedCommand<'_>, files: &SummaryFiles) -> Option<String> {
     let mut problems = String::new();
     let screen = &asked.session.screen;
     for (name, content) in files {
@@ -466,7 +472,7 @@ fn write_all(asked: &Asked<'_>, files: &SummaryFiles) -> Option<String> {
     (!problems.is_empty()).then(|| format!("Could not save some summary information:{problems}"))
 }
 
-fn tell(asked: &Asked<'_>, problem: &str) {
+fn tell(asked: &ParsedCommand<'_>, problem: &str) {
     asked.console.log(&Entry {
         level: Level::Error,
         message: "failed to handle the end-of-test summary",

@@ -4,6 +4,17 @@
 //! [`Recorder`], which returns them in [`Portion`]s. [`Totals`] merges the portions of all workers;
 //! [`Thresholds`] judge the totals, and `summary` prints them in k6's form. Nothing here reads a
 //! clock, a file or a socket: callers provide instants and writers.
+//!
+//! ## To change
+//!
+//! - a built-in metric, or the kinds of metrics: `registry.rs`, `sink.rs`; the distribution of a
+//!   trend `trend.rs`
+//! - thresholds: `threshold.rs`, `threshold/`; submetrics `submetric.rs`
+//! - what a worker records and hands over: `recorder.rs`, `tally.rs`; the totals of all workers
+//!   `totals.rs`
+//! - the summary: as text `summary/text.rs`, `summary/legacy.rs`; as JSON `summary/data.rs`,
+//!   `summary/machine.rs`; numbers `summary/format.rs`
+//! - a value with its tags, for outputs: `sample.rs`; exact numbers for another process `exact.rs`
 
 mod exact;
 mod recorder;

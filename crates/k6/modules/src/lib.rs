@@ -5,6 +5,19 @@
 //! tested in a plain runtime. Parts that are simpler in JavaScript are written in JavaScript
 //! (`src/js`). They are evaluated when a script first uses them, since each virtual user needs
 //! memory for them.
+//!
+//! ## To change
+//!
+//! - a function of a module: `crypto.rs`, `data.rs`, `encoding.rs`, `html.rs`, `secrets.rs`,
+//!   `streams.rs`; files and CSV `files.rs`, `csv.rs`; parts in JavaScript `js/`
+//! - a new module: a file here, its function in `lib.rs`; its name goes into the list of modules of
+//!   the crate `script-js`
+//! - a global: `globals.rs`, with `NAMES` there
+//! - a member of a selection or element of `k6/html`: `js/html/selection.js`, `js/html/element.js`;
+//!   of elements of one name `js/html/kinds.js`, `js/html/fields.js`, `js/html/links.js`
+//! - the selectors of `k6/html`: `html/css.rs`, `html/css/`; the cases with k6's own values are in
+//!   `tests/html/`
+//! - errors and native functions: `error.rs`, `native.rs`
 
 mod bytes;
 mod crypto;

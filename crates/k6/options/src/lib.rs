@@ -6,6 +6,17 @@
 //! they are passed to it as texts.
 //!
 //! Error messages have the wording of k6 1.8.1.
+//!
+//! ## To change
+//!
+//! - an option: `keys.rs`, its value `values.rs`, what else must hold for it `meaning.rs`; the
+//!   option in a set `settings.rs`
+//! - a flag of a command: `cli/flags.rs`; the words of a command line `cli/words.rs`
+//! - a variable of the environment: `environment.rs`
+//! - which source has precedence: `tier.rs`, `consolidate.rs`
+//! - an executor: `scenario.rs`, as it is written `scenario/raw.rs`, its problems
+//!   `scenario/checks.rs`; its description `describe.rs`
+//! - execution segments, local addresses, durations: `segment.rs`, `local_ips.rs`, `time.rs`
 
 pub mod cli;
 mod consolidate;

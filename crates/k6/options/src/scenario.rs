@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The default time for iterations to finish after the end of a scenario, or of a user's part in
 /// it.
-pub(crate) const GRACE: GoDuration = GoDuration::seconds(30);
+pub(crate) const DEFAULT_GRACEFUL_TIME: GoDuration = GoDuration::seconds(30);
 /// The default maximum duration of scenarios with a number of iterations.
 pub(crate) const MAX_DURATION: GoDuration = GoDuration::seconds(600);
 
@@ -269,7 +269,11 @@ impl Scenario {
     pub(crate) fn of(name: &str, raw: &Raw<'_>) -> Scenario {
         let executor = executor(raw);
         let is_controlled = matches!(executor, Executor::ExternallyControlled { .. });
-        let grace = if is_controlled { GoDuration(0) } else { GRACE };
+        let grace = if is_controlled {
+            GoDuration(0)
+        } else {
+            DEFAULT_GRACEFUL_TIME
+        };
         Scenario {
             name: name.to_owned(),
             executor,
@@ -303,7 +307,7 @@ fn executor(raw: &Raw<'_>) -> Executor {
         "ramping-vus" => Executor::RampingVus {
             start_vus: users("startVUs", 1),
             stages: stages(raw),
-            graceful_ramp_down: time("gracefulRampDown", GRACE),
+            graceful_ramp_down: time("gracefulRampDown", DEFAULT_GRACEFUL_TIME),
         },
         "constant-arrival-rate" => Executor::ConstantArrivalRate {
             rate: count("rate", 0) as u64,

@@ -42,7 +42,7 @@ use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
 use send::{Fetched, fetch};
 use std::borrow::Cow;
 use std::rc::Rc;
-use wanted::{Unmade, Wanted};
+use wanted::{RefusedRequest, Wanted};
 
 /// The methods with a function of their own: name, method, and true if it takes a body.
 const VERBS: [(&str, &str, bool); 7] = [
@@ -168,7 +168,7 @@ fn send_one<'js>(
 }
 
 /// Returns the result for a request that could not be made.
-fn refuse<'js>(ctx: &Ctx<'js>, problem: &Unmade) -> Result<Value<'js>> {
+fn refuse<'js>(ctx: &Ctx<'js>, problem: &RefusedRequest) -> Result<Value<'js>> {
     let fetched = Fetched {
         answer: unmade_answer(problem),
         wrong: Some(unmade(problem.code, &problem.text)),
@@ -184,7 +184,7 @@ fn throws(vu: &Vu) -> bool {
 }
 
 /// Returns the response of a request that could not be made.
-fn unmade_answer(problem: &Unmade) -> Rc<Answer> {
+fn unmade_answer(problem: &RefusedRequest) -> Rc<Answer> {
     Rc::new(Answer {
         error: (problem.text.clone(), problem.code),
         ..Answer::default()

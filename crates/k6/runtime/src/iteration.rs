@@ -20,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Hands jobs to a virtual user, and holds their completion.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct JobSlot {
     job: RefCell<Option<Job>>,
     /// True if there is no job, and the script is ready for the next one.
     is_idle: Cell<bool>,
@@ -37,7 +37,7 @@ pub(crate) struct Job {
     pub(crate) delay: Option<Duration>,
 }
 
-impl Desk {
+impl JobSlot {
     /// Gives the user a job.
     pub(crate) fn give(&self, job: Job) {
         self.is_idle.set(false);
@@ -57,8 +57,8 @@ impl Desk {
 
 /// Initialises the script and runs the given jobs, until the fiber is cancelled while it has none.
 /// Has to be called on the user's fiber.
-pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
-    let at = Rc::clone(desk);
+pub(crate) fn serve(vu: &Rc<Vu>, slot: &Rc<JobSlot>) {
+    let at = Rc::clone(slot);
     let served = inside(vu, move |ctx, vu, main| {
         let mut exports = Exports { main, last: None };
         if vu.shared().is_none() {
@@ -83,8 +83,8 @@ pub(crate) fn serve(vu: &Rc<Vu>, desk: &Rc<Desk>) {
             }
         }
     });
-    desk.failure.replace(served.err());
-    desk.is_idle.set(true);
+    slot.failure.replace(served.err());
+    slot.is_idle.set(true);
 }
 
 /// The exports of the main module.
@@ -427,9 +427,9 @@ fn end_with(vu: &Vu, state: &RunState, failure: Failure) {
     }
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for JobSlot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk")
+        f.debug_struct("JobSlot")
             .field("is_idle", &self.is_idle)
             .finish_non_exhaustive()
     }

@@ -4,7 +4,7 @@
 //! returns it when it ends, so that consecutive scenarios share virtual users.
 
 use crate::fiber::Fiber;
-use crate::iteration::{Desk, Job, serve};
+use crate::iteration::{Job, JobSlot, serve};
 use crate::program::Program;
 use crate::realm::memory;
 use crate::run::{Level, RunState, Stage};
@@ -170,21 +170,21 @@ impl Drop for Pool {
 struct Driver {
     // Dropped first: the runtime ends on the fiber.
     fiber: Fiber,
-    desk: Rc<Desk>,
+    slot: Rc<JobSlot>,
     vu: Rc<Vu>,
 }
 
 impl Driver {
     fn new(vu: Rc<Vu>) -> Result<Self, crate::Failure> {
-        let desk = Rc::new(Desk::default());
-        let (serving, at) = (Rc::clone(&vu), Rc::clone(&desk));
+        let slot = Rc::new(JobSlot::default());
+        let (serving, at) = (Rc::clone(&vu), Rc::clone(&slot));
         let fiber =
             Fiber::new(&vu.control, vu.clone(), move || serve(&serving, &at)).map_err(memory)?;
-        let mut driver = Driver { fiber, desk, vu };
-        while !driver.desk.is_idle() {
+        let mut driver = Driver { fiber, slot, vu };
+        while !driver.slot.is_idle() {
             driver.fiber.resume(Waker::noop());
         }
-        match driver.desk.take_failure() {
+        match driver.slot.take_failure() {
             Some(failure) => Err(failure),
             None => Ok(driver),
         }
@@ -193,7 +193,7 @@ impl Driver {
     /// Continues the job; ready when it is done.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.fiber.resume(cx.waker());
-        match self.desk.is_idle() {
+        match self.slot.is_idle() {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }
@@ -201,7 +201,7 @@ impl Driver {
 
     /// Cancels the job, if there is one.
     fn cut_off(&mut self) {
-        if !self.desk.is_idle() {
+        if !self.slot.is_idle() {
             self.vu.control.cancel(true);
             self.fiber.resume(Waker::noop());
         }
@@ -271,7 +271,7 @@ impl Behaviour<Kernel> for User {
         };
         let delay = self.delay(&iteration);
         let driver = self.driver.insert(driver);
-        driver.desk.give(Job {
+        driver.slot.give(Job {
             stage: Arc::clone(&self.stage),
             requester: iteration.requester().clone(),
             delay,

@@ -150,7 +150,8 @@ impl Observer for FirstTrial {
     }
 }
 
-/// What is searched for. What the floor took of the budget is gone.
+/// Returns the settings of the search, with the time that the floor took subtracted from the
+/// budget.
 fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
     let floor = floor.filter(|_| !search.users);
     let settings = Settings {
@@ -206,7 +207,8 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
     write_file(path, svg.as_bytes())
 }
 
-/// How the answer ends the command, which is said on stderr where it is not good.
+/// Returns the exit of the command by the result, and prints the reason on stderr if it is not
+/// success.
 pub(crate) fn tell_exit(answer: &Conclusion, trust: Trust) -> Exit {
     let exit = exit(answer, trust);
     if let Some(why) = why(exit, answer) {
@@ -215,7 +217,7 @@ pub(crate) fn tell_exit(answer: &Conclusion, trust: Trust) -> Exit {
     exit
 }
 
-/// Why the answer does not end the command well.
+/// Returns the reason why the result does not end the command with success.
 fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
     let is_ours = !matches!(answer, Conclusion::Inconclusive(known) if known.own_limit.is_none());
     Some(match exit {
@@ -235,7 +237,7 @@ fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
     })
 }
 
-/// How the answer ends the command.
+/// Returns the exit of the command by the result.
 pub(crate) fn exit(answer: &Conclusion, trust: Trust) -> Exit {
     let ours = match answer {
         Conclusion::Found(_) => return Exit::Good,

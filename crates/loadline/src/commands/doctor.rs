@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 /// For how long the CPU time of others is looked at: fifty of the kernel's ticks of each core.
-const LOOK: Duration = Duration::from_millis(500);
+const SAMPLE_TIME: Duration = Duration::from_millis(500);
 
 /// Looks at this machine, and says what is to be changed.
 pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
@@ -36,7 +36,7 @@ pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
 
 fn look() -> Machine {
     let before = host_counters();
-    thread::sleep(LOOK);
+    thread::sleep(SAMPLE_TIME);
     let meanwhile = host_counters().since(&before);
     let environment = Environment {
         pacing: Some(loadline_reactor::PACING.to_owned()),

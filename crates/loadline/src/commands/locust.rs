@@ -136,7 +136,7 @@ fn candidates_of(beside: Option<&Path>, active: Option<&Path>) -> Vec<PathBuf> {
     all
 }
 
-/// Why none of them will do, and what to do.
+/// Returns the reason why none of them is usable, and advice.
 fn sentence(tried: &[Tried]) -> String {
     let has = |fitness| tried.iter().find(|tried| tried.fitness == fitness);
     if let Some(bare) = has(Fitness::Bare) {

@@ -76,12 +76,12 @@ fn tell_written(flags: &ReportFlags) {
     }
 }
 
-/// Whether one run was asked for, or one that is put together.
+/// True if the flags request one run of a file, or one that is merged.
 fn picks_or_merges(flags: &ReportFlags) -> bool {
     flags.run.is_some() || flags.files.len() > 1
 }
 
-/// Whether this run is one of a series, which is reported as one even if no other run is left of
+/// True if this run is one of a series, which is reported as one even if no other run is left of
 /// it.
 fn is_repeat(run: &RunResult) -> bool {
     let role = run.summary.role.as_ref();
@@ -223,7 +223,7 @@ fn exit_of_all(runs: &[RunResult], trust: Trust) -> Exit {
     }
 }
 
-/// What the exit code is made of.
+/// Returns the grounds of the exit code.
 fn grounds(runs: &[RunResult], trust: Trust) -> Grounds<'_> {
     match runs {
         [only] => Grounds::of_run(only, trust),

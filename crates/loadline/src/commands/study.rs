@@ -88,7 +88,7 @@ fn read(path: &Path) -> Result<Study> {
     Ok(Study::parse(path, &text)?)
 }
 
-/// What is wrong with these arguments of a run of our own, if anything is.
+/// Checks the arguments of a run of our own.
 fn takes(words: &[String]) -> Result<(), String> {
     let line = std::iter::once("loadline").chain(words.iter().map(String::as_str));
     match flags::parse(line.map(OsString::from)) {
@@ -276,7 +276,7 @@ impl Screen for Line {
     }
 }
 
-/// Where stderr is closed nobody wants to know.
+/// Writes to stderr. Errors are ignored: if stderr is closed, nobody reads it.
 fn write(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr

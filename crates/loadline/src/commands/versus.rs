@@ -23,9 +23,9 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::io::{self, Cursor, Read};
 use std::time::Duration;
 
-/// How often each target has its turn where nothing is said.
+/// The default number of turns of each target.
 const PAIRS: u32 = 10;
-/// How long a turn is where nothing is said.
+/// The default duration of a turn.
 const TURN: Duration = Duration::from_secs(2);
 
 /// Loads two targets in turns, and says which is slower, and which breaks the checks.
@@ -154,7 +154,7 @@ fn turns(plans: [&Plan; 2], pairs: u32) -> Vec<Planned> {
         .collect()
 }
 
-/// Which side begins each pair: both as often as the other, in random order.
+/// Returns the side that begins each pair: both equally often, in random order.
 fn orders(pairs: u32, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let flip = (random.next_u32() % 2) as usize;

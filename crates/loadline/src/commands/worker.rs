@@ -9,7 +9,7 @@ use loadline_tool_wrk as wrk;
 use std::ffi::OsString;
 use std::io;
 
-/// Whether the command line is that of such a process.
+/// True if the command line is that of such a process.
 pub(crate) fn is_meant(line: &[OsString]) -> bool {
     matches!(line, [_, word] if word == WORKER_WORD)
 }

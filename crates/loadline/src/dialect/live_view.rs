@@ -35,7 +35,7 @@ struct OhaView {
 impl OhaView {
     /// `None` where the terminal has no room for it.
     fn new(frames_per_s: u32, commands: &Commands) -> Result<Option<Self>> {
-        let wished = Wished::default();
+        let wished = ViewOptions::default();
         if !wished.is_shown(None, std::iter::empty())? {
             return Ok(None);
         }

@@ -59,7 +59,7 @@ pub(crate) struct CompareFlags {
     pub(crate) trust: Trust,
 }
 
-/// What makes exit code 1 of a comparison.
+/// A rule that ends a comparison with exit code 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FailOn {
     /// B is slower in any figure.

@@ -3,7 +3,7 @@
 use crate::output::{Format, Output};
 use clap::Args;
 
-/// How it ends.
+/// The exit codes, for the help.
 pub(crate) const EXIT_CODES: &str =
     "Exit codes: 0 nothing to change, 1 something to change, 2 usage error.";
 

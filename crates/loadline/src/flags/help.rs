@@ -4,7 +4,7 @@
 use clap::Command;
 use std::ffi::OsString;
 
-/// What `-h` shows of a command that has more flags than fit a screen.
+/// The part of the flags that `-h` shows for a command that has more than fit a screen.
 struct MostUsed {
     /// The subcommand; a run has none.
     command: Option<&'static str>,

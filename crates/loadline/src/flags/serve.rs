@@ -74,7 +74,7 @@ pub(crate) struct ServeFlags {
     answer: AnswerFlags,
 }
 
-/// How many requests a limit serves at the same time, unless told.
+/// The default number of requests that a limit serves at the same time.
 const USUAL_COUNTERS: u32 = 4;
 
 /// A flag that means nothing without another one.
@@ -137,7 +137,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, NoListen> {
     text.parse().map_err(|_| NoListen(text.to_owned()))
 }
 
-/// What a request gets that asks for nothing else.
+/// The default response.
 #[derive(Debug)]
 struct AnswerFlags(Answer);
 

@@ -68,7 +68,7 @@ impl Variables {
     }
 }
 
-/// Whether a variable can be called so.
+/// True if this is a valid name of a variable.
 fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
     name.chars().all(allowed)

@@ -34,7 +34,7 @@ fn crc32(text: &[u8]) -> String {
     format!("{:08x}", crc.sum())
 }
 
-/// What users do with responses.
+/// Returns the options for the handling of responses.
 pub(super) fn client(flags: &RequestFlags) -> Result<Client, Contradiction> {
     if flags.digest && flags.user.is_none() {
         return Err(Contradiction::DigestWithoutUser);

@@ -66,12 +66,12 @@ fn refuse_unused_url(flags: &RunFlags) -> Result<(), Error> {
     }
 }
 
-/// Whether a scenario says itself where its requests go.
+/// True if a scenario sets the URLs of its requests itself.
 fn names_urls(own: &RequestFlags) -> bool {
     !own.places.is_empty() || own.urls.is_some() || own.urls_inline.is_some()
 }
 
-/// Whether some of the scenarios take their users by weight.
+/// True if some of the scenarios receive their users by weight.
 fn has_weights(flags: &RunFlags) -> bool {
     flags.scenarios.iter().any(|own| own.weight.is_some())
 }
@@ -178,7 +178,7 @@ fn scenario(
     })
 }
 
-/// What a scenario says of its requests, and what it does not say as the whole run says it.
+/// Returns the keys of a scenario's requests, completed by those of the whole run.
 fn completed(own: &RequestFlags, whole: &RequestFlags) -> RequestFlags {
     let mut flags = own.clone();
     if !names_urls(own) {

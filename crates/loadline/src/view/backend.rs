@@ -19,12 +19,12 @@ const LEAVE: &str = "\x1b[0m\x1b[?25h\x1b[?1049l";
 #[derive(Debug)]
 pub(super) struct Escapes {
     terminal: File,
-    /// What is not written yet.
+    /// The output that is not written yet.
     pending: String,
     size: Size,
 }
 
-/// How a character looks.
+/// The appearance of a character.
 type Looks = (Color, Color, Modifier);
 
 impl Escapes {

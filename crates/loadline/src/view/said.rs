@@ -18,18 +18,18 @@ const MOST_SHOWN: u64 = 4_096;
 
 /// Streams that lead to files.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct RedirectedStreams {
     streams: Vec<Stream>,
 }
 
 #[derive(Debug)]
 struct Stream {
     which: Which,
-    /// Where it led before.
+    /// The destination of the stream before.
     before: File,
-    /// Where it leads now.
+    /// The current destination.
     file: File,
-    /// How much of the file was shown.
+    /// The number of bytes of the file that were shown.
     shown: u64,
 }
 
@@ -39,13 +39,13 @@ enum Which {
     Stderr,
 }
 
-impl Said {
+impl RedirectedStreams {
     /// Leads those of stdout and stderr that lead to a terminal to files.
     ///
     /// # Errors
     /// If there is no room for a file. Both lead to where they did then.
-    pub(super) fn keep() -> io::Result<Said> {
-        let mut said = Said {
+    pub(super) fn keep() -> io::Result<RedirectedStreams> {
+        let mut said = RedirectedStreams {
             streams: Vec::new(),
         };
         if io::stdout().is_terminal() {

@@ -13,7 +13,7 @@ use loadline_page::{
 };
 use loadline_plan::Check;
 
-/// What the HTML report of a search shows.
+/// Returns the data of the HTML report of a search.
 pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
     let (origin, outcome) = (report.origin, report.outcome);
     let checks = &report.plan.checks;
@@ -85,7 +85,8 @@ fn found(report: &CapacityReport<'_>) -> Option<LoadLine> {
     })
 }
 
-/// What else may have broken a check at a rung is said below the ladder.
+/// Returns the row of a rung. Other causes that may have broken a check there are noted below the
+/// ladder.
 fn rung_row(rung: &Rung, checks: &[Check]) -> TrialRow {
     let trial = &rung.trial;
     TrialRow {

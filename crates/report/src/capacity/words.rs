@@ -11,15 +11,15 @@ use loadline_plan::Check;
 use loadline_record::Bounded;
 use loadline_units as units;
 
-/// Why there is a check that was not asked for.
+/// The reason for a check that the user did not set.
 pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, because a rate at which \
                                        requests fail is not a capacity; give a --check on errors \
                                        for another bound.";
-/// What it means that a target falls behind, where users are counted.
+/// The meaning of a target that falls behind, in a search for users.
 pub(super) const PACE_LOST: &str = "It falls behind where a user makes less than 90 % of the \
                                     requests that it makes at low load, because responses take \
                                     longer: more users would only wait longer.";
-/// Why there is no ladder.
+/// The reason for a missing ladder.
 pub(super) const NO_LADDER: &str = "No time was left for the ladder; give more (--budget) for \
                                     runs below and above the load line.";
 /// A search is not asked for less than this.
@@ -71,7 +71,7 @@ pub(super) fn answer_parts(report: &CapacityReport<'_>) -> (String, String) {
     }
 }
 
-/// Where a load line is: `load line: 4900 req/s`.
+/// Returns the load line: `load line: 4900 req/s`.
 pub(super) fn load_line(level: f64, users: bool) -> String {
     format!("load line: {} {}", amount(level), unit_of(level, users))
 }
@@ -92,7 +92,7 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> (String, String) {
     (answer, text)
 }
 
-/// What was searched for, by the words of RFC 9971, and the bounds that were found.
+/// Returns the goal of the search, in the words of RFC 9971, and the bounds that were found.
 pub(super) fn goal(report: &CapacityReport<'_>) -> String {
     let settings = report.settings;
     let seconds = |seconds: f64| units::time(seconds * 1e9);
@@ -175,7 +175,8 @@ fn at_least(level: f64, why: Why, report: &CapacityReport<'_>) -> (String, Strin
     (known, detail)
 }
 
-/// What trials that were too short may have missed, and how long they should be.
+/// Returns a note that trials were too short and may have missed a backlog, with the length that
+/// they need.
 pub(crate) fn too_short(found: TooShort) -> String {
     format!(
         "Trials of {} are too short to see a backlog grow when a response takes {}, so this may \
@@ -186,7 +187,7 @@ pub(crate) fn too_short(found: TooShort) -> String {
     )
 }
 
-/// What a reader of a load line must know of the machine, if anything.
+/// Returns the disturbance by the machine that a reader of a load line must know, if there was one.
 pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     let limit = line.disturbance?;
     Some(format!(
@@ -195,8 +196,8 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     ))
 }
 
-/// Why a check may have failed at a rung for another reason than the target. Above the load line
-/// a failure is expected.
+/// Returns the reason why a check may have failed at a rung other than the target. Above the load
+/// line a failure is expected.
 pub(super) fn other_cause(rung: &Rung) -> Option<String> {
     let limit = rung
         .trial
@@ -276,7 +277,8 @@ fn own_limit(known: Inconclusive) -> String {
     })
 }
 
-/// What to do where the time was over. Who asked for little is not told to ask for less.
+/// Returns advice for a search whose time was over. A user who set low requirements is not advised
+/// to lower them.
 fn time_over(settings: &Settings) -> String {
     let budget = units::time(settings.budget_s * 1e9);
     let more = units::time(2.0 * settings.budget_s * 1e9);
@@ -326,7 +328,7 @@ fn bounded(ns: u64, is_at_least: bool) -> Bounded<f64> {
     }
 }
 
-/// Whether a trial passed, or else what failed, and the possible cause.
+/// Returns whether a trial passed, or else the failed checks and the possible cause.
 pub(super) fn trial_outcome(trial: &Trial, checks: &[Check]) -> String {
     let ours = match (trial.own_limit(), trial.other_cause()) {
         _ if trial.discarded => "; discarded, because the machine was disturbed",
@@ -337,7 +339,8 @@ pub(super) fn trial_outcome(trial: &Trial, checks: &[Check]) -> String {
     format!("{}{ours}", verdict(&trial.seen, trial.held(), checks))
 }
 
-/// Whether it passed, or else what failed, or what does not hold by the estimate and is undecided.
+/// Returns whether a trial passed, or else the failed checks, or those that the estimate fails and
+/// that are undecided.
 pub(super) fn verdict(seen: &Observation, passed: bool, checks: &[Check]) -> String {
     let is_undecided = |index: usize| seen.undecided.get(index).is_some_and(|open| *open);
     let seen_of = seen.checks.iter().zip(checks).enumerate();
@@ -371,7 +374,7 @@ fn failed(what: Breaking, checks: &[Check]) -> String {
     }
 }
 
-/// What a check looks at, as it was typed: `p99`.
+/// Returns the metric of a check, as it was typed: `p99`.
 fn metric(check: Option<&Check>) -> &str {
     let text = check.map_or("a check", |check| &check.text);
     text.split(['<', '>']).next().unwrap_or(text).trim()

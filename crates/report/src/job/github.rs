@@ -23,7 +23,7 @@ const PERCENTILES: [(&str, f64); 4] = [
 /// summary.
 const MOST_OF_A_KIND: usize = 10;
 
-/// What is appended to the step summary.
+/// Returns the text that is appended to the step summary.
 pub fn step_summary(report: &JobReport<'_>) -> String {
     markdown(report) + "\n"
 }

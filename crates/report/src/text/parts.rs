@@ -6,7 +6,7 @@ use crate::{layout, percentiles, quantity};
 use loadline_record::{Censored, Distribution, Model, Summary};
 use loadline_units as units;
 
-/// What stands in one cell of these times.
+/// The content of one cell, made from these times.
 type Cell = fn(Censored<'_>) -> String;
 
 /// The columns of times, with their names: here and on the page.
@@ -93,7 +93,7 @@ fn notes(summary: &Summary, canvas: Canvas) -> Vec<String> {
         .collect()
 }
 
-/// What explains the rows.
+/// Returns the explanations of the rows.
 pub(crate) fn explanations(summary: &Summary) -> Vec<&'static str> {
     let (model, times) = (summary.model, &summary.total.times);
     let mut notes = Vec::new();

@@ -27,7 +27,8 @@ const NOTHING: &str = "No request was sampled: a sample needs an open TCP connec
                        request at a time, and 1 in K requests is one. Use keep-alive, or sample \
                        more requests (--kernel-timestamps=1/1).";
 
-/// What a clock in user space would have shown, in the percentiles for which there are samples.
+/// Returns the percentiles that a clock in user space would have shown, as far as there are
+/// samples.
 fn overstated(times: &Times) -> String {
     let enough = |percentile: &f64| percentiles::missing(&times.split_user, *percentile) == 0;
     let held = HELD.into_iter().filter(enough).map(|percentile| {

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 const GUESS_RATE: f64 = 0.005;
 /// The probabilities that a trial fails however far its rate is below the threshold.
 const LAPSE_RATES: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
-/// How much the threshold may vary from trial to trial, as a share of it.
+/// The possible variation of the threshold from trial to trial, as a share of it.
 const SPREADS: [f64; 10] = [
     0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64,
 ];
@@ -37,7 +37,7 @@ const UNLIKELY: f64 = 1e-4;
 /// The range of thresholds that is looked at closely leaves out at most this probability at each
 /// end, a small part of [`TAIL`].
 const OUTSIDE: f64 = 1e-3;
-/// What lies outside of the interval.
+/// The probability outside of the interval, at each end.
 const TAIL: f64 = 0.025;
 
 /// A trial and its result.
@@ -45,7 +45,7 @@ const TAIL: f64 = 0.025;
 pub struct Attempt {
     /// The rate, above zero.
     pub rate: f64,
-    /// Whether the trial held.
+    /// True if the trial held.
     pub held: bool,
 }
 
@@ -76,13 +76,13 @@ impl Threshold {
     }
 }
 
-/// How likely each of some thresholds is.
+/// The probabilities of some thresholds.
 struct Posterior {
     /// All in the same ratio to the next.
     thresholds: Vec<f64>,
     /// The sum of all is 1.
     weights: Vec<f64>,
-    /// How likely each model is, with whatever threshold; the sum of all is 1.
+    /// The probability of each model, whatever the threshold; their sum is 1.
     of_models: Vec<f64>,
 }
 
@@ -170,7 +170,7 @@ fn grid(lower: f64, upper: f64, steps: usize) -> Vec<f64> {
     (0..steps).map(rate).collect()
 }
 
-/// How trials differ from each other.
+/// A model of the differences between trials.
 #[derive(Clone, Copy)]
 struct Model {
     /// By its place among [`SPREADS`].
@@ -195,7 +195,7 @@ fn models() -> Vec<Model> {
     spreads.flat_map(each).collect()
 }
 
-/// How likely these trials are with this threshold, as a logarithm, by each model.
+/// Returns the logarithm of the likelihood of these trials with this threshold, by each model.
 fn log_likelihoods(threshold: f64, attempts: &[Attempt], models: &[Model]) -> Vec<f64> {
     let distances: Vec<f64> = attempts
         .iter()
@@ -229,7 +229,7 @@ fn emissions(
     attempts.iter().zip(distances).map(of_trial).collect()
 }
 
-/// How probable it is that a trial came out as it did.
+/// Returns the probability of a trial's outcome.
 fn outcome(attempt: &Attempt, reached: f64, lapses: f64) -> f64 {
     let holds = GUESS_RATE + (1.0 - GUESS_RATE - lapses) * reached;
     if attempt.held { holds } else { 1.0 - holds }
@@ -266,7 +266,7 @@ impl Process {
         }
     }
 
-    /// How likely the trials are, as a logarithm, by the forward algorithm.
+    /// Returns the logarithm of the likelihood of the trials, by the forward algorithm.
     fn log(&self, attempts: &[Attempt], reached: &[[f64; STATES]], lapses: f64) -> f64 {
         let mut states = normalised(std::array::from_fn(|state| density(value_of(state))));
         let mut log = 0.0;

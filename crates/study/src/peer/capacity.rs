@@ -69,7 +69,7 @@ fn figures(search: &Search) -> Figures {
     }
 }
 
-/// What is known of the load line, and the answer as a sentence.
+/// Returns the load line, as far as it is known, and the result as a sentence.
 fn answer(answer: &SearchAnswer) -> (Option<LoadLine>, &str) {
     let line = |rate, low, high| {
         Some(LoadLine {

@@ -17,7 +17,7 @@ pub(super) struct Versus;
 /// Its report, in the folder of the run.
 const REPORT: &str = "versus.json";
 
-/// What is read of the report.
+/// The parts of the report that are read.
 #[derive(Deserialize)]
 struct Report {
     comparison: Comparison,

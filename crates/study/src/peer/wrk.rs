@@ -92,7 +92,7 @@ fn socket_errors(report: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// How many requests had no response within wrk's `--timeout`.
+/// Returns the number of requests without a response within wrk's `--timeout`.
 fn timeouts(report: &str) -> u64 {
     let of_kind = socket_errors(report).filter(|(kind, _)| *kind == "timeout");
     of_kind.map(|(_, count)| count).sum()

@@ -7,6 +7,14 @@
 //!
 //! Terms of ab: an *aborted* run is one that ab ends without a report; the *document* is the body
 //! of the response; a *progress* line prints the number of completed requests.
+//!
+//! ## To change
+//!
+//! - a flag: `arguments.rs`, `options.rs`; its effect `plan.rs`, `request.rs`, `behaviour.rs`; its
+//!   row in `docs/dialects.md`
+//! - the reports and files: `report.rs`, `html.rs`, `files.rs`; connection times `times.rs`
+//! - what is counted for them: `tally.rs`, `ledger.rs`; the group of an error kind `tally.rs`
+//! - the course of a command: `conduct.rs`; its refusals `usage.rs`
 
 mod arguments;
 mod behaviour;

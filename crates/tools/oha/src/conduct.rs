@@ -216,8 +216,8 @@ impl Conductor<'_> {
     }
 
     /// Returns the result of a run that sent nothing.
-    fn nothing(&self, began: SystemTime) -> Ran {
-        Ran {
+    fn nothing(&self, began: SystemTime) -> RunOutcome {
+        RunOutcome {
             measured: Measured {
                 tally: Tally::new(self.options.arguments.stats_success_breakdown),
                 aborted: 0,
@@ -250,7 +250,7 @@ impl Conductor<'_> {
         arguments.output_format == Format::Csv || arguments.db_url.is_some()
     }
 
-    fn run(&mut self, plan: &Plan, spool: Option<&mut Spool>) -> Result<Ran, Output> {
+    fn run(&mut self, plan: &Plan, spool: Option<&mut Spool>) -> Result<RunOutcome, Output> {
         let users = Users {
             options: Arc::clone(&self.options),
             terms: Terms {
@@ -286,7 +286,7 @@ impl Conductor<'_> {
             loadline_runner::conduct(&setup, &users, commands, &mut observers).map_err(refusal)?;
         let unspooled = listener.problem.take();
         let cut_short = self.host.commands.is_ending().then_some(waited);
-        Ok(Ran {
+        Ok(RunOutcome {
             measured: self.measured(&conducted.result.summary, listener.tally, cut_short),
             failure: conducted
                 .trouble
@@ -327,7 +327,7 @@ impl Conductor<'_> {
 
     fn report(
         &mut self,
-        ran: &Ran,
+        ran: &RunOutcome,
         spool: Option<&mut Spool>,
         destination: &mut Destination,
     ) -> Result<Output, Output> {
@@ -362,7 +362,7 @@ fn refusal(error: RunError) -> Output {
 
 /// The result of a run.
 #[derive(Debug)]
-struct Ran {
+struct RunOutcome {
     measured: Measured,
     /// The reason why the measurement is incomplete, if it is.
     failure: Option<String>,

@@ -9,6 +9,18 @@
 //!
 //! Terms of oha: a *success* is a whole response, whatever its status; the *first byte* is the
 //! first one of the body.
+//!
+//! ## To change
+//!
+//! - a flag: `arguments.rs`, `options.rs`; its effect `plan.rs`, `behaviour.rs`; its row in
+//!   `docs/dialects.md`
+//! - what is sent: `urls.rs`, `form.rs`, `message.rs`, `signature.rs`; redirects `redirect.rs`
+//! - the reports: `report/text.rs`, `report/json.rs`, `report/csv.rs`; the database `database.rs`
+//! - what is counted for them: `tally.rs`, `distribution.rs`, `windows.rs`; single results
+//!   `spool.rs`
+//! - oha's text for an error kind: `behaviour.rs`
+//! - the course of a command: `conduct.rs`, what it prints in place of a run `outcome.rs`,
+//!   `debug.rs`
 
 mod arguments;
 mod behaviour;

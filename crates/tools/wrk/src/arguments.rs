@@ -71,7 +71,7 @@ impl Arguments {
         tool: Tool,
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<Arguments, Refusal> {
-        let mut asked = Asked::default();
+        let mut asked = RawArguments::default();
         let read = asked.read(tool, words);
         let preface = asked.preface.clone();
         read.and_then(|()| asked.check(tool))
@@ -89,7 +89,7 @@ impl Arguments {
 
 /// The arguments as read, before the checks. Problems are texts for stderr; they are empty where
 /// the usage is the only message.
-struct Asked {
+struct RawArguments {
     connections: u64,
     threads: u64,
     duration_s: u64,
@@ -108,10 +108,10 @@ struct Asked {
     notes: String,
 }
 
-impl Default for Asked {
+impl Default for RawArguments {
     /// Returns wrk's defaults, with a rate of 0, which means that it is missing.
     fn default() -> Self {
-        Asked {
+        RawArguments {
             connections: 10,
             threads: 2,
             duration_s: 10,
@@ -132,7 +132,7 @@ impl Default for Asked {
     }
 }
 
-impl Asked {
+impl RawArguments {
     fn read(
         &mut self,
         tool: Tool,

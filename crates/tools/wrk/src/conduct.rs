@@ -212,13 +212,13 @@ fn refuse_processes(arguments: &Arguments, processes: u32) -> Result<(), String>
 struct Users {
     tool: Tool,
     script: Option<Script>,
-    /// What is sent if there is no script.
+    /// The request if there is no script.
     repetition: Repetition,
 }
 
 impl Workload for Users {
-    /// Where not one TLS handshake succeeds the run goes on without: each is counted, as wrk counts
-    /// it.
+    /// Starts the load. If all TLS handshakes fail, the run continues without connections: each
+    /// failure is counted, as in wrk.
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         match self.start_plan(plan.clone(), wants) {
             Err(StartError::Unreachable { error }) if error.phase == DialPhase::Tls => {
@@ -298,7 +298,7 @@ struct Recorder<'a> {
     reservation: Option<Reservation>,
     latencies: Latencies,
     rates: Rates,
-    /// Why a file of latencies is not whole, if one is not.
+    /// The reason why a file of latencies is not whole, if one is not.
     unwritten: Option<io::Error>,
     /// Why the banner could not be printed, if it could not.
     unprinted: Option<String>,
@@ -349,6 +349,6 @@ pub(super) struct Measured {
     pub(super) rates: Rates,
     /// Why a worker was lost, if one was.
     failure: Option<String>,
-    /// Why a file of latencies is not whole, if one is not.
+    /// The reason why a file of latencies is not whole, if one is not.
     unwritten: Option<io::Error>,
 }

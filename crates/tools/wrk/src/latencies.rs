@@ -63,7 +63,7 @@ impl Reservation {
         })
     }
 
-    /// Whether the exchanges of the run are wanted at all.
+    /// True if the exchanges of the run are needed.
     pub(super) fn wants_exchanges(&self) -> bool {
         !self.each.is_empty() || self.tail.is_some()
     }

@@ -5,6 +5,15 @@
 //! [`Arguments::repetition`] the request if there is no script; [`banner`] is printed when the run
 //! has begun, and [`report`] when it has ended. Layout, scaling and widths are those of wrk 4.1 and
 //! of wrk2 (whose version is 4.0.0).
+//!
+//! ## To change
+//!
+//! - a flag: `arguments.rs`, numbers with their units `units.rs`; its effect `plan.rs`,
+//!   `repetition.rs`; its row in `docs/dialects.md`
+//! - the reports: `report.rs`; Req/Sec `rates.rs`, `sampled.rs`; wrk2's times `spectrum.rs`;
+//!   numbers in columns `scaling.rs`
+//! - the users in several processes: `job.rs`
+//! - version and usage: `usage.rs`
 
 mod arguments;
 mod conduct;

@@ -38,7 +38,7 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
-/// What `done` is told: the latencies of the report, and the rates and failures that it shows.
+/// Returns the arguments of `done`: the latencies of the report, and its rates and failures.
 pub(super) fn figures(measured: &Measured) -> Figures {
     let mut figures = Figures::of(&measured.summary);
     let rates = measured.rates.samples().iter();

@@ -36,15 +36,15 @@ impl Mismatch {
 /// Something about a machine that was not the same for all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineProperty {
-    /// What it is called.
+    /// The name of the condition.
     pub name: &'static str,
-    /// What it was, each value once, in their order as text.
+    /// The values, each once, in their order as text.
     pub values: Vec<String>,
 }
 
 type Source = (&'static str, fn(&Environment) -> Option<String>);
 
-/// What makes another machine of it. The machine's current load is not one of them.
+/// The properties that distinguish machines. The machine's current load is not one of them.
 const PROPERTIES: [Source; 5] = [
     ("processor", |machine| machine.cpu_model.clone()),
     ("cores", |machine| machine.cores.map(|n| n.to_string())),

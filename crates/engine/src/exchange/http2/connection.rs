@@ -228,7 +228,7 @@ impl State {
 
     /// Ends all streams with the connection.
     pub(super) fn lose(&mut self, failure: Failure, now_ns: u64) {
-        let mut told = Told::<false> {
+        let mut told = StreamEvents::<false> {
             places: &mut self.places,
             at_ns: now_ns,
             read_ns: now_ns,
@@ -304,7 +304,7 @@ impl Drop for Stream {
 }
 
 /// Receives the events of the wire's streams, and keeps responses if it `SHOWS` them.
-pub(super) struct Told<'a, const SHOWS: bool> {
+pub(super) struct StreamEvents<'a, const SHOWS: bool> {
     pub(super) places: &'a mut Places,
     /// The time at which the bytes arrived, and at which they were read.
     pub(super) at_ns: u64,
@@ -315,7 +315,7 @@ pub(super) struct Told<'a, const SHOWS: bool> {
     pub(super) ended: u32,
 }
 
-impl<const SHOWS: bool> h2::Sink for Told<'_, SHOWS> {
+impl<const SHOWS: bool> h2::Sink for StreamEvents<'_, SHOWS> {
     const WANTS_FIELDS: bool = SHOWS;
     const WANTS_BODY: bool = SHOWS;
 

@@ -1,6 +1,6 @@
 //! The driver of a connection of HTTP/2, which sends and receives.
 
-use super::connection::{Http2Connection, NEVER, State, Told};
+use super::connection::{Http2Connection, NEVER, State, StreamEvents};
 use super::pool::Http2Pool;
 use crate::exchange::failure::Failure;
 use crate::exchange::{CLOSE_WAIT_NS, DISCARD_AT_ONCE, WORTH_DISCARDING};
@@ -219,7 +219,7 @@ fn feed<H: Host, const SHOWS: bool>(
     is_discarded: bool,
     (at_ns, read_ns): (u64, u64),
 ) -> Result<(), ConnectionError> {
-    let mut told = Told::<SHOWS> {
+    let mut told = StreamEvents::<SHOWS> {
         places: &mut state.places,
         at_ns,
         read_ns,

@@ -3,7 +3,7 @@
 
 use super::Running;
 use crate::conduct::Users;
-use crate::plan::Ground;
+use crate::plan::PlanContext;
 use crate::test::{Measures, Test};
 use crate::{FAILED, Refused};
 use loadline_engine::AnyTally;
@@ -43,11 +43,11 @@ impl Calls {
     pub(crate) fn of(
         test: &Test,
         measures: &Measures,
-        ground: Ground<'_>,
+        context: PlanContext<'_>,
     ) -> Result<Calls, Refused> {
         let settings = test.settings();
         let plan = |name, within| {
-            let plan = ground.of_call(name, within);
+            let plan = context.of_call(name, within);
             plan.map_err(|problem| Refused::new(FAILED, problem))
         };
         Ok(Calls {

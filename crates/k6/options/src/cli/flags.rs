@@ -108,7 +108,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "duration",
         "duration",
         Kind::Duration,
-        "How long",
+        "The duration of the test",
     ),
     option(
         "iterations",
@@ -132,7 +132,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "string",
         "executionSegment",
         Kind::Segment,
-        "The share that is run, such as 10%, 1/3 or 0.2:2/3",
+        "The share of the load to run, such as 10%, 1/3 or 0.2:2/3",
     ),
     option(
         "execution-segment-sequence",
@@ -142,7 +142,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         Kind::Segments,
         "All shares, such as 0,1/3,1",
     ),
-    switch("paused", Some('p'), "paused", "Begin paused"),
+    switch("paused", Some('p'), "paused", "Start the test paused"),
     switch("no-setup", None, "noSetup", "Don't call setup()"),
     switch("no-teardown", None, "noTeardown", "Don't call teardown()"),
     option(
@@ -167,7 +167,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "int",
         "batchPerHost",
         Kind::Int,
-        "The same, to a host",
+        "Requests of a batch at a time to one host",
     ),
     option(
         "rps",
@@ -217,7 +217,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "duration",
         "minIterationDuration",
         Kind::Duration,
-        "What an iteration lasts at least",
+        "The least duration of an iteration",
     ),
     switch("throw", Some('w'), "throw", "Throw if a request fails"),
     option(
@@ -274,7 +274,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "string",
         "consoleOutput",
         Kind::Text,
-        "A file for console",
+        "A file for the output of console",
     ),
     switch(
         "discard-response-bodies",
@@ -296,7 +296,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "string",
         "dns",
         Kind::Dns,
-        "How names are resolved",
+        "Name resolution: ttl, select and policy",
     ),
     own(
         Of::Scripts,
@@ -362,7 +362,13 @@ pub(crate) const FLAGS: &[Flag] = &[
         Nothing,
         "The newer form of the summary as JSON",
     ),
-    own(Of::Scripts, "traces-output", None, Value("string"), "none"),
+    own(
+        Of::Scripts,
+        "traces-output",
+        None,
+        Value("string"),
+        "Only none",
+    ),
     own(
         Of::Run,
         "out",
@@ -375,35 +381,35 @@ pub(crate) const FLAGS: &[Flag] = &[
         "linger",
         Some('l'),
         Nothing,
-        "Stay until a signal comes",
+        "Continue to run after the test, until a signal",
     ),
     own(
         Of::Run,
         "no-usage-report",
         None,
         Nothing,
-        "Taken, as nothing is ever reported",
+        "Accepted and ignored: nothing is ever reported",
     ),
     own(
         Of::Run,
         "late-iterations",
         None,
         Value("drop|wait"),
-        "What becomes of arrivals that find no user",
+        "drop or wait: arrivals while no user is free",
     ),
     own(
         Of::Run,
         "vu-mode",
         None,
         Value("isolated|shared"),
-        "What users have for themselves: a runtime, or modules alone",
+        "isolated: a runtime per user; shared: one per worker, an eighth of the memory",
     ),
     own(
         Of::One("inspect"),
         "execution-requirements",
         None,
         Nothing,
-        "What a run needs, too",
+        "Add the requirements of a run",
     ),
     own(
         Of::One("archive"),
@@ -417,7 +423,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "force",
         Some('f'),
         Nothing,
-        "Replace a file that is there",
+        "Replace an existing file",
     ),
     own(
         Of::One("new"),
@@ -433,27 +439,27 @@ pub(crate) const FLAGS: &[Flag] = &[
         Value("string"),
         "A project of the cloud",
     ),
-    own(Of::One("version"), "json", None, Nothing, "As JSON"),
+    own(Of::One("version"), "json", None, Nothing, "Print JSON"),
     own(
         Of::One("scale"),
         "vus",
         Some('u'),
         Value("int"),
-        "Users that are active",
+        "The number of active users",
     ),
     own(
         Of::One("scale"),
         "max",
         Some('m'),
         Value("int"),
-        "Users that there may be",
+        "The most users",
     ),
     own(
         Of::All,
         "address",
         Some('a'),
         Value("string"),
-        "Where the REST API is served",
+        "The address of the REST API",
     ),
     own(
         Of::All,
@@ -482,7 +488,7 @@ pub(crate) const FLAGS: &[Flag] = &[
         "profiling-enabled",
         None,
         Nothing,
-        "Taken, without effect",
+        "Accepted and ignored",
     ),
     own(Of::All, "quiet", Some('q'), Nothing, "No progress"),
     own(
@@ -490,10 +496,16 @@ pub(crate) const FLAGS: &[Flag] = &[
         "secret-source",
         None,
         Value("stringArray"),
-        "Where secrets come from",
+        "A source of secrets",
     ),
-    own(Of::All, "verbose", Some('v'), Nothing, "Log more"),
-    own(Of::All, "help", Some('h'), Nothing, "This text"),
+    own(
+        Of::All,
+        "verbose",
+        Some('v'),
+        Nothing,
+        "Log debug messages, too",
+    ),
+    own(Of::All, "help", Some('h'), Nothing, "Print this help"),
 ];
 
 impl Flag {

@@ -3,7 +3,7 @@
 use super::go_url::quoted;
 use super::response::response;
 use super::send::{Fetched, fetch};
-use super::wanted::{INVALID_URL, Unmade, Wanted};
+use super::wanted::{INVALID_URL, RefusedRequest, Wanted};
 use super::{deliver, throws, unmade_answer};
 use crate::api::k6::cut_off;
 use crate::api::k6_error;
@@ -16,7 +16,7 @@ use rquickjs::{Array, Atom, Ctx, Object, Result, Value};
 use std::rc::Rc;
 
 /// The contents of an entry: method, URL, body and params.
-type Said<'js> = (String, Value<'js>, Value<'js>, Value<'js>);
+type Entry<'js> = (String, Value<'js>, Value<'js>, Value<'js>);
 
 /// Sends all requests of an array or an object, and returns their responses in the same form.
 pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
@@ -67,7 +67,7 @@ fn given<'js>(call: &Call<'js>) -> Result<Object<'js>> {
 /// before it are empty, its own has the reason, and entries after it have no response.
 fn refuse<'js>(
     call: &Call<'js>,
-    unmade: &Unmade,
+    unmade: &RefusedRequest,
     (names, index): (&[Atom<'js>], usize),
     answers: Object<'js>,
 ) -> Result<Value<'js>> {
@@ -97,7 +97,7 @@ fn entry<'js>(
     vu: &Rc<Vu>,
     index: usize,
     value: Value<'js>,
-) -> Result<std::result::Result<Box<Wanted>, Unmade>> {
+) -> Result<std::result::Result<Box<Wanted>, RefusedRequest>> {
     match said(&call.ctx, index, &value)? {
         Ok((method, url, body, params)) => {
             Wanted::read(call, vu, method.into(), (&url, &body, &params))
@@ -110,7 +110,7 @@ fn said<'js>(
     ctx: &Ctx<'js>,
     index: usize,
     value: &Value<'js>,
-) -> Result<std::result::Result<Said<'js>, Unmade>> {
+) -> Result<std::result::Result<Entry<'js>, RefusedRequest>> {
     let nothing = || Value::new_undefined(ctx.clone());
     if value.is_string() {
         let url = value.clone();
@@ -120,11 +120,11 @@ fn said<'js>(
         let at = |index: usize| list.get::<Value<'js>>(index);
         if list.len() < 2 {
             let text = format!("invalid batch request '{}'", in_go(list)?);
-            return Ok(Err(Unmade::new(0, text)));
+            return Ok(Err(RefusedRequest::new(0, text)));
         }
         let Some(method) = at(0)?.as_string().map(lossy) else {
             let text = format!("invalid method type '{}'", part_in_go(&at(0)?)?);
-            return Ok(Err(Unmade::new(0, text)));
+            return Ok(Err(RefusedRequest::new(0, text)));
         };
         return Ok(Ok((method?, at(1)?, at(2)?, at(3)?)));
     }
@@ -133,7 +133,7 @@ fn said<'js>(
             .as_number()
             .map_or_else(|| "<nil>".to_owned(), |n| n.to_string());
         let text = format!("invalid URL: '#{text}'");
-        return Ok(Err(Unmade::new(INVALID_URL, text)));
+        return Ok(Err(RefusedRequest::new(INVALID_URL, text)));
     };
     let is_template = object.contains_key("clean_url")?;
     if is_template {
@@ -142,7 +142,7 @@ fn said<'js>(
     let url: Value<'js> = object.get("url")?;
     if url.is_undefined() {
         let text = format!("batch request {index} doesn't have a url key");
-        return Ok(Err(Unmade::new(0, text)));
+        return Ok(Err(RefusedRequest::new(0, text)));
     }
     let method: Option<String> = object.get("method")?;
     let method = method.map_or_else(|| "GET".to_owned(), |method| method.to_uppercase());

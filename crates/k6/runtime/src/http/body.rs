@@ -1,7 +1,7 @@
 //! Request bodies that a script gives: texts, bytes, forms; and their compression.
 
 use super::multipart::{self, Field};
-use super::wanted::{Read, Unread};
+use super::wanted::{Read, UnreadableParams};
 use crate::native::{Call, Text, lossy};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
@@ -46,7 +46,7 @@ pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<RequestBod
                 None => value.type_name(),
             };
             let sentence = format!("unknown request body type {kind}");
-            Err(Unread::Refused(sentence))
+            Err(UnreadableParams::Refused(sentence))
         }
     }
 }

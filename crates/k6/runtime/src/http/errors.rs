@@ -12,7 +12,7 @@ use url::Url;
 
 /// A failure of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct RequestFailure {
     /// The value of `Response.error`, and of the tag `error`.
     pub(crate) short: String,
     /// The value of `Response.error_code`.
@@ -49,9 +49,9 @@ pub(crate) struct Failed<'a> {
 }
 
 /// Returns k6's failure for a failed exchange.
-pub(crate) fn of_exchange(failed: Failed<'_>, method: &str, url: &Url) -> Wrong {
+pub(crate) fn of_exchange(failed: Failed<'_>, method: &str, url: &Url) -> RequestFailure {
     let (code, short, go) = words(failed, url);
-    Wrong {
+    RequestFailure {
         short,
         code,
         // Go names the request until it has returned the response, whose body is read after that.
@@ -63,14 +63,14 @@ pub(crate) fn of_exchange(failed: Failed<'_>, method: &str, url: &Url) -> Wrong 
 }
 
 /// Returns k6's failure for a request of which nothing could be sent.
-pub(crate) fn of_unsent(problem: &Unsendable, method: &str, url: &str) -> Wrong {
+pub(crate) fn of_unsent(problem: &Unsendable, method: &str, url: &str) -> RequestFailure {
     let words = problem.to_string();
     let whole = of_request(method, url, &words);
     let (code, short) = match problem {
         Unsendable::Name(_) => (1101, "lookup: no such host".to_owned()),
         Unsendable::NoHost | Unsendable::Scheme(_) => (1000, words),
     };
-    Wrong { short, code, whole }
+    RequestFailure { short, code, whole }
 }
 
 /// Returns k6's failure for a request that can't be encoded.
@@ -78,10 +78,10 @@ pub(crate) fn of_unwritten(
     problem: &ComposeError,
     (method, url): (&str, &str),
     fields: &[(&str, &str)],
-) -> Wrong {
+) -> RequestFailure {
     let words = in_gos_words(problem, method, fields).unwrap_or_else(|| problem.to_string());
     let whole = of_request(method, url, &words);
-    Wrong {
+    RequestFailure {
         short: words,
         code: 1000,
         whole,
@@ -288,8 +288,8 @@ fn titled(method: &str) -> String {
 }
 
 /// Returns the failure of a request that could not be made at all, with its code.
-pub(crate) fn unmade(code: u16, text: &str) -> Wrong {
-    Wrong {
+pub(crate) fn unmade(code: u16, text: &str) -> RequestFailure {
+    RequestFailure {
         short: text.to_owned(),
         code,
         whole: text.to_owned(),
@@ -300,7 +300,7 @@ pub(crate) fn unmade(code: u16, text: &str) -> Wrong {
 mod tests {
     use super::*;
 
-    fn wrong(kind: ErrorKind, os_error: Option<i32>) -> Wrong {
+    fn wrong(kind: ErrorKind, os_error: Option<i32>) -> RequestFailure {
         let failed = Failed {
             kind,
             reason: "why",

@@ -1,6 +1,6 @@
 //! The metrics of a request.
 
-use super::errors::Wrong;
+use super::errors::RequestFailure;
 use super::hop::Hop;
 use super::target::Target;
 use super::wanted::Wanted;
@@ -16,7 +16,7 @@ pub(crate) fn hop(
     target: &Target,
     method: &str,
     hop: &Hop,
-    wrong: Option<&Wrong>,
+    wrong: Option<&RequestFailure>,
     awaits_challenge: bool,
 ) {
     if hop.exchange.is_none() && wrong.is_none() {
@@ -97,7 +97,7 @@ fn has_arrivals(vu: &Vu) -> bool {
 }
 
 /// Returns the protocol of a response; empty if the request failed.
-pub(crate) fn proto(hop: &Hop, wrong: Option<&Wrong>) -> &'static str {
+pub(crate) fn proto(hop: &Hop, wrong: Option<&RequestFailure>) -> &'static str {
     match (wrong, hop.is_http2) {
         (Some(_), _) => "",
         (None, true) => "HTTP/2.0",

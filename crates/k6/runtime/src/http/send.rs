@@ -3,7 +3,7 @@
 
 use super::answer::{Answer, Body, Sent};
 use super::debug::{HttpLog, is_full};
-use super::errors::{Failed, Wrong, of_exchange, of_unsent, of_unwritten};
+use super::errors::{Failed, RequestFailure, of_exchange, of_unsent, of_unwritten};
 use super::fields::{Fields, arrange};
 use super::hop::Hop;
 use super::jar::{all_quoted, needs_quotes, quoted};
@@ -31,7 +31,7 @@ use url::Url;
 /// The outcome of a request, and its failure, if it failed.
 pub(crate) struct Fetched {
     pub(crate) answer: Rc<Answer>,
-    pub(crate) wrong: Option<Wrong>,
+    pub(crate) wrong: Option<RequestFailure>,
     /// True if the failure is thrown.
     pub(crate) throws: bool,
 }
@@ -109,7 +109,7 @@ struct Chain {
 }
 
 impl Chain {
-    async fn run(mut self: Box<Self>) -> (Rc<Answer>, Option<Wrong>) {
+    async fn run(mut self: Box<Self>) -> (Rc<Answer>, Option<RequestFailure>) {
         let mut signature = None;
         // A challenge is expected whatever the script expects of other responses, as in k6.
         let mut awaits_challenge = self.wanted.is_digest;
@@ -150,7 +150,7 @@ impl Chain {
         headers: &[(String, String)],
         signature: Option<String>,
         hop: &mut Hop,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), RequestFailure> {
         if let Some(problem) = &self.target.unsendable {
             return Err(of_unsent(problem, &self.method, &self.target.shown));
         }
@@ -199,7 +199,11 @@ impl Chain {
         is_basic.then(|| format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
     }
 
-    async fn exchange(&self, headers: &[(String, String)], hop: &mut Hop) -> Result<(), Wrong> {
+    async fn exchange(
+        &self,
+        headers: &[(String, String)],
+        hop: &mut Hop,
+    ) -> Result<(), RequestFailure> {
         let written = self.written(headers)?;
         let series = self.series();
         let left_ns = self.deadline.saturating_sub(self.requester.host().now_ns());
@@ -227,7 +231,7 @@ impl Chain {
 
     /// Returns the encoded request. It is encoded once for a URL that scripts request without
     /// fields of their own.
-    fn written(&self, headers: &[(String, String)]) -> Result<Rc<WrittenComposed>, Wrong> {
+    fn written(&self, headers: &[(String, String)]) -> Result<Rc<WrittenComposed>, RequestFailure> {
         let is_plain = self.method == "GET" && self.body.is_none() && self.is_usual(headers);
         if !is_plain {
             return self.write(headers);
@@ -245,7 +249,7 @@ impl Chain {
         self.vu.worker.are_usual(headers)
     }
 
-    fn write(&self, headers: &[(String, String)]) -> Result<Rc<WrittenComposed>, Wrong> {
+    fn write(&self, headers: &[(String, String)]) -> Result<Rc<WrittenComposed>, RequestFailure> {
         let fields: Vec<(&str, &str)> = headers
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -425,7 +429,7 @@ impl Chain {
     }
 
     /// Returns the failure of an exchange, if it failed.
-    fn wrong(&self, hop: &Hop) -> Option<Wrong> {
+    fn wrong(&self, hop: &Hop) -> Option<RequestFailure> {
         let kind = hop.failed()?;
         let (reason, os_error) = hop.failure.clone().unwrap_or_default();
         let failed = Failed {
@@ -444,8 +448,8 @@ impl Chain {
         mut self,
         mut hop: Box<Hop>,
         headers: Fields,
-        wrong: Option<Wrong>,
-    ) -> (Rc<Answer>, Option<Wrong>) {
+        wrong: Option<RequestFailure>,
+    ) -> (Rc<Answer>, Option<RequestFailure>) {
         let (body, undecoded) = self.body_of(&mut hop);
         let wrong = wrong.or(undecoded);
         let error = match (&wrong, hop.status) {
@@ -483,7 +487,7 @@ impl Chain {
 
     /// Returns the body in the form that the script requested, decoded, and the failure of
     /// decoding. The body is what was received after the head, even if it is not complete.
-    fn body_of(&self, hop: &mut Hop) -> (Body, Option<Wrong>) {
+    fn body_of(&self, hop: &mut Hop) -> (Body, Option<RequestFailure>) {
         let has_none = matches!(hop.status, 0 | 100..=199 | 204 | 304);
         if self.wanted.response == ResponseType::None || has_none {
             return (Body::None, None);
@@ -535,11 +539,11 @@ fn is_credential(name: &str) -> bool {
 }
 
 /// Decodes a body from its content codings, the last one first, as far as possible.
-fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> (Vec<u8>, Option<Wrong>) {
+fn decoded(mut bytes: Vec<u8>, codings: Option<&[u8]>) -> (Vec<u8>, Option<RequestFailure>) {
     let Some(codings) = codings.filter(|_| !bytes.is_empty()) else {
         return (bytes, None);
     };
-    let refused = |problem: loadline_client::DecodeError| Wrong {
+    let refused = |problem: loadline_client::DecodeError| RequestFailure {
         short: format!("decompression failed: {problem}"),
         code: 1701,
         whole: format!("error decompressing response body: {problem}"),

@@ -62,7 +62,7 @@ pub(crate) enum ResponseType {
 }
 
 /// The reason why a request can't be made.
-pub(crate) struct Unmade {
+pub(crate) struct RefusedRequest {
     /// k6's error code.
     pub(crate) code: u16,
     /// The message.
@@ -70,21 +70,21 @@ pub(crate) struct Unmade {
 }
 
 /// The reason why params or a body can't be read.
-pub(crate) enum Unread {
+pub(crate) enum UnreadableParams {
     /// They are refused: the response has the reason, and nothing is thrown.
     Refused(String),
     /// Reading them threw an exception.
     Thrown(rquickjs::Error),
 }
 
-impl From<rquickjs::Error> for Unread {
+impl From<rquickjs::Error> for UnreadableParams {
     fn from(error: rquickjs::Error) -> Self {
-        Unread::Thrown(error)
+        UnreadableParams::Thrown(error)
     }
 }
 
 /// The result of reading params or a body.
-pub(crate) type Read<T> = std::result::Result<T, Unread>;
+pub(crate) type Read<T> = std::result::Result<T, UnreadableParams>;
 
 /// k6's error code for an invalid URL; refused params and bodies have the code 0.
 pub(crate) const INVALID_URL: u16 = 1020;
@@ -99,14 +99,14 @@ impl Wanted {
         vu: &Rc<Vu>,
         method: Cow<'static, str>,
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
-    ) -> Result<std::result::Result<Box<Wanted>, Unmade>> {
+    ) -> Result<std::result::Result<Box<Wanted>, RefusedRequest>> {
         let read = url_of(call, url)?.and_then(|(text, name)| {
             let target = vu.worker.targets.of(&text, &*vu.program.secrets)?;
             Ok((target, name))
         });
         let (target, name) = match read {
             Ok(read) => read,
-            Err(problem) => return Ok(Err(Unmade::new(INVALID_URL, problem.to_string()))),
+            Err(problem) => return Ok(Err(RefusedRequest::new(INVALID_URL, problem.to_string()))),
         };
         let options = match &vu.run {
             Some(run) => &run.options.http,
@@ -135,8 +135,8 @@ impl Wanted {
         });
         match wanted.read_given(call, body, params) {
             Ok(()) => {}
-            Err(Unread::Thrown(error)) => return Err(error),
-            Err(Unread::Refused(text)) => return Ok(Err(Unmade::new(0, text))),
+            Err(UnreadableParams::Thrown(error)) => return Err(error),
+            Err(UnreadableParams::Refused(text)) => return Ok(Err(RefusedRequest::new(0, text))),
         }
         wanted.leave_out_usual_agent(vu.worker.usual_fields(options).len());
         wanted.warn_of_length(vu);
@@ -169,7 +169,7 @@ impl Wanted {
             compression = self.read_params(call, params)?;
         }
         self.add_body(&mut given, compression)
-            .map_err(Unread::Refused)
+            .map_err(UnreadableParams::Refused)
     }
 
     /// Removes the default `User-Agent` if the script sets its own.
@@ -244,7 +244,7 @@ impl Wanted {
                 "responseCallback" => {
                     let expectation = expectation::of(&value);
                     self.expectation = expectation.ok_or_else(|| {
-                        Unread::Refused("unsupported responseCallback".to_owned())
+                        UnreadableParams::Refused("unsupported responseCallback".to_owned())
                     })?;
                 }
                 "throw" => self.throws = call.is_truthy(value)?,
@@ -285,7 +285,7 @@ impl Wanted {
 
     fn read_tags<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Read<()> {
         let tags = read_tags(call, value)?.map_err(|problem| {
-            Unread::Refused(format!("invalid HTTP request metric tags: {problem}"))
+            UnreadableParams::Refused(format!("invalid HTTP request metric tags: {problem}"))
         })?;
         for (name, value) in tags {
             match name.as_str() {
@@ -330,10 +330,10 @@ impl Wanted {
     }
 }
 
-impl Unmade {
+impl RefusedRequest {
     pub(crate) fn new(code: u16, text: impl Into<String>) -> Self {
         let text = text.into();
-        Unmade { code, text }
+        RefusedRequest { code, text }
     }
 }
 
@@ -366,7 +366,7 @@ fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<Duration> {
     };
     let read = loadline_k6_options::GoDuration::parse(&text);
     read.map(loadline_k6_options::GoDuration::duration)
-        .map_err(|problem| Unread::Refused(format!("invalid timeout value: {problem}")))
+        .map_err(|problem| UnreadableParams::Refused(format!("invalid timeout value: {problem}")))
 }
 
 fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<ResponseType> {
@@ -376,7 +376,7 @@ fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<ResponseType
         "none" => Ok(ResponseType::None),
         other => {
             let sentence = format!("{other} does not belong to ResponseType values");
-            Err(Unread::Refused(sentence))
+            Err(UnreadableParams::Refused(sentence))
         }
     }
 }

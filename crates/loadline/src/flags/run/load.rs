@@ -132,7 +132,7 @@ pub(crate) struct LoadFlags {
     pub(crate) repeat: Option<u32>,
 }
 
-/// What comes before the measured part.
+/// The part of a run before the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warmup {
     /// A time of this length.

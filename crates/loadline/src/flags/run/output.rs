@@ -52,7 +52,7 @@ pub(crate) struct OutputFlags {
 }
 
 impl OutputFlags {
-    /// How much of the result is printed.
+    /// Returns the extent of the printed result.
     pub(crate) fn extent(&self) -> Extent {
         match () {
             () if self.report.short => Extent::Short,

@@ -22,7 +22,7 @@ pub(crate) enum Place {
     Url(Target),
 }
 
-/// Why a word says nothing of what is loaded.
+/// The reason why a word names no target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoPlace {
     /// A condition on the result.
@@ -33,7 +33,7 @@ pub(crate) enum NoPlace {
     File {
         /// Its path.
         path: PathBuf,
-        /// What to do with it.
+        /// The use of the file.
         use_of: String,
     },
     /// A file that is not there.
@@ -41,7 +41,7 @@ pub(crate) enum NoPlace {
     NoFile {
         /// Its path.
         path: PathBuf,
-        /// What to do with it, once it is there.
+        /// The use of the file, once it exists.
         use_of: String,
     },
     /// No URL.
@@ -81,7 +81,7 @@ impl FromStr for Place {
     }
 }
 
-/// Whether a path begins like a URL without its scheme: `shop.example/app.js`.
+/// True if a path begins like a URL without its scheme: `shop.example/app.js`.
 fn begins_with_host(text: &str) -> bool {
     let Some((host, _)) = text.split_once('/') else {
         return text.contains(':');
@@ -90,7 +90,7 @@ fn begins_with_host(text: &str) -> bool {
     has_dot || host.contains([':', '@']) || host.eq_ignore_ascii_case("localhost")
 }
 
-/// What a file with this ending is good for.
+/// Returns the use of a file with this ending.
 fn use_of(path: &Path) -> Option<String> {
     let shown = path.display();
     Some(match ending(path) {
@@ -115,7 +115,7 @@ fn use_of(path: &Path) -> Option<String> {
     })
 }
 
-/// What a path ends in behind its last dot.
+/// Returns the part of a path after its last dot.
 fn ending(path: &Path) -> &str {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.unwrap_or_default()

@@ -114,7 +114,7 @@ pub(crate) struct RequestFlags {
     pub(crate) max_series: u32,
 }
 
-/// Where a body comes from.
+/// The source of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodySource {
     /// This file's content.

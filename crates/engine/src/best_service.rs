@@ -10,7 +10,7 @@ use loadline_record::{Snapshot, Unfinished};
 
 /// The best service time of a target, and the highest rate of arrivals.
 #[derive(Debug)]
-pub(crate) struct Ease {
+pub(crate) struct BestService {
     connections: f64,
     /// The shortest mean service time of an interval, in nanoseconds.
     service_ns: f64,
@@ -18,10 +18,10 @@ pub(crate) struct Ease {
     per_ns: f64,
 }
 
-impl Ease {
+impl BestService {
     pub(crate) fn new(plan: &Plan) -> Self {
         let users = plan.load.max_users.max(plan.load.users);
-        Ease {
+        BestService {
             connections: match plan.load.shape {
                 // Each user opens as many connections as it needs.
                 Shape::Paced => f64::INFINITY,
@@ -90,7 +90,7 @@ mod tests {
                 by_loadline: 1,
                 ..Unfinished::default()
             };
-            Ease::new(&Plan::default()).give_causes(&mut left, 10, is_lost);
+            BestService::new(&Plan::default()).give_causes(&mut left, 10, is_lost);
             let causes = [left.by_target, left.by_plan, left.by_loadline, left.by_stop];
             (causes, left.lost)
         };

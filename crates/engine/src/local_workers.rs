@@ -73,7 +73,7 @@ impl WorkerReport {
     }
 }
 
-/// The state of a crew after all its workers have opened their connections.
+/// The state of these workers after all its workers have opened their connections.
 #[derive(Clone, Debug)]
 pub struct Readiness {
     /// The number of open connections.
@@ -112,7 +112,7 @@ impl Readiness {
 
 /// Workers of a run that are threads of this process.
 #[derive(Debug)]
-pub struct Crew {
+pub struct LocalWorkers {
     pub(crate) handle: Handle,
     pub(crate) reports: Receiver<WorkerReport>,
     pub(crate) threads: Vec<JoinHandle<()>>,
@@ -121,9 +121,9 @@ pub struct Crew {
     first_error: Option<DialError>,
 }
 
-/// The result of waiting for a crew.
+/// The result of waiting for local workers.
 #[derive(Debug)]
-pub enum Told {
+pub enum NextReport {
     /// A worker reported something.
     Report(Box<WorkerReport>),
     /// No report arrived within the given time.
@@ -132,7 +132,7 @@ pub enum Told {
     Over,
 }
 
-impl Crew {
+impl LocalWorkers {
     /// Prepares a plan's run and opens the connections of these of its workers, which are numbered
     /// from 0 to the plan's number of threads. There is one launch per scenario of the plan; one if
     /// it has no scenarios. Blocks until they have dialled.
@@ -147,7 +147,7 @@ impl Crew {
         detail: Detail,
         launches: &[Launch],
         workers: Range<u32>,
-    ) -> Result<Crew, StartError> {
+    ) -> Result<LocalWorkers, StartError> {
         let composes = |index: usize| launches[index].composes;
         let scenarios = Prepared::all(plan, detail, composes, workers.len() as u32)?;
         let of = plan.threads;
@@ -166,7 +166,7 @@ impl Crew {
             .into_iter()
             .map(|worker| (worker.begin, worker.thread))
             .unzip();
-        Ok(Crew {
+        Ok(LocalWorkers {
             handle,
             reports,
             threads,
@@ -176,7 +176,7 @@ impl Crew {
         })
     }
 
-    /// Returns the state of the crew after it has opened its connections.
+    /// Returns the state of the workers after it has opened its connections.
     pub fn ready(&self) -> &Readiness {
         &self.ready
     }
@@ -201,23 +201,23 @@ impl Crew {
         }
     }
 
-    /// Returns the handle that stops the crew or changes its load, from any thread.
+    /// Returns the handle that stops the workers or changes their load, from any thread.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Returns the number of times that a worker of the crew has checked its orders: the worker is
+    /// Returns the number of times that a worker has checked its orders: the worker is
     /// alive as long as the number grows.
     pub fn beats(&self, worker: usize) -> u64 {
         self.handle.beats(worker)
     }
 
     /// Returns the next report of a worker; waits for at most `patience`.
-    pub fn next_report(&mut self, patience: Duration) -> Told {
+    pub fn next_report(&mut self, patience: Duration) -> NextReport {
         match self.reports.recv_timeout(patience) {
-            Ok(report) => Told::Report(Box::new(report)),
-            Err(RecvTimeoutError::Timeout) => Told::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Told::Over,
+            Ok(report) => NextReport::Report(Box::new(report)),
+            Err(RecvTimeoutError::Timeout) => NextReport::Nothing,
+            Err(RecvTimeoutError::Disconnected) => NextReport::Over,
         }
     }
 }
