@@ -117,7 +117,11 @@ impl Shape {
     pub fn arrivals(&self) -> Option<Arrivals> {
         match self {
             Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } => Some(*arrivals),
-            _ => None,
+            Shape::Closed
+            | Shape::ClosedStages { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => None,
         }
     }
 

@@ -181,7 +181,11 @@ pub fn planned_length(plan: &Plan) -> Option<Duration> {
     match &plan.load.shape {
         Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
         Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
-        _ => plan.duration,
+        Shape::Closed
+        | Shape::Rate { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => plan.duration,
     }
 }
 

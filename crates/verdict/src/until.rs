@@ -322,7 +322,11 @@ fn planned(plan: &Plan) -> u64 {
     let by_rate = match plan.load.shape {
         Shape::Rate { rate, .. } => rate.per_second() * seconds,
         Shape::Burst { size, every } => size as f64 * (seconds / every.as_secs_f64()).ceil(),
-        _ => f64::INFINITY,
+        Shape::Closed
+        | Shape::ClosedStages { .. }
+        | Shape::RateStages { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => f64::INFINITY,
     };
     limit.min(by_rate as u64)
 }
