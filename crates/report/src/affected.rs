@@ -89,6 +89,6 @@ fn is_missing(summary: &Summary, statistic: Statistic) -> bool {
         Statistic::Percentile(percentile) => {
             percentiles::missing(summary.response(), percentile) > 0
         }
-        _ => false,
+        Statistic::Mean | Statistic::Min | Statistic::Max | Statistic::Stdev => false,
     }
 }
