@@ -116,7 +116,9 @@ impl Reports {
                     loadline_page::html(&Page::Run(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(slice::from_ref(run))?),
-                format => return tell_job(format, &job),
+                format @ (Format::Junit | Format::Markdown | Format::Github) => {
+                    return tell_job(format, &job);
+                }
             };
             Ok(text.into_bytes())
         })
@@ -144,7 +146,9 @@ impl Reports {
                     loadline_page::html(&Page::Series(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(series)?),
-                format => return tell_job(format, &job),
+                format @ (Format::Junit | Format::Markdown | Format::Github) => {
+                    return tell_job(format, &job);
+                }
             };
             Ok(text.into_bytes())
         })
@@ -175,7 +179,12 @@ impl Reports {
                     let page = loadline_report::search_page(report);
                     loadline_page::html(&Page::Search(Box::new(page)))?
                 }
-                _ => {
+                Format::Json
+                | Format::Csv
+                | Format::Sqlite
+                | Format::Junit
+                | Format::Markdown
+                | Format::Github => {
                     format!("{:#}\n", loadline_report::capacity_json(report))
                 }
             };
@@ -209,7 +218,12 @@ pub(crate) fn tell_job(format: Format, report: &JobReport<'_>) -> Result<Vec<u8>
     match format {
         Format::Github => Runner::of_this_step()?.tell(report).map(|()| Vec::new()),
         Format::Junit => Ok(loadline_report::junit(report).into_bytes()),
-        _ => Ok(loadline_report::markdown(report).into_bytes()),
+        Format::Markdown
+        | Format::Text
+        | Format::Json
+        | Format::Csv
+        | Format::Html
+        | Format::Sqlite => Ok(loadline_report::markdown(report).into_bytes()),
     }
 }
 

@@ -137,7 +137,7 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
             let json = comparison_of_files_json(compared);
             Ok(format!("{json:#}\n").into_bytes())
         }
-        _ => {
+        Format::Text | Format::Csv | Format::Html | Format::Sqlite => {
             let options = options(&style, &output.to);
             Ok(comparison_of_files(compared, &options).into_bytes())
         }

@@ -27,7 +27,13 @@ pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
     write_each(outputs, |output| {
         let text = match output.format {
             Format::Json => format!("{:#}\n", machine_json(&machine)),
-            _ => machine_text(&machine),
+            Format::Text
+            | Format::Csv
+            | Format::Html
+            | Format::Sqlite
+            | Format::Junit
+            | Format::Markdown
+            | Format::Github => machine_text(&machine),
         };
         Ok(text.into_bytes())
     })?;
