@@ -93,11 +93,13 @@ fn run_on_processes(dialect: Dialect, words: &[OsString]) -> ExitCode {
             Ok(_interrupts) => wrk::run(tool, words, host),
             Err(error) => return refuse(&sentence(&error)).into(),
         },
-        _ => match signals::watch(&host, |_, _| {}) {
-            Ok(()) if dialect == Dialect::Ab => ab::run(words, host),
-            Ok(()) => oha::run(words, host),
-            Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
-        },
+        Dialect::Ab | Dialect::Oha | Dialect::K6 | Dialect::Locust => {
+            match signals::watch(&host, |_, _| {}) {
+                Ok(()) if dialect == Dialect::Ab => ab::run(words, host),
+                Ok(()) => oha::run(words, host),
+                Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
+            }
+        }
     };
     code.into()
 }
