@@ -63,7 +63,7 @@
 //!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `heard_changes.rs`
 //! - what happens before a run: `prepare.rs`, its errors `error.rs`; a worker's connections
 //!   `worker/ready.rs`
-//! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/leaving.rs`,
+//! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/unfinished.rs`,
 //!   `worker/backlog.rs`, `lost.rs`
 //! - what workers report, and how it is merged: `event.rs`, `merger.rs`; what a scenario counts by
 //!   itself `tally.rs`

@@ -3,9 +3,9 @@
 mod backlog;
 mod free_users;
 mod guests;
-mod leaving;
 mod ready;
 mod supervisor;
+mod unfinished;
 mod user_pool;
 
 pub(crate) use self::ready::{Ready, prepare};
