@@ -441,7 +441,7 @@ fn lines_fit_into_100_columns() {
 const CLAUSES: [&str; 11] = [
     "What", "Whether", "How", "When", "Where", "Which", "Why", "Who", "Whose", "That", "Those",
 ];
-/// The share of the documented items that may begin with one of these, in percent.
+/// The share of the documented items and files that may begin with one of these, in percent.
 const MOST_CLAUSES: usize = 1;
 
 #[test]
@@ -456,7 +456,8 @@ fn items_are_documented_by_a_noun_or_a_verb() {
         let text = read_to_string(file).expect("UTF-8");
         let mut is_within = false;
         for line in text.lines() {
-            let comment = line.trim_start().strip_prefix("///");
+            let line = line.trim_start();
+            let comment = line.strip_prefix("///").or(line.strip_prefix("//!"));
             if let Some(comment) = comment.filter(|_| !is_within) {
                 let word = comment.split_whitespace().next().unwrap_or_default();
                 items += 1;

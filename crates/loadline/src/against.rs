@@ -1,5 +1,5 @@
-//! What a run is compared with, and where it is kept: `--baseline`, `--fail-on`, `--history`,
-//! `--keep`.
+//! The comparison of a run with a baseline, and the history that keeps it: `--baseline`,
+//! `--fail-on`, `--history`, `--keep`.
 //!
 //! All that can be wrong with a baseline or a history is said before anything is sent. The run is
 //! compared from its saved file, which is a temporary one where `--save` names none, so that it is

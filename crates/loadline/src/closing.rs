@@ -1,4 +1,4 @@
-//! How a command that made runs ends: its exit code, and the line on stderr that explains a code
+//! The end of a command that made runs: its exit code, and the line on stderr that explains a code
 //! other than 0. `-q` does not suppress that line: a job of continuous integration that fails must
 //! not be silent.
 

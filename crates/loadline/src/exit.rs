@@ -1,4 +1,4 @@
-//! How the command ends.
+//! The exits of the command.
 
 use crate::flags::run::judgement::Trust;
 use loadline_record::Ended;

@@ -1,5 +1,5 @@
-//! What is shown while a run lasts, on stderr: the live view on a terminal that has room for it,
-//! one line that is drawn again on another one, a plain line every few seconds elsewhere.
+//! The display of a run while it lasts, on stderr: the live view on a terminal that has room for
+//! it, one line that is drawn again on another one, a plain line every few seconds elsewhere.
 
 use crate::view::ViewHandle;
 use crate::waiting::Waiting;

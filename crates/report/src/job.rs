@@ -1,5 +1,5 @@
-//! What a job of continuous integration is told of a result: JUnit XML, Markdown, and what GitHub's
-//! runner reads.
+//! The report for a job of continuous integration: JUnit XML, Markdown, and the formats of GitHub's
+//! runner.
 //!
 //! All of them list the same *cases*: each check, each rule of a comparison, each threshold of
 //! another tool, and whether each run can be believed. A case that is not good says in a sentence

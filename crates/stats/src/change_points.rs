@@ -1,4 +1,5 @@
-//! Where does a series change? A figure of one run after the other, cut where it becomes another.
+//! The places where a series changes: a figure of one run after the other, cut where its
+//! distribution changes.
 //!
 //! The method is E-divisive: of all places at which a series can be cut in two, the one at which
 //! the energy distance of the two parts is greatest; whether that is more than chance says a

@@ -1,4 +1,4 @@
-//! How the samples beyond a bound come: alone, or many at once.
+//! The pattern of the samples beyond a bound: alone, or many at once.
 //!
 //! Requests that wait in the same queue are slow together, so a thousand requests without a slow
 //! one may be a thousand pieces of evidence or one. A [`Clusters`] describes the number of samples

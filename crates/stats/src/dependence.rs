@@ -1,4 +1,4 @@
-//! How many independent samples dependent ones are worth.
+//! The number of independent samples that dependent ones are worth.
 //!
 //! Answers that come after each other wait in the same queue, so that their times resemble each
 //! other, and a thousand of them say less than a thousand drawn independently. They are

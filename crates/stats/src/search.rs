@@ -1,4 +1,4 @@
-//! How much does it carry? The search for the highest rate that keeps all promises, despite noise.
+//! The search for a capacity: the highest rate that keeps all promises, despite noise.
 //!
 //! After RFC 9971, *Multiple Loss Ratio Search*, 2026. A *trial* measures one rate for a while; for
 //! each *goal* it was good or bad. One bad trial proves nothing where there is noise: a rate is

@@ -1,4 +1,4 @@
-//! Where a run settles: the transient at its beginning, and whether it ends at all.
+//! The steady part of a run: the transient at its beginning, and the test whether it ends at all.
 //!
 //! Whether it *ends* is told by MSER-5 (K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of
 //! five steady-state truncation heuristics for simulation", Winter Simulation Conference 2000):

@@ -1,5 +1,5 @@
-//! Whether targets do the same work: the same requests must have the same responses from all of
-//! them, byte for byte, before anything is measured.
+//! The test whether targets do the same work: the same requests must have the same responses from
+//! all of them, byte for byte, before anything is measured.
 //!
 //! What is compared is the status and the body; header fields (a date, the server's name) may
 //! differ.

@@ -1,4 +1,4 @@
-//! What the targets of a study need while they run, such as a database: *backends*. They run from
+//! *Backends*, which the targets of a study need while they run, such as a database. They run from
 //! before the first target is started until the last one has been stopped, and are reset before
 //! each run.
 

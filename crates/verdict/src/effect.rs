@@ -1,5 +1,5 @@
-//! How much of a figure is not the target's: the delay that Loadline added, or the wait for one of
-//! the connections that the plan allows.
+//! The part of a figure that is not the target's: the delay that Loadline added, or the wait for
+//! one of the connections that the plan allows.
 //!
 //! Every response time of an open load is kept twice, as it was and without the delay that Loadline
 //! added to it. So each figure can be told with that delay and without it, and a result is judged

@@ -1,4 +1,4 @@
-//! What to change about a machine before it generates load.
+//! The problems of a machine before it generates load.
 //!
 //! Each bound is where a machine begins to be the limit of tests that people usually make; what is
 //! not known is no problem. A run is not judged by this, but by what its machine did to it.

@@ -1,4 +1,4 @@
-//! Whether a run has gone on for long enough: `--until`.
+//! The decision whether a run has gone on for long enough: `--until`.
 //!
 //! A [`Goal`] looks at the summary after each interval. *Precise* is met when both ends of a
 //! percentile's interval, adjusted for dependence, are near enough to it, and still are at the next

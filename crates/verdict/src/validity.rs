@@ -1,4 +1,4 @@
-//! Whether a result may be believed, as far as the generator and its machine can tell.
+//! The validity of a result, as far as the generator and its machine show it.
 //!
 //! A result is judged by what the generator did to its figures, and not by what might have done it:
 //! how much of a figure is delay that Loadline added ([`own_delay`]), and how much of the load it

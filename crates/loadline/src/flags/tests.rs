@@ -1,4 +1,4 @@
-//! What the command line is read as, and how it is refused.
+//! Tests of command lines, as read and as refused.
 
 use super::*;
 use loadline_plan::Connection;

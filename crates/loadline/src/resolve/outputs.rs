@@ -1,4 +1,4 @@
-//! Which reports are made, and which files a run writes and reads.
+//! The reports of a run, and the files that it writes and reads.
 
 use super::Error;
 use crate::flags::run::output::OutputFlags;

@@ -1,4 +1,4 @@
-//! What runs come of flags and files.
+//! Tests of the runs that flags and files describe.
 
 use super::*;
 use crate::output::{Color, Format, Output, Sink};

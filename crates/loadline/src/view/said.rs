@@ -1,5 +1,5 @@
-//! What is printed while the live view is on: by a script, by a message, by a panic. On the screen
-//! it would destroy the view, and it would be gone with it.
+//! The output of others while the live view is on: of a script, of a message, of a panic. On the
+//! screen it would destroy the view, and would disappear with it.
 //!
 //! So stdout and stderr lead to files without a name as long as the view is on, where they led to
 //! a terminal before. The view shows the last lines. When the screen of before is back, all of it

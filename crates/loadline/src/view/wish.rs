@@ -1,4 +1,4 @@
-//! Whether the live view is shown: what flags ask for, and what the terminal allows.
+//! The decision whether the live view is shown, by the flags and the terminal.
 
 use crate::live::draws;
 use crate::output::Color;

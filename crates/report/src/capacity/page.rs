@@ -1,5 +1,5 @@
-//! What the HTML report of a search shows: the sentences and figures of the text report, and
-//! its charts.
+//! The data of the HTML report of a search: the sentences and figures of the text report, and its
+//! charts.
 
 use super::words::{answer_parts, goal, load_line, outwards, trial_outcome, verdict};
 use super::{CapacityReport, cells, course, headings, ladder_notes, notes};

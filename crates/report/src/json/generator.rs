@@ -1,4 +1,4 @@
-//! What the generator and its machine did meanwhile.
+//! The generator and its machine during the run.
 
 use super::{distribution::distribution, us};
 use crate::confidence::LEVEL;

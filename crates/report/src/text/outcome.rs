@@ -1,4 +1,4 @@
-//! What went wrong, what the checks say, and what to know before believing it.
+//! The failures, the results of the checks, and the reasons to doubt them.
 
 use super::Canvas;
 use crate::{layout, quantity, undecided};

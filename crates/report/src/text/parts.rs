@@ -1,4 +1,4 @@
-//! Where the time went: delay, service and the phases of a service time, one row each.
+//! The time spent: delay, service and the phases of a service time, one row each.
 
 use super::Canvas;
 use crate::table::{Column, indented, line, widest};

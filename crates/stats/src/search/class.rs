@@ -1,4 +1,4 @@
-//! What the trials at one rate say: good, bad, or not enough of them.
+//! The class of a rate by its trials: good, bad, or undecided.
 //!
 //! The arithmetic is that of RFC 9971, section "Load Classification" and the appendix with its
 //! code: what is missing of the required time is once taken as good and once as bad, and only where

@@ -1,4 +1,5 @@
-//! How sure a capacity is: an estimate, from all trials, of the rate at which half of them pass.
+//! The confidence of a capacity: an estimate, from all trials, of the rate at which half of them
+//! pass.
 //!
 //! A trial at rate r passes with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the
 //! threshold, σ how much it varies from trial to trial, and λ the share of trials that fail at any

@@ -1,4 +1,4 @@
-//! How much load, in which model, and for how long.
+//! The flags of the load: its amount, model and duration.
 
 use crate::flags::choice::choice;
 use clap::Args;

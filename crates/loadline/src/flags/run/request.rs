@@ -1,4 +1,4 @@
-//! What is sent, and where to.
+//! The flags of requests and their destination.
 
 pub(crate) use super::place::Place;
 
