@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const LOG_EVERY: Duration = Duration::from_secs(5);
 /// The width that is assumed if that of the terminal is not known.
 const USUAL_WIDTH: usize = 80;
-/// To the line's begin, and everything behind it away.
+/// The escape that returns to the line's begin and clears the rest.
 pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// The display of a run while it lasts, or of each of several.
@@ -187,7 +187,8 @@ fn terminal_width() -> usize {
         .map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0))
 }
 
-/// A log has room for a whole line, unless the environment says how wide its reader's screen is.
+/// Returns the width of a log, which has room for a whole line, unless the environment sets the
+/// width of its reader's screen.
 fn log_width() -> usize {
     let columns = std::env::var("COLUMNS").ok();
     columns

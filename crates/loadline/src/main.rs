@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Does what the command line says.
+/// Executes the command line.
 fn command() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
     // Where this fails, a signal ends the process when a file is full.
@@ -117,7 +117,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
     }
 }
 
-/// Prints what was asked for.
+/// Prints a requested text.
 fn print(text: &str) -> anyhow::Result<Exit> {
     publish::print(text).map(|()| Exit::Good)
 }

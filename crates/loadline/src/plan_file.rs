@@ -131,7 +131,7 @@ impl<F: Planned> PlanFile<F> {
         })
     }
 
-    /// The flags of the command line, and where they say nothing those of the file.
+    /// Returns the flags of the command line, completed by those of the file.
     pub(crate) fn under(&self, mut flags: F) -> Result<F, clap::Error> {
         let run = flags.run();
         let matches = flags::planned_command::<F>().try_get_matches_from(&run.typed)?;

@@ -1,4 +1,4 @@
-//! Reports, each to where it was asked for.
+//! Reports, each written to its destination.
 
 use crate::github::Runner;
 use crate::live::{draws, speaks_utf8};
@@ -92,9 +92,9 @@ impl Reports {
         formats.any(|format| format == Format::Html)
     }
 
-    /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty.
-    /// How the run stands to a baseline is said in text, and to a job.
-    /// One that can't be written does not keep the others from being.
+    /// Writes every requested report; `heat` is for those in HTML, and else may be empty. The
+    /// comparison with a baseline is in text reports, and in those for jobs. A report that can't be
+    /// written does not keep the others from being written.
     pub(crate) fn publish(
         &self,
         run: &RunResult,
@@ -201,7 +201,7 @@ fn beside(compared: Option<&ComparedFiles<'_>>, options: &TextOptions) -> String
     })
 }
 
-/// Checks that the runner of GitHub Actions can be told, where it is to be.
+/// Checks that the files of GitHub Actions' runner can be written, if a report is for them.
 ///
 /// # Errors
 /// If there is none, or its files can't be written.

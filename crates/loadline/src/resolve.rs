@@ -110,10 +110,10 @@ pub(crate) enum Error {
     /// Two reports would be mixed.
     #[error("two outputs go to stdout; give one of them a file, such as --output json=FILE.")]
     StdoutTwice,
-    /// More than one file says all.
+    /// More than one file describes the whole run.
     #[error("{} and {} are two plan files; give one.", .0.display(), .1.display())]
     TwoPlans(PathBuf, PathBuf),
-    /// The run can't go on until what was asked.
+    /// The run can't reach the condition of its end.
     #[error(transparent)]
     Until(#[from] Impossible),
     /// A list of URLs can't be understood.

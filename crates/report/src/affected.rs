@@ -1,4 +1,4 @@
-//! Figures that are not the target's alone: marked where they stand, and told without what is not.
+//! Figures that are not the target's alone: they are marked, and printed again without the effect.
 
 use crate::percentiles;
 use loadline_findings::statistic_name;

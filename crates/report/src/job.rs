@@ -2,9 +2,9 @@
 //! runner.
 //!
 //! All of them list the same *cases*: each check, each rule of a comparison, each threshold of
-//! another tool, and whether each run can be believed. A case that is not good says in a sentence
-//! what was found, and what to do next. What can't be decided is *undecided*, never *failed*: a job
-//! that cries wolf is soon not read. An invalid result is an error, whatever its checks say.
+//! another tool, and the validity of each run. A case that did not pass has a sentence with the
+//! finding, and advice. A case that can't be decided is *undecided*, never *failed*: a job that
+//! cries wolf is soon not read. An invalid result is an error, whatever its checks are.
 
 mod cases;
 mod github;

@@ -22,8 +22,9 @@ use crate::dependence::{Block, FEWEST_BLOCKS, carried_over, design_effect, exces
 use crate::normal::{normal_quantile, t_quantile};
 use statrs::function::gamma::{gamma_lr, ln_gamma};
 
-/// Both numbers are estimates from some thirty blocks, and too low ones prove what is not so. They
-/// are raised by what simulations of queues ask for: see docs/design/016.
+/// The factors by which both numbers are raised. They are estimates from some thirty blocks, and
+/// low ones would prove something untrue; simulations of queues determined the factors: see
+/// docs/design/016.
 const EFFECT_RAISED: f64 = 1.3;
 const MEAN_RAISED: f64 = 1.5;
 

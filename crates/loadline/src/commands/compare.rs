@@ -165,7 +165,7 @@ pub(crate) fn exit(rules: &[FailOn], comparison: &Comparison) -> Exit {
     }
 }
 
-/// Says on stderr of each rule that is not kept why it is not.
+/// Prints on stderr, for each rule that is not kept, the reason.
 pub(crate) fn tell_rules(rules: &[FailOn], comparison: &Comparison) {
     if exit(&[FailOn::Slower], comparison) != Exit::Good && rules.contains(&FailOn::Slower) {
         tell(SLOWER);

@@ -13,10 +13,10 @@ use loadline_watch::{environment, host_counters};
 use std::thread;
 use std::time::Duration;
 
-/// For how long the CPU time of others is looked at: fifty of the kernel's ticks of each core.
+/// The duration of the sample of the CPU time of others: fifty of the kernel's ticks of each core.
 const SAMPLE_TIME: Duration = Duration::from_millis(500);
 
-/// Looks at this machine, and says what is to be changed.
+/// Examines this machine, and prints its problems.
 pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
     let machine = look();
     let text = [Output::TEXT];

@@ -28,7 +28,7 @@ const PAIRS: u32 = 10;
 /// The default duration of a turn.
 const TURN: Duration = Duration::from_secs(2);
 
-/// Loads two targets in turns, and says which is slower, and which breaks the checks.
+/// Loads two targets in turns, and reports the slower one, and the one that breaks the checks.
 pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let VersusFlags { run } = with_plan_file(flags)?;
     refuse_baseline(&run)?;

@@ -7,8 +7,8 @@ use crate::output::{Output, Sink};
 use loadline_plan::{FormField, FormSource, Plan};
 use std::path::{Path, PathBuf};
 
-/// The reports that were asked for, and the text report on stdout unless something else goes
-/// there or nothing is to be printed.
+/// Returns the requested reports, and the text report on stdout unless something else goes there or
+/// nothing is to be printed.
 pub(super) fn outputs(flags: &OutputFlags) -> Result<Vec<Output>, Error> {
     let mut outputs = flags.report.output.clone();
     match outputs

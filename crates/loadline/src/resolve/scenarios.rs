@@ -1,4 +1,4 @@
-//! The scenarios of a plan file: what each says itself, and what it takes of the whole run.
+//! The scenarios of a plan file: their own keys, and the keys of the whole run that apply to them.
 
 use super::{Error, Surroundings, limit_connections, requests};
 use crate::flags::run::load::LoadFlags;
@@ -6,7 +6,7 @@ use crate::flags::run::request::{Place, RequestFlags};
 use crate::flags::run::{RunFlags, ScenarioFlags};
 use loadline_plan::{Load, LoadOptions, Scenario, StageList};
 
-/// Refuses flags of the whole run that each scenario says itself.
+/// Refuses flags of the whole run that each scenario sets itself.
 pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
     if flags.scenarios.is_empty() {
         return Ok(());
@@ -110,7 +110,7 @@ fn loads_by_weight(flags: &RunFlags) -> Result<Vec<Option<Load>>, Error> {
     own.collect()
 }
 
-/// The first key of a load that says how many users or arrivals there are.
+/// Returns the first key of a load that sets the number of users or arrivals.
 fn has_own_load(load: &LoadFlags) -> Option<&'static str> {
     let keys = [
         ("connections", load.connections.is_some()),
@@ -123,8 +123,8 @@ fn has_own_load(load: &LoadFlags) -> Option<&'static str> {
     given.map(|(key, _)| key)
 }
 
-/// The scenarios of a plan file. What one does not say of its requests and its length is what the
-/// whole run says of them.
+/// Returns the scenarios of a plan file. Keys of requests and of the length that a scenario lacks
+/// are those of the whole run.
 pub(super) fn scenarios(
     flags: &RunFlags,
     seed: u64,

@@ -50,7 +50,7 @@ impl ViewOptions {
     /// these files, which are written during the runs, may be the same terminal.
     ///
     /// # Errors
-    /// If it was asked for and there is no terminal for it.
+    /// If it is requested and there is no terminal for it.
     pub(crate) fn is_shown<'a>(
         &self,
         length: Option<Duration>,

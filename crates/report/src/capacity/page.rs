@@ -60,7 +60,8 @@ fn capitalised(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// A check that the generator broke says nothing about the target, as in the line of the answer.
+/// Returns the kind of the result. A check that the generator broke is no evidence about the
+/// target, as in the line of the result.
 fn kind(answer: &Conclusion) -> AnswerKind {
     match answer {
         Conclusion::Found(_) => AnswerKind::Found,

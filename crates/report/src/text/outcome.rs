@@ -201,7 +201,8 @@ pub(super) fn validity_notes(run: &RunResult) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-/// A valid result is no good result: it says that the generator did its part.
+/// Returns a note that a valid result is not necessarily a good one: validity means that the
+/// generator did its part.
 fn valid_but(run: &RunResult) -> Option<String> {
     let is_but = run.grade() == Grade::Valid && run.many_failed();
     is_but.then(|| {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use std::fs::File;
 use std::io::BufReader;
 
-/// `loadline versus`. A duration is that of one run; the flag `--repeat` says how many each side
-/// has.
+/// `loadline versus`. A duration is that of one run; the flag `--repeat` sets the number of runs of
+/// each side.
 pub(super) struct Versus;
 
 /// Its report, in the folder of the run.

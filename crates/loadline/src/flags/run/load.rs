@@ -161,7 +161,7 @@ impl LoadFlags {
         }
     }
 
-    /// The options that say how much load there is.
+    /// Returns the options of the amount of load.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             connections: self.connections,

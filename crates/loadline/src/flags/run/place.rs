@@ -1,7 +1,7 @@
-//! The words of a command line that say what is loaded, and what else such a word may have been.
+//! The words of a command line that name the target, and other meanings of such words.
 //!
 //! Nothing is sent to a host that nobody named: a word that is a file, a check or a number is
-//! refused, and told where it belongs.
+//! refused, with the flag to which it belongs.
 
 use loadline_plan::{Check, Error, Target};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const OF_FILES: [&str; 18] = [
     "txt", "csv", "yaml", "yml", "tar",
 ];
 
-/// A word of the command line that says what is loaded.
+/// A word of the command line that names the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A plan file with the whole run.

@@ -9,7 +9,7 @@ use clap::parser::ValueSource;
 use loadline_plan::{Header, Script, Target};
 use std::ffi::OsString;
 
-/// The groups of flags that say what is sent, and how: a locustfile does.
+/// The groups of flags that define the requests and connections: a locustfile defines these itself.
 const OWN_AFFAIRS: [&str; 4] = ["Load", "Request", "Connection", "TLS"];
 /// The URL that represents the host until the locustfile, which may set it, is loaded.
 const UNKNOWN_HOST: &str = "http://localhost";
@@ -80,7 +80,7 @@ fn refuse_strays(search: &SearchFlags, options: &[OsString]) -> Result<(), Searc
     }
 }
 
-/// Refuses flags that say what the locustfile says.
+/// Refuses flags for settings that the locustfile makes.
 fn refuse_own_affairs(run: &RunFlags) -> Result<(), SearchError> {
     let command = planned_command::<CapacityFlags>();
     let Ok(matches) = command.clone().try_get_matches_from(&run.typed) else {
