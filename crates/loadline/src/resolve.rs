@@ -13,7 +13,7 @@ use crate::flags::Planned;
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
 use crate::flags::run::output::OutputFlags;
-use crate::flags::run::request::Place;
+use crate::flags::run::request::TargetWord;
 use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
@@ -230,8 +230,8 @@ impl Error {
 fn plan_files(flags: &RunFlags) -> Vec<PathBuf> {
     let places = flags.request.places.iter();
     let files = places.filter_map(|place| match place {
-        Place::Plan(path) => Some(path.clone()),
-        Place::Url(_) => None,
+        TargetWord::Plan(path) => Some(path.clone()),
+        TargetWord::Url(_) => None,
     });
     files.collect()
 }

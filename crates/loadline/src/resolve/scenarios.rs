@@ -2,7 +2,7 @@
 
 use super::{Error, Surroundings, limit_connections, requests};
 use crate::flags::run::load::LoadFlags;
-use crate::flags::run::request::{Place, RequestFlags};
+use crate::flags::run::request::{RequestFlags, TargetWord};
 use crate::flags::run::{RunFlags, ScenarioFlags};
 use loadline_plan::{Load, LoadOptions, Scenario, StageList};
 
@@ -52,8 +52,8 @@ pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
 /// Refuses a URL of the whole run that no scenario takes.
 fn refuse_unused_url(flags: &RunFlags) -> Result<(), Error> {
     let urls = flags.request.places.iter().find_map(|place| match place {
-        Place::Url(target) => Some(&target.url),
-        Place::Plan(_) => None,
+        TargetWord::Url(target) => Some(&target.url),
+        TargetWord::Plan(_) => None,
     });
     match urls {
         Some(url) if flags.scenarios.iter().all(|own| names_urls(&own.request)) => {
@@ -182,7 +182,7 @@ fn scenario(
 fn completed(own: &RequestFlags, whole: &RequestFlags) -> RequestFlags {
     let mut flags = own.clone();
     if !names_urls(own) {
-        let is_url = |place: &&Place| matches!(place, Place::Url(_));
+        let is_url = |place: &&TargetWord| matches!(place, TargetWord::Url(_));
         flags.places = whole.places.iter().filter(is_url).cloned().collect();
         flags.urls = whole.urls.clone();
         flags.urls_inline = whole.urls_inline.clone();
