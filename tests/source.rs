@@ -473,3 +473,39 @@ fn items_are_documented_by_a_noun_or_a_verb() {
         "{clauses} of {items} items begin with one of {CLAUSES:?}"
     );
 }
+
+/// Verbs for people, which comments should not use for programs: those report, receive, request
+/// and need.
+const OF_PEOPLE: [&str; 12] = [
+    "tell", "tells", "told", "hear", "hears", "heard", "ask", "asks", "asked", "want", "wants",
+    "wanted",
+];
+/// The most of these in a thousand lines of documentation.
+const MOST_OF_PEOPLE: usize = 2;
+
+#[test]
+fn programs_report_and_request_in_the_documentation() {
+    let mut files = Vec::new();
+    sources(&Path::new(ROOT).join("crates"), &mut files);
+    let (mut lines, mut found) = (0, 0);
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|name| name == "rs"))
+    {
+        let text = read_to_string(file).expect("UTF-8");
+        let comments = text.lines().filter_map(|line| {
+            let line = line.trim_start();
+            line.strip_prefix("///").or(line.strip_prefix("//!"))
+        });
+        for comment in comments {
+            lines += 1;
+            let words = comment.split(|letter: char| !letter.is_alphabetic());
+            found += words.filter(|word| OF_PEOPLE.contains(word)).count();
+        }
+    }
+    assert!(lines > 10_000, "{lines} lines of documentation");
+    assert!(
+        found * 1_000 <= lines * MOST_OF_PEOPLE,
+        "{found} of {OF_PEOPLE:?} in {lines} lines"
+    );
+}
