@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -114,8 +115,8 @@ fn begins_at_root(path: &str) -> bool {
 
 /// The `src` folder of the crate with this name, if there is one.
 fn source_folder(name: &str) -> Option<PathBuf> {
-    let folder = Path::new(ROOT).join("crates").join(name).join("src");
-    (!name.is_empty() && folder.exists()).then_some(folder)
+    static CRATES: LazyLock<BTreeMap<String, Crate>> = LazyLock::new(crates);
+    CRATES.get(name).map(|found| found.folder.join("src"))
 }
 
 /// The names by which code calls what a manifest depends on, tests and build scripts included.
