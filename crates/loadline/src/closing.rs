@@ -258,7 +258,7 @@ fn why_unanswered(errors: &BTreeMap<ErrorKind, Failures>) -> String {
 mod tests {
     use super::*;
     use crate::flags::{self, run::RunFlags};
-    use crate::resolve::{Surroundings, resolve};
+    use crate::resolve::{RunEnvironment, resolve};
     use loadline_record::{Environment, Header, Summary, Unfinished};
     use std::time::SystemTime;
 
@@ -266,7 +266,7 @@ mod tests {
         let words = ["-d", "1s", "http://127.0.0.1:1/"];
         let flags: RunFlags =
             flags::parse_planned(words.into_iter().map(Into::into)).expect("a run");
-        let surroundings = Surroundings {
+        let surroundings = RunEnvironment {
             cores: 1,
             open_files: 4_096,
             seed: 7,

@@ -33,7 +33,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// The parts of its environment that a run uses.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct RunEnvironment<'a> {
     /// Cores that may be used, at least 1.
     pub(crate) cores: u32,
     /// Files that this process may have open.
@@ -44,7 +44,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) stdin: &'a mut dyn Read,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> RunEnvironment<'a> {
     /// This machine, and chance. The seed is short enough to be typed again.
     pub(crate) fn of_this_machine(stdin: &'a mut dyn Read) -> Self {
         let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -129,7 +129,7 @@ pub(crate) enum Error {
 /// Makes a run of what was typed.
 pub(crate) fn resolve(
     flags: RunFlags,
-    surroundings: Surroundings<'_>,
+    surroundings: RunEnvironment<'_>,
 ) -> Result<Invocation, Error> {
     resolve_alone(with_plan_file(flags)?, None, surroundings)
 }
@@ -139,7 +139,7 @@ pub(crate) fn resolve(
 fn resolve_alone(
     flags: RunFlags,
     also_written: Option<&Path>,
-    surroundings: Surroundings<'_>,
+    surroundings: RunEnvironment<'_>,
 ) -> Result<Invocation, Error> {
     let outputs = outputs::outputs(&flags.output)?;
     let plan = plan(&flags, surroundings).map_err(|error| error.in_plan_of(&flags))?;
@@ -249,7 +249,7 @@ pub(crate) fn with_plan_file<F: Planned>(mut flags: F) -> Result<F, Error> {
         .map_err(|error| Error::Flags(flags::sentence(&error)))
 }
 
-fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Error> {
+fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, Error> {
     scenarios::refuse_contradictions(flags)?;
     let (mut load, duration) = flags.load.options().resolve()?;
     if flags.load.max_connections.is_none() {

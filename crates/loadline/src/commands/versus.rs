@@ -12,7 +12,7 @@ use crate::flags::run::RunFlags;
 use crate::flags::run::request::{BodySource, TargetWord};
 use crate::flags::versus::VersusFlags;
 use crate::invocation::Invocation;
-use crate::resolve::{Surroundings, resolve, with_plan_file};
+use crate::resolve::{RunEnvironment, resolve, with_plan_file};
 use anyhow::{Result, bail, ensure};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
@@ -121,7 +121,10 @@ fn sides(run: RunFlags) -> Result<[Invocation; 2]> {
     let side = |url: &loadline_plan::Target| {
         let mut run = run.clone();
         run.request.places = vec![TargetWord::Url(url.clone())];
-        resolve(run, Surroundings::of_this_machine(&mut Cursor::new(&stdin)))
+        resolve(
+            run,
+            RunEnvironment::of_this_machine(&mut Cursor::new(&stdin)),
+        )
     };
     Ok([side(base)?, side(with)?])
 }

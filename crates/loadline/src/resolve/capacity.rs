@@ -4,7 +4,7 @@ mod locustfile;
 
 pub(crate) use locustfile::Locust;
 
-use super::{Error, Surroundings, resolve_alone, with_plan_file};
+use super::{Error, RunEnvironment, resolve_alone, with_plan_file};
 use crate::flags::capacity::{CapacityFlags, SearchFlags};
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
@@ -152,7 +152,7 @@ pub(crate) enum SearchError {
 /// Makes a search of what was typed.
 pub(crate) fn resolve_search(
     flags: CapacityFlags,
-    surroundings: Surroundings<'_>,
+    surroundings: RunEnvironment<'_>,
 ) -> Result<Search, Error> {
     let CapacityFlags {
         search,

@@ -1,6 +1,6 @@
 //! The scenarios of a plan file: their own keys, and the keys of the whole run that apply to them.
 
-use super::{Error, Surroundings, limit_connections, requests};
+use super::{Error, RunEnvironment, limit_connections, requests};
 use crate::flags::run::load::LoadFlags;
 use crate::flags::run::request::{RequestFlags, TargetWord};
 use crate::flags::run::{RunFlags, ScenarioFlags};
@@ -128,7 +128,7 @@ fn has_own_load(load: &LoadFlags) -> Option<&'static str> {
 pub(super) fn scenarios(
     flags: &RunFlags,
     seed: u64,
-    surroundings: &mut Surroundings<'_>,
+    surroundings: &mut RunEnvironment<'_>,
 ) -> Result<Vec<Scenario>, Error> {
     let loads = loads_by_weight(flags)?;
     let each = flags.scenarios.iter().zip(loads).map(|(own, load)| {
@@ -146,7 +146,7 @@ fn scenario(
     by_weight: Option<Load>,
     whole: &RunFlags,
     seed: u64,
-    surroundings: &mut Surroundings<'_>,
+    surroundings: &mut RunEnvironment<'_>,
 ) -> Result<Scenario, Error> {
     let mut options = own.load.options();
     let is_counted = options.requests.is_some() || own.part.iterations_per_user.is_some();
