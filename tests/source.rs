@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -114,8 +115,8 @@ fn begins_at_root(path: &str) -> bool {
 
 /// The `src` folder of the crate with this name, if there is one.
 fn source_folder(name: &str) -> Option<PathBuf> {
-    let folder = Path::new(ROOT).join("crates").join(name).join("src");
-    (!name.is_empty() && folder.exists()).then_some(folder)
+    static CRATES: LazyLock<BTreeMap<String, Crate>> = LazyLock::new(crates);
+    CRATES.get(name).map(|found| found.folder.join("src"))
 }
 
 /// The names by which code calls what a manifest depends on, tests and build scripts included.
@@ -441,7 +442,7 @@ fn lines_fit_into_100_columns() {
 const CLAUSES: [&str; 11] = [
     "What", "Whether", "How", "When", "Where", "Which", "Why", "Who", "Whose", "That", "Those",
 ];
-/// The share of the documented items that may begin with one of these, in percent.
+/// The share of the documented items and files that may begin with one of these, in percent.
 const MOST_CLAUSES: usize = 1;
 
 #[test]
@@ -456,7 +457,8 @@ fn items_are_documented_by_a_noun_or_a_verb() {
         let text = read_to_string(file).expect("UTF-8");
         let mut is_within = false;
         for line in text.lines() {
-            let comment = line.trim_start().strip_prefix("///");
+            let line = line.trim_start();
+            let comment = line.strip_prefix("///").or(line.strip_prefix("//!"));
             if let Some(comment) = comment.filter(|_| !is_within) {
                 let word = comment.split_whitespace().next().unwrap_or_default();
                 items += 1;
@@ -470,5 +472,41 @@ fn items_are_documented_by_a_noun_or_a_verb() {
     assert!(
         clauses <= most,
         "{clauses} of {items} items begin with one of {CLAUSES:?}"
+    );
+}
+
+/// Verbs for people, which comments should not use for programs: those report, receive, request
+/// and need.
+const OF_PEOPLE: [&str; 12] = [
+    "tell", "tells", "told", "hear", "hears", "heard", "ask", "asks", "asked", "want", "wants",
+    "wanted",
+];
+/// The most of these in a thousand lines of documentation.
+const MOST_OF_PEOPLE: usize = 3;
+
+#[test]
+fn programs_report_and_request_in_the_documentation() {
+    let mut files = Vec::new();
+    sources(&Path::new(ROOT).join("crates"), &mut files);
+    let (mut lines, mut found) = (0, 0);
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|name| name == "rs"))
+    {
+        let text = read_to_string(file).expect("UTF-8");
+        let comments = text.lines().filter_map(|line| {
+            let line = line.trim_start();
+            line.strip_prefix("///").or(line.strip_prefix("//!"))
+        });
+        for comment in comments {
+            lines += 1;
+            let words = comment.split(|letter: char| !letter.is_alphabetic());
+            found += words.filter(|word| OF_PEOPLE.contains(word)).count();
+        }
+    }
+    assert!(lines > 10_000, "{lines} lines of documentation");
+    assert!(
+        found * 1_000 <= lines * MOST_OF_PEOPLE,
+        "{found} of {OF_PEOPLE:?} in {lines} lines"
     );
 }

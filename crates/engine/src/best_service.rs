@@ -25,7 +25,12 @@ impl BestService {
             connections: match plan.load.shape {
                 // Each user opens as many connections as it needs.
                 Shape::Paced => f64::INFINITY,
-                _ => f64::from(users),
+                Shape::Closed
+                | Shape::ClosedStages { .. }
+                | Shape::Rate { .. }
+                | Shape::RateStages { .. }
+                | Shape::Burst { .. }
+                | Shape::Scenarios { .. } => f64::from(users),
             },
             service_ns: f64::INFINITY,
             per_ns: 0.0,

@@ -16,7 +16,7 @@ pub(crate) use http2::{Http2Connection, Http2Pool, establish_ahead, http2_config
 pub(crate) use negotiated::{Forms, Negotiation, send as send_negotiated};
 
 use crate::behaviour::{Batch, Observer};
-use crate::shared_pool::Place;
+use crate::shared_pool::Permit;
 use crate::user::User;
 use either::Either;
 use failure::Broken;
@@ -77,7 +77,7 @@ fn is_over<H: Host, O: Observer>(
 
 /// Ends a batch. Returns the time for which its user waits before it continues, in nanoseconds.
 #[inline(always)]
-fn end<H: Host>(in_flight: &InFlightBatch<'_, H>, place: Option<Place<'_, H>>) -> u64 {
+fn end<H: Host>(in_flight: &InFlightBatch<'_, H>, place: Option<Permit<'_, H>>) -> u64 {
     let user = in_flight.user;
     drop(place);
     user.set_free_since(in_flight.ended_ns);

@@ -58,12 +58,12 @@
 //!   `exchange/` beside these two; its connection from `pool.rs` or `shared_pool.rs`, its calls by
 //!   users in `requester.rs`
 //! - an error kind, where it arises: `exchange/failure.rs`, `exchange/in_flight.rs`,
-//!   `exchange/http1/`, `exchange/http2/`, `sessions/hearing.rs`
+//!   `exchange/http1/`, `exchange/http2/`, `sessions/session_observer.rs`
 //! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
 //!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `heard_changes.rs`
 //! - what happens before a run: `prepare.rs`, its errors `error.rs`; a worker's connections
 //!   `worker/ready.rs`
-//! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/leaving.rs`,
+//! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/unfinished.rs`,
 //!   `worker/backlog.rs`, `lost.rs`
 //! - what workers report, and how it is merged: `event.rs`, `merger.rs`; what a scenario counts by
 //!   itself `tally.rs`

@@ -5,14 +5,14 @@
 //! that follows a redirect or a challenge is written when it is sent, and is a separate exchange
 //! under the name of the plan's request.
 
-mod hearing;
 mod session;
+mod session_observer;
 mod step;
 mod written;
 
 pub use self::session::{Session, SessionEnd};
 
-use self::hearing::{Decoders, Hearing, Next, SessionState};
+use self::session_observer::{Decoders, Next, SessionObserver, SessionState};
 use self::step::{OriginalRequest, Step};
 use self::written::SessionRequest;
 use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
@@ -159,9 +159,10 @@ impl SessionUser {
             resend: Resend::default(),
         };
         let observer = &mut ();
-        let mut hearing = Hearing::<_, DECODES>::new(step, &self.kept, &shared.decoders, observer);
-        requester.send(batch, &mut hearing).await;
-        hearing.into_next()
+        let mut heard =
+            SessionObserver::<_, DECODES>::new(step, &self.kept, &shared.decoders, observer);
+        requester.send(batch, &mut heard).await;
+        heard.into_next()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::activity::Activity;
 use crate::backoff::Backoff;
 use crate::exchange::{Http2Connection, Negotiation};
 use crate::pool::Pool;
-use crate::shared_pool::Place;
+use crate::shared_pool::Permit;
 use crate::worker::Worker;
 use loadline_reactor::Host;
 use loadline_transport::Traffic;
@@ -143,7 +143,7 @@ impl<H: Host> User<H> {
 
     /// Waits for a place among the connections that users share; returns `None` if each user has
     /// its own.
-    pub(crate) async fn place(&self) -> Option<Place<'_, H>> {
+    pub(crate) async fn place(&self) -> Option<Permit<'_, H>> {
         let shared = self.worker.shared.as_ref()?;
         if let Some(place) = shared.try_place() {
             return Some(place);

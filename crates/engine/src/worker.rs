@@ -1,18 +1,18 @@
 //! A worker: one event loop, its users, and the supervisor that takes snapshots and ends the run.
 
 mod backlog;
+mod extra_users;
 mod free_users;
-mod guests;
-mod leaving;
 mod ready;
 mod supervisor;
+mod unfinished;
 mod user_pool;
 
 pub(crate) use self::ready::{Ready, prepare};
 
 use self::backlog::Backlog;
+use self::extra_users::ExtraUsers;
 use self::free_users::FreeUsers;
-use self::guests::Guests;
 use self::supervisor::Supervisor;
 use self::user_pool::UserPool;
 use crate::behaviour::Scenario;
@@ -139,7 +139,7 @@ pub(crate) struct Worker<H: Host> {
     /// The times at which a user was free, if arrivals that find none are dropped.
     free_users: FreeUsers,
     /// Users in addition to those of the load.
-    pub(crate) guests: Guests<H>,
+    pub(crate) extra_users: ExtraUsers<H>,
     /// The number of users that have not ended.
     users: Cell<u32>,
     /// The number of users that rest until the end.

@@ -1,9 +1,9 @@
-//! What a run is compared with, and where it is kept: `--baseline`, `--fail-on`, `--history`,
-//! `--keep`.
+//! The comparison of a run with a baseline, and the history that keeps it: `--baseline`,
+//! `--fail-on`, `--history`, `--keep`.
 //!
-//! All that can be wrong with a baseline or a history is said before anything is sent. The run is
-//! compared from its saved file, which is a temporary one where `--save` names none, so that it is
-//! compared as `loadline compare` would do it.
+//! Everything that can be wrong with a baseline or a history is reported before anything is sent.
+//! The run is compared from its saved file, which is a temporary one unless `--save` names one, so
+//! that it is compared as `loadline compare` would do it.
 
 use crate::closing::tell;
 use crate::commands::compare::{self, Sides, read_one};
@@ -91,7 +91,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Says what the baseline's noise lets these rules see, before the run.
+    /// Prints the changes that these rules can detect, given the baseline's noise, before the run.
     pub(crate) fn tell_what_is_visible(&self, plan: &Plan, runs: u32) {
         if self.base.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! How a command that made runs ends: its exit code, and the line on stderr that explains a code
+//! The end of a command that made runs: its exit code, and the line on stderr that explains a code
 //! other than 0. `-q` does not suppress that line: a job of continuous integration that fails must
 //! not be silent.
 
@@ -65,7 +65,7 @@ pub(crate) fn end_of_series(series: SeriesResult, exit: Exit, trust: Trust) -> R
     end_silently(series, exit)
 }
 
-/// As [`end_of_series`], where there is nothing to be said.
+/// Does the same as [`end_of_series`], if there is nothing to print.
 pub(crate) fn end_silently(series: SeriesResult, exit: Exit) -> Result<Exit> {
     match series.trouble {
         Some(trouble) => Err(trouble.into()),
@@ -112,7 +112,7 @@ impl<'a> Grounds<'a> {
         }
     }
 
-    /// Says in one line why the command ends so. The text of an `Err` already says it.
+    /// Prints in one line the reason for the exit. The text of an `Err` has the reason already.
     pub(crate) fn tell(&self, exit: Exit) {
         if let Some(why) = self.why(exit) {
             tell(&why);
@@ -196,8 +196,8 @@ impl<'a> Grounds<'a> {
     }
 }
 
-/// Says that many requests of a run failed that succeeds all the same, as no check looks at them:
-/// nothing else of it is printed.
+/// Prints that many requests of a run failed that succeeds all the same, because no check applies
+/// to them: nothing else of it is printed.
 pub(crate) fn tell_failures(run: &RunResult) {
     if let Some(said) = many_failed(&run.summary) {
         tell(&said);
@@ -230,7 +230,7 @@ fn many_failed(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Says why a command ends with an exit code other than 0.
+/// Prints the reason why a command ends with an exit code other than 0.
 pub(crate) fn tell(why: &str) {
     say_line(&format!("loadline: {why}"));
 }
@@ -258,7 +258,7 @@ fn why_unanswered(errors: &BTreeMap<ErrorKind, Failures>) -> String {
 mod tests {
     use super::*;
     use crate::flags::{self, run::RunFlags};
-    use crate::resolve::{Surroundings, resolve};
+    use crate::resolve::{RunEnvironment, resolve};
     use loadline_record::{Environment, Header, Summary, Unfinished};
     use std::time::SystemTime;
 
@@ -266,7 +266,7 @@ mod tests {
         let words = ["-d", "1s", "http://127.0.0.1:1/"];
         let flags: RunFlags =
             flags::parse_planned(words.into_iter().map(Into::into)).expect("a run");
-        let surroundings = Surroundings {
+        let surroundings = RunEnvironment {
             cores: 1,
             open_files: 4_096,
             seed: 7,

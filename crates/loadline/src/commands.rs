@@ -1,4 +1,4 @@
-//! What each subcommand does, one file each.
+//! The subcommands, one file each.
 
 pub(crate) mod capacity;
 pub(crate) mod compare;

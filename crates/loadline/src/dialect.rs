@@ -60,8 +60,8 @@ impl Dialect {
     }
 }
 
-/// Runs the tool that a whole command line asks for, the program's name first; `None` if it asks
-/// for none.
+/// Runs the tool that a whole command line names, the program's name first; `None` if it names
+/// none.
 pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
     let (dialect, words) = asked(line)?;
     if dialect != Dialect::Locust
@@ -93,11 +93,13 @@ fn run_on_processes(dialect: Dialect, words: &[OsString]) -> ExitCode {
             Ok(_interrupts) => wrk::run(tool, words, host),
             Err(error) => return refuse(&sentence(&error)).into(),
         },
-        _ => match signals::watch(&host, |_, _| {}) {
-            Ok(()) if dialect == Dialect::Ab => ab::run(words, host),
-            Ok(()) => oha::run(words, host),
-            Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
-        },
+        Dialect::Ab | Dialect::Oha | Dialect::K6 | Dialect::Locust => {
+            match signals::watch(&host, |_, _| {}) {
+                Ok(()) if dialect == Dialect::Ab => ab::run(words, host),
+                Ok(()) => oha::run(words, host),
+                Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
+            }
+        }
     };
     code.into()
 }
@@ -125,7 +127,7 @@ fn host(processes: u32) -> Host {
     }
 }
 
-/// The tool asked for, and its own words.
+/// Returns the named tool, and its own words.
 fn asked(line: &[OsString]) -> Option<(Dialect, &[OsString])> {
     let (program, words) = line.split_first()?;
     let called = Path::new(program).file_name()?.to_str();

@@ -1,4 +1,4 @@
-//! How the command ends.
+//! The exits of the command.
 
 use crate::flags::run::judgement::Trust;
 use loadline_record::Ended;
@@ -22,7 +22,7 @@ pub(crate) enum Exit {
     Interrupted,
     /// Done, no check broken, but one that the measurement can't decide.
     NotKnown,
-    /// Done, and all that was checked is good, but a comparison can't tell whether a rule holds.
+    /// Done, and all checks passed, but a comparison can't decide whether a rule holds.
     CannotTell,
 }
 
@@ -110,8 +110,8 @@ fn exit_of_checks(checks: &[CheckResult]) -> Exit {
     }
 }
 
-/// An error with its causes, but for those that it names itself. What others say of a cause has no
-/// full stop.
+/// Returns an error with its causes, except those that it names itself. The texts of causes from
+/// elsewhere have no full stop.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -122,7 +122,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
     text
 }
 
-/// Says why nothing was done.
+/// Prints the reason why nothing was done.
 pub(crate) fn refuse(sentence: &str) -> Exit {
     // If even stderr is closed, nobody can be told.
     let _ = writeln!(io::stderr(), "loadline: {}", visible(sentence));

@@ -1,4 +1,4 @@
-//! `-o github`: what is told to the runner of GitHub Actions, and of those that follow it (Gitea,
+//! `-o github`: the output for the runner of GitHub Actions, and for the compatible ones (Gitea,
 //! Forgejo, act).
 //!
 //! The runner names two files by variables: Markdown goes to the end of one, outputs of the step to
@@ -43,7 +43,7 @@ impl Runner {
         open(&self.summary).and(open(&self.outputs)).map(drop)
     }
 
-    /// Tells it of a result.
+    /// Reports a result to it.
     ///
     /// # Errors
     /// If a file can't be written.

@@ -1,9 +1,9 @@
-//! Ctrl-C, and every other signal that asks the command to end: the first stops a run gently, and
-//! at once if answers keep it waiting; the second at once. While the first run still connects there
-//! is nothing to stop and nothing to report, and the command ends. Between two runs of a series the
-//! next one is stopped before it measures anything, and what was measured is reported. An output
-//! that can't be written any more, such as a pipe without a reader, does not keep the command
-//! alive: there is nothing left to stop then.
+//! Ctrl-C, and every other signal that requests the command's end: the first stops a run gently,
+//! and at once if responses keep it waiting; the second at once. While the first run still connects
+//! there is nothing to stop and nothing to report, and the command ends. Between two runs of a
+//! series the next one is stopped before it measures anything, and the measurements so far are
+//! reported. An output that can't be written any more, such as a pipe without a reader, does not
+//! keep the command alive: there is nothing left to stop then.
 
 use crate::exit::Exit;
 use crate::keys::restore_terminal;
@@ -20,8 +20,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// A run that was told to end at once does so in much less; a worker that does not answer is given
-/// up in about half of it.
+/// The time for a run to end. A run that is aborted ends in much less; a worker that does not
+/// respond is given up in about half of it.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest time for writing and printing the results after the run has ended.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
@@ -94,8 +94,8 @@ impl Drop for Interrupts {
     }
 }
 
-/// The signals that ask the command to end. Signals that the parent process set to be ignored, as
-/// `nohup` does for the end of a terminal, are not among them.
+/// Returns the signals that request the command's end. Signals that the parent process set to be
+/// ignored, as `nohup` does for the end of a terminal, are not among them.
 pub(crate) fn ending_signals() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);
@@ -155,8 +155,8 @@ impl Shared {
         }
     }
 
-    /// A run that was told to end does, unless an output blocks it. What a script does after the
-    /// run has all the time that it takes, unless the interrupt came again.
+    /// Ends the process if a run that must end does not, because an output blocks it. The actions
+    /// of a script after the run may take any time, unless the interrupt came again.
     fn end_after_grace(&self, again: bool) {
         thread::sleep(END_TIMEOUT);
         if self.commands.phase() != Phase::Running {

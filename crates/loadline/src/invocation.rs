@@ -1,4 +1,4 @@
-//! A run as the command was asked for it.
+//! A run as the command line and its files describe it.
 
 use crate::flags::run::baseline::BaselineFlags;
 use crate::flags::run::judgement::Trust;
@@ -6,8 +6,8 @@ use crate::publish::Reports;
 use crate::session::Session;
 use loadline_plan::Plan;
 
-/// A run as the command was asked for it, everything read and checked. Each part is for one step
-/// of the command.
+/// A run as the command line and its files describe it, with everything read and checked. Each part
+/// is for one step of the command.
 #[derive(Debug)]
 pub(crate) struct Invocation {
     /// The plan of the run.

@@ -163,7 +163,7 @@ fn tell(changed: Option<Result<Level, ChangeProblem>>) {
     }
 }
 
-/// Changes the load as an action asks; `None` for other actions.
+/// Changes the load by an action; `None` for actions that don't.
 fn change(action: Action, commands: &Commands) -> Option<Result<Level, ChangeProblem>> {
     match action {
         Action::MoreLoad => Some(commands.step(Step::Up)),

@@ -1,5 +1,5 @@
-//! What is shown while a run lasts, on stderr: the live view on a terminal that has room for it,
-//! one line that is drawn again on another one, a plain line every few seconds elsewhere.
+//! The display of a run while it lasts, on stderr: the live view on a terminal that has room for
+//! it, one line that is drawn again on another one, a plain line every few seconds elsewhere.
 
 use crate::view::ViewHandle;
 use crate::waiting::Waiting;
@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 const LOG_EVERY: Duration = Duration::from_secs(5);
 /// The width that is assumed if that of the terminal is not known.
 const USUAL_WIDTH: usize = 80;
-/// To the line's begin, and everything behind it away.
+/// The escape that returns to the line's begin and clears the rest.
 pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// The display of a run while it lasts, or of each of several.
 pub(crate) struct Live {
-    place: Place,
+    place: Display,
     /// While the connections of a run are brought up.
     connecting: Option<Waiting>,
     /// The number of runs that have begun.
@@ -33,7 +33,7 @@ pub(crate) struct Live {
     last_interval: Instant,
 }
 
-enum Place {
+enum Display {
     Nowhere,
     Terminal,
     Log,
@@ -42,7 +42,7 @@ enum Place {
 
 impl Observer for Live {
     fn prepare(&mut self) -> Observed {
-        if !matches!(self.place, Place::Nowhere) {
+        if !matches!(self.place, Display::Nowhere) {
             let connecting = Waiting::for_connections().context("a thread can't be started")?;
             self.connecting = Some(connecting);
         }
@@ -59,7 +59,7 @@ impl Observer for Live {
         self.started = Instant::now();
         self.last_line = Instant::now();
         self.last_interval = Instant::now();
-        if let Place::View(view) = &self.place {
+        if let Display::View(view) = &self.place {
             view.begun(header, &self.title);
         }
         Ok(())
@@ -71,16 +71,16 @@ impl Observer for Live {
         }
         self.last_interval = Instant::now();
         match &self.place {
-            Place::Nowhere => {}
-            Place::View(view) => view.interval(interval),
-            Place::Terminal => self.draw(interval.summary),
-            Place::Log => self.log(interval.summary),
+            Display::Nowhere => {}
+            Display::View(view) => view.interval(interval),
+            Display::Terminal => self.draw(interval.summary),
+            Display::Log => self.log(interval.summary),
         }
         Ok(())
     }
 
     fn idle(&mut self, summary: &Summary) -> Observed {
-        if matches!(self.place, Place::Terminal) {
+        if matches!(self.place, Display::Terminal) {
             self.draw(summary);
         }
         Ok(())
@@ -91,16 +91,16 @@ impl Observer for Live {
     fn ended(&mut self, end: &End<'_>) -> Observed {
         let summary = end.whole;
         let width = match &self.place {
-            Place::Nowhere => return Ok(()),
-            Place::View(view) => {
+            Display::Nowhere => return Ok(()),
+            Display::View(view) => {
                 view.ended(summary);
                 USUAL_WIDTH
             }
-            Place::Terminal => {
+            Display::Terminal => {
                 say(CLEAR_LINE);
                 terminal_width().saturating_sub(1)
             }
-            Place::Log => log_width(),
+            Display::Log => log_width(),
         };
         if !self.title.is_empty() {
             let whole = Progress {
@@ -133,10 +133,10 @@ impl Live {
     pub(crate) fn new(wanted: bool, view: Option<ViewHandle>) -> Self {
         Live {
             place: match view {
-                Some(view) => Place::View(view),
-                None if !wanted => Place::Nowhere,
-                None if draws(&io::stderr()) => Place::Terminal,
-                None => Place::Log,
+                Some(view) => Display::View(view),
+                None if !wanted => Display::Nowhere,
+                None if draws(&io::stderr()) => Display::Terminal,
+                None => Display::Log,
             },
             connecting: None,
             runs: 0,
@@ -187,7 +187,8 @@ fn terminal_width() -> usize {
         .map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0))
 }
 
-/// A log has room for a whole line, unless the environment says how wide its reader's screen is.
+/// Returns the width of a log, which has room for a whole line, unless the environment sets the
+/// width of its reader's screen.
 fn log_width() -> usize {
     let columns = std::env::var("COLUMNS").ok();
     columns

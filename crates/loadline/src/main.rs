@@ -49,7 +49,7 @@ mod waiting;
 
 use crate::exit::{Exit, refuse, sentence};
 use crate::flags::{Command, Refusal};
-use crate::resolve::{Surroundings, resolve, resolve_search};
+use crate::resolve::{RunEnvironment, resolve, resolve_search};
 use std::ffi::OsString;
 use std::io;
 use std::panic::catch_unwind;
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Does what the command line says.
+/// Executes the command line.
 fn command() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
     // Where this fails, a signal ends the process when a file is full.
@@ -88,11 +88,11 @@ fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Run(flags) => commands::run::run(resolve(
             *flags,
-            Surroundings::of_this_machine(&mut io::stdin()),
+            RunEnvironment::of_this_machine(&mut io::stdin()),
         )?),
         Command::Capacity(flags) => commands::capacity::run(resolve_search(
             *flags,
-            Surroundings::of_this_machine(&mut io::stdin()),
+            RunEnvironment::of_this_machine(&mut io::stdin()),
         )?),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
@@ -117,7 +117,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
     }
 }
 
-/// Prints what was asked for.
+/// Prints a requested text.
 fn print(text: &str) -> anyhow::Result<Exit> {
     publish::print(text).map(|()| Exit::Good)
 }

@@ -13,7 +13,7 @@ pub(crate) struct RunObservers {
 }
 
 impl RunObservers {
-    /// One more, which is told behind the others.
+    /// Adds an observer, which is notified after the others.
     pub(crate) fn add(&mut self, observer: impl Observer + 'static) {
         self.observers.push(Box::new(observer));
     }

@@ -59,7 +59,7 @@ pub(crate) enum Color {
 /// Not an output.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoOutput {
-    /// There is no such format, or no file behind it.
+    /// There is no such format, or no file after it.
     #[error(
         "`{0}` is not an output. Write text, json, csv, html, sqlite, junit, markdown or github, \
          and =FILE behind it to write a file."

@@ -1,4 +1,4 @@
-//! Reports, each to where it was asked for.
+//! Reports, each written to its destination.
 
 use crate::github::Runner;
 use crate::live::{draws, speaks_utf8};
@@ -92,9 +92,9 @@ impl Reports {
         formats.any(|format| format == Format::Html)
     }
 
-    /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty.
-    /// How the run stands to a baseline is said in text, and to a job.
-    /// One that can't be written does not keep the others from being.
+    /// Writes every requested report; `heat` is for those in HTML, and else may be empty. The
+    /// comparison with a baseline is in text reports, and in those for jobs. A report that can't be
+    /// written does not keep the others from being written.
     pub(crate) fn publish(
         &self,
         run: &RunResult,
@@ -116,7 +116,9 @@ impl Reports {
                     loadline_page::html(&Page::Run(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(slice::from_ref(run))?),
-                format => return tell_job(format, &job),
+                format @ (Format::Junit | Format::Markdown | Format::Github) => {
+                    return tell_job(format, &job);
+                }
             };
             Ok(text.into_bytes())
         })
@@ -144,7 +146,9 @@ impl Reports {
                     loadline_page::html(&Page::Series(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(series)?),
-                format => return tell_job(format, &job),
+                format @ (Format::Junit | Format::Markdown | Format::Github) => {
+                    return tell_job(format, &job);
+                }
             };
             Ok(text.into_bytes())
         })
@@ -175,7 +179,12 @@ impl Reports {
                     let page = loadline_report::search_page(report);
                     loadline_page::html(&Page::Search(Box::new(page)))?
                 }
-                _ => {
+                Format::Json
+                | Format::Csv
+                | Format::Sqlite
+                | Format::Junit
+                | Format::Markdown
+                | Format::Github => {
                     format!("{:#}\n", loadline_report::capacity_json(report))
                 }
             };
@@ -192,7 +201,7 @@ fn beside(compared: Option<&ComparedFiles<'_>>, options: &TextOptions) -> String
     })
 }
 
-/// Checks that the runner of GitHub Actions can be told, where it is to be.
+/// Checks that the files of GitHub Actions' runner can be written, if a report is for them.
 ///
 /// # Errors
 /// If there is none, or its files can't be written.
@@ -209,7 +218,12 @@ pub(crate) fn tell_job(format: Format, report: &JobReport<'_>) -> Result<Vec<u8>
     match format {
         Format::Github => Runner::of_this_step()?.tell(report).map(|()| Vec::new()),
         Format::Junit => Ok(loadline_report::junit(report).into_bytes()),
-        _ => Ok(loadline_report::markdown(report).into_bytes()),
+        Format::Markdown
+        | Format::Text
+        | Format::Json
+        | Format::Csv
+        | Format::Html
+        | Format::Sqlite => Ok(loadline_report::markdown(report).into_bytes()),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::flags::Planned;
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
 use crate::flags::run::output::OutputFlags;
-use crate::flags::run::request::Place;
+use crate::flags::run::request::TargetWord;
 use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
@@ -33,7 +33,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// The parts of its environment that a run uses.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct RunEnvironment<'a> {
     /// Cores that may be used, at least 1.
     pub(crate) cores: u32,
     /// Files that this process may have open.
@@ -44,7 +44,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) stdin: &'a mut dyn Read,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> RunEnvironment<'a> {
     /// This machine, and chance. The seed is short enough to be typed again.
     pub(crate) fn of_this_machine(stdin: &'a mut dyn Read) -> Self {
         let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -110,10 +110,10 @@ pub(crate) enum Error {
     /// Two reports would be mixed.
     #[error("two outputs go to stdout; give one of them a file, such as --output json=FILE.")]
     StdoutTwice,
-    /// More than one file says all.
+    /// More than one file describes the whole run.
     #[error("{} and {} are two plan files; give one.", .0.display(), .1.display())]
     TwoPlans(PathBuf, PathBuf),
-    /// The run can't go on until what was asked.
+    /// The run can't reach the condition of its end.
     #[error(transparent)]
     Until(#[from] Impossible),
     /// A list of URLs can't be understood.
@@ -129,7 +129,7 @@ pub(crate) enum Error {
 /// Makes a run of what was typed.
 pub(crate) fn resolve(
     flags: RunFlags,
-    surroundings: Surroundings<'_>,
+    surroundings: RunEnvironment<'_>,
 ) -> Result<Invocation, Error> {
     resolve_alone(with_plan_file(flags)?, None, surroundings)
 }
@@ -139,7 +139,7 @@ pub(crate) fn resolve(
 fn resolve_alone(
     flags: RunFlags,
     also_written: Option<&Path>,
-    surroundings: Surroundings<'_>,
+    surroundings: RunEnvironment<'_>,
 ) -> Result<Invocation, Error> {
     let outputs = outputs::outputs(&flags.output)?;
     let plan = plan(&flags, surroundings).map_err(|error| error.in_plan_of(&flags))?;
@@ -230,8 +230,8 @@ impl Error {
 fn plan_files(flags: &RunFlags) -> Vec<PathBuf> {
     let places = flags.request.places.iter();
     let files = places.filter_map(|place| match place {
-        Place::Plan(path) => Some(path.clone()),
-        Place::Url(_) => None,
+        TargetWord::Plan(path) => Some(path.clone()),
+        TargetWord::Url(_) => None,
     });
     files.collect()
 }
@@ -249,7 +249,7 @@ pub(crate) fn with_plan_file<F: Planned>(mut flags: F) -> Result<F, Error> {
         .map_err(|error| Error::Flags(flags::sentence(&error)))
 }
 
-fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Error> {
+fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, Error> {
     scenarios::refuse_contradictions(flags)?;
     let (mut load, duration) = flags.load.options().resolve()?;
     if flags.load.max_connections.is_none() {

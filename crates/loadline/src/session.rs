@@ -146,11 +146,11 @@ impl Session {
         observers
     }
 
-    /// A live view of runs that last so long together, if it is wanted and there is a terminal for
-    /// it. Where the length is not known, it waits for the first interval.
+    /// Returns a live view of runs that last so long together, if it is requested and there is a
+    /// terminal for it. If the length is not known, it waits for the first interval.
     ///
     /// # Errors
-    /// If it was asked for, and there is no terminal for it.
+    /// If it is requested and there is no terminal for it.
     pub(crate) fn view(&self, keys: KeyMap, length: Option<Duration>) -> Result<Option<View>> {
         let written = [&self.save, &self.log].into_iter().flatten();
         if !self.progress || !self.view.is_shown(length, written.map(PathBuf::as_path))? {

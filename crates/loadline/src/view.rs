@@ -36,7 +36,7 @@ pub(crate) struct View {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Tells the live view what happens.
+/// Sends the events of a run to the live view.
 #[derive(Clone)]
 pub(crate) struct ViewHandle(Arc<Shared>);
 
@@ -83,7 +83,7 @@ impl View {
         })
     }
 
-    /// Something that can tell it what happens.
+    /// Returns a handle that sends events to it.
     pub(crate) fn handle(&self) -> ViewHandle {
         ViewHandle(Arc::clone(&self.shared))
     }
@@ -127,7 +127,7 @@ impl ViewHandle {
         self.tell(|state| state.read_keys(Keys::None));
     }
 
-    /// Does what a key asks of the view itself; false if it asks for something else.
+    /// Executes a key's action on the view itself; false if the action is not about the view.
     pub(crate) fn act(&self, action: Action) -> bool {
         let mut is_ours = false;
         self.tell(|state| is_ours = state.act(action));

@@ -15,7 +15,7 @@ const STILL_PREPARING: &str = "Still preparing requests and opening connections:
 const STILL_LOADING: &str = "Still loading the script: the load begins when it has returned. If \
                              it does not, look for an endless loop in it.";
 
-/// Says what is waited for, unless it is dropped before.
+/// Prints the reason of a wait, unless it is dropped before.
 pub(crate) struct Waiting {
     _done: Sender<()>,
 }

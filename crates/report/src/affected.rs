@@ -1,4 +1,4 @@
-//! Figures that are not the target's alone: marked where they stand, and told without what is not.
+//! Figures that are not the target's alone: they are marked, and printed again without the effect.
 
 use crate::percentiles;
 use loadline_findings::statistic_name;
@@ -89,6 +89,6 @@ fn is_missing(summary: &Summary, statistic: Statistic) -> bool {
         Statistic::Percentile(percentile) => {
             percentiles::missing(summary.response(), percentile) > 0
         }
-        _ => false,
+        Statistic::Mean | Statistic::Min | Statistic::Max | Statistic::Stdev => false,
     }
 }

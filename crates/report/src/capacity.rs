@@ -21,7 +21,7 @@ use loadline_units as units;
 use std::time::SystemTime;
 use words::{amount, answer_line, disturbed, goal, other_cause, p50, p99, too_short, verdict};
 
-/// A search, and what is needed to tell of it.
+/// A search, and the data of its report.
 #[derive(Clone, Copy, Debug)]
 pub struct CapacityReport<'a> {
     /// The plan of each trial, except its load.
@@ -81,7 +81,7 @@ impl CapacityReport<'_> {
         self.origin.environment.floor
     }
 
-    /// True if the search was interrupted and its result does not say so itself.
+    /// True if the search was interrupted and its result does not mention it.
     fn is_cut_short(&self) -> bool {
         let says_so = matches!(
             self.outcome.conclusion,

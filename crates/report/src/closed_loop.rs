@@ -1,4 +1,5 @@
-//! What a closed-loop tool would have shown of an open load, and why it is not what users see.
+//! The figures that a closed-loop tool would have shown of an open load, and the reason why they
+//! are not those of users.
 //!
 //! Such a tool sends its next request when the last one is answered and times each from its send.
 //! While the target stalls it sends little, so that a wait of many arrivals shows in a few

@@ -35,9 +35,9 @@ const COLUMNS: [Column; 5] = [
 /// Failures above this share are worth a warning.
 const FEW_FAILED: f64 = 0.001;
 
-/// The comparison as text, ending in a line feed: both sides, a row for each figure, what they say
-/// together, a picture of the ratios, and what to know about it. The plans are those of the first
-/// run of A and of B.
+/// Returns the comparison as text, ending in a line feed: both sides, a row for each figure, the
+/// overall conclusion, a picture of the ratios, and notes. The plans are those of the first run of
+/// A and of B.
 pub fn comparison(
     comparison: &Comparison,
     base: &Plan,
@@ -160,7 +160,7 @@ pub(crate) fn times(ratio: f64) -> String {
     }
 }
 
-/// An end that lies this many times away from the ratio says nothing.
+/// The factor from the ratio beyond which an end means nothing.
 const FARTHEST: f64 = 100.0;
 
 /// The ends of the interval, without those that are unknown from so few runs.

@@ -40,7 +40,7 @@ pub struct TestHistory<'a> {
 const COMMIT: usize = 12;
 /// Columns of the plot, at most and at least.
 const PLOT: (usize, usize) = (40, 12);
-/// Numbers of runs of which it is said what they let one see.
+/// The numbers of runs for which the detectable change is printed.
 const SIDES: [u32; 3] = [3, 5, 10];
 
 /// The history as text, ending in a line feed.

@@ -1,10 +1,10 @@
-//! What a job of continuous integration is told of a result: JUnit XML, Markdown, and what GitHub's
-//! runner reads.
+//! The report for a job of continuous integration: JUnit XML, Markdown, and the formats of GitHub's
+//! runner.
 //!
 //! All of them list the same *cases*: each check, each rule of a comparison, each threshold of
-//! another tool, and whether each run can be believed. A case that is not good says in a sentence
-//! what was found, and what to do next. What can't be decided is *undecided*, never *failed*: a job
-//! that cries wolf is soon not read. An invalid result is an error, whatever its checks say.
+//! another tool, and the validity of each run. A case that did not pass has a sentence with the
+//! finding, and advice. A case that can't be decided is *undecided*, never *failed*: a job that
+//! cries wolf is soon not read. An invalid result is an error, whatever its checks are.
 
 mod cases;
 mod github;

@@ -1,4 +1,4 @@
-//! What programs read: runs, series, comparisons, searches and looks as JSON.
+//! JSON for programs: runs, series, comparisons, searches and samples of a watch.
 //!
 //! The types of the documents, with their keys, are those of [`loadline_json`]; here they are
 //! filled. `docs/guide/json.md` explains them.

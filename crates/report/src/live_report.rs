@@ -107,7 +107,7 @@ pub struct NameRow {
 /// The usage of a process or the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedRow {
-    /// `generator`, what the target was asked for by, or `host`.
+    /// `generator`, the name by which the target was requested, or `host`.
     pub name: String,
     /// CPU, in percent of one core.
     pub cpu: String,

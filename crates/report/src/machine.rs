@@ -1,4 +1,4 @@
-//! What a machine can carry and what to change about it, in ten lines, and as JSON.
+//! The load that a machine can generate and its problems, in ten lines, and as JSON.
 //!
 //! A line is about one part of the machine: `ok`, `change` with what to do, or `?` where nothing is
 //! known of it. Lines are not wrapped, so that there are always ten of them.

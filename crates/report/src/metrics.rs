@@ -1,4 +1,4 @@
-//! The metrics that a script counted by itself: what text, page and comparison say of them alike.
+//! The metrics that a script counted by itself: the words that text, page and comparison share.
 
 use crate::layout;
 use loadline_metrics::{CustomMetric, Gauge, Key, MetricUnit, Values};

@@ -1,4 +1,4 @@
-//! The requests by name: what text, CSV and page say of them alike.
+//! The requests by name: the words that text, CSV and page share.
 
 use crate::{layout, quantity};
 use loadline_metrics::{Key, Series, SeriesSet};

@@ -1,5 +1,4 @@
-//! What the HTML report of one run shows: the text report's words and figures, and the
-//! charts of it.
+//! The data of the HTML report of one run: the text report's words and figures, and its charts.
 //!
 //! The heatmap needs what a summary does not keep, the response times of each interval: a [`Heat`]
 //! is given every snapshot beside the summary.

@@ -13,7 +13,7 @@ use std::time::Duration;
 const BAR: usize = 16;
 /// Columns of a rate (`138 412/s`) in the terminal line, so that what follows keeps its column.
 const RATE: usize = 9;
-/// Time left that is still told.
+/// The longest remaining time that is printed, in seconds.
 const LONGEST_LEFT_S: f64 = 1e8;
 /// Columns of a time with its name (`p50 7.77 ms`), likewise.
 const TIME: usize = 11;
@@ -181,7 +181,11 @@ pub fn planned_length(plan: &Plan) -> Option<Duration> {
     match &plan.load.shape {
         Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
         Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
-        _ => plan.duration,
+        Shape::Closed
+        | Shape::Rate { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => plan.duration,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Colour, where it was asked for.
+//! Colour, if it is requested.
 //!
 //! Text is padded first and painted after: escape sequences have no width on a terminal.
 

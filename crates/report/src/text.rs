@@ -1,9 +1,9 @@
 //! The report as text, for people, in 80 columns.
 //!
-//! A run prints what one looks for first (`first.rs`). The full report has sections from the
-//! question to the result: what was run and what was counted, response times with their histogram,
-//! what a closed-loop tool would have shown (where that differs), where the time went, what was
-//! watched, errors, checks, warnings. A section that has nothing to say is left out.
+//! A run prints the most important results first (`first.rs`). The full report has sections from
+//! the question to the result: the target and the counts, response times with their histogram, the
+//! figures that a closed-loop tool would have shown (if they differ), the time spent, the watched
+//! usage, errors, checks, warnings. An empty section is left out.
 
 mod files;
 mod first;

@@ -1,4 +1,4 @@
-//! The sentences that say why a run can't decide a check.
+//! The sentences with the reason why a run can't decide a check.
 
 use loadline_units as units;
 use loadline_verdict::{CheckResult, WhyUndecided};

@@ -1,4 +1,4 @@
-//! What is watched, look by look: as JSON and CSV beside a run, and alone.
+//! The watched usage, sample by sample: as JSON and CSV beside a run, and alone.
 //!
 //! CPU is in percent of one core, so two busy cores are 200. What was not read is `null`, or empty.
 

@@ -1,12 +1,13 @@
-//! Where does a series change? A figure of one run after the other, cut where it becomes another.
+//! The places where a series changes: a figure of one run after the other, cut where its
+//! distribution changes.
 //!
 //! The method is E-divisive: of all places at which a series can be cut in two, the one at which
-//! the energy distance of the two parts is greatest; whether that is more than chance says a
-//! permutation test; then the same within the parts (D. S. Matteson, N. A. James, "A nonparametric
+//! the energy distance of the two parts is greatest; a permutation test decides whether that is
+//! more than chance; then the same within the parts (D. S. Matteson, N. A. James, "A nonparametric
 //! approach for multiple change point analysis of multivariate data", *Journal of the American
 //! Statistical Association* 109 (2014); G. J. Székely, M. L. Rizzo, "Hierarchical clustering via
 //! joint between-within distances", *Journal of Classification* 22 (2005), for the distance). It
-//! asks for no distribution, and finds a change of the spread as well as one of the level. For
+//! requires no distribution, and finds a change of the spread as well as one of the level. For
 //! figures of performance tests it is used by D. Daly and others, "The use of change point
 //! detection to identify software performance regressions in a continuous integration system",
 //! *ICPE* 2020.

@@ -1,4 +1,4 @@
-//! How the samples beyond a bound come: alone, or many at once.
+//! The pattern of the samples beyond a bound: alone, or many at once.
 //!
 //! Requests that wait in the same queue are slow together, so a thousand requests without a slow
 //! one may be a thousand pieces of evidence or one. A [`Clusters`] describes the number of samples
@@ -22,8 +22,9 @@ use crate::dependence::{Block, FEWEST_BLOCKS, carried_over, design_effect, exces
 use crate::normal::{normal_quantile, t_quantile};
 use statrs::function::gamma::{gamma_lr, ln_gamma};
 
-/// Both numbers are estimates from some thirty blocks, and too low ones prove what is not so. They
-/// are raised by what simulations of queues ask for: see docs/design/016.
+/// The factors by which both numbers are raised. They are estimates from some thirty blocks, and
+/// low ones would prove something untrue; simulations of queues determined the factors: see
+/// docs/design/016.
 const EFFECT_RAISED: f64 = 1.3;
 const MEAN_RAISED: f64 = 1.5;
 

@@ -19,8 +19,8 @@ pub struct Ranks {
 
 /// A number of samples, and the number of independent samples that give as much information.
 ///
-/// Samples that come after each other resemble each other, so that they say less than as many
-/// independent ones (see [`dependence`](crate::dependence)).
+/// Samples that come after each other resemble each other, so that they have less information than
+/// as many independent ones (see [`dependence`](crate::dependence)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleSize {
     samples: u64,
@@ -78,8 +78,9 @@ impl SampleSize {
         }
     }
 
-    /// The ends of the interval, where `value_at` gives the sample of a rank. It is asked for ranks
-    /// that exist alone, so that a histogram's cumulative counts do as well as sorted samples.
+    /// Returns the ends of the interval, where `value_at` returns the sample of a rank. It is
+    /// called only for ranks that exist, so that a histogram's cumulative counts do as well as
+    /// sorted samples.
     pub fn interval<T>(
         self,
         quantile: f64,

@@ -1,5 +1,5 @@
-//! How sure a number is: intervals, dependence, early stopping, steady state, comparison, change
-//! points, capacity.
+//! The confidence of measured numbers: intervals, dependence, early stopping, steady state,
+//! comparison, change points, capacity.
 //!
 //! Numbers in, numbers out: nothing here reads a clock or a file, and the same input gives the same
 //! output on every machine, for what is drawn at random comes from a seed. Each function names the

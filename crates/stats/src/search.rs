@@ -1,4 +1,4 @@
-//! How much does it carry? The search for the highest rate that keeps all promises, despite noise.
+//! The search for a capacity: the highest rate that keeps all promises, despite noise.
 //!
 //! After RFC 9971, *Multiple Loss Ratio Search*, 2026. A *trial* measures one rate for a while; for
 //! each *goal* it was good or bad. One bad trial proves nothing where there is noise: a rate is
@@ -66,14 +66,14 @@ pub struct Trial {
 pub enum Step {
     /// Make this trial and [`record`](Search::record) it.
     Measure(Trial),
-    /// The search is over: ask [`finding`](Search::finding) of each goal.
+    /// The search is over: [`finding`](Search::finding) returns the result of each goal.
     Done,
 }
 
 /// The result for a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Finding {
-    /// The highest good rate lies between these, which are as close as asked for.
+    /// The highest good rate lies between these, which are as close as required.
     Between {
         /// The relevant lower bound: good.
         lower: f64,
@@ -129,8 +129,8 @@ impl Search {
         }
     }
 
-    /// Adds a trial. `good` says for each goal, in their order, whether it was good; missing ones
-    /// are bad.
+    /// Adds a trial. `good` has for each goal, in their order, whether the trial was good; missing
+    /// ones are bad.
     pub fn record(&mut self, trial: Trial, good: &[bool]) {
         let goals = &self.goals;
         let load = match self
@@ -163,7 +163,8 @@ impl Search {
         self.range.first = rate;
     }
 
-    /// Says where the highest good rate may be. It is enclosed first, if it lies between the ends.
+    /// Sets an estimate of the highest good rate. It is enclosed first, if it lies between the
+    /// ends.
     pub fn suggest(&mut self, rate: f64) {
         self.suggestion = Some(rate);
     }
@@ -364,7 +365,7 @@ impl Search {
     }
 }
 
-/// The number with four digits that is nearest, so that a rate is what its digits say.
+/// Returns the nearest number with four digits, so that a rate is exactly what is printed.
 fn four_digits(rate: f64) -> f64 {
     format!("{rate:.3e}").parse().unwrap_or(rate)
 }

@@ -1,10 +1,10 @@
-//! Where a run settles: the transient at its beginning, and whether it ends at all.
+//! The steady part of a run: the transient at its beginning, and the test whether it ends at all.
 //!
-//! Whether it *ends* is told by MSER-5 (K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of
-//! five steady-state truncation heuristics for simulation", Winter Simulation Conference 2000):
-//! take means of five observations, and leave out the first d of them so that the squared standard
-//! error of the rest is least, Σ (Y_i − Ȳ)² / (k − d)². A d at half of the run whose second half
-//! still moves means that the run never settled.
+//! The *end* is found by MSER-5 (K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of five
+//! steady-state truncation heuristics for simulation", Winter Simulation Conference 2000): take
+//! means of five observations, and leave out the first d of them so that the squared standard error
+//! of the rest is least, Σ (Y_i − Ȳ)² / (k − d)². A d at half of the run whose second half still
+//! moves means that the run never settled.
 //!
 //! How *long* it is, is not: MSER looks for the quietest rest, and cuts a quarter of a series that
 //! is noise from end to end. A transient is a contiguous beginning on another level instead
@@ -39,7 +39,7 @@ const LEAST_DIFFERENCE: f64 = 0.2;
 /// The fewest values of a transient: one alone may be a stall that happened to come first.
 const FEWEST_VALUES: usize = 2;
 
-/// The confidence required to say that the second half still moves, in any of three series.
+/// The confidence required to conclude that the second half still moves, in any of three series.
 const MOVES: f64 = 1.0 - 0.01 / 3.0;
 
 /// The initial transient of a series.

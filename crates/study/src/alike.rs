@@ -1,5 +1,5 @@
-//! Whether targets do the same work: the same requests must have the same responses from all of
-//! them, byte for byte, before anything is measured.
+//! The test whether targets do the same work: the same requests must have the same responses from
+//! all of them, byte for byte, before anything is measured.
 //!
 //! What is compared is the status and the body; header fields (a date, the server's name) may
 //! differ.
@@ -22,7 +22,7 @@ const SHOWN: usize = 24;
 #[derive(Debug)]
 pub(crate) struct Likeness<'a> {
     study: &'a Study,
-    /// For each request who was asked first, and its response.
+    /// For each request the target that received it first, and its response.
     first: Vec<Option<(String, Response)>>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Likeness<'a> {
         }
     }
 
-    /// Asks a target, and compares its responses with those of the target that was asked first.
+    /// Sends the requests to a target, and compares its responses with those of the first target.
     pub(crate) fn check(&mut self, target: &Serving<'_>) -> Result<(), FileError> {
         for (alike, first) in self.study.alike.iter().zip(&mut self.first) {
             let refuse = |problem| self.study.refuse(alike.line, problem);

@@ -1,4 +1,4 @@
-//! What the targets of a study need while they run, such as a database: *backends*. They run from
+//! *Backends*, which the targets of a study need while they run, such as a database. They run from
 //! before the first target is started until the last one has been stopped, and are reset before
 //! each run.
 
@@ -14,7 +14,7 @@ pub(crate) struct Backends<'a>(Vec<Serving<'a>>);
 
 /// The location of a backend, for the commands of targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct BackendLocation {
     pub(crate) name: String,
     pub(crate) port: u16,
     pub(crate) folder: PathBuf,
@@ -38,7 +38,7 @@ impl<'a> Backends<'a> {
     }
 
     /// Returns their locations.
-    pub(crate) fn places(&self) -> Vec<Place> {
+    pub(crate) fn places(&self) -> Vec<BackendLocation> {
         self.0.iter().map(Serving::place).collect()
     }
 

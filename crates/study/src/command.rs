@@ -1,6 +1,6 @@
 //! The user's commands, with their placeholders filled in.
 
-use crate::backends::Place;
+use crate::backends::BackendLocation;
 use crate::problem::{FileError, Problem};
 use crate::process::find;
 use crate::study::{Command, Study, What};
@@ -23,7 +23,7 @@ pub(crate) struct Blanks<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) url: &'a str,
     /// The locations of the backends.
-    pub(crate) backends: &'a [Place],
+    pub(crate) backends: &'a [BackendLocation],
 }
 
 impl Blanks<'_> {
@@ -84,7 +84,7 @@ mod tests {
             port: 8_081,
             folder: Path::new("/tmp/a"),
             url: "http://127.0.0.1:8081/",
-            backends: &[Place {
+            backends: &[BackendLocation {
                 name: "db".to_owned(),
                 port: 5_432,
                 folder: "/tmp/b".into(),

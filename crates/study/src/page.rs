@@ -376,7 +376,7 @@ fn notes(runs: &[SavedRun], missing_tools: &[String]) -> Vec<String> {
     missing.chain(failed).chain(brief).collect()
 }
 
-/// The plots that the study asks for, and those that every study has.
+/// Returns the plots that the study requests, and those that every study has.
 fn scatters(study: &Study, runs: &[SavedRun]) -> Vec<Scatter> {
     let own = study.plots.iter().map(|plot| Scatter {
         name: plot.name.clone(),

@@ -100,7 +100,7 @@ pub enum Unreadable {
 }
 
 /// The target of a run, and the places of its files.
-pub(crate) struct Place<'a> {
+pub(crate) struct RunTarget<'a> {
     /// The URL of the requests.
     pub(crate) url: &'a str,
     /// The URL of the other target that the tool compares it with.
@@ -133,7 +133,7 @@ pub(crate) struct Captured<'a> {
 /// A load tester.
 pub(crate) trait Peer {
     /// Returns the tool's arguments for these settings.
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit>;
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit>;
 
     /// Reads the figures from the tool's report.
     fn read(&self, captured: &Captured<'_>) -> Result<Figures, Unreadable>;
@@ -239,7 +239,7 @@ pub(crate) fn check(kind: ToolKind, settings: &Settings) -> Result<(), Unfit> {
 
 /// Returns the arguments of a tool of this kind, with a placeholder as URL.
 pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, Unfit> {
-    let place = Place {
+    let place = RunTarget {
         url: "http://127.0.0.1/",
         against: settings.against.as_ref().map(|_| "http://127.0.0.2/"),
         folder: Path::new(""),

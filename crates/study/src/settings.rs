@@ -32,7 +32,7 @@ pub enum Setting {
     Connections(u32),
     /// The number of the tool's threads, or of its processes.
     Threads(u32),
-    /// The asked rate of requests.
+    /// The requested rate.
     Rate(Rate),
     /// The duration of the load.
     Duration(Duration),
@@ -74,7 +74,7 @@ pub struct Settings {
     /// The number of the tool's threads, or of its processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// The asked rate of requests.
+    /// The requested rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The duration of the load.

@@ -1,6 +1,6 @@
 //! A running target: started, checked, reset, stopped.
 
-use crate::backends::Place;
+use crate::backends::BackendLocation;
 use crate::command::{Blanks, Words};
 use crate::events::{Event, Events};
 use crate::output::{excerpt, telling_line};
@@ -65,7 +65,7 @@ pub(crate) struct Serving<'a> {
     folder: PathBuf,
     url: String,
     /// The locations of the backends.
-    backends: Vec<Place>,
+    backends: Vec<BackendLocation>,
     /// Its process, unless it ran before or went to the background.
     process: Option<Process>,
     /// True between its start and its stop.
@@ -80,7 +80,7 @@ impl<'a> Serving<'a> {
         study: &'a Study,
         target: &'a Target,
         folder: &Path,
-        backends: Vec<Place>,
+        backends: Vec<BackendLocation>,
         events: &Events,
     ) -> Result<Serving<'a>, NoTarget> {
         let mut serving = Serving::new(study, target, folder, backends)?;
@@ -124,7 +124,7 @@ impl<'a> Serving<'a> {
         study: &'a Study,
         target: &'a Target,
         folder: &Path,
-        backends: Vec<Place>,
+        backends: Vec<BackendLocation>,
     ) -> Result<Serving<'a>, FileError> {
         let refuse = |problem| study.refuse(target.line, problem);
         let port = free_port().map_err(|error| refuse(Problem::Value(error.to_string())))?;
@@ -142,8 +142,8 @@ impl<'a> Serving<'a> {
     }
 
     /// Returns its location, for the commands of others.
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn place(&self) -> BackendLocation {
+        BackendLocation {
             name: self.target.name.clone(),
             port: self.port,
             folder: self.folder.clone(),

@@ -1,8 +1,8 @@
 //! Warming a target up: a service that compiles while it runs, or fills its caches, is not measured
 //! before it is steady.
 //!
-//! This program loads the target in rounds. Each is a run of its own with `--warmup auto`: once
-//! its detector of transients says where a round has settled, the target is as it stays. A round in
+//! This program loads the target in rounds. Each is a run of its own with `--warmup auto`: once its
+//! detector of transients finds where a round has settled, the target stays as it is. A round in
 //! which anything still moves is followed by another one.
 
 use crate::events::{Event, Events};

@@ -59,7 +59,7 @@ pub struct CheckResult {
     pub estimate_holds: bool,
     /// The value that it was compared with.
     pub bound: Quantity,
-    /// Samples behind `actual`: of the time looked at, or exchanges that ended.
+    /// The number of samples of `actual`: of the evaluated time, or exchanges that ended.
     pub samples: u64,
 }
 

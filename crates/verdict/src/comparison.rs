@@ -1,11 +1,11 @@
 //! Is B slower than A? Saved runs compared.
 //!
-//! Each side is one run, or a set of repeats. Repeats are compared by their *runs*, so that what
-//! differs from run to run is in the intervals; where both sides took turns, in *pairs*, so that
-//! what drifted meanwhile is not. A single run is compared by its *seconds*. Percentiles of
-//! response time and the achieved rate are each a [`ComparedFigure`] with the ratio B / A, its
-//! interval, and what it says. All intervals together hold at 95 %: two equal runs are called
-//! different in one case of twenty, however many figures there are.
+//! Each side is one run, or a set of repeats. Repeats are compared by their *runs*, so that the
+//! differences from run to run are in the intervals; if both sides took turns, in *pairs*, so that
+//! drift is not. A single run is compared by its *seconds*. Percentiles of response time and the
+//! achieved rate are each a [`ComparedFigure`] with the ratio B / A, its interval, and the
+//! conclusion. All intervals together hold at 95 %: two equal runs are called different in one case
+//! of twenty, however many figures there are.
 
 mod asked;
 mod conditions;
@@ -31,8 +31,8 @@ use loadline_stats::compare::{
 use loadline_stats::least_samples;
 use std::collections::BTreeMap;
 
-/// The percentiles of response time that are compared where no others are asked for, each where
-/// every run has enough samples.
+/// The percentiles of response time that are compared by default, each if every run has enough
+/// samples.
 pub const COMPARED_PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 /// The confidence of every interval that is reported; of a comparison's that of all together.
 pub const CONFIDENCE: f64 = 0.95;
@@ -81,8 +81,8 @@ pub struct ComparedFigure {
     pub ratio: Ratio,
     /// The conclusion from the interval.
     pub standing: Standing,
-    /// About how many more runs of each side would tell a difference of this size; 0 if it is known
-    /// already, `None` if a thousand would not suffice.
+    /// The approximate number of further runs of each side that would decide a difference of this
+    /// size; 0 if it is decided already, `None` if a thousand would not suffice.
     pub more_runs: Option<u64>,
 }
 

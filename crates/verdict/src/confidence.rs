@@ -1,4 +1,4 @@
-//! How sure a percentile is: its 95 % interval, adjusted for dependence.
+//! The confidence of a percentile: its 95 % interval, adjusted for dependence.
 //!
 //! Times that follow each other resemble each other, so that there are fewer independent ones than
 //! there are. How many shows in the stretches of the run ([`Blocks`]), for each percentile apart: a

@@ -1,9 +1,9 @@
-//! How much of a figure is not the target's: the delay that Loadline added, or the wait for one of
-//! the connections that the plan allows.
+//! The part of a figure that is not the target's: the delay that Loadline added, or the wait for
+//! one of the connections that the plan allows.
 //!
-//! Every response time of an open load is kept twice, as it was and without the delay that Loadline
-//! added to it. So each figure can be told with that delay and without it, and a result is judged
-//! by how far they lie apart, not by what may have been the cause. A figure is *affected* when more
+//! Every response time of an open load is recorded twice, as it was and without the delay that
+//! Loadline added to it. So each figure can be computed with that delay and without it, and a
+//! result is judged by their difference, not by a possible cause. A figure is *affected* when more
 //! than a tenth of it, and more than 50 µs, is not the target's. The delay that Loadline added must
 //! also move the figure further than chance does ([`is_within_chance`]): in a short run the p99
 //! rests on a few requests, and two or three late ones move it less than the next run would.
@@ -158,8 +158,8 @@ fn became_slower(summary: &Summary) -> bool {
     median_ns as f64 > shortest_ns as f64 * SLOWER
 }
 
-/// A check that passes with the delay that Loadline added and fails without it, or the reverse:
-/// the figure that it names, and what it says with the delay.
+/// Returns a check that passes with the delay that Loadline added and fails without it, or the
+/// reverse: its figure, and its outcome with the delay.
 pub(crate) fn decided_by_own_delay(summary: &Summary) -> Option<(Effect, CheckOutcome)> {
     let times = &summary.total.times;
     let looks_at_response = |metric: &Metric| matches!(metric, Metric::Time(Clocked::Response, _));

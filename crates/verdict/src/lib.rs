@@ -1,10 +1,9 @@
-//! Checks on a result and what they say, whether the result may be believed, and two results
-//! compared.
+//! The judgement of results: checks, validity, and the comparison of two results.
 //!
 //! A [check](loadline_plan::Check) is a condition the user set on the result (`p99<50ms`);
-//! [`evaluate`] compares it with what was recorded and returns a [`CheckResult`]: what the run says
-//! of it, and the [`Quantity`] it looked at. The same function serves the checks on the whole run
-//! and the conditions that end a run early.
+//! [`evaluate`] compares it with the records and returns a [`CheckResult`]: the outcome, and the
+//! [`Quantity`] that decided it. The same function serves the checks on the whole run and the
+//! conditions that end a run early.
 //!
 //! A [`RunResult`] is a run with its whole judgement: checks, validity, warnings, confidence
 //! intervals, and what of a figure is not the target's. [`SoFar`] is the judgement of a run that
@@ -12,8 +11,8 @@
 //!
 //! [`machine_problems`] judges a machine before a run.
 //!
-//! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`]
-//! what differs among the repeats of one.
+//! A [`Comparison`] decides which of two saved runs, or two sets of them, is slower, and
+//! [`spreads`] are the differences among the repeats of one.
 //!
 //! ## To change
 //!

@@ -16,7 +16,7 @@ use loadline_record::Summary;
 pub struct RunResult {
     /// The records of the run.
     pub summary: Summary,
-    /// The plan's checks, evaluated on all of the run, and behind them those that a script declared
+    /// The plan's checks, evaluated on all of the run, and after them those that a script declared
     /// and its tool has judged.
     pub checks: Vec<CheckResult>,
     /// The checks, as typed, that only the transient at the beginning broke, which was left out.

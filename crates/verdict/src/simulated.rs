@@ -1,4 +1,4 @@
-//! Targets whose truth is known, for the simulations behind docs/design/016: 500 requests a second.
+//! Targets whose truth is known, for the simulations of docs/design/016: 500 requests a second.
 
 use crate::comparison::tests::{Dice, environment};
 use loadline_plan::Plan;

@@ -1,8 +1,8 @@
 //! The judgement of a run that still goes on, from what was recorded so far.
 //!
-//! It is what the result would be if the run ended now, but for two things that only the end
-//! tells: requests without a response are still awaited and decide nothing, and a run that is not
-//! complete is no record that breaks off.
+//! It is what the result would be if the run ended now, except for two things that only the end
+//! shows: requests without a response are still awaited and decide nothing, and a run that is not
+//! complete does not count as broken off.
 
 use crate::check::{CheckResult, Observed, evaluate_observed};
 use crate::validity::validity;

@@ -1,4 +1,4 @@
-//! What differs from run to run: the figures of repeats, and how sure their median is.
+//! The differences from run to run: the figures of repeats, and the confidence of their median.
 //!
 //! The interval of the median is distribution-free, from the ranks of the runs alone, because what
 //! differs from run to run is seldom normal (A. Maricq et al., "Taming Performance Variability",

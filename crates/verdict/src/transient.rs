@@ -1,4 +1,4 @@
-//! Where the initial transient of a run ends, by its seconds.
+//! The end of a run's initial transient, by its seconds.
 //!
 //! Of rate, median and 99th percentile each may have a beginning on another level (see [`steady`]),
 //! and the longest is taken: what has settled in one figure may still move in another. Less than

@@ -1,4 +1,4 @@
-//! Whether a run has gone on for long enough: `--until`.
+//! The decision whether a run has gone on for long enough: `--until`.
 //!
 //! A [`Goal`] looks at the summary after each interval. *Precise* is met when both ends of a
 //! percentile's interval, adjusted for dependence, are near enough to it, and still are at the next
@@ -322,7 +322,11 @@ fn planned(plan: &Plan) -> u64 {
     let by_rate = match plan.load.shape {
         Shape::Rate { rate, .. } => rate.per_second() * seconds,
         Shape::Burst { size, every } => size as f64 * (seconds / every.as_secs_f64()).ceil(),
-        _ => f64::INFINITY,
+        Shape::Closed
+        | Shape::ClosedStages { .. }
+        | Shape::RateStages { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => f64::INFINITY,
     };
     limit.min(by_rate as u64)
 }

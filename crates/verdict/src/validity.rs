@@ -1,4 +1,4 @@
-//! Whether a result may be believed, as far as the generator and its machine can tell.
+//! The validity of a result, as far as the generator and its machine show it.
 //!
 //! A result is judged by what the generator did to its figures, and not by what might have done it:
 //! how much of a figure is delay that Loadline added ([`own_delay`]), and how much of the load it
@@ -247,8 +247,8 @@ fn target_had_most(summary: &Summary) -> bool {
     host.is_some_and(|host| target > 0.0 && target > host - watched)
 }
 
-/// In an open load the times tell what a pause did. In a closed one nothing was sent meanwhile, so
-/// the rate is lower by as much.
+/// Returns the finding that Loadline stalled. In an open load the times show the effect of a pause.
+/// In a closed one nothing was sent meanwhile, so the rate is lower by as much.
 fn stalled(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::stalled_share);
     let workers = summary.total.workers.values();
@@ -333,7 +333,8 @@ fn dropped(summary: &Summary) -> Option<Finding> {
     is_many.then(|| suspect(Cause::Dropped { planned, dropped }))
 }
 
-/// Starts that were missed have their times, so they say nothing against the figures.
+/// Returns the finding about missed starts. These have their times, so they are no evidence against
+/// the figures.
 fn missed(summary: &Summary) -> Option<Finding> {
     let Counts {
         planned, missed, ..

@@ -1,5 +1,4 @@
-//! When a run deserves a warning: the conditions. The words are in
-//! [`Cause`](loadline_findings::Cause).
+//! The conditions of warnings. Their words are in [`Cause`](loadline_findings::Cause).
 
 use crate::confidence::samples_needed;
 use loadline_findings::{Cause, Finding, Findings, Grade, Shortfall};

@@ -1,6 +1,6 @@
 //! The session of a user that composes its requests, as scripts do.
 
-use super::hearing::{Decoders, Hearing, Next, SessionState};
+use super::session_observer::{Decoders, Next, SessionObserver, SessionState};
 use super::step::{OriginalRequest, Step};
 use crate::behaviour::Observer;
 use crate::composed::{ComposeError, Composed};
@@ -100,11 +100,12 @@ impl Session {
                 requester.settings(),
             )?
         };
-        let mut hearing = Hearing::<_, DECODES>::new(step, &self.kept, &self.decoders, observer);
+        let mut heard =
+            SessionObserver::<_, DECODES>::new(step, &self.kept, &self.decoders, observer);
         let user = &*requester.0;
         let timeout_ns = request.timeout_ns().unwrap_or(user.worker.timeout_ns);
-        let sent = written.send(user, request.series, timeout_ns, &mut hearing);
+        let sent = written.send(user, request.series, timeout_ns, &mut heard);
         let outcome = sent.await;
-        Ok((outcome, hearing.into_next()))
+        Ok((outcome, heard.into_next()))
     }
 }

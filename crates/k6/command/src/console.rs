@@ -34,7 +34,7 @@ pub(super) struct Console {
     begun: Instant,
     form: Form,
     is_verbose: bool,
-    place: Mutex<Place>,
+    place: Mutex<LogDestination>,
     /// The secrets that are removed from the log.
     revealed: Arc<Revealed>,
     /// The file of `--console-output`, once it is known.
@@ -42,7 +42,7 @@ pub(super) struct Console {
 }
 
 /// The destination of entries.
-enum Place {
+enum LogDestination {
     Stderr,
     Stdout,
     Nowhere,
@@ -60,8 +60,8 @@ impl Console {
         screen: Arc<Screen>,
     ) -> Result<Self, Refused> {
         let output = options.output.as_deref().unwrap_or("stderr");
-        let place = Place::of(output, directory)?;
-        let is_terminal = options.is_terminal && matches!(place, Place::Stderr);
+        let place = LogDestination::of(output, directory)?;
+        let is_terminal = options.is_terminal && matches!(place, LogDestination::Stderr);
         let form = match options.format.as_deref() {
             Some("json") => Form::Json,
             Some("raw") => Form::Raw,
@@ -163,28 +163,28 @@ impl Log for Console {
         }
         let text = self.text(self.form, entry, entry.fields);
         match &mut *self.place.lock().unwrap_or_else(PoisonError::into_inner) {
-            Place::Stderr => self.screen.print_error(&text),
-            Place::Stdout => self.screen.print(&text),
-            Place::Nowhere => {}
-            Place::File(file) => drop(file.write_all(text.as_bytes())),
+            LogDestination::Stderr => self.screen.print_error(&text),
+            LogDestination::Stdout => self.screen.print(&text),
+            LogDestination::Nowhere => {}
+            LogDestination::File(file) => drop(file.write_all(text.as_bytes())),
         }
     }
 }
 
-impl Place {
-    fn of(output: &str, directory: &Path) -> Result<Place, Refused> {
+impl LogDestination {
+    fn of(output: &str, directory: &Path) -> Result<LogDestination, Refused> {
         let (name, arguments) = output.split_once('=').unwrap_or((output, ""));
         match name {
-            "stderr" => Ok(Place::Stderr),
-            "stdout" => Ok(Place::Stdout),
-            "none" => Ok(Place::Nowhere),
+            "stderr" => Ok(LogDestination::Stderr),
+            "stdout" => Ok(LogDestination::Stdout),
+            "none" => Ok(LogDestination::Nowhere),
             "file" if arguments.is_empty() => Err(Refused::new(
                 FAILED,
                 "error while parsing logfile configuration key `file` with no value",
             )),
             "file" => {
                 let path = arguments.split(',').next().unwrap_or_default();
-                Ok(Place::File(append(&directory.join(path))?))
+                Ok(LogDestination::File(append(&directory.join(path))?))
             }
             _ => Err(Refused::new(
                 FAILED,

@@ -25,8 +25,8 @@
 //! - where scripts, modules, secrets and keys come from: `origin.rs`, `modules_cache.rs`,
 //!   `secret_sources.rs`, `client_keys.rs`
 //! - what a run prints: progress `progress.rs`, log `console.rs`, summary `report.rs`
-//! - an output: k6's `--out` `sample_files.rs`; Loadline's own outputs `loadline_outputs.rs`, k6's tables on
-//!   their page `page_tables.rs`
+//! - an output: k6's `--out` `sample_files.rs`; Loadline's own outputs `loadline_outputs.rs`, k6's
+//!   tables on their page `page_tables.rs`
 //! - thresholds while a run lasts: `listener.rs`
 //! - a route of the REST API: `rest/routes.rs`, its documents `rest/documents.rs`,
 //!   `rest/figures.rs`; what it shows and changes of a test `running.rs`, `rest/control.rs`; the

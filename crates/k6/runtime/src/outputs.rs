@@ -1,4 +1,4 @@
-//! What k6's users measure, as metrics of Loadline's own outputs.
+//! The measurements of k6's users, as metrics of Loadline's own outputs.
 //!
 //! A script's own metrics are there, its checks and groups, its iterations, whether responses were
 //! those expected, and whatever its thresholds name. The times of requests are not, unless a

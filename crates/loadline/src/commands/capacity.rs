@@ -119,7 +119,7 @@ fn aim(search: &mut Search, locustfile: &Locustfile) {
     }
 }
 
-/// Conducts the search, each trial saved and shown as the invocation says.
+/// Conducts the search, each trial saved and shown as the invocation requires.
 fn conduct(
     search: &Search,
     setup: &Setup<'_>,
@@ -168,7 +168,7 @@ fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
     searched.without_requests()
 }
 
-/// Says what is searched for, where it was left to us.
+/// Prints the goal of the search, if the user left it to us.
 fn announce(search: &Search) {
     let shown = search.run.session.progress;
     if shown && search.usual_checks && search.locust.is_some() {

@@ -137,7 +137,7 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
             let json = comparison_of_files_json(compared);
             Ok(format!("{json:#}\n").into_bytes())
         }
-        _ => {
+        Format::Text | Format::Csv | Format::Html | Format::Sqlite => {
             let options = options(&style, &output.to);
             Ok(comparison_of_files(compared, &options).into_bytes())
         }
@@ -165,7 +165,7 @@ pub(crate) fn exit(rules: &[FailOn], comparison: &Comparison) -> Exit {
     }
 }
 
-/// Says on stderr of each rule that is not kept why it is not.
+/// Prints on stderr, for each rule that is not kept, the reason.
 pub(crate) fn tell_rules(rules: &[FailOn], comparison: &Comparison) {
     if exit(&[FailOn::Slower], comparison) != Exit::Good && rules.contains(&FailOn::Slower) {
         tell(SLOWER);

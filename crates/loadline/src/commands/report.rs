@@ -60,7 +60,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Says which files there are now, to who sits at a terminal and was shown nothing else.
+/// Prints the files that exist now, for a user at a terminal who was shown nothing else.
 fn tell_written(flags: &ReportFlags) {
     let outputs = &flags.style.output;
     if !io::stderr().is_terminal() || outputs.iter().any(|output| output.to == Sink::Stdout) {
@@ -88,7 +88,7 @@ fn is_repeat(run: &RunResult) -> bool {
     role.is_some_and(|role| role.kind == RoleKind::Repeat)
 }
 
-/// The search that these runs are the trials of, where not one of them was asked for.
+/// Returns the search to which these trials belong, unless one of them was requested.
 fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
     match flags.run {
         Some(_) => None,
@@ -105,7 +105,7 @@ fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
     }
 }
 
-/// Reports the result of a search, and its trials as rows if these are asked for.
+/// Reports the result of a search, and its trials as rows if these are requested.
 fn report_search(
     search: &SavedSearch,
     runs: Vec<RunFile>,
@@ -153,7 +153,7 @@ fn report_search(
     })
 }
 
-/// The reports that were asked for; the text report if none was.
+/// Returns the requested reports; the text report if there is none.
 fn reports(flags: &ReportFlags) -> Result<Reports> {
     let page = flags.html.as_ref().map(|path| Output {
         format: Format::Html,
@@ -186,7 +186,7 @@ fn tables(path: &Path) -> Result<AddedTables> {
     AddedTables::parse(&json).with_context(|| path.display().to_string())
 }
 
-/// Writes the plots of this page, if they were asked for.
+/// Writes the plots of this page, if they are requested.
 fn draw(flags: &ReportFlags, page: impl FnOnce() -> Page) -> Result<()> {
     match &flags.plots {
         Some(folder) => write_plots(folder, &page(), &flags.files),
@@ -262,7 +262,7 @@ fn read(flags: &ReportFlags) -> Result<Vec<RunFile>> {
     Ok(vec![RunFile::merge_concurrent(parts)?])
 }
 
-/// The run that was asked for, or all.
+/// Returns the requested run, or all.
 fn picked(runs: Vec<RunFile>, number: Option<u32>, path: &Path) -> Result<Vec<RunFile>> {
     let Some(number) = number else {
         return Ok(runs);

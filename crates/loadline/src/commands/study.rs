@@ -196,8 +196,8 @@ fn publish(saved: &[SavedRun], folder: &Path, page: StudyPage, left_out: &[Strin
     print(&text)
 }
 
-/// Writes the pictures, each as a file and all in a report, and says where they are; or why there
-/// is no report.
+/// Writes the pictures, each as a file and all in a report, and returns a sentence with their
+/// location; or with the reason why there is no report.
 fn picture(page: StudyPage, folder: &Path) -> Result<String> {
     let page = Page::Study(Box::new(page));
     let (path, plots) = (folder.join(REPORT), folder.join(PLOTS));

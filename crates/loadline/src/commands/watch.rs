@@ -154,7 +154,7 @@ impl Screen {
         }
     }
 
-    /// Shows a look at this time. Says whether anybody reads it.
+    /// Prints a sample at this time. Returns whether the output still has a reader.
     fn show(&mut self, watched: &Watched, at: Duration) -> Result<bool> {
         let time_s = (at.as_secs_f64() * 1e3).round() / 1e3;
         let text = match self.format {
@@ -198,7 +198,7 @@ impl Screen {
         }
     }
 
-    /// A line for a log; what can't be read is said once.
+    /// Returns a line for a log; a figure that can't be read is reported once.
     fn told(&mut self, line: String) -> String {
         let row = self.headed(&watch_line_header(), line);
         let notes = self.notes.iter().skip(self.drawn);

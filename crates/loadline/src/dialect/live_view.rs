@@ -27,7 +27,7 @@ pub(super) fn opener(commands: &Commands) -> LiveView {
 /// The live view with oha's keys, for one run.
 struct OhaView {
     live: Live,
-    /// Dropped first: no key comes behind the view.
+    /// The keys. They are dropped first: no key is read after the view.
     _keys: Option<Keys>,
     _view: View,
 }

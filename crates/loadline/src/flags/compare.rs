@@ -108,7 +108,9 @@ fn no_rows(text: &str) -> Result<Output, String> {
         Format::Csv | Format::Html | Format::Sqlite => {
             Err("a comparison is printed as text, json, junit, markdown or github.".to_owned())
         }
-        _ => Ok(output),
+        Format::Text | Format::Json | Format::Junit | Format::Markdown | Format::Github => {
+            Ok(output)
+        }
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) fn is_of_help(words: &[OsString]) -> bool {
     words.get(1).is_some_and(|word| word == "help") && words.iter().skip(2).any(is_flag)
 }
 
-/// The help that these words ask for, the program's name first.
+/// Returns the help that these words request, the program's name first.
 pub(super) fn text(words: &[OsString]) -> String {
     let mut line = super::command();
     line.build();

@@ -9,9 +9,9 @@ use std::ffi::OsString;
 /// The reason why a command line starts nothing.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It asks for a text alone: help or the version.
+    /// It requests a text alone: help or the version.
     Asked(String),
-    /// It can't be read; the sentence says why.
+    /// It can't be read; the sentence has the reason.
     Mistake(String),
 }
 
@@ -125,7 +125,7 @@ fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
     Some(format!("there is no flag {flag}; {instead}"))
 }
 
-/// The sentence where a flag is not known because its command stands behind it.
+/// Returns the sentence about a flag that is not known because its command comes after it.
 fn late_command(error: &Error, words: &[OsString]) -> Option<String> {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     late_command::knowing(words, &flag(error)).filter(|_| is_unknown)
@@ -179,7 +179,7 @@ fn negative(error: &Error, words: &[OsString]) -> Option<String> {
     ))
 }
 
-/// Says in one sentence what is wrong, the flag first.
+/// Returns one sentence about the mistake, the flag first.
 pub(crate) fn sentence(error: &Error) -> String {
     let flag = flag(error);
     match value_problem(error) {

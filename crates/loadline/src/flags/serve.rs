@@ -103,7 +103,7 @@ impl ServeFlags {
         Ok(())
     }
 
-    /// The server that is asked for, given what stands in the file of `--client-ca`.
+    /// Returns the configuration of the server, given the contents of the file of `--client-ca`.
     pub(crate) fn config(&self, client_ca_pem: Option<String>) -> Config {
         Config {
             listen: self.listen,

@@ -1,5 +1,5 @@
-//! What is printed while the live view is on: by a script, by a message, by a panic. On the screen
-//! it would destroy the view, and it would be gone with it.
+//! The output of others while the live view is on: of a script, of a message, of a panic. On the
+//! screen it would destroy the view, and would disappear with it.
 //!
 //! So stdout and stderr lead to files without a name as long as the view is on, where they led to
 //! a terminal before. The view shows the last lines. When the screen of before is back, all of it
@@ -62,7 +62,7 @@ impl RedirectedStreams {
         Ok(said)
     }
 
-    /// The lines that were printed since it was asked last.
+    /// Returns the lines that were printed since the last call.
     pub(super) fn newly_said(&mut self) -> Vec<String> {
         let streams = self.streams.iter_mut();
         streams.flat_map(Stream::new_lines).collect()
@@ -107,7 +107,7 @@ impl Stream {
         })
     }
 
-    /// The whole lines behind what was shown, fit for a terminal.
+    /// Returns the whole lines after the shown ones, fit for a terminal.
     fn new_lines(&mut self) -> Vec<String> {
         let length = self.file.metadata().map_or(0, |file| file.len());
         if length <= self.shown {

@@ -123,7 +123,7 @@ impl Screen {
         size_of(self.terminal.backend().terminal()).unwrap_or(self.size)
     }
 
-    /// The lines that were printed since it was asked last.
+    /// Returns the lines that were printed since the last call.
     pub(super) fn newly_said(&mut self) -> Vec<String> {
         self.said
             .as_mut()

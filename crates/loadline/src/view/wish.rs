@@ -1,4 +1,4 @@
-//! Whether the live view is shown: what flags ask for, and what the terminal allows.
+//! The decision whether the live view is shown, by the flags and the terminal.
 
 use crate::live::draws;
 use crate::output::Color;
@@ -50,7 +50,7 @@ impl ViewOptions {
     /// these files, which are written during the runs, may be the same terminal.
     ///
     /// # Errors
-    /// If it was asked for and there is no terminal for it.
+    /// If it is requested and there is no terminal for it.
     pub(crate) fn is_shown<'a>(
         &self,
         length: Option<Duration>,

@@ -15,14 +15,14 @@ use loadline_units as units;
 pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, because a rate at which \
                                        requests fail is not a capacity; give a --check on errors \
                                        for another bound.";
-/// The meaning of a target that falls behind, in a search for users.
+/// The meaning of a target that cannot keep up, in a search for users.
 pub(super) const PACE_LOST: &str = "It falls behind where a user makes less than 90 % of the \
                                     requests that it makes at low load, because responses take \
                                     longer: more users would only wait longer.";
 /// The reason for a missing ladder.
 pub(super) const NO_LADDER: &str = "No time was left for the ladder; give more (--budget) for \
                                     runs below and above the load line.";
-/// A search is not asked for less than this.
+/// The largest width that a user is advised to use for a search.
 const WIDEST: f64 = 0.2;
 
 /// A rate or a number of users, without groups so that it can be typed again: whole numbers, but
@@ -57,7 +57,7 @@ pub(crate) fn answer_line(report: &CapacityReport<'_>) -> String {
     answer + &detail
 }
 
-/// The answer, and what else there is to say of it, which goes on behind it.
+/// Returns the result, and the remarks that follow it in the same line.
 pub(super) fn answer_parts(report: &CapacityReport<'_>) -> (String, String) {
     match &report.outcome.conclusion {
         Conclusion::Found(line) => found(report, line),

@@ -1,4 +1,4 @@
-//! Saved runs on both sides of a comparison, and what their files tell beside the figures.
+//! Saved runs on both sides of a comparison, and the facts in their files other than the figures.
 
 use loadline_plan::Plan;
 use loadline_record::Summary;

@@ -13,7 +13,7 @@ pub(crate) const MOST: usize = 20;
 /// The most names of one side that are listed.
 const MOST_LISTED: usize = 5;
 
-/// The section, if there is anything to say of names.
+/// Returns the section, if there is anything to report about names.
 pub(super) fn lines(names: &ComparedNames, width: usize, style: Style) -> Vec<String> {
     if names.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the tolerances of a comparison (`--fail-on p95:+10%`) came out as.
+//! The results of the tolerances of a comparison (`--fail-on p95:+10%`).
 
 use super::{name, times};
 use crate::layout;

@@ -1,4 +1,4 @@
-//! The cases that a job is told of, each with what came of it.
+//! The cases in a job's report, each with its outcome.
 
 use super::JobReport;
 use crate::closing::grade_and_reason;
@@ -24,7 +24,7 @@ pub(super) enum Suite {
 }
 
 impl Suite {
-    /// All, in the order in which they are told.
+    /// All groups, in the order of the report.
     pub(super) const ALL: [Suite; 4] = [
         Suite::Checks,
         Suite::Thresholds,
@@ -48,7 +48,7 @@ impl Suite {
 pub(super) enum Outcome {
     /// It is as it should be.
     Passed,
-    /// The measurement can't tell.
+    /// The measurement does not decide it.
     Undecided,
     /// It is not.
     Failed,

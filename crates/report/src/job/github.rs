@@ -1,4 +1,4 @@
-//! What GitHub's runner reads: annotations as workflow commands, and the outputs of a step. Its
+//! The formats of GitHub's runner: annotations as workflow commands, and the outputs of a step. Its
 //! step summary is the [Markdown](super::markdown()).
 //!
 //! Formats: "Workflow commands for GitHub Actions" in GitHub's documentation. Data of a command

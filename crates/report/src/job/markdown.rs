@@ -1,9 +1,9 @@
 //! Markdown, for the comment on a pull request: verdict, what to do next, figures, cases, changes
 //! against the baseline, names.
 //!
-//! It is GitHub's dialect, which GitLab and others read as well. What came from elsewhere (URLs,
-//! names, what a server said) stands in code spans, or is escaped: it must not format the page,
-//! mention people or load pictures.
+//! It is GitHub's dialect, which GitLab and others read as well. Texts from elsewhere (URLs, names,
+//! a server's words) are in code spans, or escaped: they must not format the page, mention people
+//! or load pictures.
 
 use super::cases::{Case, Outcome, Suite};
 use super::{JobReport, verdict};

@@ -1,4 +1,4 @@
-//! What is judged of a run: its checks and its validity.
+//! The judgement of a run: its checks and its validity.
 
 use super::distribution::{response_intervals, service_intervals};
 use super::us;

@@ -1,4 +1,4 @@
-//! What was watched of processes and of the machine.
+//! The usage of processes and of the machine.
 
 use crate::watch::{busier_way, link_percent, per_s, percent, rounded, row_at};
 use loadline_json as json;

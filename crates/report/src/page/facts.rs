@@ -1,4 +1,4 @@
-//! What was counted, and on which machine.
+//! The counts, and the machine.
 
 use crate::text;
 use loadline_page::Fact;

@@ -1,4 +1,4 @@
-//! What the HTML report of several runs shows.
+//! The data of the HTML report of several runs.
 
 use super::{run_page, tables};
 use crate::comparison::{

@@ -1,4 +1,4 @@
-//! How a made-up run becomes a summary: its exchanges go through a real recorder.
+//! Made-up runs as summaries: their exchanges go through a real recorder.
 
 use super::SECOND;
 use loadline_plan::Plan;

@@ -14,10 +14,10 @@ use loadline_record::Summary;
 use loadline_units as units;
 use loadline_verdict::{CheckOutcome, Grade, RunResult, Section};
 
-/// The most lines of a run on which nothing but the default flags and checks was asked for.
+/// The most lines of a run with the default flags and checks alone.
 const MOST_LINES: usize = 20;
-/// Lines beside the title and the facts: two empty ones, and at most two that say where the rest
-/// is.
+/// Lines in addition to the title and the facts: two empty ones, and at most two with the location
+/// of the rest.
 const OTHER_LINES: usize = 4;
 /// Columns of a fact's name.
 const NAMES: usize = 11;
@@ -26,7 +26,8 @@ const GAP: usize = 4;
 /// The most figures that stand in one column.
 const ONE_COLUMN: usize = 3;
 
-/// The report in sections: title, facts, what a flag asked for besides, and where the rest is.
+/// Returns the report in sections: title, facts, the additions that flags request, and the location
+/// of the rest.
 pub(super) fn sections(run: &RunResult, options: &TextOptions, canvas: Canvas) -> [Vec<String>; 5] {
     let summary = &run.summary;
     let (title, facts) = fitting_facts(run, options, canvas);

@@ -1,4 +1,4 @@
-//! What the machine does at best.
+//! The best performance of the machine.
 
 use super::Canvas;
 use loadline_record::{Floor, Summary};

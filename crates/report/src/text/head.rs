@@ -1,4 +1,4 @@
-//! What was run, in which model, and what was counted.
+//! The target, the model of the load, and the counts.
 
 use super::Canvas;
 use crate::{layout, quantity, wording};

@@ -1,4 +1,5 @@
-//! What a closed-loop tool would have shown of an open load: two columns and the reason.
+//! The figures that a closed-loop tool would have shown of an open load: two columns and the
+//! reason.
 
 use super::{Canvas, validity_summary};
 use crate::closed_loop::{ClosedLoop, Difference};

@@ -1,4 +1,4 @@
-//! What went wrong, what the checks say, and what to know before believing it.
+//! The failures, the results of the checks, and the reasons to doubt them.
 
 use super::Canvas;
 use crate::{layout, quantity, undecided};
@@ -201,7 +201,8 @@ pub(super) fn validity_notes(run: &RunResult) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-/// A valid result is no good result: it says that the generator did its part.
+/// Returns a note that a valid result is not necessarily a good one: validity means that the
+/// generator did its part.
 fn valid_but(run: &RunResult) -> Option<String> {
     let is_but = run.grade() == Grade::Valid && run.many_failed();
     is_but.then(|| {

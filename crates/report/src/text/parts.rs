@@ -1,4 +1,4 @@
-//! Where the time went: delay, service and the phases of a service time, one row each.
+//! The time spent: delay, service and the phases of a service time, one row each.
 
 use super::Canvas;
 use crate::table::{Column, indented, line, widest};
@@ -62,8 +62,8 @@ pub(super) fn table(title: &str, rows: &[(&str, Censored<'_>)], canvas: Canvas) 
         .collect()
 }
 
-/// The rows that hold anything. Delay is that of open loads: in a closed one it is zero by
-/// definition, which the heading of the response times says.
+/// Returns the rows that have a value. Delay is that of open loads: in a closed one it is zero by
+/// definition, as the heading of the response times states.
 pub(crate) fn rows<'a>(summary: &'a Summary) -> Vec<(&'static str, Censored<'a>)> {
     let times = &summary.total.times;
     let delay = [("blocked", &times.blocked), ("lateness", &times.lateness)];

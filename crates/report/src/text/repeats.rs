@@ -1,4 +1,4 @@
-//! Repeats: a line for each run, the spread across them, and what the checks say of all together.
+//! Repeats: a line for each run, the spread across them, and the checks on all together.
 
 use super::{Canvas, Extent, TextOptions, assemble, floor, omission, outcome, validity_summary};
 use crate::comparison::{name, only_bounds, times, value};

@@ -244,8 +244,8 @@ fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     below_a_line(&note, canvas)
 }
 
-/// A run that broke off, and one that an older version saved, don't say how long requests had
-/// waited.
+/// Returns a note for a run that broke off, or that an older version saved: it lacks the ages of
+/// the requests without a response.
 fn ageless(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     if times.ageless == 0 {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What part of an exchange was whose, of those that the kernel's clock split.
+//! The parts of the exchanges that the kernel's clock split, by their cause.
 
 use super::Canvas;
 use super::parts::table;

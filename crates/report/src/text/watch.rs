@@ -1,4 +1,4 @@
-//! What the run cost: the generator, the target and the machine.
+//! The cost of the run: the generator, the target and the machine.
 
 use super::Canvas;
 use crate::layout;

@@ -321,6 +321,11 @@ fn stages<T>(
 fn arrivals(plan: &Plan) -> Arrivals {
     match plan.load.shape {
         Shape::Rate { arrivals, .. } => arrivals,
-        _ => Arrivals::default(),
+        Shape::Closed
+        | Shape::ClosedStages { .. }
+        | Shape::RateStages { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => Arrivals::default(),
     }
 }

@@ -1,4 +1,5 @@
-//! What a side's noise lets a comparison see, before there is another side.
+//! The smallest difference that a comparison can show, from the noise of one side, before the other
+//! side exists.
 
 use super::pieces::{Means, Pieces, Quantile};
 use super::{Side, Stretches};

@@ -1,4 +1,4 @@
-//! What is drawn again: runs, seconds, or stretches of a run.
+//! The pieces that are resampled: runs, seconds, or stretches of a run.
 
 /// At most this many stretches are drawn from; neighbours are joined until there are no more, so
 /// that what lasts longer than a second stays in one piece.

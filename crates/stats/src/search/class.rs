@@ -1,4 +1,4 @@
-//! What the trials at one rate say: good, bad, or not enough of them.
+//! The class of a rate by its trials: good, bad, or undecided.
 //!
 //! The arithmetic is that of RFC 9971, section "Load Classification" and the appendix with its
 //! code: what is missing of the required time is once taken as good and once as bad, and only where
@@ -10,7 +10,7 @@ const TELLING: u32 = 3;
 /// The requirement for a rate, and the confidence with which it must be met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// The share of the time that may be bad, at least 0 and below 1 (0.5 asks for the median).
+    /// The share of the time that may be bad, at least 0 and below 1 (0.5 requires the median).
     pub exceed_ratio: f64,
     /// Trials of at least this many seconds count in full; shorter ones can only count against a
     /// rate.

@@ -1,10 +1,11 @@
-//! How sure a capacity is: an estimate, from all trials, of the rate at which half of them pass.
+//! The confidence of a capacity: an estimate, from all trials, of the rate at which half of them
+//! pass.
 //!
 //! A trial at rate r passes with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the
 //! threshold, σ how much it varies from trial to trial, and λ the share of trials that fail at any
 //! rate (a *lapse*: something else had the machine). Trials that follow one another are alike: a
-//! part of the variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ,
-//! λ and φ are tried on a grid, how likely the trials are is computed for each combination, and
+//! part of the variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is needed; σ,
+//! λ and φ are tried on a grid, the likelihood of the trials is computed for each combination, and
 //! summed up. This is the procedure that psychophysics has for the threshold of a sense, with a
 //! uniform prior for ln θ and ln σ (Watson & Pelli, *QUEST: a Bayesian adaptive psychometric
 //! method*, 1983; Kontsevich & Tyler, *Bayesian adaptive estimation of psychometric slope and
@@ -306,7 +307,7 @@ fn normalised(mut weights: [f64; STATES]) -> [f64; STATES] {
     weights
 }
 
-/// The normal distribution, read from a table: an interval asks for it a million times.
+/// Returns the normal distribution, read from a table: an interval needs it a million times.
 fn probability(value: f64) -> f64 {
     const REACH: f64 = 6.0;
     const PER_UNIT: f64 = 100.0;

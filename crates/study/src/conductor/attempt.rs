@@ -10,7 +10,7 @@ use crate::folder::Folder;
 use crate::identity::Identity;
 use crate::meter::{Meter, Second};
 use crate::output::{excerpt, telling_line};
-use crate::peer::{Call, Captured, Place, ToolKind};
+use crate::peer::{Call, Captured, RunTarget, ToolKind};
 use crate::process::{Launch, Process, ending};
 use crate::saved::{Header, Outcome, SavedError, Writer};
 use crate::study::Study;
@@ -107,7 +107,7 @@ impl Attempt<'_> {
         let script = self.run.settings.script.as_ref();
         let script = script.map(|path| self.study.resolve_path(path));
         let script = script.map(|path| std::path::absolute(&path).unwrap_or(path));
-        let place = Place {
+        let place = RunTarget {
             url: self.target.url(),
             against: self.against.map(Serving::url),
             folder: work,

@@ -1,7 +1,7 @@
 //! wrk and wrk2: the same command line and report, except for the rate.
 
 use super::scan::{after, count, number, time_us};
-use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, whole_seconds};
+use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
 
@@ -29,7 +29,7 @@ impl Wrk {
 }
 
 impl Peer for Wrk {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         self.check(settings)?;
         let no_end = Unfit::NoEnd(self.name(), "a duration");
         let duration = whole_seconds(self.name(), settings.duration.ok_or(no_end)?)?;

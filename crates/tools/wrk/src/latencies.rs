@@ -15,10 +15,10 @@ use std::path::Path;
 
 const TAIL: &str = "url0thread0.txt";
 
-/// The files that are asked for, while the run lasts.
+/// The requested files, while the run lasts.
 #[derive(Debug, Default)]
 pub(super) struct Latencies {
-    /// A file for each thread, if they are wanted.
+    /// A file for each thread, if they are requested.
     each: Vec<BufWriter<File>>,
     tail: Option<Tail>,
 }

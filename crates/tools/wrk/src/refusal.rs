@@ -1,4 +1,4 @@
-//! Why there is no report, in wrk's words.
+//! The reasons why there is no report, in wrk's words.
 
 use loadline_engine::StartError;
 use loadline_script_lua::{Error, ScriptError};

@@ -1,4 +1,4 @@
-//! What is said of connections that do not come up.
+//! The messages about connections that can't be opened.
 
 use crate::failure::TlsFailure;
 use crate::{DialError, DialPhase};

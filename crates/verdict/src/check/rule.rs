@@ -1,4 +1,4 @@
-//! What decides a check that unfinished requests or few samples may leave open.
+//! The decision on a check that unfinished requests or few samples may leave open.
 
 use super::{CheckOutcome, Condition, Observed, WhyUndecided, times};
 use crate::comparison::CONFIDENCE;

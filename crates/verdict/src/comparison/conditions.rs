@@ -1,5 +1,5 @@
-//! What else differs between runs that are compared: the clock that timed them, the worker threads
-//! that sent them, and the machine.
+//! Further differences between compared runs: the clock that timed them, the worker threads that
+//! sent them, and the machine.
 //!
 //! None of it is refused, as one may compare machines on purpose. But it is in the ratio along with
 //! what was meant to differ, so the reader of the ratio must know of it.

@@ -1,4 +1,4 @@
-//! Which runs can be compared at all.
+//! The conditions under which runs can be compared.
 
 use loadline_plan::Plan;
 use loadline_record::{RoleKind, RunFile};

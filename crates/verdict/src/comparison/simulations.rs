@@ -1,5 +1,5 @@
-//! How often rules of a regression are right, counted on targets whose truth is known and whose
-//! response times depend on each other.
+//! The error rates of regression rules, counted on targets whose truth is known and whose response
+//! times depend on each other.
 
 use super::tests::{Dice, environment, plan};
 use super::*;

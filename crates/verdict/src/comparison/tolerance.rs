@@ -1,9 +1,9 @@
-//! How far a figure of B may lie from that of A: `p95:+10%`, `rate:-5%`, or that of the requests of
-//! one name, `p95{name:login}:+10%`.
+//! The tolerance for a figure of B against that of A: `p95:+10%`, `rate:-5%`, or for the requests
+//! of one name, `p95{name:login}:+10%`.
 //!
-//! A tolerance fails only where the figure has changed by more for certain: the whole interval of
-//! B / A lies beyond it. It is kept only where the whole interval lies within it. Between the two
-//! the runs cannot tell, which is neither.
+//! A tolerance fails only if the figure has certainly changed by more: the whole interval of B / A
+//! lies beyond it. It is kept only if the whole interval lies within it. Between the two the runs
+//! don't decide it.
 
 use super::{Comparison, Figure};
 use crate::CheckOutcome;

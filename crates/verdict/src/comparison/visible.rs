@@ -1,4 +1,5 @@
-//! What a baseline's noise lets a run see that is compared with it, before the run is made.
+//! The changes that a run can show when compared with a baseline of this noise, known before the
+//! run is made.
 
 use super::names::{Seconds, Side as Names};
 use super::{CONFIDENCE, Figure, SEED, SavedRun, Tolerance, rates, stretches, value, wanted};

@@ -1,5 +1,5 @@
-//! How often `--until` is right, counted on targets whose truth is known. The figures of the whole
-//! tables stand in docs/design/016.
+//! The error rates of `--until`, counted on targets whose truth is known. The figures of the whole
+//! tables are in docs/design/016.
 
 use super::tests::checked;
 use super::*;

@@ -52,13 +52,13 @@ pub(super) struct State {
 /// The streams of a connection, by key.
 #[derive(Default)]
 pub(super) struct Places {
-    list: Vec<Place>,
+    list: Vec<StreamSlot>,
     free: Vec<usize>,
 }
 
 /// A slot for one stream after the other.
 #[derive(Default)]
-struct Place {
+struct StreamSlot {
     stream: u32,
     begun_ns: u64,
     deadline_ns: u64,
@@ -244,7 +244,7 @@ impl State {
 impl Places {
     fn take(&mut self, begun_ns: u64, deadline_ns: u64) -> usize {
         let key = self.free.pop().unwrap_or_else(|| {
-            self.list.push(Place::default());
+            self.list.push(StreamSlot::default());
             self.list.len() - 1
         });
         let place = &mut self.list[key];
@@ -256,7 +256,7 @@ impl Places {
     }
 }
 
-impl Place {
+impl StreamSlot {
     fn end(&mut self, ending: StreamEnd, at_ns: u64, read_ns: u64) {
         self.stream = 0;
         self.ended_stream = Some(EndedStream {

@@ -151,7 +151,7 @@ fn places(ended: &Ended<'_>, text: &mut String) {
         return groups(ended, None, text);
     }
     for name in names {
-        let place = Place {
+        let place = SummaryPart {
             scenario: Some(name),
             group: None,
         };
@@ -168,7 +168,7 @@ fn places(ended: &Ended<'_>, text: &mut String) {
 
 fn groups(ended: &Ended<'_>, scenario: Option<&str>, text: &mut String) {
     for path in children(ended, scenario, "") {
-        let place = Place {
+        let place = SummaryPart {
             scenario,
             group: Some(&path),
         };
@@ -186,11 +186,11 @@ fn groups(ended: &Ended<'_>, scenario: Option<&str>, text: &mut String) {
 }
 
 /// Formats the groups within this one, indented by this number of columns.
-fn nested(ended: &Ended<'_>, place: Place<'_>, path: &str, indent: usize) -> String {
+fn nested(ended: &Ended<'_>, place: SummaryPart<'_>, path: &str, indent: usize) -> String {
     let each = children(ended, place.scenario, path)
         .into_iter()
         .map(|path| {
-            let child = Place {
+            let child = SummaryPart {
                 scenario: place.scenario,
                 group: Some(&path),
             };
@@ -238,12 +238,12 @@ fn children(ended: &Ended<'_>, scenario: Option<&str>, path: &str) -> Vec<String
 
 /// A part of the measurements.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct SummaryPart<'a> {
     scenario: Option<&'a str>,
     group: Option<&'a str>,
 }
 
-impl Place<'_> {
+impl SummaryPart<'_> {
     fn has(&self, scenario: &str, group: &str) -> bool {
         self.scenario.is_none_or(|wanted| wanted == scenario)
             && self.group.is_none_or(|wanted| wanted == group)

@@ -15,14 +15,14 @@ const MARK: &str = "//# sourceMappingURL=";
 /// from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lines {
-    places: Vec<Place>,
+    places: Vec<MappedPosition>,
     /// The original files, as the map names them.
     files: Vec<String>,
 }
 
 /// A position in the code, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct MappedPosition {
     code: (u32, u32),
     written: (u32, u32),
     file: Option<u32>,
@@ -42,7 +42,7 @@ pub(crate) struct Written<'a> {
 impl Lines {
     /// Reads the table of a map. It keeps the names of files only if the map is `of_another` file.
     pub(crate) fn of(map: &SourceMap<'_>, of_another: bool) -> Self {
-        let places = map.get_tokens().map(|token| Place {
+        let places = map.get_tokens().map(|token| MappedPosition {
             code: (token.get_dst_line(), token.get_dst_col()),
             written: (token.get_src_line(), token.get_src_col()),
             file: token.get_source_id().filter(|_| of_another),

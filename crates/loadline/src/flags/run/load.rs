@@ -1,4 +1,4 @@
-//! How much load, in which model, and for how long.
+//! The flags of the load: its amount, model and duration.
 
 use crate::flags::choice::choice;
 use clap::Args;
@@ -161,7 +161,7 @@ impl LoadFlags {
         }
     }
 
-    /// The options that say how much load there is.
+    /// Returns the options of the amount of load.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             connections: self.connections,

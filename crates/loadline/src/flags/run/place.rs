@@ -1,7 +1,7 @@
-//! The words of a command line that say what is loaded, and what else such a word may have been.
+//! The words of a command line that name the target, and other meanings of such words.
 //!
 //! Nothing is sent to a host that nobody named: a word that is a file, a check or a number is
-//! refused, and told where it belongs.
+//! refused, with the flag to which it belongs.
 
 use loadline_plan::{Check, Error, Target};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ const OF_FILES: [&str; 18] = [
     "txt", "csv", "yaml", "yml", "tar",
 ];
 
-/// A word of the command line that says what is loaded.
+/// A word of the command line that names the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TargetWord {
     /// A plan file with the whole run.
     Plan(PathBuf),
     /// A URL.
@@ -24,7 +24,7 @@ pub(crate) enum Place {
 
 /// The reason why a word names no target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoPlace {
+pub(crate) enum NoTarget {
     /// A condition on the result.
     #[error("`{0}` is a check; give it with --check '{0}'.")]
     Check(String),
@@ -49,10 +49,10 @@ pub(crate) enum NoPlace {
     Target(#[from] Error),
 }
 
-impl FromStr for Place {
-    type Err = NoPlace;
+impl FromStr for TargetWord {
+    type Err = NoTarget;
 
-    fn from_str(text: &str) -> Result<Self, NoPlace> {
+    fn from_str(text: &str) -> Result<Self, NoTarget> {
         if text.contains("://") {
             return Ok(Self::Url(text.parse()?));
         }
@@ -61,7 +61,7 @@ impl FromStr for Place {
         }
         let path = Path::new(text);
         if path.is_file() {
-            return Err(NoPlace::File {
+            return Err(NoTarget::File {
                 use_of: use_of(path)
                     .unwrap_or_else(|| format!("write http://{text} if a host is meant.")),
                 path: path.to_owned(),
@@ -70,12 +70,12 @@ impl FromStr for Place {
         let is_named_so = OF_FILES.contains(&ending(path)) && !begins_with_host(text);
         if let Some(use_of) = use_of(path).filter(|_| is_named_so) {
             let path = path.to_owned();
-            return Err(NoPlace::NoFile { path, use_of });
+            return Err(NoTarget::NoFile { path, use_of });
         }
         Target::among_words(text).map(Self::Url).map_err(|error| {
             match text.parse::<Check>().is_ok() {
-                true => NoPlace::Check(text.to_owned()),
-                false => NoPlace::Target(error),
+                true => NoTarget::Check(text.to_owned()),
+                false => NoTarget::Target(error),
             }
         })
     }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> String {
-        text.parse::<Place>().expect_err(text).to_string()
+        text.parse::<TargetWord>().expect_err(text).to_string()
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
             "localhost/x.json",
             "a:80/x.js",
         ] {
-            assert!(matches!(name.parse(), Ok(Place::Url(_))), "{name}");
+            assert!(matches!(name.parse(), Ok(TargetWord::Url(_))), "{name}");
         }
     }
 

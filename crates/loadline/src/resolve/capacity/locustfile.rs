@@ -4,12 +4,12 @@ use super::SearchError;
 use crate::flags::capacity::{CapacityFlags, SearchFlags};
 use crate::flags::planned_command;
 use crate::flags::run::RunFlags;
-use crate::flags::run::request::Place;
+use crate::flags::run::request::TargetWord;
 use clap::parser::ValueSource;
 use loadline_plan::{Header, Script, Target};
 use std::ffi::OsString;
 
-/// The groups of flags that say what is sent, and how: a locustfile does.
+/// The groups of flags that define the requests and connections: a locustfile defines these itself.
 const OWN_AFFAIRS: [&str; 4] = ["Load", "Request", "Connection", "TLS"];
 /// The URL that represents the host until the locustfile, which may set it, is loaded.
 const UNKNOWN_HOST: &str = "http://localhost";
@@ -51,8 +51,8 @@ pub(super) fn resolve(
         return Err(SearchError::LocustfileAlone);
     }
     let url = run.request.places.iter().find_map(|place| match place {
-        Place::Url(target) => Some(target.url.to_string()),
-        Place::Plan(_) => None,
+        TargetWord::Url(target) => Some(target.url.to_string()),
+        TargetWord::Plan(_) => None,
     });
     if let Some(url) = url {
         return Err(SearchError::UrlBesideLocustfile(url));
@@ -63,7 +63,7 @@ pub(super) fn resolve(
     let stands_for = host.as_deref().unwrap_or(UNKNOWN_HOST);
     let target = stands_for.parse();
     let target = target.map_err(|_| SearchError::NoHost(stands_for.to_owned()))?;
-    run.request.places = vec![Place::Url(target)];
+    run.request.places = vec![TargetWord::Url(target)];
     Ok(Some(Locust {
         file,
         host,
@@ -80,7 +80,7 @@ fn refuse_strays(search: &SearchFlags, options: &[OsString]) -> Result<(), Searc
     }
 }
 
-/// Refuses flags that say what the locustfile says.
+/// Refuses flags for settings that the locustfile makes.
 fn refuse_own_affairs(run: &RunFlags) -> Result<(), SearchError> {
     let command = planned_command::<CapacityFlags>();
     let Ok(matches) = command.clone().try_get_matches_from(&run.typed) else {

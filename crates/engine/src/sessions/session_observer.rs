@@ -92,7 +92,7 @@ impl SessionState {
 /// Receives the response to one request, and passes it to the observer: with its body decoded, if
 /// it `DECODES`.
 #[derive(Debug)]
-pub(super) struct Hearing<'a, O, const DECODES: bool> {
+pub(super) struct SessionObserver<'a, O, const DECODES: bool> {
     step: &'a Step<'a>,
     kept: &'a RefCell<SessionState>,
     observer: &'a mut O,
@@ -105,14 +105,14 @@ pub(super) struct Hearing<'a, O, const DECODES: bool> {
     next: Next,
 }
 
-impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
+impl<'a, O: Observer, const DECODES: bool> SessionObserver<'a, O, DECODES> {
     pub(super) fn new(
         step: &'a Step<'a>,
         kept: &'a RefCell<SessionState>,
         decoders: &'a Decoders,
         observer: &'a mut O,
     ) -> Self {
-        Hearing {
+        SessionObserver {
             step,
             kept,
             observer,
@@ -207,7 +207,7 @@ impl<'a, O: Observer, const DECODES: bool> Hearing<'a, O, DECODES> {
     }
 }
 
-impl<O: Observer, const DECODES: bool> Sink for Hearing<'_, O, DECODES> {
+impl<O: Observer, const DECODES: bool> Sink for SessionObserver<'_, O, DECODES> {
     const WANTS_HEAD: bool = true;
     const WANTS_BODY: bool = DECODES || O::WANTS_BODY;
 
@@ -251,7 +251,7 @@ impl<O: Observer, const DECODES: bool> Sink for Hearing<'_, O, DECODES> {
     }
 }
 
-impl<O: Observer, const DECODES: bool> Observer for Hearing<'_, O, DECODES> {
+impl<O: Observer, const DECODES: bool> Observer for SessionObserver<'_, O, DECODES> {
     const WANTS_TLS: bool = O::WANTS_TLS;
     const WANTS_CARRIER: bool = O::WANTS_CARRIER;
     const WANTS_SENT: bool = O::WANTS_SENT;

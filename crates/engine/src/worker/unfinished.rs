@@ -9,7 +9,7 @@ use loadline_record::Unfinished;
 
 /// The unfinished exchanges and arrivals, and the number of those that waited because of Loadline.
 /// Nanoseconds on the host's clock.
-pub(super) struct Leaving {
+pub(super) struct UnfinishedWork {
     /// The end of the worker.
     now_ns: u64,
     /// The begin of the measured part.
@@ -40,9 +40,9 @@ pub(super) fn flight_ns<H: Host, S>(pool: &UserPool<H, S>, now_ns: u64) -> u64 {
     all_ns
 }
 
-impl Leaving {
+impl UnfinishedWork {
     pub(super) fn new<H: Host>(worker: &Worker<H>, now_ns: u64, until_ns: u64) -> Self {
-        Leaving {
+        UnfinishedWork {
             now_ns,
             zero_ns: worker.zero_ns.get(),
             until_ns,
