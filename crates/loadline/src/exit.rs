@@ -24,8 +24,6 @@ pub(crate) enum Exit {
     NotKnown,
     /// Done, and all that was checked is good, but a comparison can't tell whether a rule holds.
     CannotTell,
-    /// The code that the tool would return whose command line was used.
-    Of(u8),
 }
 
 impl Exit {
@@ -49,7 +47,7 @@ impl Exit {
             Exit::CannotTell => "cannot tell",
             Exit::Invalid => "invalid",
             Exit::Interrupted => "interrupted",
-            Exit::Failed | Exit::Of(_) => "error",
+            Exit::Failed => "error",
         }
     }
 
@@ -62,7 +60,6 @@ impl Exit {
             Exit::Invalid | Exit::NotKnown => 3,
             Exit::CannotTell => 4,
             Exit::Interrupted => 130,
-            Exit::Of(code) => code,
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) const INVALID_CONFIG: u8 = 104;
 /// A signal ended the test.
 pub const INTERRUPTED: u8 = 105;
 /// The exit code of a run whose REST API can't be served although `--address` is given.
-pub const CANNOT_SERVE: u8 = 106;
+pub(crate) const CANNOT_SERVE: u8 = 106;
 /// The script threw outside an iteration.
 pub(super) const SCRIPT_EXCEPTION: u8 = 107;
 /// The script ended its test.

@@ -3,7 +3,7 @@
 use crate::exit::refuse;
 use crate::keys::Keys;
 use crate::live::Live;
-use crate::view::{View, Wished};
+use crate::view::{View, ViewOptions};
 use anyhow::Result;
 use loadline_record::{Header, Summary};
 use loadline_runner::{Commands, End, Interval, Observed, Observer, Wants};

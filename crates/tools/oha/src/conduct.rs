@@ -16,8 +16,7 @@ use loadline_engine::{AnyTally, Launch, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_runner::{
-    Commands, Job, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload,
-    start_counting,
+    Job, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload, start_counting,
 };
 use loadline_tool_host::Host;
 use rand_chacha::ChaCha8Rng;
