@@ -122,7 +122,7 @@ impl<'a> Grounds<'a> {
     fn why(&self, exit: Exit) -> Option<String> {
         match exit {
             // The rules that a comparison can't decide are told one by one.
-            Exit::Good | Exit::CannotTell | Exit::Of(_) => None,
+            Exit::Good | Exit::CannotTell => None,
             Exit::Interrupted => {
                 Some("interrupted; the report covers what was measured until then.".to_owned())
             }
