@@ -1,7 +1,8 @@
 //! The requester, which sends the requests of a user.
 
-use crate::behaviour::{Batch, Observer};
+use crate::batch::Batch;
 use crate::exchange;
+use crate::observer::Observer;
 use crate::own_starts::{MissedStart, Wait};
 use crate::user::User;
 use loadline_metrics::{InvalidName, Key, SeriesId};
@@ -97,7 +98,7 @@ impl<H: Host> Requester<H> {
         let guest = Rc::new(User::new(Rc::clone(&user.worker), user.number));
         // The worker counts down users that end; this one was never counted.
         guest.activity.has_ended.set(true);
-        user.worker.guests.add(&guest);
+        user.worker.guests.add(Rc::<User<H>>::downgrade(&guest));
         Requester(guest)
     }
 

@@ -261,7 +261,7 @@ impl<H: Host, S> UserPool<H, S> {
     pub(super) fn each_activity(&self, mut show: impl FnMut(&Activity)) {
         self.activities().for_each(&mut show);
         let guests = self.worker.guests.present();
-        guests.iter().for_each(|guest| show(&guest.activity));
+        guests.iter().for_each(|guest| show(guest.activity()));
     }
 
     /// Returns the activity of each user of the load.
