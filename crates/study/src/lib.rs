@@ -62,10 +62,9 @@ pub use page::study_page;
 pub use peer::{ToolKind, Unfit, Unreadable};
 pub use problem::{FileError, Problem};
 pub use progress::Progress;
-pub use saved::{Header, Outcome, SavedError, SavedRun};
+pub use saved::{Header, Outcome, SavedError, SavedRun, Warmed};
 pub use settings::{Axis, Flag, Setting, Settings};
 pub use study::{
     Alike, Command, Cores, Order, Pin, Plot, Quick, Row, Study, Target, Tool, WarmUp, What,
 };
 pub use table::table;
-pub use warming::Warmed;
