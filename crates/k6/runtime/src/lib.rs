@@ -44,14 +44,17 @@
 //! - users that share a runtime: `shared.rs`, `shared/jobs.rs`; the limit of memory `memory.rs`
 
 mod api;
+mod errors;
 mod event_loop;
 mod exception;
 mod fiber;
 mod http;
 mod iteration;
+mod loading;
 mod memory;
 mod modules;
 mod native;
+mod operations;
 mod outputs;
 mod program;
 mod realm;
@@ -61,6 +64,7 @@ mod scenario;
 mod shared;
 mod summary;
 mod vu;
+mod vu_mode;
 
 pub use loadline_k6_modules::Secrets;
 pub use modules::store::Sources;
@@ -71,4 +75,4 @@ pub use run::{
 };
 pub use samples::Measured;
 pub use scenario::{launch, unbegun};
-pub use shared::VuMode;
+pub use vu_mode::VuMode;
