@@ -44,6 +44,7 @@ mod plan_file;
 mod publish;
 mod resolve;
 mod session;
+mod terminal;
 mod view;
 mod waiting;
 

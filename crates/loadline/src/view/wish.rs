@@ -1,7 +1,7 @@
 //! Whether the live view is shown: what flags ask for, and what the terminal allows.
 
-use crate::live::draws;
 use crate::output::Color;
+use crate::terminal::draws;
 use crate::view::screen::{is_ours, size_of};
 use anyhow::{Result, bail};
 use loadline_plan::Plan;
