@@ -47,17 +47,18 @@
 //! - pacing, warm-up, the limit of requests: `pacer.rs`, the schedules of open loads
 //!   `pacer/open_load.rs`; an iteration's use of its starts `iteration.rs`, `user.rs`
 //! - what users send: a `Behaviour` and a `Scenario` as in `behaviour.rs`; `replay.rs` is the
-//!   example
+//!   example; what is sent together `batch.rs`, who receives responses `observer.rs`
 //! - requests that are composed, sent several at a time, or cancelled: `requester.rs`,
 //!   `composed.rs`, `at_once.rs`; idle connections `pool.rs`
 //! - cookies, redirects and other handling of responses: `sessions.rs`, `sessions/`; the rules are
 //!   in the crate `client`
 //! - a protocol: what all share `exchange.rs`, `exchange/in_flight.rs`; HTTP/1.1
-//!   `exchange/http1.rs`; HTTP/2 `exchange/http2.rs`; the choice by ALPN `exchange/negotiated.rs`
+//!   `exchange/http1.rs`; HTTP/2 `exchange/http2.rs`, its connections `http2/connection.rs`,
+//!   `http2/pool.rs`; the choice by ALPN `exchange/negotiated.rs`, `http2/negotiation.rs`
 //! - a protocol that is no request with one response (a WebSocket, a stream): a module in
 //!   `exchange/` beside these two; its connection from `pool.rs` or `shared_pool.rs`, its calls by
 //!   users in `requester.rs`
-//! - an error kind, where it arises: `exchange/failure.rs`, `exchange/in_flight.rs`,
+//! - an error kind, where it arises: `failure.rs`, `exchange/in_flight.rs`,
 //!   `exchange/http1/`, `exchange/http2/`, `sessions/hearing.rs`
 //! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
 //!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `heard_changes.rs`

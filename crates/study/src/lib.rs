@@ -19,7 +19,7 @@
 //! - targets, and what they need: `target.rs`, `backends.rs`, `warming.rs`; whether they do the
 //!   same work `alike.rs`
 //! - when a saved run is used again: `identity.rs`, `saved.rs`
-//! - a column of the results: `csv.rs`, `table.rs`, `markdown.rs`, `page.rs`; its source
+//! - a column of the results: `csv.rs`, `table.rs`, `markdown.rs`, `page/columns.rs`; its source
 //!   `figures.rs`, `meter.rs`
 //! - a study's processes and their output: `process.rs`, `output.rs`, `command.rs`
 

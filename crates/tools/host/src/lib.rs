@@ -6,6 +6,14 @@
 //!
 //! Each tool has a crate of its own beside this one; k6's is `crates/k6/command`. Its entry is a
 //! function `run` from the words after the tool's name and a host to an exit code.
+//!
+//! ## To change
+//!
+//! - what a tool's command may use of the process: `host.rs`; the signals that end it `signals.rs`
+//! - `--processes` before a tool's own words: `processes.rs`
+//! - the threads of a command line that gives none: `threads.rs`
+//! - a new tool: a crate beside this one, with a test of arbitrary words as in
+//!   `../../ab/tests/any_words.rs`; `docs/dialects.md`
 
 mod host;
 pub mod processes;

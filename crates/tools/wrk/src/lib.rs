@@ -1,10 +1,10 @@
 //! The dialects wrk and wrk2: one command line, one report; wrk2 with a rate and more percentiles.
 //!
-//! The flow of a command, which [`run`] conducts: [`Arguments::parse`] reads its words as GNU `getopt_long` would and
-//! checks them together in wrk's order; [`Arguments::plan`] returns the plan,
-//! [`Arguments::repetition`] the request if there is no script; [`banner`] is printed when the run
-//! has begun, and [`report`] when it has ended. Layout, scaling and widths are those of wrk 4.1 and
-//! of wrk2 (whose version is 4.0.0).
+//! The flow of a command, which [`run`] conducts: [`Arguments::parse`] reads its words as GNU
+//! `getopt_long` would and checks them together in wrk's order; [`Arguments::plan`] returns the
+//! plan, [`Arguments::repetition`] the request if there is no script; [`banner`] is printed when the
+//! run has begun, and [`report`] when it has ended. Layout, scaling and widths are those of wrk 4.1
+//! and of wrk2 (whose version is 4.0.0).
 //!
 //! ## To change
 //!
@@ -12,6 +12,8 @@
 //!   `repetition.rs`; its row in `docs/dialects.md`
 //! - the reports: `report.rs`; Req/Sec `rates.rs`, `sampled.rs`; wrk2's times `spectrum.rs`;
 //!   numbers in columns `scaling.rs`
+//! - the course of a command: `conduct.rs`, its script `script.rs`; the messages in place of a
+//!   report `refusal.rs`; files of latencies `latencies.rs`
 //! - the users in several processes: `job.rs`
 //! - version and usage: `usage.rs`
 
