@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// A crate of the workspace.
-struct Crate {
-    folder: PathBuf,
+pub(super) struct Crate {
+    pub(super) folder: PathBuf,
     manifest: toml::Table,
 }
 
 /// The crates by their names, without the program's name in front. Some lie in the folder of a
 /// family: `crates/k6/options`.
-fn crates() -> BTreeMap<String, Crate> {
+pub(super) fn crates() -> BTreeMap<String, Crate> {
     let mut found = BTreeMap::new();
     find_crates(&Path::new(ROOT).join("crates"), &mut found);
     found
@@ -391,7 +391,7 @@ const LONGER: [(&str, &str); 5] = [
 ];
 
 /// The source files under a folder, scripts without an ending in `scripts` and `.ci` included.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -6,20 +6,20 @@
 //! read it or the [`Resend`](crate::Resend) of its batch allows more: then it is sent in a further
 //! attempt, with the exchange's clock still running. Every other failure is the exchange's outcome.
 
-mod failure;
 mod http1;
 mod http2;
 mod in_flight;
 mod negotiated;
 
-pub(crate) use http2::{Http2Connection, Http2Pool, establish_ahead, http2_config};
-pub(crate) use negotiated::{Forms, Negotiation, send as send_negotiated};
+pub(crate) use http2::establish_ahead;
+pub(crate) use negotiated::{Forms, send as send_negotiated};
 
-use crate::behaviour::{Batch, Observer};
+use crate::batch::Batch;
+use crate::failure::Broken;
+use crate::observer::Observer;
 use crate::shared_pool::Permit;
 use crate::user::User;
 use either::Either;
-use failure::Broken;
 use in_flight::InFlightBatch;
 use loadline_reactor::Host;
 use loadline_record::Outcome;

@@ -2,7 +2,7 @@
 
 use crate::StartError;
 use crate::event::Detail;
-use crate::exchange::http2_config;
+use crate::http2::http2_config;
 use crate::pacer::{most_users, most_users_at};
 use crate::written_list::{WrittenList, is_written_by_line};
 use crate::written_request::WrittenRequest;

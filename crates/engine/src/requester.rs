@@ -1,7 +1,8 @@
 //! The requester, which sends the requests of a user.
 
-use crate::behaviour::{Batch, Observer};
+use crate::batch::Batch;
 use crate::exchange;
+use crate::observer::Observer;
 use crate::own_starts::{MissedStart, Wait};
 use crate::user::User;
 use loadline_metrics::{InvalidName, Key, SeriesId};
@@ -97,7 +98,9 @@ impl<H: Host> Requester<H> {
         let extra = Rc::new(User::new(Rc::clone(&user.worker), user.number));
         // The worker counts down users that end; this one was never counted.
         extra.activity.has_ended.set(true);
-        user.worker.extra_users.add(&extra);
+        user.worker
+            .extra_users
+            .add(Rc::<User<H>>::downgrade(&extra));
         Requester(extra)
     }
 

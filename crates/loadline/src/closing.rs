@@ -4,7 +4,7 @@
 
 use crate::exit::{Exit, exit_of_run, sentence};
 use crate::flags::run::judgement::Trust;
-use crate::live::say_line;
+use crate::terminal::say_line;
 use anyhow::{Result, bail};
 use loadline_plan::{Check, Metric};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};

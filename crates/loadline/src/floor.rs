@@ -1,7 +1,7 @@
 //! The floor before a run, measured against this program as its own server.
 
 use crate::interrupt::{Interrupts, Manner};
-use crate::live::say_line;
+use crate::terminal::say_line;
 use anyhow::Result;
 use loadline_plan::Plan;
 use loadline_record::Floor;

@@ -6,15 +6,15 @@
 //! keep the command alive: there is nothing left to stop then.
 
 use crate::exit::Exit;
-use crate::keys::restore_terminal;
-use crate::live::{CLEAR_LINE, draws};
+use crate::terminal::mode::restore_terminal;
+use crate::terminal::say_line;
 use anyhow::{Context, Result};
 use loadline_runner::preflight::discard_all;
 use loadline_runner::{Command, Commands, Phase, STOP_TIMEOUT};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -143,7 +143,7 @@ impl Shared {
         match self.commands.send(command) {
             Phase::Running if command == Command::Abort => self.end_after_grace(again),
             Phase::Running => {
-                say(&format!(
+                say_line(&format!(
                     "Stopping: waiting at most {} s for responses in flight; interrupt again to \
                      stop now.",
                     STOP_TIMEOUT.as_secs(),
@@ -151,7 +151,7 @@ impl Shared {
             }
             Phase::BeforeLoad => give_up(NOTHING_MEASURED),
             Phase::Ended if again => give_up("loadline: interrupted."),
-            Phase::Ended => say("Stopping: the report follows; interrupt again to stop now."),
+            Phase::Ended => say_line("Stopping: the report follows; interrupt again to stop now."),
         }
     }
 
@@ -172,16 +172,8 @@ impl Shared {
 fn give_up(notice: &str) -> ! {
     discard_all();
     restore_terminal();
-    say(notice);
+    say_line(notice);
     std::process::exit(Exit::Interrupted.code().into())
-}
-
-/// A line on stderr, in place of the progress line.
-pub(crate) fn say(notice: &str) {
-    let stderr = io::stderr();
-    let clear = if draws(&stderr) { CLEAR_LINE } else { "" };
-    // Where stderr is closed nobody wants to know.
-    let _ = writeln!(&stderr, "{clear}{notice}");
 }
 
 #[cfg(test)]

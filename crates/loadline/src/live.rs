@@ -1,22 +1,20 @@
 //! The display of a run while it lasts, on stderr: the live view on a terminal that has room for
 //! it, one line that is drawn again on another one, a plain line every few seconds elsewhere.
 
+use crate::terminal::{CLEAR_LINE, draws, say, speaks_utf8};
 use crate::view::ViewHandle;
 use crate::waiting::Waiting;
 use anyhow::Context;
 use loadline_record::{Header, Role, RoleKind, Row, Summary};
 use loadline_report::Progress;
 use loadline_runner::{End, Interval, Observed, Observer};
-use loadline_units::visible;
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
 /// The interval of the lines in a log.
 const LOG_EVERY: Duration = Duration::from_secs(5);
 /// The width that is assumed if that of the terminal is not known.
 const USUAL_WIDTH: usize = 80;
-/// The escape that returns to the line's begin and clears the rest.
-pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// The display of a run while it lasts, or of each of several.
 pub(crate) struct Live {
@@ -194,35 +192,4 @@ fn log_width() -> usize {
     columns
         .and_then(|columns| columns.parse().ok())
         .unwrap_or(usize::MAX)
-}
-
-/// True if this is a terminal on which can be drawn: a dumb terminal would show the escapes.
-pub(crate) fn draws(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
-/// True if the locale's characters are Unicode, by the variables that decide it.
-pub(crate) fn speaks_utf8() -> bool {
-    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let locale = set("LC_ALL")
-        .or_else(|| set("LC_CTYPE"))
-        .or_else(|| set("LANG"));
-    locale.is_none_or(|locale| {
-        let locale = locale.to_ascii_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
-    })
-}
-
-/// Prints a separate line in place of the one that is redrawn.
-pub(crate) fn say_line(line: &str) {
-    let clear = if draws(&io::stderr()) { CLEAR_LINE } else { "" };
-    say(&format!("{clear}{}\n", visible(line)));
-}
-
-/// Writes to stderr. Errors are ignored: if stderr is closed, nobody reads it.
-fn say(text: &str) {
-    let mut stderr = io::stderr().lock();
-    let _ = stderr
-        .write_all(text.as_bytes())
-        .and_then(|()| stderr.flush());
 }

@@ -16,12 +16,14 @@
 //! - a subcommand: `Command` in `flags.rs`, a file in `flags/` and one in `commands/`, an arm in
 //!   `main.rs`
 //! - another tool: `Dialect` in `dialect.rs`, `Command` in `flags.rs`, an arm in `main.rs`, `NAMES`
-//!   in `commands/shims.rs`
+//!   in `commands/shims.rs`; the host of its command `dialect.rs`, signals `dialect/signals.rs`, its
+//!   users in other processes `commands/worker.rs`
 //! - an exit code: `exit.rs`; the sentence on stderr `closing.rs`
 //! - an output format: `Format` in `output.rs`, its help `flags/run/output.rs`, who prints it
 //!   `publish.rs`; of a comparison `flags/compare.rs`, `commands/compare.rs`
 //! - what observes a run (files, exporters): `observers` in `session.rs`, `observers.rs`
 //! - signals and keys: `interrupt.rs`, `keys.rs`
+//! - what is known and set of a terminal: `terminal.rs`, `terminal/mode.rs`
 //! - what a terminal shows during a run: the line `live.rs`; the view's terminal, thread and
 //!   printing `view.rs`, `view/`
 //! - baselines, the floor, two targets in turn: `against.rs`, `floor.rs`, `commands/versus.rs`
@@ -44,6 +46,7 @@ mod plan_file;
 mod publish;
 mod resolve;
 mod session;
+mod terminal;
 mod view;
 mod waiting;
 

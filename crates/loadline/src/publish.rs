@@ -1,9 +1,9 @@
 //! Reports, each written to its destination.
 
 use crate::github::Runner;
-use crate::live::{draws, speaks_utf8};
 use crate::output::{Color, Format, Output, Sink};
 use crate::session::Needs;
+use crate::terminal::{draws, speaks_utf8};
 use anyhow::{Context, Result};
 use loadline_export::sqlite;
 use loadline_page::{AddedTables, FileChart, Heat, Page};

@@ -17,7 +17,7 @@ mod wish;
 
 pub(crate) use wish::{ViewOptions, Wish, length};
 
-use crate::live::speaks_utf8;
+use crate::terminal::speaks_utf8;
 use crate::view::screen::Screen;
 use anyhow::{Context, Result};
 use loadline_record::{Header, Summary};

@@ -1,6 +1,6 @@
 //! The sentence when something takes long before the load begins: there is nothing else to show.
 
-use crate::live::say_line;
+use crate::terminal::say_line;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;

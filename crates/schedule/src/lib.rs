@@ -41,6 +41,7 @@
 //! - the share of a worker: `stripe.rs`
 //! - exact arithmetic: `grid.rs`, `rate.rs`, `point.rs`
 
+mod arrival;
 mod burst;
 mod constant;
 mod curve;
@@ -57,9 +58,10 @@ mod stripe;
 mod think;
 mod users;
 
+pub use arrival::Arrival;
 pub use level::{Level, Share};
 pub use loadline_units::Rate;
-pub use schedule::{Arrival, Arrivals, Law, Schedule};
+pub use schedule::{Arrivals, Law, Schedule};
 pub use stage::Stage;
 pub use stripe::Stripe;
 pub use think::ThinkTimes;

@@ -2,23 +2,15 @@
 //! before the first target is started until the last one has been stopped, and are reset before
 //! each run.
 
+use crate::command::BackendLocation;
 use crate::events::Events;
 use crate::folder::Folder;
 use crate::study::Study;
 use crate::target::{NoTarget, Serving};
-use std::path::PathBuf;
 
 /// The backends of a study while they run.
 #[derive(Debug, Default)]
 pub(crate) struct Backends<'a>(Vec<Serving<'a>>);
-
-/// The location of a backend, for the commands of targets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BackendLocation {
-    pub(crate) name: String,
-    pub(crate) port: u16,
-    pub(crate) folder: PathBuf,
-}
 
 impl<'a> Backends<'a> {
     /// Starts all of a study, in the order of the file: each may use those before it.

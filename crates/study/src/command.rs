@@ -1,19 +1,24 @@
 //! The user's commands, with their placeholders filled in.
 
-use crate::backends::BackendLocation;
+use crate::peer::OURSELVES;
 use crate::problem::{FileError, Problem};
 use crate::process::find;
 use crate::study::{Command, Study, What};
 use std::path::{Path, PathBuf};
-
-/// The program name that means the running program itself.
-pub(crate) const OURSELVES: &str = "loadline";
 
 /// A program that was found, and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
+}
+
+/// The location of a backend, for the commands of targets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BackendLocation {
+    pub(crate) name: String,
+    pub(crate) port: u16,
+    pub(crate) folder: PathBuf,
 }
 
 /// The values of the placeholders in a command.

@@ -4,9 +4,8 @@
 //! made once; each run is repeated. The order is the file's, or shuffled by a seed, the same on
 //! every machine.
 
-use crate::command::OURSELVES;
 use crate::file::replace;
-use crate::peer;
+use crate::peer::{self, OURSELVES};
 use crate::problem::{FileError, Problem};
 use crate::settings::{Axis, Setting, Settings};
 use crate::study::{Order, Row, Study, Tool};

@@ -17,11 +17,13 @@ mod scan;
 mod versus;
 mod wrk;
 
-use crate::command::OURSELVES;
 use crate::figures::Figures;
 use crate::settings::Settings;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The program name that means the running program itself.
+pub(crate) const OURSELVES: &str = "loadline";
 
 /// A load tester with known arguments and a known report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,12 @@
 //! A running target: started, checked, reset, stopped.
 
-use crate::backends::BackendLocation;
-use crate::command::{Blanks, Words};
+use crate::command::{BackendLocation, Blanks, Words};
 use crate::events::{Event, Events};
 use crate::output::{excerpt, telling_line};
 use crate::problem::{FileError, Problem};
 use crate::process::{Launch, Process, ending};
+use crate::saved::Warmed;
 use crate::study::{Command, Cores, Study, Target};
-use crate::warming::Warmed;
 use loadline_reactor::look_up;
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -8,12 +8,13 @@
 use crate::events::{Event, Events};
 use crate::problem::Problem;
 use crate::process::{Launch, Process};
+use crate::saved::Warmed;
 use crate::study::{Study, WarmUp};
 use crate::target::{NoTarget, Serving};
 use loadline_json::Summary;
 use loadline_plan::DurationText;
 use loadline_record::Transient;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -23,15 +24,6 @@ use std::time::{Duration, Instant};
 const EXTRA_TIME: Duration = Duration::from_secs(60);
 /// The report of a round, in the folder of the target's files.
 const REPORT: &str = "warm-up.json";
-
-/// The course of a target's warm-up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Warmed {
-    /// For so long, in seconds.
-    pub length_s: f64,
-    /// True if it was steady at the end.
-    pub is_steady: bool,
-}
 
 /// The parts of a round's report that are read.
 #[derive(Deserialize)]

@@ -13,6 +13,7 @@
 //! - how a time, count, share or rate may be typed: `parse.rs`, `decimal.rs`, `rate.rs`; its errors
 //!   `error.rs`
 //! - how a number is printed: for people `digits.rs`, `duration.rs`; for programs `rounding.rs`
+//! - how texts of others are shown on a terminal: `visible.rs`
 
 mod decimal;
 mod digits;

@@ -2,8 +2,8 @@
 
 use super::session_observer::{Decoders, Next, SessionObserver, SessionState};
 use super::step::{OriginalRequest, Step};
-use crate::behaviour::Observer;
 use crate::composed::{ComposeError, Composed};
+use crate::observer::Observer;
 use crate::requester::Requester;
 use loadline_plan::Client;
 use loadline_reactor::Host;

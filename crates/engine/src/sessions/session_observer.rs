@@ -1,7 +1,7 @@
 //! A user's handling of a response.
 
 use super::step::Step;
-use crate::behaviour::{Answer, Carrier, Observer, Refusal};
+use crate::observer::{Answer, Carrier, Observer, Refusal};
 use loadline_client::{
     Authenticator, ContentCoding, CookieJar, DecodeError, Decoder, LONGEST_DECODED, NextRequest,
     RedirectProblem, follow, is_redirect,

@@ -261,7 +261,7 @@ impl<H: Host, S> UserPool<H, S> {
     pub(super) fn each_activity(&self, mut show: impl FnMut(&Activity)) {
         self.activities().for_each(&mut show);
         let extra = self.worker.extra_users.present();
-        extra.iter().for_each(|user| show(&user.activity));
+        extra.iter().for_each(|user| show(user.activity()));
     }
 
     /// Returns the activity of each user of the load.

@@ -5,23 +5,21 @@ use super::clients::{Order, ask};
 use super::conduct::Conductor;
 use super::console::{Console, LogOptions};
 use super::new::{NAME, New, TEMPLATE};
-use super::origin::{Origin, Place};
+use super::origin::Origin;
+use super::output::Described;
 use super::plan::PlanContext;
 use super::progress::Progress;
 use super::report::Report;
 use super::rest::Server;
 use super::running::Running;
-use super::sample_files::Described;
-use super::screen::Screen;
-use super::stop::Interrupt;
+use super::session::{ParsedCommand, Session};
 use super::test::Test;
 use super::{CANNOT_SERVE, FAILED, Refused, go_json, version};
 use loadline_k6_options::cli::{self, Command, Invocation};
 use loadline_k6_options::needs;
 use loadline_plan::LateArrivals;
-use loadline_runner::Commands;
 use loadline_script_js::{Entry, Level, Log};
-use loadline_tool_host::{Host, Terminals};
+use loadline_tool_host::Host;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,52 +54,6 @@ Commands:
 
 `loadline k6 COMMAND --help` lists the flags of a command.
 ";
-
-/// The host of a command, as its parts share it.
-pub(super) struct Session {
-    /// The cores that may be used, at least 1.
-    cores: u32,
-    /// The seed of all random choices.
-    seed: u64,
-    /// The working directory, and the variables of the environment.
-    pub(super) place: Place,
-    /// The output of the command.
-    pub(super) screen: Arc<Screen>,
-    /// The kinds of the output streams.
-    pub(super) terminals: Terminals,
-    /// Ends a test early.
-    interrupt: Interrupt,
-    /// Cancels the command's own requests to servers.
-    commands: Commands,
-}
-
-impl Session {
-    /// Creates the session of a command; `None` if the working directory is not known, which is
-    /// printed.
-    fn of(host: Host) -> Option<Session> {
-        let screen = Screen::new(host.stdout, host.stderr);
-        let directory = match host.directory {
-            Ok(directory) => directory,
-            Err(error) => {
-                let text = format!("loadline: the working directory is not known: {error}\n");
-                screen.print_error(&text);
-                return None;
-            }
-        };
-        Some(Session {
-            cores: host.cores,
-            seed: host.seed,
-            place: Place {
-                directory,
-                environment: host.environment,
-            },
-            screen: Arc::new(screen),
-            terminals: host.terminals,
-            interrupt: Interrupt::new(host.signals),
-            commands: host.commands,
-        })
-    }
-}
 
 /// Runs the command with these words after its name; returns its exit code.
 pub fn run(words: &[String], host: Host) -> u8 {
@@ -177,14 +129,6 @@ fn ensure_printed(session: &Session) -> Result<(), Refused> {
     })
 }
 
-/// A parsed command with its environment.
-pub(super) struct ParsedCommand<'a> {
-    pub(super) invocation: &'a Invocation,
-    pub(super) session: &'a Session,
-    pub(super) console: &'a Arc<Console>,
-    pub(super) has_colours: bool,
-}
-
 impl ParsedCommand<'_> {
     fn answer(&self) -> Result<(), Refused> {
         match &self.invocation.command {
@@ -207,25 +151,6 @@ impl ParsedCommand<'_> {
                 format!("Loadline has no `{name}`; its commands are listed by `loadline k6 help`"),
             )),
         }
-    }
-
-    fn print(&self, text: &str) -> Result<(), Refused> {
-        self.session.screen.print(text);
-        Ok(())
-    }
-
-    fn environment(&self) -> &BTreeMap<String, String> {
-        &self.session.place.environment
-    }
-
-    /// Returns the last value of a flag, or the value of its variable.
-    pub(super) fn flag(&self, name: &str) -> Option<String> {
-        self.invocation.flag(name, self.environment())
-    }
-
-    /// True if a switch is on.
-    pub(super) fn is_on(&self, name: &str) -> bool {
-        self.invocation.is_on(name, self.environment())
     }
 
     fn load(&self) -> Result<Test, Refused> {

@@ -1,7 +1,7 @@
 //! A test from its setup to its teardown: three runs of the engine, one after another.
 
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
-use super::loadline_outputs::Sentence;
+use super::output::loadline::Sentence;
 use super::plan::PlanContext;
 use super::running::{Calls, Live, Running, Step};
 use super::stop::{Interrupt, Reason};

@@ -25,8 +25,8 @@
 //! - where scripts, modules, secrets and keys come from: `origin.rs`, `modules_cache.rs`,
 //!   `secret_sources.rs`, `client_keys.rs`
 //! - what a run prints: progress `progress.rs`, log `console.rs`, summary `report.rs`
-//! - an output: k6's `--out` `sample_files.rs`; Loadline's own outputs `loadline_outputs.rs`, k6's
-//!   tables on their page `page_tables.rs`
+//! - an output of `--out`: `output/json.rs`, `output/csv.rs`; Loadline's own outputs
+//!   `output/loadline.rs`, k6's tables on their page `page_tables.rs`; what chooses them `report.rs`
 //! - thresholds while a run lasts: `listener.rs`
 //! - a route of the REST API: `rest/routes.rs`, its documents `rest/documents.rs`,
 //!   `rest/figures.rs`; what it shows and changes of a test `running.rs`, `rest/control.rs`; the
@@ -42,11 +42,12 @@ mod console;
 mod fetch;
 mod go_json;
 mod go_words;
+mod identifiers;
 mod listener;
-mod loadline_outputs;
 pub mod modules_cache;
 pub mod new;
 mod origin;
+mod output;
 mod page_tables;
 mod plan;
 mod progress;
@@ -54,9 +55,9 @@ mod refused;
 mod report;
 pub mod rest;
 mod running;
-mod sample_files;
 mod screen;
 mod secret_sources;
+mod session;
 mod stop;
 mod test;
 pub mod version;

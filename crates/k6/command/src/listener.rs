@@ -1,6 +1,6 @@
 //! The observer of a run: receives the records of its users, and follows its progress.
 
-use super::loadline_outputs::{Sentence, verdict};
+use super::output::loadline::{Sentence, verdict};
 use super::running::Running;
 use super::stop::{Interrupt, Reason};
 use loadline_engine::AnyTally;

@@ -5,10 +5,10 @@
 mod rows;
 mod times;
 
-use super::command::ParsedCommand;
 use super::listener::{Moment, Watcher};
 use super::report::Report;
 use super::screen::Screen;
+use super::session::ParsedCommand;
 use super::test::Test;
 use loadline_k6_metrics::Portion;
 use loadline_k6_options::{Executor, GoDuration, Needs, Scenario, describe, needs};

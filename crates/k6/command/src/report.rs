@@ -1,9 +1,10 @@
 //! The outputs of a run: the summary after its end, the script's own summary, files.
 
-use super::command::ParsedCommand;
 use super::conduct::EndedTest;
-use super::loadline_outputs::{Conclude, Kind, LoadlineOutput, Writer};
-use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
+use super::identifiers::md5_hex;
+use super::output::loadline::{Conclude, Kind, LoadlineOutput, Writer};
+use super::output::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
+use super::session::ParsedCommand;
 use super::test::Test;
 use super::version::K6;
 use super::{FAILED, Refused, go_json, go_words, page_tables};
@@ -11,7 +12,6 @@ use loadline_k6_metrics::summary::{self, Described as Machine, Ended, TimeUnit};
 use loadline_k6_metrics::{Portion, Sink, Totals, builtin};
 use loadline_runner::Observer;
 use loadline_script_js::{Entry, Failure, Level, Log, SummaryFiles};
-use md5::{Digest, Md5};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -478,10 +478,4 @@ fn tell(asked: &ParsedCommand<'_>, problem: &str) {
         message: "failed to handle the end-of-test summary",
         fields: &[("error", problem)],
     });
-}
-
-/// Returns the MD5 of a text in hexadecimal digits.
-pub(super) fn md5_hex(text: &str) -> String {
-    let digest = Md5::digest(text.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -7,7 +7,7 @@ mod controlled;
 
 pub(super) use calls::Calls;
 
-use super::report::md5_hex;
+use super::identifiers::md5_hex;
 use super::rest::{Control, Group, Metric, Scale, ScaleError, Status, figures};
 use super::stop::{Interrupt, Reason};
 use super::test::Test;

@@ -2,9 +2,10 @@
 //!
 //! Each module is a function that creates an object with the module's members; the script engine
 //! makes exports of them. Nothing here blocks or depends on virtual users, so all of it can be
-//! tested in a plain runtime. Parts that are simpler in JavaScript are written in JavaScript
-//! (`src/js`). They are evaluated when a script first uses them, since each virtual user needs
-//! memory for them.
+//! tested in a plain runtime. Modules that need a virtual user (`k6`, `k6/http`, `k6/execution`,
+//! `k6/metrics`, `k6/timers`) are in `crates/k6/runtime`. Parts that are simpler in JavaScript are
+//! written in JavaScript (`src/js`). They are evaluated when a script first uses them, since each
+//! virtual user needs memory for them.
 //!
 //! ## To change
 //!

@@ -8,14 +8,10 @@ mod metrics;
 pub(crate) mod offline;
 mod timers;
 
-use crate::modules::loader::refuse;
-use crate::native::uncatchable;
-use crate::program::Failure;
+use crate::errors::not_supported;
+use crate::program::Make;
 use crate::vu::Vu;
-use rquickjs::{Ctx, Error, Object, Result};
-
-/// Creates the object of a module.
-pub(crate) type Make = for<'js> fn(&Ctx<'js>) -> Result<Object<'js>>;
+use rquickjs::{Ctx, Object, Result};
 
 /// Returns the function that creates the module of this name.
 ///
@@ -80,25 +76,6 @@ fn missing(name: &str) -> String {
         _ => return format!("unknown modules [\"{name}\"]"),
     };
     format!("{name} {instead}")
-}
-
-/// Ends the test, because a script needs a feature that is not supported. Return the error from the
-/// native function.
-pub(crate) fn not_supported(ctx: &Ctx<'_>, sentence: &str) -> Error {
-    let vu = Vu::of(ctx);
-    match &vu.run {
-        Some(run) if !vu.is_init() => {
-            run.fail(Failure::NotLoaded(sentence.to_owned()));
-            vu.control.cancel(true);
-            uncatchable(ctx, sentence)
-        }
-        _ => refuse(ctx, sentence),
-    }
-}
-
-/// Throws one of k6's own errors with this message. Return it from the native function.
-pub(crate) fn k6_error(ctx: &Ctx<'_>, message: &str) -> Error {
-    loadline_k6_modules::go_error(ctx, message)
 }
 
 /// Installs the globals of a realm.

@@ -25,33 +25,38 @@
 //! ## To change
 //!
 //! - a function of a module of k6 that needs a virtual user: `api/k6.rs`, `api/execution.rs`,
-//!   `api/metrics.rs`, `api/timers.rs`, `api/console.rs`; `k6/http` is `http.rs`
+//!   `api/metrics.rs`, `api/timers.rs`, `api/console.rs`; `k6/http` is `http.rs`; the errors that
+//!   they throw `errors.rs`
 //! - a function of a module that sends nothing: in the crate `k6-modules`; `api/offline.rs` gives
 //!   it files, secrets and shared data
 //! - a new module, or one that is not supported: its name in `api.rs`; a global `api/globals.rs`
 //! - what a script sees of a response: `NAMES` and `read` in `http/response.rs`; properties made
 //!   when they are read `http/lazy.rs`
 //! - what is sent for a request: `http/wanted.rs`, `http/target.rs`, `http/fields.rs`,
-//!   `http/body.rs`; its redirects `http/send.rs`
+//!   `http/body.rs`; its redirects `http/send.rs`; what a user keeps of it `http/state.rs`
 //! - k6's code and text for an error kind: `http/errors.rs`
 //! - what is recorded of a request: `http/hop.rs`, `http/record.rs`, `samples.rs`; Loadline's own
 //!   outputs `outputs.rs`
 //! - the modules and files that a script finds: `modules/resolve.rs`, `modules/loader.rs`,
 //!   `modules/translate.rs`, `modules/store.rs`; modules of users that share a runtime
 //!   `modules/factory.rs`, `modules/linking.rs`
-//! - what a virtual user does, and how it waits: `iteration.rs`, `event_loop.rs`, `fiber.rs`; as a
-//!   user of the engine `scenario.rs`
-//! - users that share a runtime: `shared.rs`, `shared/jobs.rs`; the limit of memory `memory.rs`
+//! - what a virtual user does, and how it waits: `iteration.rs`, `event_loop.rs`, `operations.rs`,
+//!   `fiber.rs`; as a user of the engine `scenario.rs`; the first initialisation `loading.rs`
+//! - users that share a runtime: `shared.rs`, `shared/runtime.rs`, `shared/jobs.rs`, `vu_mode.rs`;
+//!   the limit of memory `memory.rs`
 
 mod api;
+mod errors;
 mod event_loop;
 mod exception;
 mod fiber;
 mod http;
 mod iteration;
+mod loading;
 mod memory;
 mod modules;
 mod native;
+mod operations;
 mod outputs;
 mod program;
 mod realm;
@@ -61,6 +66,7 @@ mod scenario;
 mod shared;
 mod summary;
 mod vu;
+mod vu_mode;
 
 pub use loadline_k6_modules::Secrets;
 pub use modules::store::Sources;
@@ -71,4 +77,4 @@ pub use run::{
 };
 pub use samples::Measured;
 pub use scenario::{launch, unbegun};
-pub use shared::VuMode;
+pub use vu_mode::VuMode;

@@ -1,13 +1,10 @@
 //! A loaded script: its files, its options and its exports.
 
-use crate::api::offline::NoSecrets;
 use crate::modules::store::{Sources, Store};
-use crate::realm;
 use crate::run::{Entry, Level, Log};
-use crate::samples::Worker;
-use crate::vu::Vu;
-use loadline_k6_metrics::{RecorderSetup, Registry};
+use loadline_k6_metrics::Registry;
 use loadline_k6_modules::{Secrets, SharedArrays};
+use rquickjs::{Ctx, Object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
@@ -37,8 +34,19 @@ pub struct Program {
     pub(crate) registry: Arc<Registry>,
     pub(crate) arrays: SharedArrays,
     pub(crate) secrets: Arc<dyn Secrets + Send + Sync>,
-    found: Found,
+    /// The modules that scripts import by name, without files.
+    pub(crate) built_in: BuiltIn,
+    pub(crate) found: Found,
 }
+
+/// Returns the function that creates the module of this name.
+///
+/// # Errors
+/// The message for a module that does not exist or is not supported.
+pub(crate) type BuiltIn = fn(&str) -> Result<Make, String>;
+
+/// Creates the object of a module.
+pub(crate) type Make = for<'js> fn(&Ctx<'js>) -> rquickjs::Result<Object<'js>>;
 
 /// The result of `handleSummary`: names and contents of files, in its order.
 pub type SummaryFiles = Vec<(String, Vec<u8>)>;
@@ -82,51 +90,6 @@ pub enum Failure {
 }
 
 impl Program {
-    /// Loads a script: runs it once, as user 0.
-    ///
-    /// # Errors
-    /// If it can't be read or compiled, or throws.
-    pub fn load(setup: LoadSetup) -> Result<Arc<Program>, Failure> {
-        let mut program = Program {
-            main: setup.main,
-            store: Arc::new(Store::new(setup.sources, Arc::clone(&setup.log))),
-            env: setup.env,
-            log: setup.log,
-            registry: setup.registry,
-            arrays: SharedArrays::default(),
-            secrets: setup.secrets.unwrap_or_else(|| Arc::new(NoSecrets)),
-            found: Found::default(),
-        };
-        let first = Arc::new(program.clone_unloaded());
-        let worker = Worker::new(first.unrecorded());
-        let vu = Vu::new(&first, 0, None, worker);
-        program.found = realm::initialise(&vu)?;
-        program.store.freeze();
-        Ok(Arc::new(program))
-    }
-
-    /// Returns the setup of a recorder whose values are not used.
-    fn unrecorded(&self) -> Arc<RecorderSetup> {
-        Arc::new(RecorderSetup {
-            registry: Arc::clone(&self.registry),
-            ..RecorderSetup::default()
-        })
-    }
-
-    /// Copies the program for the first initialisation, without its results.
-    fn clone_unloaded(&self) -> Program {
-        Program {
-            main: self.main.clone(),
-            store: Arc::clone(&self.store),
-            env: self.env.clone(),
-            log: Arc::clone(&self.log),
-            registry: Arc::clone(&self.registry),
-            arrays: self.arrays.clone(),
-            secrets: Arc::clone(&self.secrets),
-            found: Found::default(),
-        }
-    }
-
     /// Returns the script's `options`, as JSON.
     pub fn options(&self) -> Option<&str> {
         self.found.options.as_deref()

@@ -5,14 +5,15 @@
 
 use crate::api::{self, globals::go_json};
 use crate::event_loop::{drain, settle};
-use crate::exception::described;
+use crate::exception::{described, of_value};
 use crate::fiber::{self, Fiber, SCRIPT_STACK_BYTES};
 use crate::memory::{grow_heap, usual_limit_bytes};
 use crate::modules::linking::{namespace, never_settled};
 use crate::modules::loader::{Modules, Names, main_of_common_js};
 use crate::native::Text;
 use crate::program::{Failure, Found};
-use crate::shared::{self, Shared};
+use crate::shared;
+use crate::shared::runtime::Shared;
 use crate::vu::Vu;
 use rquickjs::{Ctx, Error, Module, Object, Promise, Runtime, Value};
 use std::cell::RefCell;
@@ -104,7 +105,7 @@ pub(crate) fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
             let (key, vu) = (key(&promise), Vu::of(&ctx));
             match is_handled {
                 true => vu.forgive(key),
-                false => vu.reject(key, reason),
+                false => vu.reject(key, &of_value(&vu.program.store, reason)),
             }
         },
     )));

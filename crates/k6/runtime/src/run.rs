@@ -1,8 +1,8 @@
 //! A run of a script: state that its users share, and what its conductor reads of it.
 
-use crate::http::RateLimit;
+use crate::http::rate::RateLimit;
 use crate::program::{Failure, SummaryFiles};
-use crate::shared::VuMode;
+use crate::vu_mode::VuMode;
 use loadline_k6_metrics::RecorderSetup;
 use loadline_k6_options::LocalIps;
 use std::collections::BTreeMap;

@@ -1,9 +1,10 @@
 //! Samples of the users of a worker, and their tags.
 
-use crate::http::{Fields, Targets};
+use crate::http::fields::Fields;
+use crate::http::target::Targets;
 use crate::outputs;
 use crate::run::{HttpOptions, RunState};
-use crate::shared::Shared;
+use crate::shared::runtime::Shared;
 use crate::vu::Activity;
 use loadline_engine::Tally;
 use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};

@@ -14,18 +14,21 @@
 //! - *The jobs of promises*: see `jobs`.
 
 pub(crate) mod jobs;
+pub(crate) mod runtime;
 
 use crate::api;
 use crate::exception::BASE_FILE;
-use crate::fiber::{Crossing, MARGIN_BYTES};
-use crate::http::Responses;
+use crate::fiber::Crossing;
+use crate::http::lazy::Responses;
 use crate::program::Failure;
-use crate::realm::{memory, runtime, thrown};
+use crate::realm::{memory, thrown};
 use crate::run::Level;
 use crate::vu::Vu;
+use crate::vu_mode::VuMode;
 use jobs::{JobList, Jobs};
 use rquickjs::context::EvalOptions;
-use rquickjs::{Context, Ctx, Function, Object, Persistent, Runtime, Value, qjs};
+use rquickjs::{Ctx, Function, Object, Persistent, Value};
+use runtime::Shared;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -39,40 +42,6 @@ const BASE_NAME: &str = "loadlineBase";
 /// The warning where users can't share a runtime.
 const NOT_SHARED: &str = "--vu-mode shared is not possible with this version of QuickJS: each \
                           virtual user gets a runtime of its own";
-
-/// The state that each virtual user has of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum VuMode {
-    /// A runtime, as in k6.
-    #[default]
-    Isolated,
-    /// Its modules. The users of a worker share a runtime, and so globals and built-in objects.
-    Shared,
-}
-
-impl VuMode {
-    /// Returns the mode of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "isolated" => Some(VuMode::Isolated),
-            "shared" => Some(VuMode::Shared),
-            _ => None,
-        }
-    }
-}
-
-/// The runtime that the users of a worker share.
-pub(crate) struct Shared {
-    hidden: RefCell<Option<Persistent<Object<'static>>>>,
-    hop: RefCell<Option<Persistent<Function<'static>>>>,
-    /// Templates for responses.
-    pub(crate) responses: Responses,
-    jobs: JobList,
-    /// Jobs of users that have ended.
-    left: RefCell<Vec<Jobs>>,
-    context: Context,
-    runtime: Runtime,
-}
 
 impl Shared {
     /// Returns the shared runtime of a user's worker, created by the first call; `None` if the user
@@ -93,7 +62,7 @@ impl Shared {
     }
 
     fn new(vu: &Rc<Vu>) -> Result<Option<Rc<Self>>, Failure> {
-        let runtime = runtime(vu).map_err(memory)?;
+        let runtime = crate::realm::runtime(vu).map_err(memory)?;
         let context = loadline_k6_modules::realm(&runtime).map_err(memory)?;
         let Some(jobs) = JobList::of(&context) else {
             if vu.run.as_ref().is_some_and(|run| run.become_unshared()) {
@@ -110,17 +79,6 @@ impl Shared {
             context,
             runtime,
         })))
-    }
-
-    /// Returns the only realm.
-    #[expect(
-        unsafe_code,
-        reason = "the library's own way keeps others out for as long"
-    )]
-    fn ctx(&self) -> Ctx<'static> {
-        // SAFETY: all users of the runtime are on one thread, so no lock is needed; its values stay
-        // with those users, whose worker has the runtime until the last of them has ended.
-        unsafe { Ctx::from_raw(self.context.as_raw()) }
     }
 
     /// Gives the realm its globals, if it has none yet.
@@ -144,61 +102,6 @@ impl Shared {
         api::install(ctx, vu)?;
         // It would call the functions of one user while another one runs.
         ctx.globals().remove("FinalizationRegistry")
-    }
-
-    /// Returns the object for hidden state of modules that all users share.
-    pub(crate) fn hidden<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
-        let hidden = self.hidden.borrow().clone();
-        hidden.expect("it is there before any script").restore(ctx)
-    }
-
-    /// Leaves the stack, and returns when the fiber is resumed.
-    fn hop(&self) -> rquickjs::Result<()> {
-        let ctx = self.ctx();
-        let hop = self.hop.borrow().clone();
-        let hop = hop.expect("it is there before any script").restore(&ctx)?;
-        hop.call(())
-    }
-
-    /// Sets QuickJS's stack limit so that scripts can use this stack down to its end less the
-    /// margin.
-    #[expect(
-        unsafe_code,
-        reason = "the library calls one of both only where threads share runtimes, and takes no \
-                  size that wraps"
-    )]
-    fn limit(&self, stack_end: usize) {
-        let here = 0_u8;
-        let limit = stack_end + MARGIN_BYTES;
-        // A script that waits just above its limit is below it here. QuickJS subtracts the size
-        // from the current address, and a size that wraps leaves the limit where it has to be.
-        let rest = (&raw const here).addr().wrapping_sub(limit);
-        let runtime = self.context.get_runtime_ptr();
-        // SAFETY: the runtime is alive as long as its context is.
-        unsafe {
-            qjs::JS_UpdateStackTop(runtime);
-            // A size of 0 would mean no limit.
-            qjs::JS_SetMaxStackSize(runtime, if rest == 0 { 1 } else { rest } as qjs::size_t);
-        }
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.hidden.take();
-        self.hop.take();
-        self.responses.forget();
-        for jobs in self.left.take() {
-            self.jobs.put(jobs);
-        }
-        self.runtime.set_interrupt_handler(None);
-        self.runtime.set_host_promise_rejection_tracker(None);
-    }
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
     }
 }
 

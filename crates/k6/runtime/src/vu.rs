@@ -3,18 +3,18 @@
 //! There is one on each fiber. Native functions find theirs through the fiber that runs, so that
 //! modules are plain functions without state.
 
-use crate::event_loop::Operations;
-use crate::exception::of_value;
 use crate::fiber::{self, Cancelled, Control};
-use crate::http::Responses;
+use crate::http::lazy::Responses;
+use crate::http::state::HttpState;
 use crate::modules::cycles::Loading;
+use crate::operations::Operations;
 use crate::program::Program;
 use crate::run::{Abort, RunState, Stage};
 use crate::samples::{CommonTags, SampleTags, Worker};
-use crate::shared::Shared;
+use crate::shared::runtime::Shared;
 use loadline_engine::Requester;
 use loadline_reactor::{Host, Kernel};
-use rquickjs::{Ctx, Object, Persistent, Result, Value};
+use rquickjs::{Ctx, Object, Persistent, Result};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -44,7 +44,7 @@ pub(crate) struct Vu {
     /// The current activity. Tags are changed through [`retag`](Vu::retag) only.
     pub(crate) activity: RefCell<Activity>,
     /// State that the user's requests share.
-    pub(crate) http: crate::http::HttpState,
+    pub(crate) http: HttpState,
     /// The requester; `None` in the init context.
     requester: RefCell<Option<Requester<Kernel>>>,
     /// The time at which the script last continued after a wait.
@@ -116,7 +116,7 @@ impl Vu {
             control: Rc::default(),
             operations: Operations::default(),
             activity: RefCell::default(),
-            http: crate::http::HttpState::default(),
+            http: HttpState::default(),
             requester: RefCell::default(),
             resumed: Cell::default(),
             hidden: RefCell::default(),
@@ -328,11 +328,10 @@ impl Vu {
         Some(f64::from(next ^ (next >> 14)) / 4_294_967_296.0)
     }
 
-    /// Notes a rejected promise that no code has handled yet.
-    pub(crate) fn reject(&self, promise: u64, reason: Value<'_>) {
-        let text = of_value(&self.program.store, reason);
+    /// Notes a rejected promise that no code has handled yet, with the text of its reason.
+    pub(crate) fn reject(&self, promise: u64, text: &str) {
         // Errors of Go have no name in this message.
-        let text = text.strip_prefix("GoError: ").unwrap_or(&text);
+        let text = text.strip_prefix("GoError: ").unwrap_or(text);
         let text = format!("Uncaught (in promise) {text}");
         self.rejected.borrow_mut().push((promise, text));
     }

@@ -5,8 +5,8 @@ use crate::exit::Exit;
 use crate::flags::study::StudyFlags;
 use crate::flags::{self, Refusal};
 use crate::interrupt::ending_signals;
-use crate::live::{CLEAR_LINE, draws};
 use crate::publish::{print, write_file, write_plots};
+use crate::terminal::{CLEAR_LINE, draws};
 use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
 use loadline_study::{

@@ -1,7 +1,7 @@
 //! The decision whether the live view is shown, by the flags and the terminal.
 
-use crate::live::draws;
 use crate::output::Color;
+use crate::terminal::draws;
 use crate::view::screen::{is_ours, size_of};
 use anyhow::{Result, bail};
 use loadline_plan::Plan;

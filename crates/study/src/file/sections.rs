@@ -1,7 +1,7 @@
 //! The sections on tools, targets and cores.
 
 use super::reader::{Entry, Reader};
-use crate::page::numeric_columns;
+use crate::page::columns::numeric_columns;
 use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::study::{Alike, Command, Cores, Pin, Plot, Target, Tool, WarmUp, What};

@@ -1,7 +1,7 @@
 //! The module `k6/execution`: information about the run for its script, and its abort.
 
 use super::k6::not_a_tag;
-use super::k6_error;
+use crate::errors::k6_error;
 use crate::exception::place;
 use crate::native::{Call, function, uncatchable};
 use crate::run::{Execution, Level, RunState, Scenario, Stage};

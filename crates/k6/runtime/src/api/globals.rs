@@ -1,9 +1,9 @@
 //! Globals that belong to no module: `open`, `require`, `__ENV`; and the result of `setup()` as
 //! JSON.
 
-use super::k6_error;
+use crate::errors::{k6_error, only_in_init};
 use crate::exception::BASE_FILE;
-use crate::modules::loader::{copy, require};
+use crate::modules::loader::{copy, required_by};
 use crate::modules::resolve::resolve_file;
 use crate::native::{Call, Text, function, set};
 use crate::vu::Vu;
@@ -170,20 +170,6 @@ pub(super) fn caller(ctx: &Ctx<'_>, vu: &Vu) -> String {
     name.unwrap_or_else(|| vu.program.main.to_string())
 }
 
-fn only_in_init(call: &Call<'_>, name: &str) -> Result<()> {
-    match call.vu().is_init() {
-        true => Ok(()),
-        false => Err(k6_error(
-            &call.ctx,
-            &format!(
-                "the \"{name}\" function is only available in the init stage (i.e. the global \
-                 scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle/ for \
-                 more information"
-            ),
-        )),
-    }
-}
-
 fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
     only_in_init(&call, "open")?;
     let given = call.arg(0);
@@ -226,17 +212,6 @@ fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
 fn required<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let base = caller(&call.ctx, &call.vu());
     required_by(&call, &base)
-}
-
-/// Returns `require` for the CommonJS file of this name.
-pub(crate) fn requiring<'js>(ctx: &Ctx<'js>, name: String) -> Result<Function<'js>> {
-    function(ctx, "require", move |call| required_by(&call, &name))
-}
-
-fn required_by<'js>(call: &Call<'js>, base: &str) -> Result<Value<'js>> {
-    only_in_init(call, "require")?;
-    let specifier = call.text(&call.arg(0))?;
-    require(&call.ctx, base, &specifier)
 }
 
 fn replacer<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {

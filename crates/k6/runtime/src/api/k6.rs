@@ -1,6 +1,6 @@
 //! The module `k6`: checks, groups, sleep.
 
-use super::k6_error;
+use crate::errors::k6_error;
 use crate::fiber::Cancelled;
 use crate::native::{Call, Text, set, uncatchable};
 use loadline_k6_metrics::builtin;

@@ -1,7 +1,7 @@
 //! The module `k6/metrics`: metrics that a script defines.
 
 use super::k6::tags_of;
-use super::k6_error;
+use crate::errors::k6_error;
 use crate::native::{Call, function};
 use crate::run::Level;
 use loadline_k6_metrics::{Contains, MetricId, MetricType};

@@ -2,7 +2,7 @@
 //! shared arrays, its secrets.
 
 use super::globals::caller;
-use super::k6_error;
+use crate::errors::k6_error;
 use crate::modules::resolve::resolve_file;
 use crate::vu::Vu;
 use loadline_k6_modules::{self as offline, Files, OpenError, Opened, Secrets};
@@ -89,15 +89,5 @@ impl Secrets for OfProgram {
 
     fn redacted(&self, text: &str) -> Option<String> {
         self.0.redacted(text)
-    }
-}
-
-/// No secrets: each request for one fails.
-#[derive(Debug)]
-pub(crate) struct NoSecrets;
-
-impl Secrets for NoSecrets {
-    fn value(&self, _: Option<&str>, _: &str) -> std::result::Result<String, String> {
-        Err("no secret sources are configured".to_owned())
     }
 }

@@ -1,7 +1,7 @@
 //! `setTimeout` and similar functions: the module `k6/timers`, and the same functions as globals.
 
-use crate::event_loop::Completion;
 use crate::native::{Call, set};
+use crate::operations::Completion;
 use crate::vu::Vu;
 use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
 use std::rc::Rc;

@@ -6,7 +6,7 @@ use super::send::{Fetched, fetch};
 use super::wanted::{INVALID_URL, RefusedRequest, Wanted};
 use super::{deliver, throws, unmade_answer};
 use crate::api::k6::cut_off;
-use crate::api::k6_error;
+use crate::errors::k6_error;
 use crate::native::{Call, lossy};
 use crate::run::Level;
 use crate::vu::Vu;

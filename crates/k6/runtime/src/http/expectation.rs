@@ -1,30 +1,11 @@
 //! Expected statuses: `http.expectedStatuses`, `http.setResponseCallback`.
 
 use super::held;
-use crate::api::k6_error;
+use super::state::Expectation;
+use crate::errors::k6_error;
 use crate::native::Call;
 use rquickjs::{Object, Result, Value};
 use std::rc::Rc;
-
-/// The expected statuses, as ranges from the first to the last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Expectation(Vec<(u16, u16)>);
-
-impl Default for Expectation {
-    /// Expects every status from 200 to 399.
-    fn default() -> Self {
-        Expectation(vec![(200, 399)])
-    }
-}
-
-impl Expectation {
-    /// True if a status is expected.
-    pub(crate) fn is_met(&self, status: u16) -> bool {
-        self.0
-            .iter()
-            .any(|(from, to)| (*from..=*to).contains(&status))
-    }
-}
 
 /// Implements `http.expectedStatuses(200, {min: 300, max: 399})`.
 pub(crate) fn expected_statuses<'js>(call: Call<'js>) -> Result<Value<'js>> {

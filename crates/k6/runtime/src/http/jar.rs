@@ -1,17 +1,14 @@
 //! Cookies: `http.cookieJar()`, `new http.CookieJar()`.
 
 use super::held;
-use crate::api::k6_error;
+use super::state::Jar;
+use crate::errors::k6_error;
 use crate::native::{Call, Text, function};
 use loadline_client::CookieJar;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::rc::Rc;
 use url::Url;
-
-/// The cookies of a user, or of a script's own jar.
-pub(crate) type Jar = RefCell<CookieJar>;
 
 /// Makes the class and the prototype of jars. `act` receives the jar and the number of the method.
 const CLASS: &str = "(function (make, act) {

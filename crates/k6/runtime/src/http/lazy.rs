@@ -1,7 +1,7 @@
 //! Objects of scripts whose properties are created from a value of Rust when they are read: most
 //! scripts read one or two of many.
 
-use crate::native::guarded;
+use loadline_k6_modules::guarded;
 use rquickjs::class::{ClassKind, JsCell, JsClass, PropertyDescriptor, PropertyName};
 use rquickjs::class::{Readable, Trace, Tracer};
 use rquickjs::{Atom, Class, Ctx, JsLifetime, Object, Persistent, Result, Value, qjs};
@@ -9,6 +9,21 @@ use rquickjs::{function::Constructor, object::Property};
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
+
+/// The kinds of objects for the responses of a runtime.
+#[derive(Debug, Default)]
+pub(crate) struct Responses {
+    pub(super) answers: RefCell<Option<Kind>>,
+    pub(super) timings: RefCell<Option<Kind>>,
+}
+
+impl Responses {
+    /// Releases all values, because the runtime ends.
+    pub(crate) fn forget(&self) {
+        self.answers.take();
+        self.timings.take();
+    }
+}
 
 /// A value from which such objects are created.
 pub(crate) trait Source: 'static {

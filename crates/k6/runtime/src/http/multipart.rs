@@ -1,7 +1,7 @@
 //! Files in forms: `http.file`, and the bodies of forms with files.
 
 use super::held;
-use crate::api::k6_error;
+use crate::errors::k6_error;
 use crate::native::Call;
 use loadline_k6_modules::bytes_of_buffer;
 use rquickjs::{Object, Result, Value};

@@ -7,7 +7,7 @@ use super::answer::{Answer, Body, Timings};
 use super::fields::canonical;
 use super::jar::unquoted;
 use super::lazy::{self, Kind, Source};
-use crate::api::k6_error;
+use crate::errors::k6_error;
 use crate::native::{Call, Text, function};
 use crate::vu::Vu;
 use loadline_k6_modules::{buffer, form_of, gjson_get, link_of, parse_json, selection_of};
@@ -68,21 +68,6 @@ const TIMES: [&str; 8] = [
 /// Creates the response of an answer.
 pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Rc<Answer>) -> Result<Value<'js>> {
     Answer::kind(ctx)?.object(ctx, answer)
-}
-
-/// The kinds of objects for the responses of a runtime.
-#[derive(Debug, Default)]
-pub(crate) struct Responses {
-    answers: RefCell<Option<Kind>>,
-    timings: RefCell<Option<Kind>>,
-}
-
-impl Responses {
-    /// Releases all values, because the runtime ends.
-    pub(crate) fn forget(&self) {
-        self.answers.take();
-        self.timings.take();
-    }
 }
 
 /// Returns the kind that is kept in `place`, or else creates and keeps it.

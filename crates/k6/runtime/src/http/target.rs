@@ -1,8 +1,6 @@
 //! Targets of requests: URLs that are parsed once, and the series that count their requests.
 
-use super::expectation::Expectation;
 use super::go_url::{self, GoUrl, Unreadable, quoted};
-use super::jar::Jar;
 use loadline_engine::WrittenComposed;
 use loadline_k6_modules::Secrets;
 use loadline_metrics::SeriesId;
@@ -81,27 +79,9 @@ impl Unsendable {
 static NOWHERE: LazyLock<Url> =
     LazyLock::new(|| Url::parse("http://nowhere.invalid/").expect("this is a URL"));
 
-/// State that the requests of a user share.
-#[derive(Debug)]
-pub(crate) struct HttpState {
-    /// The user's cookies.
-    pub(crate) jar: Rc<Jar>,
-    /// The expected statuses; `None` if responses are not judged.
-    pub(crate) expectation: RefCell<Option<Rc<Expectation>>>,
-}
-
 /// The targets that the users of a worker requested last.
 #[derive(Debug, Default)]
 pub(crate) struct Targets(RefCell<HashMap<String, Rc<Target>>>);
-
-impl Default for HttpState {
-    fn default() -> Self {
-        HttpState {
-            jar: Rc::default(),
-            expectation: RefCell::new(Some(Rc::default())),
-        }
-    }
-}
 
 impl Targets {
     /// Returns the target of this URL, with these secrets masked for display.
@@ -123,13 +103,6 @@ impl Targets {
         }
         targets.insert(text.to_owned(), Rc::clone(&target));
         Ok(target)
-    }
-}
-
-impl HttpState {
-    /// Drops the state that belongs to an iteration.
-    pub(crate) fn begin_iteration(&self) {
-        self.jar.take();
     }
 }
 
@@ -239,7 +212,7 @@ fn credentials(url: &Url) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::offline::NoSecrets;
+    use crate::loading::NoSecrets;
 
     #[test]
     fn urls_without_end_are_forgotten() {

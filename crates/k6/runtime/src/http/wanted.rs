@@ -1,13 +1,13 @@
 //! A request as a script specifies it: its URL, body and params.
 
 use super::body::{self, RequestBody};
-use super::expectation::{self, Expectation};
+use super::expectation;
 use super::fields::{Fields, canonical};
 use super::held;
-use super::jar::Jar;
+use super::state::{Expectation, Jar};
 use super::target::{InvalidTarget, Target};
 use crate::api::k6::read_tags;
-use crate::api::not_supported;
+use crate::errors::not_supported;
 use crate::native::{Call, Text, lossy};
 use crate::run::{HttpOptions, Level};
 use crate::vu::Vu;

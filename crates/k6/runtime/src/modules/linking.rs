@@ -5,9 +5,10 @@
 //! change become values. Modules that import each other get the exports that exist so far.
 
 use super::factory::Factory;
-use super::loader::{built_in, common_js, is_built_in, refuse, resolved};
+use super::loader::{built_in, common_js, is_built_in, resolved};
 use super::resolve::resolve;
 use super::store::Unit;
+use crate::errors::refuse;
 use crate::event_loop::settle;
 use crate::native::{Call, function};
 use crate::vu::Vu;

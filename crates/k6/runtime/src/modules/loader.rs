@@ -6,15 +6,13 @@
 use super::linking::namespace;
 use super::resolve::{Resolved, resolve, unknown};
 use super::store::{Store, Unit};
-use crate::api;
-use crate::api::globals::requiring;
-use crate::api::k6_error;
+use crate::errors::{k6_error, only_in_init, refuse};
 use crate::native::{Call, Text, function, guarded};
 use crate::vu::Vu;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::{Declared, WriteOptions};
-use rquickjs::{Atom, Ctx, Error, Function, IntoJs, Module, Object, Promise, Result, Value};
+use rquickjs::{Atom, Ctx, Function, IntoJs, Module, Object, Promise, Result, Value};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -82,12 +80,6 @@ pub(crate) fn is_built_in(name: &str) -> bool {
     name == "k6" || name.starts_with("k6/")
 }
 
-/// Refuses to load a module, which ends the loading of the script with this message.
-pub(crate) fn refuse(ctx: &Ctx<'_>, sentence: &str) -> Error {
-    Vu::of(ctx).refuse_to_load(sentence);
-    k6_error(ctx, sentence)
-}
-
 /// Returns the object of a built-in module, one for each user.
 pub(crate) fn built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
     let vu = Vu::of(ctx);
@@ -119,7 +111,7 @@ fn built_in_realm<'js>(ctx: &Ctx<'js>, cache: &Object<'js>, name: &str) -> Resul
 }
 
 fn made_built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
-    match api::module(name) {
+    match (Vu::of(ctx).program.built_in)(name) {
         Ok(make) => make(ctx),
         Err(sentence) => Err(refuse(ctx, &sentence)),
     }
@@ -299,8 +291,20 @@ fn running_module(ctx: &Ctx<'_>, store: &Store) -> Option<String> {
     (0..=MOST_BETWEEN).filter_map(name).find(is_module)
 }
 
-/// Implements `require()` of a specifier in the module `base`.
-pub(crate) fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
+/// Returns the function `require` for the CommonJS file of this name.
+fn requiring<'js>(ctx: &Ctx<'js>, name: String) -> Result<Function<'js>> {
+    function(ctx, "require", move |call| required_by(&call, &name))
+}
+
+/// Implements `require()` of the first argument in the module `base`.
+pub(crate) fn required_by<'js>(call: &Call<'js>, base: &str) -> Result<Value<'js>> {
+    only_in_init(call, "require")?;
+    let specifier = call.text(&call.arg(0))?;
+    require(&call.ctx, base, &specifier)
+}
+
+/// Returns the exports of the module that a specifier in the module `base` names.
+fn require<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Value<'js>> {
     let name = match resolve(base, specifier) {
         Ok(Resolved::BuiltIn(name)) => return built_in(ctx, &name).map(Object::into_value),
         Ok(resolved) => resolved.into_name(),

@@ -15,13 +15,13 @@ use std::rc::Rc;
 
 /// One of Loadline's own outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LoadlineOutput {
-    pub(super) kind: Kind,
-    pub(super) path: PathBuf,
+pub(crate) struct LoadlineOutput {
+    pub(crate) kind: Kind,
+    pub(crate) path: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// The saved run.
     Saved,
     /// The HTML report.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 
 impl LoadlineOutput {
     /// Creates the observer that writes the output.
-    pub(super) fn writer(&self) -> Writer {
+    pub(crate) fn writer(&self) -> Writer {
         let path = self.path.clone();
         match self.kind {
             Kind::Saved => Writer {
@@ -46,27 +46,27 @@ impl LoadlineOutput {
 }
 
 /// What writes an output.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     /// Writes it at the end of the load.
-    pub(super) observer: Box<dyn Observer>,
+    pub(crate) observer: Box<dyn Observer>,
     /// Writes it again, with k6's own results.
-    pub(super) conclude: Option<Conclude>,
+    pub(crate) conclude: Option<Conclude>,
 }
 
 /// Adds tables to an output that was written, as JSON in the form of `loadline report --tables`. An
 /// error is the reason why it can't.
-pub(super) type Conclude = Box<dyn FnOnce(&Value) -> Result<(), String>>;
+pub(crate) type Conclude = Box<dyn FnOnce(&Value) -> Result<(), String>>;
 
 /// A sentence of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub(crate) struct Sentence {
     /// True if it is a warning.
-    pub(super) is_warning: bool,
-    pub(super) text: String,
+    pub(crate) is_warning: bool,
+    pub(crate) text: String,
 }
 
 /// Returns the verdict on the validity of a run: its grade, and the reasons.
-pub(super) fn verdict(end: &End<'_>) -> Vec<Sentence> {
+pub(crate) fn verdict(end: &End<'_>) -> Vec<Sentence> {
     let findings = &end.result.findings;
     let grade = findings.grade();
     let is_warning = grade != Grade::Valid;

@@ -1,7 +1,7 @@
 //! The reasons why an attempt to exchange a batch failed, and the consequences for its remaining
 //! requests.
 
-use crate::behaviour::Refusal;
+use crate::observer::Refusal;
 use crate::pool::OpenConnection;
 use loadline_reactor::{Host, Shortage};
 use loadline_record::ErrorKind;
@@ -11,7 +11,7 @@ use loadline_wire::h2::ErrorCode;
 use std::io;
 
 /// The reason why a batch did not get all its responses in one attempt.
-pub(super) enum Broken {
+pub(crate) enum Broken {
     /// The connection, which had served before, ended without a byte of the next response. The
     /// caller has to determine whether the remaining requests may be sent again; if not, they fail
     /// with this failure.
@@ -27,18 +27,18 @@ pub(super) enum Broken {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    pub(super) kind: ErrorKind,
-    pub(super) text: String,
+    pub(crate) kind: ErrorKind,
+    pub(crate) text: String,
     /// The system's error number, if there is one.
-    pub(super) os_error: Option<i32>,
+    pub(crate) os_error: Option<i32>,
     /// The server's error code of HTTP/2, if there is one.
-    pub(super) code: Option<ErrorCode>,
+    pub(crate) code: Option<ErrorCode>,
     /// The rule of the plan that blocks the exchange, if that is the reason.
-    pub(super) blocked: Option<Box<Blocked>>,
+    pub(crate) blocked: Option<Box<Blocked>>,
 }
 
 impl Failure {
-    pub(super) fn new(kind: ErrorKind, text: impl ToString) -> Self {
+    pub(crate) fn new(kind: ErrorKind, text: impl ToString) -> Self {
         Failure {
             kind,
             text: text.to_string(),
@@ -50,7 +50,7 @@ impl Failure {
 
     /// Creates the failure of a stream, or connection, that the server ended with this code of
     /// HTTP/2.
-    pub(super) fn given_up(kind: ErrorKind, text: String, code: ErrorCode) -> Self {
+    pub(crate) fn given_up(kind: ErrorKind, text: String, code: ErrorCode) -> Self {
         Failure {
             code: Some(code),
             ..Failure::new(kind, text)
@@ -58,17 +58,17 @@ impl Failure {
     }
 
     /// Creates the failure of a response that its observer refused.
-    pub(super) fn refused(refusal: Refusal) -> Self {
+    pub(crate) fn refused(refusal: Refusal) -> Self {
         Failure::new(refusal.kind, refusal.reason)
     }
 
     /// Creates the failure of a response that was not complete in time.
-    pub(super) fn timeout() -> Self {
+    pub(crate) fn timeout() -> Self {
         let text = "no complete response within the timeout";
         Failure::new(ErrorKind::Timeout, text)
     }
 
-    pub(super) fn dial(error: &DialError) -> Self {
+    pub(crate) fn dial(error: &DialError) -> Self {
         let kind = match (error.shortage(), error.phase) {
             (Some(Shortage::Descriptors), _) => ErrorKind::Descriptors,
             (Some(Shortage::Ports), _) => ErrorKind::Ports,
@@ -85,7 +85,7 @@ impl Failure {
     }
 
     /// Creates the failure of an established connection.
-    pub(super) fn io(otherwise: ErrorKind, error: &io::Error) -> Self {
+    pub(crate) fn io(otherwise: ErrorKind, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::TimedOut {
             return Failure::timeout();
         }
@@ -102,7 +102,7 @@ impl Failure {
 }
 
 /// Classifies a failed operation: its consequence for the remaining requests of a batch.
-pub(super) fn broken_connection<H: Host>(
+pub(crate) fn broken_connection<H: Host>(
     open: &OpenConnection<H>,
     answering: bool,
     otherwise: ErrorKind,
@@ -121,6 +121,6 @@ pub(super) fn broken_connection<H: Host>(
     Broken::Failed(Failure::io(otherwise, error))
 }
 
-pub(super) fn protocol(malformed: Malformed) -> Broken {
+pub(crate) fn protocol(malformed: Malformed) -> Broken {
     Broken::Failed(Failure::new(ErrorKind::Protocol, malformed))
 }

@@ -4,7 +4,7 @@
 //! stream and wakes the driver, the driver ends streams and wakes their users.
 
 use super::heard::Heard;
-use crate::exchange::failure::Failure;
+use crate::failure::Failure;
 use loadline_transport::Agreed;
 use loadline_wire::h2::{self, Ended, ErrorCode, Refused};
 use std::cell::RefCell;
@@ -13,45 +13,45 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 /// No deadline.
-pub(super) const NEVER: u64 = u64::MAX;
+pub(crate) const NEVER: u64 = u64::MAX;
 
 /// A connection of HTTP/2 that several users share.
 pub(crate) struct Http2Connection {
     /// The endpoint's index in the run's list.
-    pub(super) endpoint: usize,
+    pub(crate) endpoint: usize,
     /// The address that was dialled; `None` for a Unix socket.
-    pub(super) peer: Option<SocketAddr>,
+    pub(crate) peer: Option<SocketAddr>,
     /// The agreed TLS parameters.
-    pub(super) agreed: Option<Agreed>,
+    pub(crate) agreed: Option<Agreed>,
     /// True if responses are kept and passed to the observer, as users of composed requests need
     /// them.
-    pub(super) shows: bool,
-    pub(super) state: RefCell<State>,
+    pub(crate) shows: bool,
+    pub(crate) state: RefCell<State>,
 }
 
 /// The state that users and driver share.
-pub(super) struct State {
-    pub(super) wire: h2::Connection,
-    pub(super) places: Places,
+pub(crate) struct State {
+    pub(crate) wire: h2::Connection,
+    pub(crate) places: Places,
     /// The most streams per connection in the plan.
     most_streams: usize,
     /// The time of the last receive.
-    pub(super) heard_ns: u64,
+    pub(crate) heard_ns: u64,
     /// The next deadline: never later than the first deadline of the streams; that of the server's
     /// SETTINGS before they arrive.
-    pub(super) deadline_ns: u64,
+    pub(crate) deadline_ns: u64,
     /// True if new streams go to other connections.
-    pub(super) is_retired: bool,
+    pub(crate) is_retired: bool,
     /// The failure that ended the connection, if it is over.
-    pub(super) lost: Option<Failure>,
-    pub(super) driver: Option<Waker>,
+    pub(crate) lost: Option<Failure>,
+    pub(crate) driver: Option<Waker>,
     /// The task that waits for the server's SETTINGS.
-    pub(super) opener: Option<Waker>,
+    pub(crate) opener: Option<Waker>,
 }
 
 /// The streams of a connection, by key.
 #[derive(Default)]
-pub(super) struct Places {
+pub(crate) struct Places {
     list: Vec<StreamSlot>,
     free: Vec<usize>,
 }
@@ -71,18 +71,18 @@ struct StreamSlot {
 }
 
 /// The end of a stream. Times are nanoseconds on the host's clock.
-pub(super) struct EndedStream {
-    pub(super) ending: StreamEnd,
-    pub(super) first_byte_ns: Option<u64>,
+pub(crate) struct EndedStream {
+    pub(crate) ending: StreamEnd,
+    pub(crate) first_byte_ns: Option<u64>,
     /// The time at which the last bytes arrived, and at which they were read.
-    pub(super) at_ns: u64,
-    pub(super) read_ns: u64,
+    pub(crate) at_ns: u64,
+    pub(crate) read_ns: u64,
     /// The received response, if it is to be shown.
-    pub(super) heard: Option<Box<Heard>>,
+    pub(crate) heard: Option<Box<Heard>>,
 }
 
 /// The way in which a stream ended.
-pub(super) enum StreamEnd {
+pub(crate) enum StreamEnd {
     /// The stream itself ended.
     Stream(Ended),
     /// The connection ended, for this reason.
@@ -92,14 +92,14 @@ pub(super) enum StreamEnd {
 }
 
 /// A user's stream. Dropping it before its end resets it.
-pub(super) struct Stream {
+pub(crate) struct Stream {
     connection: Rc<Http2Connection>,
     key: usize,
 }
 
 impl Http2Connection {
     /// Creates a connection that waits for the server's SETTINGS until the deadline.
-    pub(super) fn new(
+    pub(crate) fn new(
         endpoint: usize,
         config: h2::Config,
         most_streams: usize,
@@ -130,18 +130,18 @@ impl Http2Connection {
     }
 
     /// True if another stream can begin.
-    pub(super) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.state.borrow().has_room()
     }
 
     /// Returns the number of open streams.
-    pub(super) fn open_streams(&self) -> usize {
+    pub(crate) fn open_streams(&self) -> usize {
         self.state.borrow().wire.open_streams()
     }
 
     /// Begins the stream of a request that was begun at `begun_ns`; returns `None` if there is no
     /// room for one.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         self: &Rc<Self>,
         request: &h2::Request,
         begun_ns: u64,
@@ -173,14 +173,14 @@ impl Http2Connection {
     }
 
     /// Begins no more streams, and closes the connection when the open ones have ended.
-    pub(super) fn retire(&self) {
+    pub(crate) fn retire(&self) {
         let state = &mut *self.state.borrow_mut();
         state.is_retired = true;
         state.wake_driver();
     }
 
     /// Waits for the server's SETTINGS; fails if the connection ends before.
-    pub(super) fn poll_open(&self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+    pub(crate) fn poll_open(&self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         let state = &mut *self.state.borrow_mut();
         if let Some(failure) = &state.lost {
             return Poll::Ready(Err(failure.clone()));
@@ -207,7 +207,7 @@ impl State {
 
     /// Resets the streams whose time is over, and finds the next deadline. Returns true if the
     /// connection is silent: it received nothing during the time of one of these streams.
-    pub(super) fn expire(&mut self, now_ns: u64) -> bool {
+    pub(crate) fn expire(&mut self, now_ns: u64) -> bool {
         let (mut next_ns, mut is_silent) = (NEVER, false);
         for key in 0..self.places.list.len() {
             let place = &mut self.places.list[key];
@@ -227,7 +227,7 @@ impl State {
     }
 
     /// Ends all streams with the connection.
-    pub(super) fn lose(&mut self, failure: Failure, now_ns: u64) {
+    pub(crate) fn lose(&mut self, failure: Failure, now_ns: u64) {
         let mut told = StreamEvents::<false> {
             places: &mut self.places,
             at_ns: now_ns,
@@ -272,12 +272,12 @@ impl StreamSlot {
 
 impl Stream {
     /// Returns its number on its connection, from 1.
-    pub(super) fn number(&self) -> u32 {
+    pub(crate) fn number(&self) -> u32 {
         self.connection.state.borrow().places.list[self.key].stream
     }
 
     /// Returns the end of the stream once it has ended.
-    pub(super) fn poll(&self, cx: &mut Context<'_>) -> Poll<EndedStream> {
+    pub(crate) fn poll(&self, cx: &mut Context<'_>) -> Poll<EndedStream> {
         let place = &mut self.connection.state.borrow_mut().places.list[self.key];
         if let Some(ended_stream) = place.ended_stream.take() {
             return Poll::Ready(ended_stream);
@@ -304,15 +304,15 @@ impl Drop for Stream {
 }
 
 /// Receives the events of the wire's streams, and keeps responses if it `SHOWS` them.
-pub(super) struct StreamEvents<'a, const SHOWS: bool> {
-    pub(super) places: &'a mut Places,
+pub(crate) struct StreamEvents<'a, const SHOWS: bool> {
+    pub(crate) places: &'a mut Places,
     /// The time at which the bytes arrived, and at which they were read.
-    pub(super) at_ns: u64,
-    pub(super) read_ns: u64,
+    pub(crate) at_ns: u64,
+    pub(crate) read_ns: u64,
     /// The failure that ended the connection, if it is over.
-    pub(super) lost: Option<&'a Failure>,
+    pub(crate) lost: Option<&'a Failure>,
     /// The number of streams that have ended.
-    pub(super) ended: u32,
+    pub(crate) ended: u32,
 }
 
 impl<const SHOWS: bool> h2::Sink for StreamEvents<'_, SHOWS> {

@@ -7,11 +7,11 @@ use loadline_wire::Sink;
 
 /// The received part of a response.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(crate) struct Heard {
     status: u16,
     fields: Vec<Field>,
     /// The body so far.
-    pub(super) body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
     /// Fields after the body.
     trailers: Vec<Field>,
 }
@@ -21,7 +21,7 @@ type Field = (Box<[u8]>, Box<[u8]>);
 
 impl Heard {
     /// Creates a response with nothing but a status.
-    pub(super) fn new(status: u16) -> Self {
+    pub(crate) fn new(status: u16) -> Self {
         Heard {
             status,
             fields: Vec::new(),
@@ -31,7 +31,7 @@ impl Heard {
     }
 
     /// Adds a field: after the body it is one of the trailers.
-    pub(super) fn field(&mut self, name: &[u8], value: &[u8]) {
+    pub(crate) fn field(&mut self, name: &[u8], value: &[u8]) {
         let fields = match self.body.is_empty() {
             true => &mut self.fields,
             false => &mut self.trailers,
@@ -40,7 +40,7 @@ impl Heard {
     }
 
     /// Shows the whole response, in the order in which a response over HTTP/1.1 is shown.
-    pub(super) fn show<S: Sink>(&self, sink: &mut S) {
+    pub(crate) fn show<S: Sink>(&self, sink: &mut S) {
         if S::WANTS_HEAD {
             sink.head(&self.head());
             sink.status(self.status);
