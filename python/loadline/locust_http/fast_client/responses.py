@@ -9,10 +9,10 @@ from charset_normalizer import detect
 
 from locust.exception import LocustError
 
-from . import engine as native
-from . import failures, json_bodies
-from .caught import Caught
-from .headers import charset_of
+from ..shared import engine as native
+from ..shared import failures, json_bodies
+from ..shared.caught import Caught
+from ..shared.headers import charset_of
 
 NOT_CAUGHT = (
     "If you want to change the state of the request, you must pass catch_response=True. See "

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from requests.utils import requote_uri
 
-from . import cookies, failures, fast_bodies, fast_fallback, headers, names
+from ..shared import cookies, failures, headers, names
+from . import bodies, fallback
 
 _KNOWN = frozenset(
     "name data catch_response stream headers auth json allow_redirects context params files "
@@ -36,10 +37,10 @@ def compose(session, method, url, given):
         return _send_plainly(session, method, address, own_headers, body, call, options)
     if not urlsplit(address).hostname:
         error = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return fast_fallback.report_unsent(session, method, address, options, error)
+        return fallback.report_unsent(session, method, address, options, error)
     _add_cookies(session, call, own_headers, address)
     if _needs_requests(session, call, body, address):
-        return fast_fallback.perform(session, method, address, own_headers, body, call, options)
+        return fallback.perform(session, method, address, own_headers, body, call, options)
     return _send(session, method, address, own_headers, body, call, options)
 
 
@@ -71,7 +72,7 @@ def _options(session, url, call):
 
 def _headers_and_body(session, call):
     own_headers = {str(k): _value(v) for k, v in (call.get("headers") or {}).items()}
-    body = fast_bodies.encode(call.get("data"), call.get("json"), call.get("files"), own_headers)
+    body = bodies.encode(call.get("data"), call.get("json"), call.get("files"), own_headers)
     if "auth" in call:
         own_headers["Authorization"] = _authorization(call["auth"])
     return own_headers, body
@@ -91,7 +92,7 @@ def _address(session, url, call):
     address = names.join(session.base_url or "", url)
     params = call.get("params")
     if params:
-        address = names.add_query(address, fast_bodies.query(params))
+        address = names.add_query(address, bodies.query(params))
     address = address if names.needs_no_quoting(address) else requote_uri(address)
     urlsplit(address).port  # ValueError if it is none
     return address

@@ -13,7 +13,8 @@ import time
 
 from loadline import command, native
 
-from .html import added_tables, save_html_report
+from locust.html import added_tables, save_html_report
+
 from .recording import SavedRun
 
 logger = logging.getLogger("locust.main")

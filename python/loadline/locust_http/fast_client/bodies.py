@@ -4,7 +4,7 @@ import json
 
 from requests.models import RequestEncodingMixin
 
-from . import names
+from ..shared import names
 
 FORM = "application/x-www-form-urlencoded; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"

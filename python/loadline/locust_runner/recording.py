@@ -6,7 +6,7 @@ import gevent
 
 from loadline import native
 
-from .user import starts
+from locust.user import starts
 
 logger = logging.getLogger("locust.main")
 

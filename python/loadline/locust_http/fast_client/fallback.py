@@ -8,9 +8,9 @@ import gevent
 import requests
 from urllib3.exceptions import HTTPError as PoolError
 
-from . import failures, headers
-from .adapters import ContextAdapter
-from .fast_responses import FastHeaders, FastRequest, ResponseContextManager
+from ..shared import failures, headers
+from ..shared.adapters import ContextAdapter
+from .responses import FastHeaders, FastRequest, ResponseContextManager
 
 
 class StreamedFastResponse(ResponseContextManager):

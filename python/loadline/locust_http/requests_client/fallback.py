@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import requests
 
-from . import failures, headers, names
+from ..shared import failures, headers, names
 from .responses import FallbackAnswer
 
 _PASSED_ON = frozenset(

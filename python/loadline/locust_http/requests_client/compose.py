@@ -13,7 +13,8 @@ from requests.sessions import merge_setting
 from requests.structures import CaseInsensitiveDict
 from requests.utils import check_header_validity, to_native_string
 
-from . import cookies, fallback, headers, names, state
+from ..shared import cookies, headers, names
+from . import fallback, state
 
 _KNOWN = frozenset(
     "name catch_response context data json params headers cookies files auth timeout "

@@ -8,6 +8,8 @@ from itertools import takewhile
 
 VERBS = ("get", "options", "head", "delete", "post", "put", "patch")
 _WITH_BODY = ("post", "put", "patch")
+# How the names of our modules begin.
+_OURS = ("locust.", "loadline.")
 
 
 def follow_overridden_request(kind):
@@ -21,7 +23,7 @@ def follow_overridden_request(kind):
 
 def _below_the_engine(kind):
     """The locustfile's own classes: all before the first of ours."""
-    return list(takewhile(lambda c: not c.__module__.startswith("locust."), kind.__mro__))
+    return list(takewhile(lambda c: not c.__module__.startswith(_OURS), kind.__mro__))
 
 
 def _through_request(verb):

@@ -4,8 +4,8 @@ A table is `{"title", "columns": [{"name", "is_number"}], "rows", "has_total"}`;
 text.
 """
 
-from .stats import sort_stats
-from .user.inspectuser import get_ratio
+from locust.stats import sort_stats
+from locust.user.inspectuser import get_ratio
 
 _INDENT = "\u2003"
 

@@ -24,15 +24,16 @@ from gevent.event import Event
 
 from loadline import native
 
-from . import log, stats
-from .argument_parser import (
+from locust import log, stats
+from locust.argument_parser import (
     check_options,
     get_locustfiles_locally,
     get_parser,
     parse_locustfile_option,
 )
+from locust.main import Loaded, chosen, refuse
+
 from .command import Command, raise_open_files
-from .main import Loaded, chosen, refuse
 
 logger = logging.getLogger("locust.main")
 

@@ -13,9 +13,9 @@ from requests.cookies import RequestsCookieJar
 from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
-from . import cookies, failures, headers, json_bodies
-from . import engine as native
-from .caught import Caught
+from ..shared import cookies, failures, headers, json_bodies
+from ..shared import engine as native
+from ..shared.caught import Caught
 
 
 class Answer(Caught, requests.Response):

@@ -17,7 +17,7 @@ from requests.cookies import RequestsCookieJar
 from requests.hooks import default_hooks
 from requests.utils import get_environ_proxies, get_netrc_auth
 
-from . import cookies, headers
+from ..shared import cookies, headers
 
 # Reasons why a call is composed in Python: bits of `_reasons`.
 AUTH = 1
@@ -162,7 +162,7 @@ class LazyState:
         self._because(MOUNTED, True)
 
     def _default_adapters(self):
-        from .adapters import LocustHttpAdapter
+        from ..shared.adapters import LocustHttpAdapter
 
         adapter = LocustHttpAdapter(pool_manager=self.pool_manager)
         self._own_adapter = adapter

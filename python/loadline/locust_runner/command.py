@@ -13,13 +13,14 @@ import gevent
 
 import locust
 
-from . import log, stats
-from .html import process_html_filename
-from .input_events import listen_to_keys
-from .log import greenlet_exception_logger
-from .main import create_environment
+from locust import log, stats
+from locust.html import process_html_filename
+from locust.input_events import listen_to_keys
+from locust.log import greenlet_exception_logger
+from locust.main import create_environment
+from locust.user.inspectuser import print_task_ratio, print_task_ratio_json
+
 from .outputs import Outputs
-from .user.inspectuser import print_task_ratio, print_task_ratio_json
 
 logger = logging.getLogger("locust.main")
 log_death = greenlet_exception_logger(logger)

@@ -7,8 +7,9 @@ import platform
 
 import configargparse
 
-from ._version import __version__
-from .util.timespan import parse_timespan
+import locust
+from locust._version import __version__
+from locust.util.timespan import parse_timespan
 
 
 def add_locustfile(parser):
@@ -218,7 +219,7 @@ def _add_others(parser):
 def version_line():
     """What --version prints."""
     return (
-        f"locust {__version__} from {os.path.dirname(__file__)} "
+        f"locust {__version__} from {os.path.dirname(locust.__file__)} "
         f"(Python {platform.python_version()}), Loadline"
     )
 

@@ -11,10 +11,10 @@ import gevent
 
 from loadline import native
 
-from . import log
-from .rpc.pipe import Pipe
-from .runners.child import ChildRunner
-from .runners.coordinator import ProcessesRunner
+from locust import log
+from locust.rpc.pipe import Pipe
+from locust.runners.child import ChildRunner
+from locust.runners.coordinator import ProcessesRunner
 
 
 def check_count(options):
