@@ -25,6 +25,7 @@ mod console;
 mod fetch;
 mod go_json;
 mod go_words;
+mod job;
 mod listener;
 pub mod modules_cache;
 mod natives;
@@ -43,6 +44,8 @@ mod secret_sources;
 mod stop;
 mod test;
 pub mod version;
+
+pub(crate) use job::{TOOL, launches};
 
 pub use command::{Surroundings, Terminals, run};
 pub use natives::{Conclude, Natives, PageOutput, Said};

@@ -1,9 +1,12 @@
 //! `--processes` before another tool's own words, and the users of these tools in the processes
 //! that the flag starts.
 
+#[cfg(feature = "k6")]
+use crate::k6;
 use crate::{ab, oha, wrk};
 use loadline_engine::Launch;
 use loadline_runner::Job;
+use std::ops::Range;
 
 const FLAG: &str = "--processes";
 
@@ -21,8 +24,16 @@ pub fn split(words: &[String]) -> Result<(u32, &[String]), String> {
         },
         [] => return Ok((1, words)),
     };
+    parse(number).map(|processes| (processes, rest))
+}
+
+/// Parses a number of processes.
+///
+/// # Errors
+/// The message if it is no number, or 0.
+pub(crate) fn parse(number: &str) -> Result<u32, String> {
     match number.parse() {
-        Ok(processes) if processes > 0 => Ok((processes, rest)),
+        Ok(processes) if processes > 0 => Ok(processes),
         _ => Err(format!(
             "{FLAG} takes a number of processes, at least 1, and not `{number}`."
         )),
@@ -40,12 +51,22 @@ pub(crate) fn too_many(processes: u32, connections: u32, flag: &str) -> Option<S
     })
 }
 
-/// Creates the users of a job, in one of the processes of a run.
+/// Creates the users of a job, in the process that has these workers of the plan. There is one launch
+/// for each scenario of the plan.
 ///
 /// # Errors
 /// The reason why they can't be created.
-pub fn launches(job: &Job) -> Result<Vec<Launch>, String> {
+#[cfg_attr(
+    not(feature = "k6"),
+    expect(
+        unused_variables,
+        reason = "the users of the other tools are the same in each process"
+    )
+)]
+pub fn launches(job: &Job, workers: Range<u32>) -> Result<Vec<Launch>, String> {
     let launch = match job.tool() {
+        #[cfg(feature = "k6")]
+        k6::TOOL => return k6::launches(job, workers),
         ab::TOOL => ab::launch(job),
         oha::TOOL => oha::launch(job),
         wrk::TOOL => wrk::launch(job),

@@ -32,6 +32,7 @@ mod memory;
 mod modules;
 mod native;
 mod outputs;
+mod part;
 mod program;
 mod realm;
 mod run;
@@ -43,6 +44,7 @@ mod vu;
 
 pub use loadline_k6_modules::Secrets;
 pub use modules::store::Sources;
+pub use part::{Outbox, Part};
 pub use program::{Failure, LoadSetup, Program, SummaryFiles};
 pub use run::{
     Abort, Entry, Execution, HttpOptions, Level, Log, RunState, Scenario, SetupData, Stage,

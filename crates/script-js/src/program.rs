@@ -8,6 +8,7 @@ use crate::samples::Worker;
 use crate::vu::Vu;
 use loadline_k6_metrics::{RecorderSetup, Registry};
 use loadline_k6_modules::{Secrets, SharedArrays};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
@@ -53,7 +54,7 @@ pub(crate) struct Found {
 }
 
 /// The reason why a script can't run, or can't continue.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Failure {
     /// A file can't be read or compiled; the reason.
     #[error("{0}")]

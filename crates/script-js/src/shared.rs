@@ -26,6 +26,7 @@ use crate::vu::Vu;
 use jobs::{JobList, Jobs};
 use rquickjs::context::EvalOptions;
 use rquickjs::{Context, Ctx, Function, Object, Persistent, Runtime, Value, qjs};
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -41,7 +42,7 @@ const NOT_SHARED: &str = "--vu-mode shared is not possible with this version of 
                           virtual user gets a runtime of its own";
 
 /// The state that each virtual user has of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VuMode {
     /// A runtime, as in k6.
     #[default]

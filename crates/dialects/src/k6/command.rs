@@ -16,7 +16,8 @@ use super::sample_files::Described;
 use super::screen::Screen;
 use super::stop::Interrupt;
 use super::test::Test;
-use super::{CANNOT_SERVE, FAILED, Refused, go_json, version};
+use super::{CANNOT_SERVE, FAILED, INVALID_CONFIG, Refused, go_json, version};
+use crate::processes::parse as parse_processes;
 use loadline_k6_options::cli::{self, Command, Invocation};
 use loadline_k6_options::needs;
 use loadline_plan::LateArrivals;
@@ -62,6 +63,8 @@ Commands:
 pub struct Surroundings {
     /// The cores that may be used, at least 1.
     pub cores: u32,
+    /// The number of processes of the load: the words before those of k6.
+    pub processes: u32,
     /// The seed of all random choices.
     pub seed: u64,
     /// The working directory, and the variables of the environment.
@@ -271,6 +274,7 @@ impl Asked<'_> {
             script: script.strip_prefix(directory).unwrap_or(&script),
             settings,
             cores: self.surroundings.cores,
+            processes: self.processes()?,
             seed: self.surroundings.seed,
             late: match self.flag("late-iterations").as_deref() {
                 Some("wait") => LateArrivals::Wait,
@@ -296,6 +300,14 @@ impl Asked<'_> {
             None => Ok(()),
             Some(refused) => Err(refused),
         }
+    }
+
+    /// Returns the number of processes: that of the flag, or that before the words of k6.
+    fn processes(&self) -> Result<u32, Refused> {
+        let Some(number) = self.flag("processes") else {
+            return Ok(self.surroundings.processes);
+        };
+        parse_processes(&number).map_err(|sentence| Refused::new(INVALID_CONFIG, sentence))
     }
 
     /// Serves the REST API if `--address` is given.

@@ -399,6 +399,13 @@ pub(crate) const FLAGS: &[Flag] = &[
         "What users have for themselves: a runtime, or modules alone",
     ),
     own(
+        Of::One("run"),
+        "processes",
+        None,
+        Value("int"),
+        "Run the users on so many processes instead of one",
+    ),
+    own(
         Of::One("inspect"),
         "execution-requirements",
         None,

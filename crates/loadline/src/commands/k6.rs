@@ -2,9 +2,9 @@
 //!
 //! The JavaScript engine is compiled from C, so that a build may leave it out.
 
-/// Runs what these words ask of the tool on so many cores; returns its exit code.
+/// Runs what these words ask of the tool on so many cores and processes; returns its exit code.
 #[cfg(not(feature = "k6"))]
-pub(crate) fn run(_words: &[String], _cores: u32) -> u8 {
+pub(crate) fn run(_words: &[String], _cores: u32, _processes: u32) -> u8 {
     crate::exit::refuse(
         "this build runs no k6 scripts; build it with `make build`, or `cargo build --features k6`",
     );
@@ -36,8 +36,8 @@ mod with_scripts {
     use std::sync::Arc;
     use std::thread;
 
-    /// Runs what these words ask of the tool on so many cores; returns its exit code.
-    pub(crate) fn run(words: &[String], cores: u32) -> u8 {
+    /// Runs what these words ask of the tool on so many cores and processes; returns its exit code.
+    pub(crate) fn run(words: &[String], cores: u32, processes: u32) -> u8 {
         let (interrupt, commands) = (Interrupt::default(), Commands::default());
         if let Err(error) = obey_signals(&interrupt, &commands) {
             refuse(&format!("signals can't be watched: {error}"));
@@ -55,6 +55,7 @@ mod with_scripts {
             words,
             Surroundings {
                 cores,
+                processes,
                 seed: rand::random(),
                 place: Place {
                     directory,

@@ -12,6 +12,7 @@ pub(crate) fn is_meant(line: &[OsString]) -> bool {
 }
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
-    loadline_cluster::serve(io::stdin(), io::stdout(), |_, job| processes::launches(job))?;
+    let launches = |_: &_, job: &_, workers| processes::launches(job, workers);
+    loadline_cluster::serve(io::stdin(), io::stdout(), launches)?;
     Ok(Exit::Good)
 }
