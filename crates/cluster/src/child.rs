@@ -29,8 +29,9 @@ pub enum ChildError {
 }
 
 /// Does the part of a child, and returns at the end of the run; earlier if the coordinator is gone.
-/// `launches` creates the users of a job on the child's own workers, one launch for each scenario of
-/// the plan, or returns the reason why it can't; without a job users send the requests of the plan.
+/// `launches` creates the users of a job on the child's own workers, one launch for each scenario
+/// of the plan, or returns the reason why it can't; without a job users send the requests of the
+/// plan.
 ///
 /// Signals that end a command are ignored: the coordinator handles them, and sends commands to its
 /// children.

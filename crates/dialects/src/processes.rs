@@ -51,8 +51,8 @@ pub(crate) fn too_many(processes: u32, connections: u32, flag: &str) -> Option<S
     })
 }
 
-/// Creates the users of a job, in the process that has these workers of the plan. There is one launch
-/// for each scenario of the plan.
+/// Creates the users of a job, in the process that has these workers of the plan. There is one
+/// launch for each scenario of the plan.
 ///
 /// # Errors
 /// The reason why they can't be created.

@@ -92,8 +92,8 @@ pub trait Scenario<H: Host>: 'static {
 
     /// Returns the part of the tally that its readers need before the interval ends, if there is
     /// any. The worker takes it when a user [requests](Iteration::report_tally) it, and about every
-    /// 100 ms if the scenario [`IS_LIVE`](Self::IS_LIVE). What Loadline's own outputs report belongs
-    /// to the tally of the interval.
+    /// 100 ms if the scenario [`IS_LIVE`](Self::IS_LIVE). What Loadline's own outputs report
+    /// belongs to the tally of the interval.
     fn take_early_tally(&mut self) -> Option<AnyTally> {
         self.take_tally()
     }

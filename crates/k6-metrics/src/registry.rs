@@ -247,8 +247,8 @@ impl Registry {
         self.lock()[builtin::ALL.len()..].to_vec()
     }
 
-    /// Registers the [metrics of scripts](Self::of_scripts) of another registry, whose script ran in
-    /// another process; returns their indices here.
+    /// Registers the [metrics of scripts](Self::of_scripts) of another registry, whose script ran
+    /// in another process; returns their indices here.
     ///
     /// # Errors
     /// If one of them is registered with another type or unit.

@@ -6,7 +6,7 @@
 //!
 //! Numbers of users and iterations have to be unique in the whole test. Worker `w` of `n` gives the
 //! numbers `w`, `w + n`, `w + 2n` …, as k6 does for execution segments. Users that are ready when
-//! the load begins, and iterations whose number is given, are numbered without a gap.
+//! the load begins, and shared iterations, are numbered without a gap.
 
 use crate::http::RateLimit;
 use crate::program::{Failure, Program};
@@ -160,7 +160,7 @@ impl std::fmt::Debug for Outbox {
 /// The number of users and iterations of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessCounts {
-    /// How often the process has counted: tallies of its workers may overtake each other.
+    /// The number of the count in its process: tallies of its workers may overtake each other.
     number: u64,
     ready: u32,
     active: u32,
@@ -264,7 +264,7 @@ impl AllCounts {
     }
 }
 
-/// What processes tell their test in addition to measurements, since their last news.
+/// The news of processes for their test, in addition to measurements: all since their last news.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct News {
     entries: Vec<KeptEntry>,

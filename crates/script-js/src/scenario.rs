@@ -82,8 +82,8 @@ struct Pool {
     created: Cell<u32>,
     /// True if the users have numbers, because they are users of the load.
     is_numbered: bool,
-    /// The idle users, the one that is idle for the longest time first: users of the engine that end
-    /// early do not leave theirs to those that begin, while others have never run.
+    /// The idle users, the one that is idle for the longest time first: users of the engine that
+    /// end early do not leave theirs to those that begin, while others have never run.
     idle: RefCell<VecDeque<Driver>>,
 }
 
@@ -258,7 +258,7 @@ impl Scenario<Kernel> for Users {
         false
     }
 
-    /// What the users of all stages of the worker measured: they share a recorder.
+    /// Returns the measurements of the users of all stages of the worker, who share a recorder.
     fn take_tally(&mut self) -> Option<AnyTally> {
         Measured::of(&self.pool.worker, &self.pool.run).map(AnyTally::new)
     }

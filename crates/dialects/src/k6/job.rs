@@ -25,7 +25,7 @@ use url::Url;
 pub(crate) const TOOL: &str = "k6";
 
 /// The users of a test in another process.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Terms {
     main: Url,
     /// The modules and opened files, in Base64.
@@ -44,8 +44,8 @@ struct Terms {
     workers: u32,
 }
 
-/// What the users record.
-#[derive(Debug, Serialize, Deserialize)]
+/// The recording of the users.
+#[derive(Serialize, Deserialize)]
 struct Recording {
     /// The metrics and submetrics that have thresholds.
     thresholds: Vec<String>,
@@ -54,7 +54,7 @@ struct Recording {
 }
 
 /// A scenario.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct StageTerms {
     function: String,
     name: String,

@@ -18,7 +18,7 @@ const REDACTED: &str = "***SECRET_REDACTED***";
 const UNNAMED: &str = "default";
 
 /// All sources of a test. Another process gets their values, and masks those that it reveals.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SecretSources {
     by_name: BTreeMap<String, BTreeMap<String, String>>,
     /// The source for requests that name none.
