@@ -1,5 +1,5 @@
-//! What a script counts and judges, in Loadline's own outputs: the database, the comparison, and the
-//! failures that the script declares.
+//! Metrics, checks and failures of a script in Loadline's own outputs: the database, the
+//! comparison, and the counts beside k6's own.
 
 use crate::k6::Scripts;
 use crate::rig::{Said, command, serve, text};
@@ -7,8 +7,8 @@ use crate::sqlite::rows;
 use loadline_testbed::Server;
 use serde_json::Value;
 
-/// A shop whose orders, sizes and checks follow the iteration's number; every fifth page is missing,
-/// which is not expected, and so is nothing of `fine`.
+/// A shop whose orders, sizes and checks follow the iteration's number. Every fifth page is
+/// missing, which is not expected; that `fine` is missing is.
 const SHOP: &str = "
     import http from 'k6/http';
     import exec from 'k6/execution';
@@ -56,6 +56,13 @@ fn metrics_checks_and_thresholds_are_rows_of_the_database() {
     let scripts = Scripts::new(&[("shop.js", SHOP)]);
     let said = shop(&scripts, &server, "a.run", 2, &[]);
     assert_eq!(said.code, Some(99), "{}", said.stderr);
+    let run = scripts.path().join("a.run");
+    let said = command(&["report", text(&run)]).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(
+        said.contains("80 answered (8 of them rejected by the script), 0 failed"),
+        "{said}"
+    );
     let [run, database] = ["a.run", "a.sqlite"].map(|name| scripts.path().join(name));
     let to = format!("sqlite={}", text(&database));
     let reported = command(&["report", "-o", &to, text(&run)])
@@ -95,6 +102,24 @@ fn metrics_checks_and_thresholds_are_rows_of_the_database() {
             .contains("\"group\":\"::cart\""),
         "{check:?}"
     );
+    // Eight of the pages are not expected.
+    let failures = rows(&database, "SELECT failed, rejected, answered FROM runs");
+    assert_eq!(
+        (&failures[0]["failed"], &failures[0]["rejected"]),
+        (&0.into(), &8.into())
+    );
+    assert_eq!(failures[0]["answered"], 80);
+    let by_name = rows(&database, "SELECT name, rejected FROM names ORDER BY name");
+    let by_name: Vec<(&str, u64)> = by_name
+        .iter()
+        .map(|row| {
+            (
+                row["name"].as_str().unwrap(),
+                row["rejected"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(by_name, [("fine", 0), ("page", 8)]);
     let thresholds = rows(&database, "SELECT text, outcome FROM checks ORDER BY text");
     let found: Vec<(&str, &str)> = thresholds
         .iter()
@@ -145,11 +170,97 @@ fn runs_of_a_script_are_compared_by_its_metrics() {
     );
     assert_eq!(of("paid")["b"]["share"], 0.25);
     assert_eq!(of("checks")["b"]["share"], 0.5);
+    assert_eq!(
+        (&compared["a"]["failed"], &compared["b"]["failed"]),
+        (&0.1.into(), &0.1.into())
+    );
     let shown = command(&["compare", text(&a), text(&b)]).output().unwrap();
     let shown = String::from_utf8_lossy(&shown.stdout);
     assert!(
         shown.contains("orders") && shown.contains("basket_size"),
         "{shown}"
     );
+    server.stop();
+}
+
+/// Requests whose statuses and expectations follow a seed: some of them fail by the network, some
+/// are answered and not expected.
+const MIXED: &str = "
+    import http from 'k6/http';
+    import exec from 'k6/execution';
+    export const options = { vus: 3, iterations: 60 };
+    function random(number) {
+      let x = (number + 1) * 2654435761 % 4294967296;
+      x = (x ^ (x >>> 13)) * 1274126177 % 4294967296;
+      return Math.abs(x) % 1000;
+    }
+    export default function () {
+      const draw = random(exec.scenario.iterationInTest + Number(__ENV.SEED) * 1000);
+      const status = [200, 204, 301, 404, 500][draw % 5];
+      const expected = [http.expectedStatuses({ min: 200, max: 399 }),
+        http.expectedStatuses(404), http.expectedStatuses({ min: 200, max: 599 })];
+      http.setResponseCallback(expected[draw % 3]);
+      const fault = draw % 7 === 0 ? '&fault=close-in-body' : '';
+      http.get(`${__ENV.BASE}/?status=${status}${fault}`,
+        { redirects: 0, tags: { name: `n${draw % 4}` } });
+    }";
+
+#[test]
+fn failures_in_k6s_words_and_in_ours_agree_to_the_last_request() {
+    let server = serve();
+    let scripts = Scripts::new(&[("mixed.js", MIXED)]);
+    let base = format!("BASE=http://{}", server.addr());
+    for seed in 0..6 {
+        let (run, seed_of) = (format!("{seed}.run"), format!("SEED={seed}"));
+        let out = format!("loadline={run}");
+        let summary = format!("{seed}.json");
+        let words = [
+            "--out",
+            &out,
+            "--summary-export",
+            &summary,
+            "-e",
+            &base,
+            "-e",
+            &seed_of,
+        ];
+        let processes: &[&str] = if seed % 2 == 0 {
+            &[]
+        } else {
+            &["--processes", "2"]
+        };
+        let said = scripts.say(&[&["run"], processes, &words[..], &["mixed.js"]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let theirs = std::fs::read(scripts.path().join(&summary)).unwrap();
+        let theirs: Value = serde_json::from_slice(&theirs).unwrap();
+        let theirs = |metric: &str, figure: &str| {
+            let number = &theirs["metrics"][metric][figure];
+            number
+                .as_u64()
+                .unwrap_or_else(|| panic!("{metric} {figure}: {theirs:#}"))
+        };
+        let ours = report(&["report", "-o", "json", text(&scripts.path().join(&run))]);
+        let ours = &ours["summary"];
+        let of = |counts: &Value, name: &str| counts[name].as_u64().unwrap_or(0);
+        let ended = of(ours, "answered") + of(ours, "failed");
+        assert_eq!(ended, theirs("http_reqs", "count"), "{seed}");
+        let failures = of(ours, "rejected") + of(ours, "failed");
+        assert_eq!(
+            failures,
+            theirs("http_req_failed", "passes"),
+            "{seed}: {ours:#}"
+        );
+        let fine = ended - failures;
+        assert_eq!(fine, theirs("http_req_failed", "fails"), "{seed}: {ours:#}");
+        assert!(
+            of(ours, "rejected") > 0 && of(ours, "failed") > 0,
+            "{seed}: {ours:#}"
+        );
+        let names = ours["names"].as_array().expect("names");
+        let sum = |key: &str| names.iter().map(|name| of(name, key)).sum::<u64>();
+        assert_eq!(sum("rejected"), of(ours, "rejected"));
+        assert_eq!(sum("failed"), of(ours, "failed"));
+        assert_eq!(sum("answered"), of(ours, "answered"));
+    }
     server.stop();
 }

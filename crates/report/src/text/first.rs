@@ -266,7 +266,8 @@ fn in_two_columns(lines: &[String], width: usize) -> Vec<String> {
     response::side_by_side(left, right, columns)
 }
 
-/// How many failed, by kind, and how many have no response for another reason.
+/// The failures by kind, the responses that a script rejected included, and the requests that have
+/// no response for another reason.
 fn failures(summary: &Summary) -> String {
     let counts = &summary.total.counts;
     let kinds = outcome::by_count(summary).into_iter();
@@ -274,7 +275,11 @@ fn failures(summary: &Summary) -> String {
         let count = units::count(failures.count);
         format!("{} {count}", kind.name())
     });
-    let kinds: Vec<String> = kinds.collect();
+    let rejected = (counts.rejected > 0).then(|| {
+        let count = units::count(counts.rejected);
+        format!("rejected by the script {count}")
+    });
+    let kinds: Vec<String> = kinds.chain(rejected).collect();
     let kinds = match kinds.is_empty() {
         true => String::new(),
         false => format!(" ({})", kinds.join(", ")),
@@ -283,7 +288,7 @@ fn failures(summary: &Summary) -> String {
         0 => String::new(),
         count => format!(", {} in flight at the end", units::count(count)),
     };
-    let failed = units::count(counts.failed);
+    let failed = units::count(counts.failures());
     format!(
         "{failed} failed{kinds}{in_flight}{}",
         head::not_sent(summary)

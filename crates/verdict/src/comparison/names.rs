@@ -268,7 +268,7 @@ fn figure_of(
 }
 
 fn failed(series: &Series) -> f64 {
-    series.failed as f64 / series.ended().max(1) as f64
+    series.failures() as f64 / series.ended().max(1) as f64
 }
 
 /// Whether a percentile of these requests of a run stands, were all that had no response at its end
