@@ -47,13 +47,18 @@ struct Reported {
 impl Part {
     /// Creates the part of these workers, `of` so many of the test, of which nothing is reported.
     pub fn new(workers: Range<u32>, of: u32, stages: Vec<Arc<Stage>>, outbox: Arc<Outbox>) -> Self {
+        let scenarios = stages.iter().filter(|stage| stage.scenario().is_some());
+        let reported = Reported {
+            counts: ProcessCounts::nothing(scenarios.count()),
+            ..Reported::default()
+        };
         Part {
             workers,
             of,
             outbox,
             elapsed: Duration::ZERO,
             stages,
-            reported: Mutex::default(),
+            reported: Mutex::new(reported),
             clock: Once::new(),
         }
     }
@@ -180,6 +185,14 @@ struct ScenarioCounts {
 }
 
 impl ProcessCounts {
+    /// Returns the counts of a process with so many scenarios, in which nothing has happened.
+    fn nothing(scenarios: usize) -> Self {
+        ProcessCounts {
+            scenarios: vec![ScenarioCounts::default(); scenarios],
+            ..ProcessCounts::default()
+        }
+    }
+
     /// Counts after the counts `before`; returns those if nothing has changed.
     fn after(before: &ProcessCounts, execution: &Execution, stages: &[Arc<Stage>]) -> Self {
         let scenarios = stages.iter().filter_map(|stage| stage.scenario());
