@@ -3,8 +3,10 @@
 
 mod commands;
 mod load;
+mod outputs;
 #[cfg(feature = "html")]
 mod page;
+mod processes;
 mod refusals;
 mod requests;
 mod rest;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What this query finds, one object for each row.
-fn rows(database: &Path, query: &str) -> Vec<Value> {
+pub(crate) fn rows(database: &Path, query: &str) -> Vec<Value> {
     let said = Command::new("sqlite3")
         .args(["-json", text(database), query])
         .output()

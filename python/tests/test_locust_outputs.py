@@ -87,6 +87,55 @@ def test_the_record_has_what_the_tables_have(tmp_path, stopping):
     assert "waited for Loadline" not in json.dumps(result)
 
 
+PICKY = """
+    from locust import FastHttpUser, HttpUser, constant, task
+
+    class Picky:
+        wait_time = constant(0)
+        fixed_count = 1
+        requests = 0
+
+        @task
+        def judge(self):
+            for number in range(40):
+                with self.client.get("/", name="judged", catch_response=True) as response:
+                    if number % 4 == 0:
+                        response.failure("not liked")
+                with self.client.get("/missing", name="forgiven", catch_response=True) as response:
+                    response.success()
+                self.client.get("/missing" if number % 5 == 0 else "/", name="plain")
+            Picky.requests += 1
+            if Picky.requests == 2:
+                self.environment.runner.quit()
+            self.stop()
+
+    class Slow(Picky, HttpUser):
+        pass
+
+    class Fast(Picky, FastHttpUser):
+        pass
+"""
+
+
+@pytest.mark.parametrize("processes", [[], ["--processes", "1"]])
+def test_failures_of_the_locustfile_are_those_of_the_record_to_the_last_request(
+        tmp_path, processes):
+    native_command()
+    write(tmp_path, PICKY)
+    ended = visit(tmp_path, "--out", "json=a.json", "--out", "csv=a.csv", "--json-file", "tables",
+                  "--check", "errors<1%", *processes, users=2, seconds=30)
+    assert ended.code == 1, ended.err
+    summary = json.loads((tmp_path / "a.json").read_text())["summary"]
+    tables = json.loads((tmp_path / "tables.json").read_text())
+    assert summary["failed"] == 0
+    assert summary["rejected"] == sum(row["num_failures"] for row in tables) == 2 * (10 + 8)
+    assert summary["answered"] == sum(row["num_requests"] for row in tables) == 2 * 120
+    theirs = {row["name"]: row["num_failures"] for row in tables}
+    ours = {row["name"].removeprefix("GET "): row.get("rejected", 0) for row in summary["names"]}
+    assert ours == theirs
+    assert summary["checks"][0]["outcome"] == "broken"
+
+
 @pytest.mark.parametrize("check, code", [("p50<1us", 1), ("rate>1000000", 1)])
 def test_a_check_that_fails_sets_the_exit_code(tmp_path, check, code):
     native_command()

@@ -29,8 +29,9 @@ pub enum ChildError {
 }
 
 /// Does the part of a child, and returns at the end of the run; earlier if the coordinator is gone.
-/// `launches` creates the users of a job, one launch for each scenario of the plan, or returns the
-/// reason why it can't; without a job users send the requests of the plan.
+/// `launches` creates the users of a job on the child's own workers, one launch for each scenario
+/// of the plan, or returns the reason why it can't; without a job users send the requests of the
+/// plan.
 ///
 /// Signals that end a command are ignored: the coordinator handles them, and sends commands to its
 /// children.
@@ -40,7 +41,7 @@ pub enum ChildError {
 pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
-    launches: impl FnOnce(&Plan, &Job) -> Result<Vec<Launch>, String>,
+    launches: impl FnOnce(&Plan, &Job, Range<u32>) -> Result<Vec<Launch>, String>,
 ) -> Result<(), ChildError> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
@@ -68,7 +69,7 @@ pub fn serve(
     }
     let launches = match &job {
         None => Ok(Launch::of_plan(&plan)),
-        Some(job) => launches(&plan, job),
+        Some(job) => launches(&plan, job, workers.clone()),
     };
     let launched = launches.and_then(|launches| {
         let local = LocalWorkers::launch(&plan, detail, &launches, workers.clone());

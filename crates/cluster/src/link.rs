@@ -231,7 +231,7 @@ impl Listener {
         if report.scenario() >= self.part.scenarios {
             return self.end_for(format!("told of scenario {}", report.scenario()));
         }
-        if let Err(error) = report.decode_tally(self.part.tallies) {
+        if let Err(error) = report.decode_tally(self.part.tallies.as_ref()) {
             return self.end_for(wrong_message(&error.into()));
         }
         let own = (worker - self.part.workers.start) as usize;

@@ -72,7 +72,7 @@ impl Processes {
                 workers,
                 threads: plan.threads,
                 scenarios: plan.scenarios.len().max(1),
-                tallies: users.tallies,
+                tallies: users.tallies.clone(),
             };
             links.push(Link::new(child, part, Arc::clone(&inlet), send.clone()));
         }

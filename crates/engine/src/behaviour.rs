@@ -51,6 +51,8 @@ pub trait Scenario<H: Host>: 'static {
     const COMPOSES: bool = false;
     /// True if the scenario has a [tally](Self::take_tally).
     const COUNTS: bool = false;
+    /// True if the [early tally](Self::take_early_tally) is taken at each check of the worker.
+    const IS_LIVE: bool = false;
 
     /// The type of the behaviours.
     type Behaviour: Behaviour<H>;
@@ -78,10 +80,18 @@ pub trait Scenario<H: Host>: 'static {
     }
 
     /// Returns the counts of the users since the last call, if there are any. The worker takes them
-    /// with the snapshot of each interval, when a user [requests](Iteration::report_tally) it, and
-    /// at the end, when all users are gone; only if the scenario [`COUNTS`](Self::COUNTS).
+    /// with the snapshot of each interval, and at the end, when all users are gone; only if the
+    /// scenario [`COUNTS`](Self::COUNTS).
     fn take_tally(&mut self) -> Option<AnyTally> {
         None
+    }
+
+    /// Returns the part of the tally that its readers need before the interval ends, if there is
+    /// any. The worker takes it when a user [requests](Iteration::report_tally) it, and about every
+    /// 100 ms if the scenario [`IS_LIVE`](Self::IS_LIVE). What Loadline's own outputs report
+    /// belongs to the tally of the interval.
+    fn take_early_tally(&mut self) -> Option<AnyTally> {
+        self.take_tally()
     }
 
     /// Receives a tick of its worker that has ended. Ticks are about 100 ms long, at most about

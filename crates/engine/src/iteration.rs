@@ -79,7 +79,7 @@ impl<'u, H: Host> Iteration<'u, H> {
         worker.wake_supervisor();
     }
 
-    /// Has the worker take the scenario's tally now, instead of at the end of the interval.
+    /// Has the worker take the scenario's [early tally](crate::Scenario::take_early_tally) now.
     pub fn report_tally(&self) {
         let worker = &self.user().worker;
         worker.is_tally_due.set(true);

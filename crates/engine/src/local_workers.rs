@@ -59,7 +59,7 @@ impl WorkerReport {
     ///
     /// # Errors
     /// If the tally does not match the codec, or there is no codec.
-    pub fn decode_tally(&mut self, codec: Option<TallyCodec>) -> serde_json::Result<()> {
+    pub fn decode_tally(&mut self, codec: Option<&TallyCodec>) -> serde_json::Result<()> {
         let tally = match &mut self.report {
             Report::Interval { tally, .. } => tally.as_mut(),
             Report::Tally(tally) => Some(tally),

@@ -52,6 +52,12 @@ impl<H: Host> Requester<H> {
         Ok(worker.recorder.borrow_mut().series_of(&key))
     }
 
+    /// Counts a response of this series that the user rejects: its request has failed although it
+    /// was answered, with this status. To be called once, after the response was received.
+    pub fn reject(&self, series: SeriesId, status: u16) {
+        self.0.worker.recorder.borrow_mut().reject(series, status);
+    }
+
     /// Waits. In a closed load the unsent requests of the iteration start after that.
     pub async fn pause(&self, duration_ns: u64) {
         self.0.pause(duration_ns).await;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use std::any::{Any, type_name};
 use std::fmt;
+use std::sync::Arc;
 
 /// Counts that can be added up, in any order in which the workers send them.
 pub trait Tally: Send + Serialize + DeserializeOwned + 'static {
@@ -134,25 +135,45 @@ impl fmt::Debug for AnyTally {
     }
 }
 
+/// A function that decodes a tally.
+type Decode = dyn Fn(&RawValue) -> serde_json::Result<AnyTally> + Send + Sync;
+
 /// Decodes tallies of one type that another process sent.
-#[derive(Clone, Copy, Debug)]
-pub struct TallyCodec(fn(&RawValue) -> serde_json::Result<AnyTally>);
+#[derive(Clone)]
+pub struct TallyCodec(Arc<Decode>);
 
 impl TallyCodec {
     /// Returns the codec of this type of tally.
     pub fn of<T: Tally>() -> Self {
-        TallyCodec(|encoded| serde_json::from_str(encoded.get()).map(AnyTally::new::<T>))
+        TallyCodec::completed_by(Ok::<T, _>)
+    }
+
+    /// Returns the codec of tallies that `complete` changes after they are decoded, because another
+    /// process does not know all that belongs to them.
+    pub fn completed_by<T: Tally>(
+        complete: impl Fn(T) -> serde_json::Result<T> + Send + Sync + 'static,
+    ) -> Self {
+        TallyCodec(Arc::new(move |encoded| {
+            let decoded = serde_json::from_str(encoded.get())?;
+            complete(decoded).map(AnyTally::new)
+        }))
     }
 
     /// Decodes a tally that another process sent.
     ///
     /// # Errors
     /// If it is not of the codec's type.
-    pub fn decode(self, tally: &mut AnyTally) -> serde_json::Result<()> {
+    pub fn decode(&self, tally: &mut AnyTally) -> serde_json::Result<()> {
         if let Held::Encoded(encoded) = &tally.0 {
             *tally = (self.0)(encoded)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for TallyCodec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TallyCodec")
     }
 }
 
@@ -200,5 +221,17 @@ mod tests {
         codec.decode(&mut came).expect("its type");
         codec.decode(&mut came).expect("is as it was");
         assert_eq!(came.get(), Some(&Counted(vec![7])));
+    }
+
+    #[test]
+    fn a_codec_completes_what_another_process_does_not_know() {
+        let sent = serde_json::to_string(&AnyTally::new(Counted(vec![1]))).expect("JSON");
+        let codec = TallyCodec::completed_by(|Counted(mut numbers)| {
+            numbers.push(2);
+            Ok(Counted(numbers))
+        });
+        let mut came: AnyTally = serde_json::from_str(&sent).expect("JSON");
+        codec.decode(&mut came).expect("its type");
+        assert_eq!(came.get(), Some(&Counted(vec![1, 2])));
     }
 }

@@ -20,12 +20,20 @@ pub struct Named {
     pub answered: u64,
     /// Requests that ended without a response.
     pub failed: u64,
+    /// Responses that a script rejected; each is included in `answered`. Absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<u64>"))]
+    pub rejected: u64,
     /// Responses by status code.
     pub statuses: BTreeMap<String, u64>,
     /// Responses per second, defined as `rate` of the run.
     pub rate: PerSecond,
     /// The response times, from the intended start to the last byte, to within a hundredth.
     pub response_time_us: NamedTimes,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The response times of a name; null without a response, and a percentile also if there are too

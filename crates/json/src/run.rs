@@ -122,6 +122,11 @@ pub struct Counts {
     pub completed: u64,
     /// Requests that ended without a response.
     pub failed: u64,
+    /// Responses that a script rejected, which declared their requests failed; each is included in
+    /// `answered`. Absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(optional, as = "Option<u64>"))]
+    pub rejected: u64,
     /// Requests begun and not ended, at the end of the interval or of the run.
     pub in_flight: u64,
     /// Kept-alive connections that the server had closed and that were replaced.

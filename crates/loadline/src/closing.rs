@@ -206,12 +206,10 @@ pub(crate) fn tell_failures(run: &RunResult) {
 
 /// The sentence where more than one in a hundred requests failed or had another status than 2xx.
 fn many_failed(summary: &Summary) -> Option<String> {
-    let counts = &summary.total.counts;
-    let ended = counts.answered + counts.failed;
-    let statuses = summary.total.statuses.iter();
-    let others = statuses.filter(|(status, _)| **status / 100 != 2);
-    let others: u64 = others.map(|(_, count)| *count).sum();
-    let is_many = (others + counts.failed).saturating_mul(100) > ended;
+    let (total, counts) = (&summary.total, &summary.total.counts);
+    let ended = counts.ended();
+    let others = total.accepted_with(|status| status / 100 != 2);
+    let is_many = (others + counts.failures()).saturating_mul(100) > ended;
     let looks_at_them = |check: &Check| {
         matches!(
             check.metric,
@@ -224,7 +222,7 @@ fn many_failed(summary: &Summary) -> Option<String> {
             "of {} requests {} failed and {} had a status other than 2xx; --check errors<1% and \
              non2xx<1% make the command fail then.",
             units::count(ended),
-            units::count(counts.failed),
+            units::count(counts.failures()),
             units::count(others),
         )
     })

@@ -65,15 +65,16 @@ impl Dialect {
 pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
     let (dialect, words) = asked(line)?;
     if dialect != Dialect::Locust
-        && let Some(sentence) = not_text(words)
+        && let Some(sentence) = not_text(&words)
     {
         refuse(&sentence);
         return Some(dialect.misused());
     }
     Some(match dialect {
-        Dialect::K6 => k6::run(&text_of(words), host(1)).into(),
-        Dialect::Locust => locust::run(words).into(),
-        Dialect::Ab | Dialect::Wrk(_) | Dialect::Oha => run_on_processes(dialect, words),
+        Dialect::Locust => locust::run(&words).into(),
+        Dialect::Ab | Dialect::Wrk(_) | Dialect::Oha | Dialect::K6 => {
+            run_on_processes(dialect, &words)
+        }
     })
 }
 
@@ -89,17 +90,16 @@ fn run_on_processes(dialect: Dialect, words: &[OsString]) -> ExitCode {
     };
     let host = host(processes);
     let code = match dialect {
+        Dialect::K6 => k6::run(words, host),
         Dialect::Wrk(tool) => match Interrupts::watch(Manner::AtOnce, &host.commands) {
             Ok(_interrupts) => wrk::run(tool, words, host),
             Err(error) => return refuse(&sentence(&error)).into(),
         },
-        Dialect::Ab | Dialect::Oha | Dialect::K6 | Dialect::Locust => {
-            match signals::watch(&host, |_, _| {}) {
-                Ok(()) if dialect == Dialect::Ab => ab::run(words, host),
-                Ok(()) => oha::run(words, host),
-                Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
-            }
-        }
+        Dialect::Ab | Dialect::Oha | Dialect::Locust => match signals::watch(&host, |_, _| {}) {
+            Ok(()) if dialect == Dialect::Ab => ab::run(words, host),
+            Ok(()) => oha::run(words, host),
+            Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
+        },
     };
     code.into()
 }
@@ -127,16 +127,26 @@ fn host(processes: u32) -> Host {
     }
 }
 
-/// Returns the named tool, and its own words.
-fn asked(line: &[OsString]) -> Option<(Dialect, &[OsString])> {
+/// Returns the named tool, and its own words: `--processes` in front of its name is one of them.
+fn asked(line: &[OsString]) -> Option<(Dialect, Vec<OsString>)> {
     let (program, words) = line.split_first()?;
     let called = Path::new(program).file_name()?.to_str();
     if let Some(dialect) = called.and_then(Dialect::named) {
-        return Some((dialect, words));
+        return Some((dialect, words.to_vec()));
     }
+    let (before, words) = words.split_at(words_of_processes(words).min(words.len()));
     let (first, words) = words.split_first()?;
     let dialect = first.to_str().and_then(Dialect::named)?;
-    Some((dialect, words))
+    Some((dialect, [before, words].concat()))
+}
+
+/// The number of words with which `--processes` begins a line, its number included.
+fn words_of_processes(words: &[OsString]) -> usize {
+    match words.first().and_then(|word| word.to_str()) {
+        Some("--processes") => 2,
+        Some(word) if word.starts_with("--processes=") => 1,
+        _ => 0,
+    }
 }
 
 /// All are UTF-8: others were refused.
@@ -174,6 +184,14 @@ mod tests {
         assert_eq!(asked_by("loadline ab -n 5 a/"), Some((Dialect::Ab, 3)));
         assert_eq!(asked_by("/tmp/links/ab -n 5 a/"), Some((Dialect::Ab, 3)));
         assert_eq!(asked_by("ab ab"), Some((Dialect::Ab, 1)));
+        assert_eq!(
+            asked_by("loadline --processes 2 k6 run a.js"),
+            Some((Dialect::K6, 4))
+        );
+        assert_eq!(
+            asked_by("loadline --processes=2 locust -f a"),
+            Some((Dialect::Locust, 3))
+        );
         let wrk2 = Dialect::Wrk(Tool::Wrk2);
         assert_eq!(asked_by("/usr/bin/wrk2 --help -- -c5"), Some((wrk2, 3)));
         assert_eq!(asked_by("loadline wrk"), Some((Dialect::Wrk(Tool::Wrk), 0)));
@@ -182,6 +200,9 @@ mod tests {
             "loadline run ab",
             "loadline -c 1 ab",
             "/tmp/ab/loadline a",
+            "loadline --processes",
+            "loadline --processes 2",
+            "loadline --processes 2 http://ab/",
         ] {
             assert_eq!(asked_by(line), None, "{line}");
         }

@@ -29,6 +29,7 @@ pub struct SeriesRecorder {
 #[derive(Clone, Debug, Default)]
 struct LiveSeries {
     failed: u64,
+    rejected: u64,
     completed: u64,
     statuses: Vec<(u16, u64)>,
     times: PagedCounts,
@@ -81,6 +82,12 @@ impl SeriesRecorder {
         live.time(response_ns);
     }
 
+    /// Records that a script rejects a response of this series.
+    pub fn reject(&mut self, id: SeriesId) {
+        let index = (id.0 as usize).min(self.live.len() - 1);
+        self.live[index].rejected += 1;
+    }
+
     /// Records a request of this series that was not sent, with the response time that it would
     /// have had.
     pub fn record_missed(&mut self, id: SeriesId, response_ns: u64) {
@@ -119,7 +126,9 @@ impl LiveSeries {
     }
 
     fn has_any(&self) -> bool {
-        self.failed > 0 || self.sum_ns > 0 || self.statuses.iter().any(|(_, count)| *count > 0)
+        self.failed + self.rejected > 0
+            || self.sum_ns > 0
+            || self.statuses.iter().any(|(_, count)| *count > 0)
     }
 
     fn take(&mut self) -> Series {
@@ -129,6 +138,7 @@ impl LiveSeries {
             statuses: statuses.collect(),
             completed: mem::take(&mut self.completed),
             failed: mem::take(&mut self.failed),
+            rejected: mem::take(&mut self.rejected),
             times: self.times.take(),
             sum_ns: mem::take(&mut self.sum_ns),
             max_ns: mem::take(&mut self.max_ns),

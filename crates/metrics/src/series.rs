@@ -14,6 +14,8 @@ pub struct Series {
     pub completed: u64,
     /// Requests without a response.
     pub failed: u64,
+    /// Responses that a script rejected; each is one of those answered.
+    pub rejected: u64,
     /// Responses by status.
     pub statuses: BTreeMap<u16, u64>,
     /// Response times of the answered requests and of those that timed out, in buckets of [`BITS`].
@@ -30,11 +32,18 @@ impl Series {
         self.answered.saturating_add(self.failed)
     }
 
+    /// Returns the number of requests that failed: without a response, or because a script rejected
+    /// theirs.
+    pub fn failures(&self) -> u64 {
+        self.failed.saturating_add(self.rejected)
+    }
+
     /// Adds another series without loss. Sums saturate, because they may come from files.
     pub fn merge(&mut self, other: &Series) {
         self.answered = self.answered.saturating_add(other.answered);
         self.completed = self.completed.saturating_add(other.completed);
         self.failed = self.failed.saturating_add(other.failed);
+        self.rejected = self.rejected.saturating_add(other.rejected);
         for (status, count) in &other.statuses {
             let sum = self.statuses.entry(*status).or_default();
             *sum = sum.saturating_add(*count);

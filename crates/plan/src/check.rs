@@ -55,7 +55,8 @@ impl Check {
 pub enum Metric {
     /// A statistic of one of the times of an exchange.
     Time(Clocked, Statistic),
-    /// Failed exchanges, as a share of those that ended or as a count (the bound's unit decides).
+    /// Failed exchanges and rejected responses, as a share of the exchanges that ended or as a
+    /// count (the bound's unit decides).
     Errors,
     /// Responses with a status other than 2xx, as a share of all responses or as a count.
     Non2xx,

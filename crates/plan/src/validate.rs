@@ -183,7 +183,7 @@ impl Plan {
             (threads == 0, Contradiction::NoThreads),
             (processes == 0, Contradiction::NoProcesses),
             (
-                processes > 1 && self.scripts().next().is_some(),
+                processes > 1 && self.scripts().any(|script| !script.names_urls),
                 Contradiction::ProcessesAndScript,
             ),
             (

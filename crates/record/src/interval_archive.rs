@@ -140,6 +140,7 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
     Snapshot {
         times: Times::default(),
         statuses: interval.statuses.clone(),
+        rejected: interval.rejected.clone(),
         errors: interval.errors.clone(),
         series: interval.series.clone(),
         metrics: interval.metrics.clone(),

@@ -24,6 +24,7 @@ impl Snapshot {
                 answered: sum.answered,
                 completed: sum.completed,
                 failed: sum.failed,
+                rejected: sum.rejected,
                 ..Counts::default()
             },
             times: Times {

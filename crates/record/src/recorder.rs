@@ -78,6 +78,8 @@ pub struct Recorder {
     /// The responses by status, in the order of their first occurrence. Entries stay, with a count
     /// of 0, when a snapshot is taken, so that the list need not be built again.
     statuses: Vec<(u16, u64)>,
+    /// The responses that scripts rejected, by status.
+    rejected: BTreeMap<u16, u64>,
     /// The failures by kind, in the order of [`ErrorKind::ALL`].
     failures: [u64; ErrorKind::ALL.len()],
     /// The text of the first failure of each kind.
@@ -102,6 +104,7 @@ impl Recorder {
             times: Times::default(),
             usual: Usual::default(),
             statuses: Vec::with_capacity(16),
+            rejected: BTreeMap::new(),
             failures: [0; ErrorKind::ALL.len()],
             examples: Default::default(),
             arrivals: Arrivals::default(),
@@ -259,6 +262,15 @@ impl Recorder {
         self.counts.late += 1;
     }
 
+    /// Counts a response that a script rejects, which was counted as answered when it was received.
+    pub fn reject(&mut self, id: SeriesId, status: u16) {
+        self.counts.rejected += 1;
+        *self.rejected.entry(status).or_default() += 1;
+        if let Some(series) = &mut self.series {
+            series.reject(id);
+        }
+    }
+
     /// Counts arrivals that were due and were not started, because no user was free.
     pub fn dropped(&mut self, count: u64) {
         self.counts.dropped += count;
@@ -350,6 +362,7 @@ impl Recorder {
             counts: self.counts,
             times: mem::take(&mut self.times),
             statuses: self.take_statuses(),
+            rejected: mem::take(&mut self.rejected),
             errors: self.take_errors(),
             workers: Workers::new(),
             arrivals: mem::take(&mut self.arrivals),

@@ -23,6 +23,8 @@ pub struct Snapshot {
     pub times: Times,
     /// The responses by status code.
     pub statuses: BTreeMap<u16, u64>,
+    /// The rejected responses by status code; see [`Counts::rejected`].
+    pub rejected: BTreeMap<u16, u64>,
     /// The failures by kind.
     pub errors: BTreeMap<ErrorKind, Failures>,
     /// The use of time by the workers.
@@ -56,6 +58,11 @@ pub struct Counts {
     pub flight_ns: u64,
     /// The exchanges that ended without a whole response.
     pub failed: u64,
+    /// The responses that a script rejected: it declared their requests failed. Each is one of
+    /// those answered. One is counted when the script rejects it, which may be after the interval
+    /// in which it was received.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rejected: u64,
     /// The exchanges begun and not yet ended, at the interval's end.
     pub in_flight: u64,
     /// The sum of the times that exchanges were in flight within the interval, until their response
@@ -225,13 +232,21 @@ impl Snapshot {
             .fold(0, |sum, failures| sum.saturating_add(failures.count))
     }
 
+    /// Returns the responses with a status for which `is_bad` is true, except those that a script
+    /// rejected: these are among the [failures](Counts::failures).
+    pub fn accepted_with(&self, is_bad: impl Fn(u16) -> bool) -> u64 {
+        let count = |statuses: &BTreeMap<u16, u64>| {
+            let bad = statuses.iter().filter(|(status, _)| is_bad(**status));
+            bad.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))
+        };
+        count(&self.statuses).saturating_sub(count(&self.rejected))
+    }
+
     fn add(&mut self, other: &Snapshot) {
         self.counts.add(&other.counts);
         self.times.merge(&other.times);
-        for (&status, &count) in &other.statuses {
-            let sum = self.statuses.entry(status).or_default();
-            *sum = sum.saturating_add(count);
-        }
+        add_by_status(&mut self.statuses, &other.statuses);
+        add_by_status(&mut self.rejected, &other.rejected);
         for (&kind, failures) in &other.errors {
             self.errors.entry(kind).or_default().add(failures);
         }
@@ -243,7 +258,25 @@ impl Snapshot {
     }
 }
 
+fn add_by_status(sums: &mut BTreeMap<u16, u64>, counts: &BTreeMap<u16, u64>) {
+    for (&status, &count) in counts {
+        let sum = sums.entry(status).or_default();
+        *sum = sum.saturating_add(count);
+    }
+}
+
 impl Counts {
+    /// Returns the exchanges that ended, with a response or without one.
+    pub fn ended(&self) -> u64 {
+        self.answered.saturating_add(self.failed)
+    }
+
+    /// Returns the failures of both kinds: exchanges without a whole response, and responses that a
+    /// script rejected.
+    pub fn failures(&self) -> u64 {
+        self.failed.saturating_add(self.rejected)
+    }
+
     /// Returns the arrivals that fell due and were not sent, except those that were missed.
     pub(crate) fn unsent(&self) -> u64 {
         let left_out = self.planned.saturating_sub(self.sent);
@@ -282,6 +315,7 @@ impl Counts {
         add(&mut self.flight_ns, other.flight_ns);
         add(&mut self.in_flight_ns, other.in_flight_ns);
         add(&mut self.failed, other.failed);
+        add(&mut self.rejected, other.rejected);
         add(&mut self.reconnects, other.reconnects);
         add(&mut self.resent, other.resent);
         add(

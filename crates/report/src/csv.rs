@@ -13,7 +13,7 @@ use loadline_record::{Row, Summary};
 use loadline_units::rounding;
 
 /// The names of the columns, as in the first line.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "time_s",
     "planned",
     "sent",
@@ -32,6 +32,7 @@ const COLUMNS: [&str; 18] = [
     "resent",
     "in_flight_mean",
     "in_flight_max",
+    "rejected",
 ];
 
 /// The run as CSV: a line of names, then a row for each second. `time_s` is the row's end, in
@@ -82,6 +83,7 @@ fn fields_of_name(series: &Series, summary: &Summary) -> [String; COLUMNS.len()]
         ("time_s", rounding::seconds(summary.duration_ns).to_string()),
         ("answered", series.answered.to_string()),
         ("failed", series.failed.to_string()),
+        ("rejected", series.rejected.to_string()),
         ("rate", rate.to_string()),
         ("p50_us", us(50.0)),
         ("p90_us", us(90.0)),
@@ -135,6 +137,7 @@ fn fields(row: &Row, start_ns: u64) -> [String; COLUMNS.len()] {
         counts.resent.to_string(),
         maybe(counts.in_flight_mean(length_ns).map(rounding::rate)),
         maybe(counts.most_in_flight()),
+        counts.rejected.to_string(),
     ]
 }
 

@@ -227,7 +227,7 @@ fn counted(summary: &Summary, latest: &Snapshot) -> Vec<(&'static str, String)> 
     let bytes = |n: u64| units::bytes(per_second(n, latest.length_ns())) + "/s";
     let mut rows = vec![
         ("answered", units::count(counts.answered)),
-        ("failed", units::count(counts.failed)),
+        ("failed", units::count(counts.failures())),
         ("in flight", in_flight(latest)),
     ];
     if summary.model == Model::Open {
@@ -270,7 +270,14 @@ fn outcomes(summary: &Summary) -> Vec<OutcomeRow> {
         is_good: *status < 400,
         example: String::new(),
     });
-    errors.chain(statuses).collect()
+    let rejected = (counts.rejected > 0).then(|| OutcomeRow {
+        name: "rejected".to_owned(),
+        count: units::count(counts.rejected),
+        share: share(counts.rejected),
+        is_good: false,
+        example: String::new(),
+    });
+    errors.chain(rejected).chain(statuses).collect()
 }
 
 fn name_rows(summary: &Summary) -> Vec<NameRow> {
@@ -282,7 +289,7 @@ fn name_rows(summary: &Summary) -> Vec<NameRow> {
     rows.map(|((_, series), name)| NameRow {
         name,
         cells: text::name_cells(series, summary.rated_ns()),
-        has_failed: series.failed > 0,
+        has_failed: series.failures() > 0,
     })
     .collect()
 }

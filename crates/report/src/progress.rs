@@ -163,7 +163,7 @@ impl Progress {
     }
 
     fn failed(&self) -> Option<String> {
-        Some(format!("{} failed", units::count(self.counts.failed)))
+        Some(format!("{} failed", units::count(self.counts.failures())))
     }
 
     /// The time left, by what is over so far: `18 s left`; `None` where it is not known.

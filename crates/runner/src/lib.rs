@@ -71,4 +71,6 @@ pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, re
 pub use source::Source;
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
-pub use workload::{Job, OnError, Prints, WORKER_WORD, Workload, start_counting, workload};
+pub use workload::{
+    Job, OnError, Prints, WORKER_WORD, Workload, start_counting, start_scenarios, workload,
+};

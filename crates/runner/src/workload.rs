@@ -170,6 +170,21 @@ pub fn start_counting(
     job: impl FnOnce() -> io::Result<Job>,
     tallies: TallyCodec,
 ) -> Result<Box<dyn Source>, StartError> {
+    start_scenarios(plan, wants, &[launch], job, tallies)
+}
+
+/// Begins the load of a plan whose users count, with one launch for each of its scenarios: on
+/// threads, or on processes that create the users from a job.
+///
+/// # Errors
+/// Those of [`start_counting`].
+pub fn start_scenarios(
+    plan: Plan,
+    wants: Wants,
+    launches: &[Launch],
+    job: impl FnOnce() -> io::Result<Job>,
+    tallies: TallyCodec,
+) -> Result<Box<dyn Source>, StartError> {
     if plan.processes > 1 {
         let users = Users {
             job: Some(job()?),
@@ -177,7 +192,7 @@ pub fn start_counting(
         };
         return on_processes(&plan, wants, &users);
     }
-    Ok(Box::new(Run::launch(plan, wants.detail(), &[launch])?))
+    Ok(Box::new(Run::launch(plan, wants.detail(), launches)?))
 }
 
 /// The behaviour that a script defines.

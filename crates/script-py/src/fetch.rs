@@ -180,6 +180,7 @@ impl Order {
         let mut fetched = Fetched {
             sent: Arc::clone(&self.template),
             status: hop.status,
+            answered: hop.answered(),
             head: hop.head,
             body,
             history: Vec::new(),

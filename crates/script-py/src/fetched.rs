@@ -11,6 +11,8 @@ pub(crate) struct Fetched {
     pub(crate) sent: Arc<Template>,
     /// The status; 0 if there is no response.
     pub(crate) status: u16,
+    /// The status of the last exchange, if it was answered, whatever became of the response.
+    pub(crate) answered: Option<u16>,
     /// The head as it was received, with the fields of the content coding.
     pub(crate) head: Vec<u8>,
     /// The body, decoded from its content coding.
@@ -73,6 +75,7 @@ impl Fetched {
         Fetched {
             sent,
             status: 0,
+            answered: None,
             head: Vec::new(),
             body: Vec::new(),
             history: Vec::new(),

@@ -68,6 +68,14 @@ impl Hop {
         self.rare.get_or_insert_default()
     }
 
+    /// Returns the status, if the exchange was answered.
+    pub(crate) fn answered(&self) -> Option<u16> {
+        match self.end?.outcome {
+            Outcome::Answered { status } => Some(status),
+            Outcome::Failed(_) => None,
+        }
+    }
+
     /// Returns the failure, if there is no response.
     pub(crate) fn failure(&mut self) -> Option<Failure> {
         let Some(end) = self.end else {

@@ -1,11 +1,13 @@
 //! `Response`: the outcome of a request, for Python, and its count in the statistics.
 
 use crate::client::Client;
+use crate::engine::engine;
 use crate::entry::{Tally, epoch};
 use crate::failure::native_error;
 use crate::fetched::Fetched;
 use crate::flavour::Flavour;
 use crate::stats::Stats;
+use loadline_metrics::SeriesId;
 use loadline_reactor::monotonic_ns;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -55,6 +57,8 @@ pub(crate) struct Made {
     pub(crate) context: Option<Py<PyAny>>,
     pub(crate) is_caught: bool,
     pub(crate) flavour: Flavour,
+    /// The series that counts it in Loadline's own record.
+    pub(crate) series: SeriesId,
     /// The place where the request is counted, if it is.
     pub(crate) counted_as: Option<CountedAs>,
 }
@@ -94,6 +98,7 @@ impl Response {
                 context: None,
                 is_caught: false,
                 flavour: made.flavour,
+                series: made.series,
                 counted_as: None,
             };
             Response::make(py, class, made)
@@ -169,10 +174,26 @@ fn count_failure(
     }
     let py = response.py();
     count_request(py, made, counted_as)?;
+    reject(py, made)?;
     let stats = counted_as.stats.get();
     stats.count_failure(&counted_as.tally);
     stats.tell_failure(py, &counted_as.tally, failure)?;
     tell(response, Some(failure))
+}
+
+/// Counts the response as rejected in Loadline's own record, if there is one: its request has
+/// failed although it was answered.
+fn reject(py: Python<'_>, made: &Made) -> PyResult<()> {
+    let Some(status) = made.fetched.answered else {
+        return Ok(());
+    };
+    let engine = engine(py)?;
+    if engine.is_recorded() {
+        let client = made.client.bind(py);
+        let session = client.as_super().get().session(&engine);
+        session.requester.reject(made.series, status);
+    }
+    Ok(())
 }
 
 fn count_request(py: Python<'_>, made: &Made, counted_as: &CountedAs) -> PyResult<()> {

@@ -310,7 +310,7 @@ fn respond<'py>(
         let arrived = arrival.as_ref().ok();
         tell_of_wait(&begun.session, started_ns, arrived, begun.series);
     }
-    let sending = begun.sending;
+    let (sending, series) = (begun.sending, begun.series);
     let (fetched, cause) = match arrival {
         Ok(Arrival::Fetched(fetched)) => (fetched, None),
         Ok(Arrival::Over) => {
@@ -333,6 +333,7 @@ fn respond<'py>(
         context: sending.context.map(Bound::unbind),
         is_caught: sending.is_caught,
         flavour: sending.flavour,
+        series,
         counted_as: sending.found.map(|(stats, found)| CountedAs {
             stats,
             tally: found.tally,

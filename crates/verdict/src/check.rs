@@ -332,8 +332,13 @@ fn rule(check: &Check, condition: Condition, observed: &Observed<'_>) -> (Ruling
         Metric::Time(clocked, statistic) => rule::time(clocked, statistic, condition, observed),
         Metric::Errors => {
             let counts = &total.counts;
-            let ended = counts.answered + counts.failed;
-            part(counts.failed, ended, check.bound, condition, observed)
+            part(
+                counts.failures(),
+                counts.ended(),
+                check.bound,
+                condition,
+                observed,
+            )
         }
         Metric::Non2xx | Metric::Statuses(_) => {
             let (counted, answered) = (statuses(check, total), total.counts.answered);

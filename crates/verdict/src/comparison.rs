@@ -309,10 +309,7 @@ fn wanted_of_several(runs: &[&Summary], percentiles: &[f64]) -> Vec<Figure> {
 fn failed<'a>(runs: impl Iterator<Item = &'a Summary>) -> f64 {
     let add = |(failed, ended): (u64, u64), run: &Summary| {
         let counts = &run.total.counts;
-        (
-            failed + counts.failed,
-            ended + counts.failed + counts.answered,
-        )
+        (failed + counts.failures(), ended + counts.ended())
     };
     let (failed, ended) = runs.fold((0, 0), add);
     failed as f64 / ended.max(1) as f64

@@ -47,8 +47,7 @@ fn warning(cause: Cause) -> Finding {
 /// True if nothing was answered, or many requests failed or had a status other than 2xx.
 pub(crate) fn many_failed(summary: &Summary) -> bool {
     let counts = &summary.total.counts;
-    let ended = counts.answered + counts.failed;
-    let many_failed = counts.failed as f64 > ended as f64 * FEW_FAILED;
+    let many_failed = counts.failures() as f64 > counts.ended() as f64 * FEW_FAILED;
     counts.answered == 0 || many_failed || not_successful(summary).is_some()
 }
 

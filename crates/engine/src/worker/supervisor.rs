@@ -87,7 +87,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.leave_warmup(now_ns);
             self.set_coalescing(now_ns);
             self.tick(now_ns);
-            self.report_tally();
+            self.report_early_tally();
             if self.is_stopped_anew(handle.order()) {
                 self.stop(now_ns);
             }
@@ -210,11 +210,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
     }
 
-    /// Reports the scenario's tally if a user requested it.
-    fn report_tally(&mut self) {
-        if self.pool.worker.is_tally_due.replace(false)
-            && let Some(tally) = self.pool.take_tally()
-        {
+    /// Reports the scenario's early tally, if there is one.
+    fn report_early_tally(&mut self) {
+        let is_due = self.pool.worker.is_tally_due.replace(false);
+        if let Some(tally) = self.pool.take_early_tally(is_due) {
             (self.pool.worker.send)(Report::Tally(tally));
         }
     }

@@ -197,6 +197,15 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         }
     }
 
+    /// Returns the scenario's counts that are reported before the interval ends: because a user
+    /// requested them (`is_due`), or because the scenario is live.
+    pub(super) fn take_early_tally(&mut self, is_due: bool) -> Option<AnyTally> {
+        match S::COUNTS && (is_due || S::IS_LIVE) {
+            true => self.scenario.take_early_tally(),
+            false => None,
+        }
+    }
+
     /// Retires the users that wait for a start that will not come.
     pub(super) fn retire_idle(&mut self) {
         let is_idle = |member: &mut Member<H>| !member.user.activity.iterating.get();

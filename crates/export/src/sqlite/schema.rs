@@ -74,6 +74,7 @@ CREATE TABLE runs (
     answered INTEGER NOT NULL,
     completed INTEGER NOT NULL,
     failed INTEGER NOT NULL,
+    rejected INTEGER NOT NULL, -- by a script; each is one of those answered
     in_flight INTEGER NOT NULL,
     unsent INTEGER NOT NULL,
     reconnects INTEGER NOT NULL,
@@ -108,6 +109,7 @@ CREATE TABLE intervals (
     answered INTEGER NOT NULL,
     completed INTEGER NOT NULL,
     failed INTEGER NOT NULL,
+    rejected INTEGER NOT NULL, -- by a script; each is one of those answered
     in_flight INTEGER NOT NULL, -- at the end of the interval
     in_flight_mean REAL, -- NULL in a saved run of a version that did not count it
     in_flight_max INTEGER, -- at once
@@ -168,6 +170,7 @@ CREATE TABLE names (
     tags TEXT NOT NULL, -- a JSON object
     answered INTEGER NOT NULL,
     failed INTEGER NOT NULL,
+    rejected INTEGER NOT NULL, -- by a script; each is one of those answered
     rate REAL NOT NULL,
     response_mean_ns INTEGER, -- NULL without a response
     response_p50_ns INTEGER,

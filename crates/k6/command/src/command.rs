@@ -14,12 +14,13 @@ use super::rest::Server;
 use super::running::Running;
 use super::session::{ParsedCommand, Session};
 use super::test::Test;
-use super::{CANNOT_SERVE, FAILED, Refused, go_json, version};
+use super::{CANNOT_SERVE, FAILED, INVALID_CONFIG, Refused, go_json, version};
 use loadline_k6_options::cli::{self, Command, Invocation};
 use loadline_k6_options::needs;
 use loadline_plan::LateArrivals;
 use loadline_script_js::{Entry, Level, Log};
 use loadline_tool_host::Host;
+use loadline_tool_host::processes::parse as parse_processes;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -212,6 +213,7 @@ impl ParsedCommand<'_> {
             script: script.strip_prefix(directory).unwrap_or(&script),
             settings,
             cores: self.session.cores,
+            processes: self.processes()?,
             seed: self.session.seed,
             late: match self.flag("late-iterations").as_deref() {
                 Some("wait") => LateArrivals::Wait,
@@ -235,6 +237,14 @@ impl ParsedCommand<'_> {
             None => Ok(()),
             Some(refused) => Err(refused),
         }
+    }
+
+    /// Returns the number of processes: that of the flag, or that before the words of k6.
+    fn processes(&self) -> Result<u32, Refused> {
+        let Some(number) = self.flag("processes") else {
+            return Ok(self.session.processes);
+        };
+        parse_processes(&number).map_err(|sentence| Refused::new(INVALID_CONFIG, sentence))
     }
 
     /// Serves the REST API if `--address` is given.

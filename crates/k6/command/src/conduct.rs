@@ -1,5 +1,6 @@
 //! A test from its setup to its teardown: three runs of the engine, one after another.
 
+use super::job::job;
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
 use super::output::loadline::Sentence;
 use super::plan::PlanContext;
@@ -10,15 +11,18 @@ use super::{
     ABORTED, FAILED, INTERRUPTED, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT, STOPPED,
     TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
 };
-use loadline_engine::{Launch, Run, StartError};
-use loadline_k6_metrics::{Outcome, Thresholds, Totals, crossed};
+use loadline_engine::{Launch, StartError};
+use loadline_k6_metrics::{Outcome, RecorderSetup, Thresholds, Totals, crossed};
 use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
-use loadline_runner::{Commands, Observer, Setup, Source, Wants, Watch, Workload};
-use loadline_script_js::{
-    Abort, Failure, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
+use loadline_runner::{
+    Commands, Job, Observer, Setup, Source, Wants, Watch, Workload, start_scenarios,
 };
+use loadline_script_js::{
+    Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
+};
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -70,6 +74,8 @@ pub(super) struct Conductor<'a> {
     /// The other observers of the load.
     pub(super) observers: Vec<Box<dyn Observer>>,
     verdict: Vec<Sentence>,
+    /// The reason why the measurements of the load are incomplete, if they are.
+    lost: Option<String>,
 }
 
 impl<'a> Conductor<'a> {
@@ -110,6 +116,7 @@ impl<'a> Conductor<'a> {
             clocks: Clocks::default(),
             observers: Vec::new(),
             verdict: Vec::new(),
+            lost: None,
         })
     }
 
@@ -211,13 +218,24 @@ impl<'a> Conductor<'a> {
         let begin = |stage: &Arc<Stage>| self.launch(stage, ready, plan.threads);
         let users = Users {
             launches: self.stages.iter().map(begin).collect(),
+            recording: Arc::clone(&self.measures.recording),
+            elsewhere: self.elsewhere(plan, ready)?,
             judged: Some((Arc::clone(&self.running), self.measures.thresholds.clone())),
         };
-        self.conduct(plan, &users, Phase::Load, watcher)?;
-        if self.interrupt.reason().is_none() {
+        self.lost = self.conduct(plan, &users, Phase::Load, watcher)?;
+        if self.lost.is_none() && self.interrupt.reason().is_none() {
             self.drop_unbegun(watcher);
         }
         Ok(())
+    }
+
+    /// Returns the job of users in other processes, if the plan has them.
+    fn elsewhere(&self, plan: &Plan, ready: u32) -> Result<Option<Job>, Refused> {
+        let is_elsewhere = plan.processes > 1;
+        let amounts = (ready, plan.threads);
+        let create = || job(self.test, self.measures, &self.state, &self.stages, amounts);
+        let created = is_elsewhere.then(create).transpose();
+        created.map_err(|error| Refused::new(FAILED, error))
     }
 
     /// Counts the iterations that the load had no time to begin.
@@ -267,27 +285,34 @@ impl<'a> Conductor<'a> {
         let stage = Arc::new(Stage::new(name, kind));
         let users = Users {
             launches: vec![self.launch(&stage, 1, 1)],
+            recording: Arc::clone(&self.measures.recording),
+            elsewhere: None,
             judged: None,
         };
-        self.conduct(&plan, &users, phase, watcher)?;
-        Ok(stage)
+        match self.conduct(&plan, &users, phase, watcher)? {
+            None => Ok(stage),
+            Some(lost) => Err(Refused::new(FAILED, lost)),
+        }
     }
 
     fn launch(&self, stage: &Arc<Stage>, ready: u32, workers: u32) -> Launch {
         launch(&self.test.program, stage, &self.state, ready, workers)
     }
 
+    /// Conducts a run of the engine; returns the reason why its measurements are incomplete, if a
+    /// worker was lost.
     fn conduct(
         &mut self,
         plan: &Plan,
         users: &Users,
         phase: Phase,
         watcher: &mut dyn Watcher,
-    ) -> Result<(), Refused> {
+    ) -> Result<Option<String>, Refused> {
         let is_load = phase == Phase::Load;
         let mut listener = Listener {
             verdict: &mut self.verdict,
             running: &self.running,
+            program: &self.test.program,
             thresholds: &self.measures.thresholds,
             state: &self.state,
             stages: &self.stages,
@@ -312,10 +337,7 @@ impl<'a> Conductor<'a> {
         };
         let conducted = loadline_runner::conduct(&setup, users, &self.commands, &mut observers);
         let conducted = conducted.map_err(|error| Refused::new(FAILED, error))?;
-        match conducted.trouble {
-            None => Ok(()),
-            Some(trouble) => Err(Refused::new(FAILED, trouble)),
-        }
+        Ok(conducted.trouble.map(|trouble| trouble.to_string()))
     }
 
     fn moment(&self) -> Moment<'_> {
@@ -328,8 +350,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Returns the reason why the exit code is not 0. An early end comes first, then a refusal,
-    /// crossed thresholds, and a test marked as failed.
+    /// Returns the reason why the exit code is not 0. An early end comes first, then a lost worker,
+    /// a refusal, crossed thresholds, and a test marked as failed.
     fn why_ended(&self, refused: Option<Refused>, outcomes: &[Outcome]) -> Option<Refused> {
         let reason = self.interrupt.reason().and_then(|reason| match reason {
             Reason::Failure => None,
@@ -346,7 +368,12 @@ impl<'a> Conductor<'a> {
             let is_failed = self.state.is_failed();
             is_failed.then(|| Refused::new(MARKED_FAILED, "test run was marked as failed"))
         };
-        reason.or(refused).or_else(is_crossed).or_else(is_failed)
+        let lost = self.lost.as_ref().map(|lost| {
+            let lacks = "iterations, checks and metrics from there on are not in the summary";
+            Refused::new(FAILED, lost).with_hint(lacks)
+        });
+        let refused = reason.or(lost).or(refused);
+        refused.or_else(is_crossed).or_else(is_failed)
     }
 }
 
@@ -403,13 +430,21 @@ fn refused_by(failure: Failure) -> Refused {
 /// The users of all scenarios.
 pub(super) struct Users {
     pub(super) launches: Vec<Launch>,
+    pub(super) recording: Arc<RecorderSetup>,
+    /// The job of users in other processes, if the plan has them.
+    pub(super) elsewhere: Option<Job>,
     /// The test and the thresholds that are judged at the end of the load, if they are.
     pub(super) judged: Option<(Arc<Running>, Thresholds)>,
 }
 
 impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        Ok(Box::new(Run::launch(plan, wants.detail(), &self.launches)?))
+        let job = || {
+            let job = self.elsewhere.clone();
+            job.ok_or_else(|| io::Error::other("functions that are called once have one process"))
+        };
+        let tallies = Measured::codec(&self.recording);
+        start_scenarios(plan, wants, &self.launches, job, tallies)
     }
 
     fn declared(&self) -> Vec<DeclaredCheck> {

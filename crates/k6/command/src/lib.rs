@@ -28,6 +28,7 @@
 //! - an output of `--out`: `output/json.rs`, `output/csv.rs`; Loadline's own outputs
 //!   `output/loadline.rs`, k6's tables on their page `page_tables.rs`; what chooses them `report.rs`
 //! - thresholds while a run lasts: `listener.rs`
+//! - the users of a load in other processes, and what they need of a test: `job.rs`
 //! - a route of the REST API: `rest/routes.rs`, its documents `rest/documents.rs`,
 //!   `rest/figures.rs`; what it shows and changes of a test `running.rs`, `rest/control.rs`; the
 //!   commands that use it `clients.rs`
@@ -43,6 +44,7 @@ mod fetch;
 mod go_json;
 mod go_words;
 mod identifiers;
+mod job;
 mod listener;
 pub mod modules_cache;
 pub mod new;
@@ -63,6 +65,7 @@ mod test;
 pub mod version;
 
 pub use command::run;
+pub use job::{TOOL, launches};
 pub use refused::{FAILED, INTERRUPTED};
 
 use refused::{

@@ -7,7 +7,7 @@ use loadline_engine::AnyTally;
 use loadline_k6_metrics::{Portion, Recorder, Tags, Thresholds, aborting, builtin};
 use loadline_record::{Header, Summary};
 use loadline_runner::{End, Interval, Observed, Observer, Wants};
-use loadline_script_js::{Measured, RunState, Stage};
+use loadline_script_js::{Measured, Program, RunState, Stage};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -81,6 +81,7 @@ pub(super) struct Clocks {
 /// Receives the events of a run.
 pub(super) struct Listener<'a> {
     pub(super) running: &'a Running,
+    pub(super) program: &'a Program,
     pub(super) thresholds: &'a Thresholds,
     pub(super) state: &'a RunState,
     pub(super) stages: &'a [Arc<Stage>],
@@ -118,8 +119,11 @@ impl Observer for Listener<'_> {
     }
 
     fn tally(&mut self, tally: &AnyTally) -> Observed {
-        if let Some(Measured { portion, .. }) = tally.get() {
-            self.add(portion);
+        if let Some(measured) = tally.get::<Measured>() {
+            measured.tell_news(self.state, self.stages, self.program);
+            if !measured.portion.is_empty() {
+                self.add(&measured.portion);
+            }
         }
         Ok(())
     }

@@ -29,6 +29,8 @@ pub(super) struct PlanContext<'a> {
     pub(super) settings: &'a Settings,
     /// The cores that may be used, at least 1.
     pub(super) cores: u32,
+    /// The number of processes of the load.
+    pub(super) processes: u32,
     /// The seed of all random choices.
     pub(super) seed: u64,
     /// The treatment of arrivals that find no free user.
@@ -41,24 +43,31 @@ impl PlanContext<'_> {
     /// Returns the plan of these scenarios.
     ///
     /// # Errors
-    /// If the engine can't run it.
-    pub(super) fn of_scenarios(&self, scenarios: &[Scenario]) -> Result<Plan, Contradiction> {
+    /// If the engine can't run it, or there are more processes than users.
+    pub(super) fn of_scenarios(&self, scenarios: &[Scenario]) -> Result<Plan, String> {
         let scenarios: Vec<_> = scenarios.iter().map(|one| self.scenario(one)).collect();
         let mut plan = self.empty().with_scenarios(scenarios);
         plan.threads = self.threads(&plan);
+        plan.processes = self.processes;
         give_each_worker_a_user(&mut plan);
-        plan.validate()?;
+        if plan.threads < plan.processes {
+            return Err(format!(
+                "--processes {} is more than the VUs of a scenario: give at most {}, or more VUs",
+                plan.processes, plan.threads
+            ));
+        }
+        plan.validate().map_err(|problem| problem.to_string())?;
         Ok(plan)
     }
 
-    /// Returns the number of threads: one for each core, but no more than the users of any scenario
-    /// with a rate, since each thread gets a share of the arrivals.
+    /// Returns the number of threads: one for each core and process, but no more than the users of
+    /// any scenario with a rate, since each thread gets a share of the arrivals.
     fn threads(&self, plan: &Plan) -> u32 {
         let open = plan.scenarios.iter().map(|scenario| &scenario.load);
         let open = open.filter(|load| load.shape.is_open());
         let users = open.map(|load| load.max_users);
         let most = users.fold(plan.load.max_users, u32::min);
-        most.min(self.cores).max(1)
+        most.min(self.cores.max(self.processes)).max(1)
     }
 
     /// Returns the plan of one call of one function, with this time limit.

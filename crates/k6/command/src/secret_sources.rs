@@ -7,6 +7,7 @@ use super::origin::Place;
 use super::{FAILED, Refused, go_words};
 use loadline_k6_options::cli::Invocation;
 use loadline_script_js::Secrets;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,12 +17,13 @@ const REDACTED: &str = "***SECRET_REDACTED***";
 /// The name of a source without a name.
 const UNNAMED: &str = "default";
 
-/// All sources of a test.
-#[derive(Default)]
+/// All sources of a test. Another process gets their values, and masks those that it reveals.
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SecretSources {
     by_name: BTreeMap<String, BTreeMap<String, String>>,
     /// The source for requests that name none.
     default: Option<String>,
+    #[serde(skip)]
     revealed: Arc<Revealed>,
 }
 

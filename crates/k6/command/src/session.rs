@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub(super) struct Session {
     /// The cores that may be used, at least 1.
     pub(super) cores: u32,
+    /// The number of processes of the load: the words before those of k6.
+    pub(super) processes: u32,
     /// The seed of all random choices.
     pub(super) seed: u64,
     /// The working directory, and the variables of the environment.
@@ -44,6 +46,7 @@ impl Session {
         };
         Some(Session {
             cores: host.cores,
+            processes: host.processes,
             seed: host.seed,
             place: Place {
                 directory,

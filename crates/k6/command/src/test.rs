@@ -31,6 +31,8 @@ pub(super) struct Test {
     pub(super) options: Consolidated,
     /// The variables of the script.
     pub(super) env: BTreeMap<String, String>,
+    /// The sources of its secrets.
+    pub(super) secrets: Arc<SecretSources>,
     /// The degree of isolation between virtual users.
     vu_mode: VuMode,
 }
@@ -62,14 +64,14 @@ impl Test {
             Refused::new(code, text)
         };
         let secrets = SecretSources::of(invocation, place, console.revealed())?;
-        let secrets: Arc<dyn Secrets + Send + Sync> = Arc::new(secrets);
+        let secrets = Arc::new(secrets);
         let program = Program::load(LoadSetup {
             main: main.clone(),
             sources: Box::new(origin.files),
             env: env.clone(),
             log: Arc::clone(console) as Arc<dyn Log>,
             registry: Arc::new(Registry::new()),
-            secrets: Some(secrets),
+            secrets: Some(Arc::clone(&secrets) as Arc<dyn Secrets + Send + Sync>),
         })
         .map_err(|failure| match failure {
             Failure::Threw(text) => Refused::thrown(text),
@@ -105,6 +107,7 @@ impl Test {
             program,
             options,
             env,
+            secrets,
             vu_mode,
         })
     }

@@ -29,7 +29,9 @@ mod totals;
 mod trend;
 
 pub use recorder::{HttpTimes, Recorder, RecorderSetup};
-pub use registry::{Contains, Metric, MetricId, MetricType, RegisterError, Registry, builtin};
+pub use registry::{
+    Contains, Metric, MetricId, MetricType, RegisterError, Registry, Renumbering, builtin,
+};
 pub use sample::{Sample, SampleTags, Tags};
 pub use sink::{Counter, Gauge, Rate, Sink};
 pub use submetric::{Submetric, SubmetricError, SubmetricSet};

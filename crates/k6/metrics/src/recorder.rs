@@ -373,6 +373,39 @@ mod tests {
     }
 
     #[test]
+    fn a_portion_of_another_registry_has_the_same_metrics_by_name() {
+        let register = |setup: &RecorderSetup, names: &[&str]| -> Vec<MetricId> {
+            let one = |name: &&str| {
+                let registry = &setup.registry;
+                registry.register(name, MetricType::Counter, Contains::Default)
+            };
+            names.iter().map(|name| one(name).unwrap()).collect()
+        };
+        let setup = || RecorderSetup {
+            keeps_samples: true,
+            by_group_and_scenario: true,
+            ..RecorderSetup::default()
+        };
+        let (ours, theirs) = (setup(), Arc::new(setup()));
+        let own = register(&ours, &["aa", "bb"]);
+        let other = register(&theirs, &["bb", "aa"]);
+        let mut recorder = Recorder::new(Arc::clone(&theirs));
+        let tags = Own(&[("group", "::a")]);
+        recorder.add(other[0], 3.0, 1, &tags);
+        recorder.add(builtin::ITERATIONS, 1.0, 1, &tags);
+        let mut portion = recorder.take();
+        let renumbering = ours.registry.adopt(&theirs.registry.of_scripts()).unwrap();
+        portion.renumber(&renumbering);
+        for sinks in [&portion.tally.sinks, &portion.tally.cells()[0].sinks] {
+            let values = |metric| sinks.get(metric).map(Sink::values);
+            assert_eq!(values(own[1]), Some(1));
+            assert_eq!(values(own[0]), None);
+            assert_eq!(values(builtin::ITERATIONS), Some(1));
+        }
+        assert_eq!(portion.samples[0].metric, own[1]);
+    }
+
+    #[test]
     fn a_value_of_checks_that_names_one_is_a_check() {
         let mut recorder = Recorder::new(Arc::new(RecorderSetup::default()));
         let named = Own(&[("check", "mine"), ("group", "")]);

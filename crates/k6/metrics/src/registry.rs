@@ -22,7 +22,7 @@ impl MetricId {
 }
 
 /// The type of a metric: the way in which its values are aggregated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MetricType {
     /// The sum of the values.
     Counter,
@@ -47,7 +47,7 @@ impl MetricType {
 }
 
 /// The unit of a metric's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Contains {
     /// Numbers.
     Default,
@@ -165,7 +165,7 @@ pub enum RegisterError {
 }
 
 /// A registered metric.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metric {
     /// The name.
     pub name: String,
@@ -242,9 +242,48 @@ impl Registry {
         self.lock().clone()
     }
 
+    /// Returns the metrics that scripts registered, in the order of their indices.
+    pub fn of_scripts(&self) -> Vec<Metric> {
+        self.lock()[builtin::ALL.len()..].to_vec()
+    }
+
+    /// Registers the [metrics of scripts](Self::of_scripts) of another registry, whose script ran
+    /// in another process; returns their indices here.
+    ///
+    /// # Errors
+    /// If one of them is registered with another type or unit.
+    pub fn adopt(&self, theirs: &[Metric]) -> Result<Renumbering, RegisterError> {
+        let register = |metric: &Metric| self.register(&metric.name, metric.kind, metric.contains);
+        theirs
+            .iter()
+            .map(register)
+            .collect::<Result<_, _>>()
+            .map(Renumbering)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Metric>> {
         // The list is consistent even after a panic of another thread.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The indices of another registry's metrics in this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renumbering(Vec<MetricId>);
+
+impl Renumbering {
+    /// True if all metrics have the same index in both registries.
+    pub(crate) fn is_identity(&self) -> bool {
+        let mut own = (builtin::ALL.len()..).zip(&self.0);
+        own.all(|(index, metric)| metric.index() == index)
+    }
+
+    /// Returns the index here of a metric of the other registry.
+    pub(crate) fn of(&self, metric: MetricId) -> MetricId {
+        let own = metric.index().checked_sub(builtin::ALL.len());
+        own.and_then(|index| self.0.get(index))
+            .copied()
+            .unwrap_or(metric)
     }
 }
 
@@ -302,6 +341,28 @@ mod tests {
             registry.by_name("http_req_response"),
             Some(builtin::HTTP_REQ_RESPONSE)
         );
+    }
+
+    #[test]
+    fn metrics_of_another_registry_are_found_by_their_names() {
+        let (ours, theirs) = (Registry::new(), Registry::new());
+        let register = |registry: &Registry, name| {
+            let registered = registry.register(name, MetricType::Counter, Contains::Default);
+            registered.unwrap()
+        };
+        let [_, b] = ["aa", "bb"].map(|name| register(&ours, name));
+        let [their_b, their_c] = ["bb", "cc"].map(|name| register(&theirs, name));
+        let renumbering = ours.adopt(&theirs.of_scripts()).unwrap();
+        assert_eq!(renumbering.of(their_b), b);
+        assert_eq!(Some(renumbering.of(their_c)), ours.by_name("cc"));
+        assert_eq!(renumbering.of(builtin::CHECKS), builtin::CHECKS);
+        assert!(!renumbering.is_identity());
+        assert!(ours.adopt(&ours.of_scripts()).unwrap().is_identity());
+        let other = Registry::new();
+        other
+            .register("aa", MetricType::Trend, Contains::Default)
+            .unwrap();
+        assert!(ours.adopt(&other.of_scripts()).is_err());
     }
 
     #[test]

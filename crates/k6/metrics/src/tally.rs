@@ -4,7 +4,7 @@
 //! scripts can create is bounded: after [`MOST_NAMES`] groups or checks, further ones are only
 //! counted.
 
-use crate::{MetricId, MetricType, Sample, Sink};
+use crate::{MetricId, MetricType, Renumbering, Sample, Sink};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -30,6 +30,20 @@ impl Portion {
     pub fn merge(&mut self, other: Portion) {
         self.tally.merge(&other.tally);
         self.samples.extend(other.samples);
+    }
+
+    /// Changes the indices of metrics from those of another registry to those of this one.
+    pub fn renumber(&mut self, renumbering: &Renumbering) {
+        if renumbering.is_identity() {
+            return;
+        }
+        self.tally.sinks.renumber(renumbering);
+        for cell in &mut self.tally.cells {
+            cell.sinks.renumber(renumbering);
+        }
+        for sample in &mut self.samples {
+            sample.metric = renumbering.of(sample.metric);
+        }
     }
 }
 
@@ -73,6 +87,17 @@ impl Sinks {
     pub fn metrics(&self) -> impl Iterator<Item = (MetricId, &Sink)> {
         let all = self.0.iter().enumerate();
         all.filter_map(|(index, sink)| Some((MetricId::of_index(index), sink.as_ref()?)))
+    }
+
+    fn renumber(&mut self, renumbering: &Renumbering) {
+        let theirs = std::mem::take(&mut self.0);
+        for (index, sink) in theirs.into_iter().enumerate() {
+            let index = renumbering.of(MetricId::of_index(index)).index();
+            if self.0.len() <= index {
+                self.0.resize(index + 1, None);
+            }
+            self.0[index] = sink;
+        }
     }
 
     pub(crate) fn at(&self, index: usize) -> Option<&Sink> {

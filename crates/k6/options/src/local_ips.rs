@@ -1,14 +1,15 @@
 //! The local addresses of users, as `--local-ips` lists them: single ones, ranges and networks,
 //! separated by commas.
 
+use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The local addresses of users. There may be very many, so only the bounds of blocks are kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalIps(Vec<Block>);
 
 /// A range of consecutive addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Block {
     is_v6: bool,
     first: u128,

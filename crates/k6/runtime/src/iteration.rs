@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// Hands jobs to a virtual user, and holds their completion.
 #[derive(Default)]
@@ -35,6 +35,9 @@ pub(crate) struct Job {
     pub(crate) requester: Requester<Kernel>,
     /// The time from the intended start to the beginning, if there is an intended start.
     pub(crate) delay: Option<Duration>,
+    /// The number of the iteration in its scenario, over all users of the test; 0 for a function
+    /// that is called once.
+    pub(crate) number: u64,
 }
 
 impl JobSlot {
@@ -122,6 +125,7 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, exports: &mut Exports<'_, 'js>, job: Job) {
     vu.activity.borrow_mut().bytes = (0, 0);
     match &job.stage.kind {
         StageKind::Scenario(scenario) => {
+            vu.activity.borrow_mut().iteration_in_test = job.number;
             iterate(ctx, vu, exports, &state, &job.stage, scenario);
             note_delay(vu, job.delay);
         }
@@ -233,14 +237,7 @@ fn iterate<'js>(
     stage: &Stage,
     scenario: &Scenario,
 ) {
-    scenario
-        .began
-        .get_or_init(|| (Instant::now(), SystemTime::now()));
-    let number = scenario.begun.fetch_add(1, Ordering::Relaxed);
-    {
-        let mut activity = vu.activity.borrow_mut();
-        activity.iteration_in_test = number;
-    }
+    scenario.note_begin();
     if state.options.tells("iter") {
         vu.retag(|_| ());
     }

@@ -42,6 +42,7 @@
 //!   `modules/factory.rs`, `modules/linking.rs`
 //! - what a virtual user does, and how it waits: `iteration.rs`, `event_loop.rs`, `operations.rs`,
 //!   `fiber.rs`; as a user of the engine `scenario.rs`; the first initialisation `loading.rs`
+//! - what a process reports of its part of a test: `part.rs`
 //! - users that share a runtime: `shared.rs`, `shared/runtime.rs`, `shared/jobs.rs`, `vu_mode.rs`;
 //!   the limit of memory `memory.rs`
 
@@ -58,6 +59,7 @@ mod modules;
 mod native;
 mod operations;
 mod outputs;
+mod part;
 mod program;
 mod realm;
 mod run;
@@ -70,6 +72,7 @@ mod vu_mode;
 
 pub use loadline_k6_modules::Secrets;
 pub use modules::store::Sources;
+pub use part::{Outbox, Part};
 pub use program::{Failure, LoadSetup, Program, SummaryFiles};
 pub use run::{
     Abort, Entry, Execution, HttpOptions, Level, Log, RunState, Scenario, SetupData, Stage,

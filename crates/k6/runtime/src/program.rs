@@ -5,6 +5,7 @@ use crate::run::{Entry, Level, Log};
 use loadline_k6_metrics::Registry;
 use loadline_k6_modules::{Secrets, SharedArrays};
 use rquickjs::{Ctx, Object};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
@@ -61,7 +62,7 @@ pub(crate) struct Found {
 }
 
 /// The reason why a script can't run, or can't continue.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Failure {
     /// A file can't be read or compiled; the reason.
     #[error("{0}")]

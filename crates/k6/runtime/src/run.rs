@@ -1,10 +1,12 @@
 //! A run of a script: state that its users share, and what its conductor reads of it.
 
 use crate::http::rate::RateLimit;
-use crate::program::{Failure, SummaryFiles};
+use crate::part::{AllCounts, Part};
+use crate::program::{Failure, Program, SummaryFiles};
 use crate::vu_mode::VuMode;
 use loadline_k6_metrics::RecorderSetup;
 use loadline_k6_options::LocalIps;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -17,7 +19,7 @@ pub trait Log: Send + Sync {
 }
 
 /// The severity of a log entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Level {
     /// Shown with `-v` only.
     Debug,
@@ -41,7 +43,7 @@ pub struct Entry<'a> {
 }
 
 /// The options of a run that its users need.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UserOptions {
     /// Tags of every sample.
     pub tags: BTreeMap<String, String>,
@@ -68,7 +70,7 @@ pub struct UserOptions {
 }
 
 /// The options of a run for its requests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HttpOptions {
     /// The field `User-Agent`; empty for no such field.
     pub user_agent: String,
@@ -144,6 +146,10 @@ pub struct RunState {
     pub abort: Box<dyn Fn(Abort) + Send + Sync>,
     /// The limit of the rate of all users' requests, if there is one.
     pub(crate) rate: Option<RateLimit>,
+    /// The part of the test that this process runs, if others run the rest.
+    part: Option<Part>,
+    /// The counts of the processes that run parts of the test, if there are any.
+    counts_of_processes: Mutex<AllCounts>,
     failure: Mutex<Option<Failure>>,
     is_failed: AtomicBool,
     is_ending: AtomicBool,
@@ -192,6 +198,8 @@ impl RunState {
     ) -> Self {
         RunState {
             rate: options.http.rps.map(RateLimit::each_second),
+            part: None,
+            counts_of_processes: Mutex::default(),
             options,
             recording,
             setup_data: SetupData::default(),
@@ -202,6 +210,27 @@ impl RunState {
             is_ending: AtomicBool::new(false),
             is_unshared: AtomicBool::new(false),
         }
+    }
+
+    /// Has this process run only a part of the test.
+    #[must_use]
+    pub fn for_part(self, part: Part) -> Self {
+        RunState {
+            rate: self.options.http.rps.map(|rps| part.rate(rps)),
+            part: Some(part),
+            ..self
+        }
+    }
+
+    /// Returns the part of the test that this process runs; `None` if it runs the whole test.
+    pub(crate) fn part(&self) -> Option<&Part> {
+        self.part.as_ref()
+    }
+
+    /// Returns the counts of the processes that run parts of the test, as far as they are known.
+    pub(crate) fn counts_of_processes(&self) -> MutexGuard<'_, AllCounts> {
+        let counts = self.counts_of_processes.lock();
+        counts.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the run because of this; the first counts.
@@ -299,6 +328,15 @@ impl Execution {
     pub(crate) fn take_most_active(&self) -> u32 {
         let active = self.users_active.load(Ordering::Relaxed);
         self.most_active.swap(active, Ordering::Relaxed).max(active)
+    }
+
+    /// Begins a part of the test at this instant, whose earlier parts ran in another process and
+    /// took this long.
+    pub(crate) fn continue_after(&self, before: Duration, at: Instant) {
+        *self.clock() = Clock {
+            before,
+            since: Some(at),
+        };
     }
 
     /// Begins a part of the test: `setup()`, the load or `teardown()`.
@@ -423,10 +461,36 @@ impl Scenario {
         }
     }
 
+    /// Records the beginning of the first iteration.
+    pub(crate) fn note_begin(&self) {
+        self.began
+            .get_or_init(|| (Instant::now(), SystemTime::now()));
+    }
+
     /// Counts a user that enters an iteration.
     pub(crate) fn enter(&self) {
         let active = self.active.fetch_add(1, Ordering::Relaxed) + 1;
         self.most_active.fetch_max(active, Ordering::Relaxed);
+    }
+
+    /// Sets the number of users in an iteration, who are in other processes.
+    pub(crate) fn has_active(&self, users: u32) {
+        self.active.store(users, Ordering::Relaxed);
+        self.most_active.fetch_max(users, Ordering::Relaxed);
+    }
+
+    /// Sets the number of iterations that have begun in other processes.
+    pub(crate) fn has_begun(&self, iterations: u64) {
+        if iterations > 0 {
+            self.note_begin();
+        }
+        self.begun.store(iterations, Ordering::Relaxed);
+    }
+
+    /// Sets the number of iterations that ended by themselves in other processes.
+    pub(crate) fn has_completed(&self, iterations: u64) {
+        self.complete.store(iterations, Ordering::Relaxed);
+        self.end_with(iterations);
     }
 
     /// Counts a user that has left its iteration.
@@ -437,9 +501,30 @@ impl Scenario {
     /// Counts an iteration that ended by itself.
     pub(crate) fn complete_one(&self) {
         let complete = self.complete.fetch_add(1, Ordering::Relaxed) + 1;
+        self.end_with(complete);
+    }
+
+    /// Records the end of the scenario if these are all of its iterations.
+    fn end_with(&self, complete: u64) {
         if self.length.1 == Some(complete) {
-            let _ = self.ended.set(Instant::now());
+            self.ended.get_or_init(Instant::now);
         }
+    }
+
+    /// Logs that no user was free to begin an iteration, once.
+    pub(crate) fn warn_of_lack(&self, program: &Program) {
+        if self.lacks_users.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let message = format!(
+            "Insufficient VUs, reached {} active VUs and cannot initialize more",
+            self.most_users
+        );
+        let fields = [
+            ("executor", self.executor.as_str()),
+            ("scenario", self.name.as_str()),
+        ];
+        program.log(Level::Warning, &message, &fields);
     }
 
     /// Returns the end of the last iteration, if their number is given.

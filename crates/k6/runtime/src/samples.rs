@@ -3,59 +3,147 @@
 use crate::http::fields::Fields;
 use crate::http::target::Targets;
 use crate::outputs;
-use crate::run::{HttpOptions, RunState};
+use crate::part::News;
+use crate::program::Program;
+use crate::run::{HttpOptions, RunState, Stage};
 use crate::shared::runtime::Shared;
 use crate::vu::Activity;
-use loadline_engine::Tally;
-use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
+use loadline_engine::{Tally, TallyCodec};
+use loadline_k6_metrics::{Metric, MetricId, Portion, Recorder, RecorderSetup, Tags};
 use loadline_record::Snapshot;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What the users of all stages measured since the last report: the tally of their run.
-#[derive(Debug, Serialize, Deserialize)]
+/// The tally of a test: measurements of the users of all stages, and news of the processes that run
+/// parts of it.
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
-    /// What they measured.
+    /// The measurements.
     pub portion: Portion,
-    /// The most users that were active at once, those that are ready now, and when that is, in
-    /// nanoseconds since 1970.
-    users: (u32, u32, u64),
-    /// What it was recorded with, which knows the names of its metrics.
+    users: UserCounts,
+    news: Option<Box<News>>,
+    /// The metrics of the script in the process that measured, if that runs a part of the test.
+    metrics: Vec<Metric>,
+    /// The setup of the recorder, which names the metrics.
     #[serde(skip)]
     setup: Arc<RecorderSetup>,
 }
 
+/// The number of users of each process, by its first worker: the most that were active at once, and
+/// those that are ready.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct UserCounts {
+    of_processes: BTreeMap<u32, (u32, u32)>,
+    /// The time of the counts, in nanoseconds since 1970.
+    at_ns: u64,
+}
+
+impl UserCounts {
+    fn of(run: &RunState) -> Self {
+        let process = run.part().map_or(0, |part| part.workers.start);
+        let active = run.execution.take_most_active();
+        let ready = run.execution.users_ready.load(Ordering::Relaxed);
+        UserCounts {
+            of_processes: BTreeMap::from([(process, (active, ready))]),
+            at_ns: wall_ns(),
+        }
+    }
+
+    /// Merges the counts of another worker, which sees all users of its process.
+    fn merge(&mut self, other: Self) {
+        for (process, (active, ready)) in other.of_processes {
+            let own = self.of_processes.entry(process).or_default();
+            *own = (own.0.max(active), own.1.max(ready));
+        }
+        self.at_ns = self.at_ns.max(other.at_ns);
+    }
+
+    /// Returns the sum over all processes: active and ready users.
+    fn sum(&self) -> (u32, u32) {
+        let counts = self.of_processes.values();
+        counts.fold((0, 0), |sum, (active, ready)| {
+            (sum.0 + active, sum.1 + ready)
+        })
+    }
+}
+
 impl Measured {
-    /// What a worker measured of this run; `None` if that is nothing, and no user was active.
+    /// Takes the measurements of a worker, and the news of its process; `None` if there are none,
+    /// and no user was active.
     pub(crate) fn of(worker: &Worker, run: &RunState) -> Option<Self> {
         let portion = worker.record(Recorder::take);
-        let execution = &run.execution;
-        let active = execution.take_most_active();
-        let ready = execution.users_ready.load(Ordering::Relaxed);
-        (active > 0 || !portion.is_empty()).then(|| Measured {
+        let users = UserCounts::of(run);
+        let news = News::take(run);
+        let is_part = run.part().is_some();
+        let is_empty = users.sum().0 == 0 && portion.is_empty();
+        (is_part || !is_empty).then(|| Measured {
             portion,
-            users: (active, ready, wall_ns()),
+            users,
+            news,
+            metrics: match is_part {
+                true => run.recording.registry.of_scripts(),
+                false => Vec::new(),
+            },
             setup: Arc::clone(&run.recording),
         })
+    }
+
+    /// Takes the news of a process that runs a part of the test, if there are any.
+    pub(crate) fn news_of(run: &RunState) -> Option<Self> {
+        let news = News::take(run)?;
+        Some(Measured {
+            news: Some(news),
+            setup: Arc::clone(&run.recording),
+            ..Measured::default()
+        })
+    }
+
+    /// Returns the codec of measurements that other processes of a test make: metrics of their
+    /// scripts become those of the same names in this process.
+    pub fn codec(setup: &Arc<RecorderSetup>) -> TallyCodec {
+        let setup = Arc::clone(setup);
+        TallyCodec::completed_by(move |measured: Measured| {
+            let renumbering = setup.registry.adopt(&measured.metrics);
+            let renumbering = renumbering.map_err(serde::de::Error::custom)?;
+            let mut portion = measured.portion;
+            portion.renumber(&renumbering);
+            Ok(Measured {
+                portion,
+                setup: Arc::clone(&setup),
+                ..measured
+            })
+        })
+    }
+
+    /// Tells the test the news of the processes that run parts of it; nothing if there are none.
+    pub fn tell_news(&self, run: &RunState, stages: &[Arc<Stage>], program: &Program) {
+        if let Some(news) = &self.news {
+            news.tell(run, stages, program);
+        }
     }
 }
 
 impl Tally for Measured {
     fn merge(&mut self, other: Self) {
         self.portion.merge(other.portion);
-        // All workers see the users of the whole run.
-        self.users = self.users.max(other.users);
+        self.users.merge(other.users);
+        match (&mut self.news, other.news) {
+            (Some(own), Some(other)) => own.merge(*other),
+            (own, other) => *own = own.take().or(other),
+        }
     }
 
     fn add_to(&self, snapshot: &mut Snapshot) {
         let is_window = !snapshot.drain;
         outputs::add(&self.portion, &self.setup, is_window, &mut snapshot.metrics);
-        outputs::add_users(self.users, &mut snapshot.metrics);
+        let (active, ready) = self.users.sum();
+        outputs::add_users((active, ready, self.users.at_ns), &mut snapshot.metrics);
     }
 }
 

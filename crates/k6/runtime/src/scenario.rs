@@ -7,22 +7,22 @@ use crate::fiber::Fiber;
 use crate::iteration::{Job, JobSlot, serve};
 use crate::program::Program;
 use crate::realm::memory;
-use crate::run::{Level, RunState, Stage};
+use crate::run::{RunState, Stage};
 use crate::samples::{Measured, SampleTags, Worker};
 use crate::vu::Vu;
 use loadline_engine::{AnyTally, Behaviour, Iteration, Launch, Scenario};
 use loadline_k6_metrics::{Portion, builtin};
 use loadline_reactor::Kernel;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Returns the launch of a stage's users on each worker. Their records go into `portions`, whose
-/// last sender is dropped when all users have ended. Each of `workers` initialises its share of
+/// Returns the launch of a stage's users on each worker. Each of `workers` initialises its share of
 /// `ready` virtual users before the load; further ones are initialised when they are needed.
 pub fn launch(
     program: &Arc<Program>,
@@ -33,12 +33,13 @@ pub fn launch(
 ) -> Launch {
     let (program, stage, run) = (Arc::clone(program), Arc::clone(stage), Arc::clone(run));
     Launch::scenario(move |worker| {
-        let pool = Pool::of_thread(&program, &run, stage.scenario().is_some());
+        let pool = Pool::of_thread(&program, &run, worker, stage.scenario().is_some());
         let share = ready / workers + u32::from(worker < ready % workers);
         pool.prepare(share as usize);
         Users {
             pool,
             stage: Arc::clone(&stage),
+            begun: Rc::default(),
         }
     })
 }
@@ -75,13 +76,24 @@ struct Pool {
     program: Arc<Program>,
     run: Arc<RunState>,
     worker: Rc<Worker>,
+    /// The number of the worker in the test, from 0.
+    number: u32,
+    /// The number of users that the worker has created.
+    created: Cell<u32>,
     /// True if the users have numbers, because they are users of the load.
     is_numbered: bool,
-    idle: RefCell<Vec<Driver>>,
+    /// The idle users, the one that is idle for the longest time first: users of the engine that
+    /// end early do not leave theirs to those that begin, while others have never run.
+    idle: RefCell<VecDeque<Driver>>,
 }
 
 impl Pool {
-    fn of_thread(program: &Arc<Program>, run: &Arc<RunState>, is_numbered: bool) -> Rc<Self> {
+    fn of_thread(
+        program: &Arc<Program>,
+        run: &Arc<RunState>,
+        number: u32,
+        is_numbered: bool,
+    ) -> Rc<Self> {
         let known = POOL.with_borrow(Weak::upgrade);
         if let Some(pool) = known.filter(|pool| Arc::ptr_eq(&pool.run, run)) {
             return pool;
@@ -91,6 +103,8 @@ impl Pool {
             program: Arc::clone(program),
             run: Arc::clone(run),
             worker: Worker::new(recording),
+            number,
+            created: Cell::new(0),
             is_numbered,
             idle: RefCell::default(),
         });
@@ -104,42 +118,32 @@ impl Pool {
             let Some(driver) = self.make() else {
                 return;
             };
-            self.idle.borrow_mut().push(driver);
+            self.idle.borrow_mut().push_back(driver);
         }
     }
 
     /// Records iterations that no user was free to begin.
     fn dropped(&self, stage: &Stage, count: u64) {
         drop_iterations(&self.worker, stage, count);
-        let scenario = stage.scenario();
-        if let Some(scenario) = scenario.filter(|one| !one.lacks_users.swap(true, Relaxed)) {
-            let message = format!(
-                "Insufficient VUs, reached {} active VUs and cannot initialize more",
-                scenario.most_users
-            );
-            let fields = [
-                ("executor", scenario.executor.as_str()),
-                ("scenario", scenario.name.as_str()),
-            ];
-            self.program.log(Level::Warning, &message, &fields);
+        match (stage.scenario(), self.run.part()) {
+            (Some(scenario), None) => scenario.warn_of_lack(&self.program),
+            // The test warns once, whichever processes lack users.
+            (Some(scenario), Some(_)) => scenario.lacks_users.store(true, Relaxed),
+            (None, _) => {}
         }
     }
 
     fn take(&self) -> Option<Driver> {
-        let idle = self.idle.borrow_mut().pop();
+        let idle = self.idle.borrow_mut().pop_front();
         idle.or_else(|| self.make())
     }
 
     /// Creates a user and initialises its script; `None` if that fails, which ends the run.
     fn make(&self) -> Option<Driver> {
         let execution = &self.run.execution;
-        let id = match self.is_numbered {
-            true => execution.last_id.fetch_add(1, Relaxed) + 1,
-            false => 0,
-        };
         let vu = Vu::new(
             &self.program,
-            id,
+            self.next_id(),
             Some(Arc::clone(&self.run)),
             Rc::clone(&self.worker),
         );
@@ -153,6 +157,19 @@ impl Pool {
                 self.run.fail(failure);
                 None
             }
+        }
+    }
+}
+
+impl Pool {
+    /// Returns the number of the next user; 0 outside of the load.
+    fn next_id(&self) -> u32 {
+        let nth = self.created.get();
+        self.created.set(nth + 1);
+        match self.run.part() {
+            _ if !self.is_numbered => 0,
+            None => self.run.execution.last_id.fetch_add(1, Relaxed) + 1,
+            Some(part) => part.number(self.number, nth.into()) as u32 + 1,
         }
     }
 }
@@ -213,11 +230,14 @@ impl Driver {
 struct Users {
     pool: Rc<Pool>,
     stage: Arc<Stage>,
+    /// The number of iterations that they have begun.
+    begun: Rc<Cell<u64>>,
 }
 
 impl Scenario<Kernel> for Users {
     const COMPOSES: bool = true;
     const COUNTS: bool = true;
+    const IS_LIVE: bool = true;
 
     type Behaviour = User;
 
@@ -225,6 +245,7 @@ impl Scenario<Kernel> for Users {
         User {
             pool: Rc::clone(&self.pool),
             stage: Arc::clone(&self.stage),
+            begun: Rc::clone(&self.begun),
             driver: None,
         }
     }
@@ -237,9 +258,14 @@ impl Scenario<Kernel> for Users {
         false
     }
 
-    /// What the users of all stages of the worker measured: they share a recorder.
+    /// Returns the measurements of the users of all stages of the worker, who share a recorder.
     fn take_tally(&mut self) -> Option<AnyTally> {
         Measured::of(&self.pool.worker, &self.pool.run).map(AnyTally::new)
+    }
+
+    /// The news of this process alone: measurements belong to their interval.
+    fn take_early_tally(&mut self) -> Option<AnyTally> {
+        Measured::news_of(&self.pool.run).map(AnyTally::new)
     }
 
     fn dropped(&mut self, count: u64) {
@@ -251,6 +277,7 @@ impl Scenario<Kernel> for Users {
 struct User {
     pool: Rc<Pool>,
     stage: Arc<Stage>,
+    begun: Rc<Cell<u64>>,
     driver: Option<Driver>,
 }
 
@@ -263,18 +290,23 @@ impl Behaviour<Kernel> for User {
 
     async fn iterate(&mut self, iteration: Iteration<'_, Kernel>) {
         let is_load = self.stage.scenario().is_some();
+        self.start_clock(&iteration);
         if is_load && self.pool.run.is_ending() {
+            // What ends the test may be known in this process alone.
+            iteration.report_tally();
             return iteration.rest().await;
         }
         let Some(driver) = self.driver.take().or_else(|| self.pool.take()) else {
+            iteration.report_tally();
             return iteration.rest().await;
         };
-        let delay = self.delay(&iteration);
+        let (delay, number) = (self.delay(&iteration), self.next_number());
         let driver = self.driver.insert(driver);
         driver.slot.give(Job {
             stage: Arc::clone(&self.stage),
             requester: iteration.requester().clone(),
             delay,
+            number,
         });
         let running = Running(driver);
         poll_fn(|cx| running.0.poll(cx)).await;
@@ -282,6 +314,28 @@ impl Behaviour<Kernel> for User {
 }
 
 impl User {
+    /// Starts the clock of the test, if this process runs a part of it.
+    fn start_clock(&self, iteration: &Iteration<'_, Kernel>) {
+        let run = &self.pool.run;
+        if let Some(part) = run.part() {
+            let since_ns = || iteration.now_ns().saturating_sub(iteration.load_began_ns());
+            let began = || Instant::now() - Duration::from_nanos(since_ns());
+            part.start_clock(&run.execution, began);
+        }
+    }
+
+    /// Returns the number of the next iteration in its scenario; 0 outside of one.
+    fn next_number(&self) -> u64 {
+        let Some(scenario) = self.stage.scenario() else {
+            return 0;
+        };
+        let nth = self.begun.get();
+        self.begun.set(nth + 1);
+        let begun = scenario.begun.fetch_add(1, Relaxed);
+        let part = self.pool.run.part();
+        part.map_or(begun, |part| part.number(self.pool.number, nth))
+    }
+
     /// Returns the time from the intended start of an iteration to now, if the iteration follows a
     /// schedule of arrivals.
     fn delay(&self, iteration: &Iteration<'_, Kernel>) -> Option<Duration> {
@@ -304,7 +358,7 @@ impl Drop for Running<'_> {
 impl Drop for User {
     fn drop(&mut self) {
         if let Some(driver) = self.driver.take() {
-            self.pool.idle.borrow_mut().push(driver);
+            self.pool.idle.borrow_mut().push_back(driver);
         }
     }
 }

@@ -83,8 +83,7 @@ pub(crate) struct Activity {
     pub(crate) iteration: u64,
     /// Iterations that the user began before this one in the same scenario.
     pub(crate) iteration_in_scenario: u64,
-    /// The number of this iteration in its scenario, counted over all users: the same in this
-    /// process and in the whole test.
+    /// The number of this iteration in its scenario, over all users of the test.
     pub(crate) iteration_in_test: u64,
     /// Bytes that were sent and received in this iteration.
     pub(crate) bytes: (u64, u64),

@@ -1,7 +1,9 @@
 //! The choice of `--vu-mode`.
 
+use serde::{Deserialize, Serialize};
+
 /// The state that each virtual user has of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VuMode {
     /// A runtime, as in k6.
     #[default]

@@ -8,6 +8,7 @@ use loadline_tool_oha as oha;
 use loadline_tool_wrk as wrk;
 use std::ffi::OsString;
 use std::io;
+use std::ops::Range;
 
 /// True if the command line is that of such a process.
 pub(crate) fn is_meant(line: &[OsString]) -> bool {
@@ -15,16 +16,28 @@ pub(crate) fn is_meant(line: &[OsString]) -> bool {
 }
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
-    loadline_cluster::serve(io::stdin(), io::stdout(), |_, job| launches(job))?;
+    loadline_cluster::serve(io::stdin(), io::stdout(), |_, job, workers| {
+        launches(job, workers)
+    })?;
     Ok(Exit::Good)
 }
 
-/// Creates the users of a job, in one of the processes of a run.
+/// Creates the users of a job, in the process that has these workers of the plan. There is one
+/// launch for each scenario of the plan.
 ///
 /// # Errors
 /// The reason why they can't be created.
-fn launches(job: &Job) -> Result<Vec<Launch>, String> {
+#[cfg_attr(
+    not(feature = "k6"),
+    expect(
+        unused_variables,
+        reason = "the users of the other tools are the same in each process"
+    )
+)]
+fn launches(job: &Job, workers: Range<u32>) -> Result<Vec<Launch>, String> {
     let launch = match job.tool() {
+        #[cfg(feature = "k6")]
+        loadline_k6_command::TOOL => return loadline_k6_command::launches(job, workers),
         ab::TOOL => ab::launch(job),
         oha::TOOL => oha::launch(job),
         wrk::TOOL => wrk::launch(job),

@@ -403,3 +403,24 @@ fn only_a_script_that_names_its_urls_needs_no_request() {
     refusal(|plan| (plan.requests, plan.script) = (vec![], script(false)));
     allowed(|plan| (plan.requests, plan.script) = (vec![], script(true)));
 }
+
+#[test]
+fn only_a_script_that_names_its_urls_runs_on_processes() {
+    let on_processes = |names_urls| {
+        move |plan: &mut Plan| {
+            (plan.threads, plan.processes) = (2, 2);
+            plan.script = Some(Script {
+                path: "a.js".into(),
+                args: vec![],
+                crc32: None,
+                names_urls,
+            });
+        }
+    };
+    let refused = refusal(on_processes(false));
+    assert!(
+        refused.starts_with("--processes is for the requests of a list"),
+        "{refused}"
+    );
+    allowed(on_processes(true));
+}

@@ -1,6 +1,7 @@
 use super::*;
 use crate::Distribution;
 use crate::samples::{any_exchange, exchange, failure};
+use loadline_metrics::SeriesTable;
 use loadline_plan::Stage;
 use proptest::prelude::*;
 
@@ -51,6 +52,37 @@ fn an_answer_enters_every_time_of_its_own() {
     let values = figures(&snapshot, Distribution::max_ns);
     assert_eq!(values, [1_650, 1_550, 30, 70, 0, 0, 0, 1_000, 500, 9]);
     assert_eq!(lengths(&snapshot), [1, 1, 1, 1, 0, 0, 0, 1, 1, 1]);
+}
+
+#[test]
+fn a_response_that_a_script_rejects_stays_answered_and_is_a_failure() {
+    let mut table = SeriesTable::new(1);
+    let name = table.intern(&Key::new("a").expect("a name"));
+    let mut recorder = Recorder::new(Model::Closed).with_series(table);
+    for _ in 0..3 {
+        recorder.begin(0);
+        recorder.end(&exchange(0, 0));
+    }
+    let mut all = recorder.take(1_000);
+    // A script may read its response after the interval in which it was received.
+    recorder.reject(name, 200);
+    recorder.reject(name, 404);
+    all.append(&recorder.take(2_000));
+    assert_eq!(
+        (all.counts.answered, all.counts.failed, all.counts.rejected),
+        (3, 0, 2)
+    );
+    assert_eq!((all.counts.ended(), all.counts.failures()), (3, 2));
+    assert_eq!(all.rejected, [(200, 1), (404, 1)].into());
+    let series = all
+        .series
+        .get(&Key::new("a").expect("a name"))
+        .expect("a series");
+    assert_eq!((series.rejected, series.failures()), (2, 2));
+    // Those with a bad status that were not rejected: none of the three.
+    all.statuses = [(200, 2), (404, 1)].into();
+    assert_eq!(all.accepted_with(|status| status >= 400), 0);
+    assert_eq!(all.accepted_with(|status| status < 400), 1);
 }
 
 #[test]

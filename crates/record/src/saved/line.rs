@@ -30,6 +30,8 @@ pub(crate) struct StoredSnapshot {
     drain: bool,
     counts: Counts,
     statuses: BTreeMap<u16, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    rejected: BTreeMap<u16, u64>,
     #[serde(deserialize_with = "by_kind")]
     errors: BTreeMap<ErrorKind, Failures>,
     times: BTreeMap<String, String>,
@@ -132,6 +134,7 @@ impl StoredSnapshot {
             drain: snapshot.drain,
             counts: snapshot.counts,
             statuses: snapshot.statuses.clone(),
+            rejected: snapshot.rejected.clone(),
             errors: snapshot.errors.clone(),
             times: encoded
                 .filter_map(|(name, times)| Some((name.to_owned(), encoder.encode(times)?)))
@@ -179,6 +182,7 @@ impl StoredSnapshot {
             drain: self.drain,
             counts: self.counts,
             statuses: self.statuses.clone(),
+            rejected: self.rejected.clone(),
             errors: self.errors.clone(),
             arrivals: self.arrivals.clone(),
             series: StoredSeries::decode_all(&self.series)?,

@@ -16,11 +16,17 @@ pub(crate) struct StoredSeries {
     answered: u64,
     completed: u64,
     failed: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    rejected: u64,
     statuses: BTreeMap<u16, u64>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     times: String,
     sum_ns: u64,
     max_ns: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl StoredSeries {
@@ -52,6 +58,7 @@ impl StoredSeries {
             answered: series.answered,
             completed: series.completed,
             failed: series.failed,
+            rejected: series.rejected,
             statuses: series.statuses.clone(),
             times: STANDARD.encode(series.times.bytes()),
             sum_ns: series.sum_ns,
@@ -66,6 +73,7 @@ impl StoredSeries {
             answered: self.answered,
             completed: self.completed,
             failed: self.failed,
+            rejected: self.rejected,
             statuses: self.statuses.clone(),
             times: SparseCounts::from_bytes(&bytes, bucket(LONGEST_NS, BITS))?,
             sum_ns: self.sum_ns,
@@ -96,6 +104,9 @@ mod tests {
                     _ => RequestOutcome::Answered { status: 200 },
                 };
                 recorder.record(SeriesId(id), ending, time_ns, true);
+                if time_ns % 3 == 1 {
+                    recorder.reject(SeriesId(id));
+                }
             }
             let set = recorder.take();
             let stored = StoredSeries::encode_all(&set);

@@ -71,6 +71,7 @@ fn named(key: &Key, series: &Series, length_ns: u64) -> json::Named {
         tags: key.tags().map(owned).collect(),
         answered: series.answered,
         failed: series.failed,
+        rejected: series.rejected,
         statuses: statuses
             .map(|(status, count)| (status.to_string(), *count))
             .collect(),

@@ -52,6 +52,7 @@ pub(super) fn counts(counts: &Counts, length_ns: u64) -> json::Counts {
         answered: counts.answered,
         completed: counts.completed,
         failed: counts.failed,
+        rejected: counts.rejected,
         in_flight: counts.in_flight,
         reconnects: counts.reconnects,
         resent: counts.resent,

@@ -63,21 +63,22 @@ fn response(run: &RunResult) -> Option<Headline> {
 }
 
 fn failures(summary: &Summary) -> Headline {
-    let counts = &summary.total.counts;
-    let ended = counts.answered + counts.failed;
-    let statuses = summary.total.statuses.iter();
-    let refused = statuses.filter(|(status, _)| **status >= 400);
-    let refused: u64 = refused.map(|(_, count)| *count).sum();
+    let (total, counts) = (&summary.total, &summary.total.counts);
+    let ended = counts.ended();
+    let refused = total.accepted_with(|status| status >= 400);
     let mut note = format!(
         "{} of {} without a response",
         units::count(counts.failed),
         units::count(ended)
     );
+    if counts.rejected > 0 {
+        note += &format!(", {} rejected by the script", units::count(counts.rejected));
+    }
     if refused > 0 {
         note += &format!(", {} with a status of 400 or above", units::count(refused));
     }
-    let figure = units::share((counts.failed + refused) as f64 / ended.max(1) as f64);
-    let tone = match counts.failed + refused {
+    let figure = units::share((counts.failures() + refused) as f64 / ended.max(1) as f64);
+    let tone = match counts.failures() + refused {
         0 => Tone::Plain,
         _ => Tone::Bad,
     };
@@ -139,5 +140,12 @@ mod tests {
         let found = failures(&summary);
         assert!(found.note.ends_with("5 with a status of 400 or above"));
         assert_eq!(found.tone, Tone::Bad);
+        // A response that the script rejected fails once, whatever its status.
+        summary.total.counts.rejected = 4;
+        summary.total.rejected = [(200, 1), (503, 3)].into();
+        let found = failures(&summary);
+        let note = "4 rejected by the script, 2 with a status of 400 or above";
+        assert!(found.note.ends_with(note), "{}", found.note);
+        assert_eq!(found.figure, units::share(6.0 / answered as f64));
     }
 }

@@ -239,7 +239,7 @@ fn cells(run: &RunResult) -> Vec<String> {
         _ => String::new(),
     }));
     cells.push(quantity::bounded_time(times.max_ns().map(|ns| ns as f64)));
-    cells.push(units::count(run.summary.total.counts.failed));
+    cells.push(units::count(run.summary.total.counts.failures()));
     cells.push(run.grade().name().to_owned());
     cells
 }

@@ -126,7 +126,7 @@ pub(super) fn names(summary: &Summary) -> Vec<NameRow> {
         NameRow {
             name,
             cells: numbers.chain([names::statuses(series)]).collect(),
-            is_bad: series.failed > 0 || has_bad_status,
+            is_bad: series.failures() > 0 || has_bad_status,
         }
     })
     .collect()

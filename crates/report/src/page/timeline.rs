@@ -82,9 +82,9 @@ fn tracks(summary: &Summary, rows: &[Row]) -> Vec<Track> {
             rate(row.counts.planned, row)
         }));
     }
-    if summary.total.counts.failed > 0 {
+    if summary.total.counts.failures() > 0 {
         tracks.push(track(Measure::FailedRate, &|row| {
-            rate(row.counts.failed, row)
+            rate(row.counts.failures(), row)
         }));
     }
     tracks.push(track(Measure::ResponseP50, &response(|times| times.p50_ns)));

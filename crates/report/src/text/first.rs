@@ -277,7 +277,11 @@ fn failures(summary: &Summary) -> String {
         let count = units::count(failures.count);
         format!("{} {count}", kind.name())
     });
-    let kinds: Vec<String> = kinds.collect();
+    let rejected = (counts.rejected > 0).then(|| {
+        let count = units::count(counts.rejected);
+        format!("rejected by the script {count}")
+    });
+    let kinds: Vec<String> = kinds.chain(rejected).collect();
     let kinds = match kinds.is_empty() {
         true => String::new(),
         false => format!(" ({})", kinds.join(", ")),
@@ -286,7 +290,7 @@ fn failures(summary: &Summary) -> String {
         0 => String::new(),
         count => format!(", {} in flight at the end", units::count(count)),
     };
-    let failed = units::count(counts.failed);
+    let failed = units::count(counts.failures());
     format!(
         "{failed} failed{kinds}{in_flight}{}",
         head::not_sent(summary)

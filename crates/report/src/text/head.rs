@@ -237,8 +237,12 @@ pub(super) fn not_sent(summary: &Summary) -> String {
 }
 
 fn ended(counts: &Counts) -> String {
+    let rejected = match counts.rejected {
+        0 => String::new(),
+        count => format!(" ({} of them rejected by the script)", units::count(count)),
+    };
     format!(
-        "{} answered, {} failed, {} in flight",
+        "{} answered{rejected}, {} failed, {} in flight",
         units::count(counts.answered),
         units::count(counts.failed),
         units::count(counts.in_flight),

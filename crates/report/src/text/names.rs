@@ -71,7 +71,7 @@ pub(crate) fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
     };
     [
         units::count(series.ended()),
-        units::count(series.failed),
+        units::count(series.failures()),
         units::rate(per_second(series.completed, length_ns)),
         time(PERCENTILES[0]),
         time(PERCENTILES[1]),

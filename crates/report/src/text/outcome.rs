@@ -29,13 +29,9 @@ pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
 
 /// Returns a sentence that most requests were not served, if so.
 pub(super) fn unserved(summary: &Summary) -> Option<String> {
-    let counts = &summary.total.counts;
-    let statuses = summary.total.statuses.iter();
-    let other: u64 = statuses
-        .filter(|(status, _)| **status / 100 != 2)
-        .map(|(_, count)| count)
-        .sum();
-    let (unserved, ended) = (counts.failed + other, counts.answered + counts.failed);
+    let (total, counts) = (&summary.total, &summary.total.counts);
+    let other = total.accepted_with(|status| status / 100 != 2);
+    let (unserved, ended) = (counts.failures() + other, counts.ended());
     if unserved * 2 <= ended {
         return None;
     }
@@ -46,7 +42,7 @@ pub(super) fn unserved(summary: &Summary) -> Option<String> {
         units::count(unserved),
         units::counted(ended, "request"),
         units::share(unserved as f64 / ended as f64),
-        units::count(counts.failed),
+        units::count(counts.failures()),
         units::count(other),
     ))
 }

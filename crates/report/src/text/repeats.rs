@@ -119,7 +119,7 @@ fn row(label: (String, usize), run: &Summary, shown: &[f64]) -> String {
         0 => quantity::bounded_cell(times.percentile(*percentile).map(|ns| ns as f64)),
         _ => String::new(),
     };
-    let failed = units::count(run.total.counts.failed);
+    let failed = units::count(run.total.counts.failures());
     let percentiles = shown.iter().map(percentile);
     run_line(label, rate, percentiles, failed) + short_end(run)
 }

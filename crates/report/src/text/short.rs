@@ -76,7 +76,7 @@ fn response(summary: &Summary) -> String {
 
 fn failures(summary: &Summary) -> String {
     let counts = &summary.total.counts;
-    let mut text = format!("{} failed", units::count(counts.failed));
+    let mut text = format!("{} failed", units::count(counts.failures()));
     if counts.in_flight > 0 {
         text += &format!(", {} in flight at the end", units::count(counts.in_flight));
     }

@@ -167,9 +167,12 @@ impl Window {
     }
 }
 
-/// Counts as failed as many exchanges as the locustfile does, including answered ones.
+/// Counts as failed as many exchanges as the locustfile does, including answered ones: those whose
+/// responses it rejected among them.
 fn count_failures(interval: &mut Snapshot, failures: u64) {
+    interval.rejected.clear();
     let counts = &mut interval.counts;
+    counts.rejected = 0;
     let more = failures.saturating_sub(counts.failed).min(counts.answered);
     if more == 0 {
         return;

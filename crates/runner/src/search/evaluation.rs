@@ -228,7 +228,6 @@ impl<'a> Stretch<'a> {
 fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f64) -> Observation {
     let summary = &run.summary;
     let counts = &stretch.snapshot.counts;
-    let ended = counts.answered + counts.failed;
     let response = stretch.response();
     let (p50, p99) = (response.percentile(50.0), response.percentile(99.0));
     let undecided = |check: &CheckResult| check.outcome == CheckOutcome::Undecided;
@@ -236,7 +235,7 @@ fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f
         checks: checks.iter().map(holds).collect(),
         undecided: checks.iter().map(undecided).collect(),
         answers_per_s: counts.completed as f64 / stretch.duration.as_secs_f64().max(1e-9),
-        failed_share: counts.failed as f64 / ended.max(1) as f64,
+        failed_share: counts.failures() as f64 / counts.ended().max(1) as f64,
         p50_ns: p50.value(),
         p50_at_least: p50.is_at_least(),
         p99_ns: p99.value(),

@@ -16,8 +16,16 @@ pub fn split(words: &[String]) -> Result<(u32, &[String]), String> {
         },
         [] => return Ok((1, words)),
     };
+    parse(number).map(|processes| (processes, rest))
+}
+
+/// Parses a number of processes.
+///
+/// # Errors
+/// The message if it is no number, or 0.
+pub fn parse(number: &str) -> Result<u32, String> {
     match number.parse() {
-        Ok(processes) if processes > 0 => Ok((processes, rest)),
+        Ok(processes) if processes > 0 => Ok(processes),
         _ => Err(format!(
             "{FLAG} takes a number of processes, at least 1, and not `{number}`."
         )),

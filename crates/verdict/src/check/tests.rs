@@ -143,6 +143,16 @@ fn errors_are_a_share_or_a_count_as_the_bound_says() {
 }
 
 #[test]
+fn responses_that_a_script_rejects_are_errors() {
+    let mut snapshot = with_failures(7, 1_000);
+    snapshot.counts.rejected = 13;
+    let bound = Bound::Share(0.02);
+    let share = result(&snapshot, Metric::Errors, Comparison::Less, bound);
+    assert_eq!(share.actual, Some(Quantity::Share(0.02)));
+    assert!(!share.passed());
+}
+
+#[test]
 fn statuses_are_counted_one_by_one_or_by_class() {
     let mut snapshot = with_failures(100, 1_000);
     snapshot.statuses = [(200, 700), (204, 20), (301, 80), (500, 10), (503, 90)].into();

@@ -268,7 +268,7 @@ fn figure_of(
 }
 
 fn failed(series: &Series) -> f64 {
-    series.failed as f64 / series.ended().max(1) as f64
+    series.failures() as f64 / series.ended().max(1) as f64
 }
 
 /// True if a percentile of these requests of a run stays the same even if all requests without a

@@ -19,6 +19,7 @@ pub(super) fn insert_names(
             .text("tags", json(&named.tags).as_str())
             .integer("answered", named.answered)
             .integer("failed", named.failed)
+            .integer("rejected", named.rejected)
             .real("rate", named.rate.0)
             .time("response_mean_ns", times.mean)
             .time("response_p50_ns", times.p50)

@@ -76,6 +76,7 @@ fn with_counts(row: Row, counts: &Counts) -> Row {
         .integer("answered", counts.answered)
         .integer("completed", counts.completed)
         .integer("failed", counts.failed)
+        .integer("rejected", counts.rejected)
         .integer("in_flight", counts.in_flight)
         .integer("reconnects", counts.reconnects)
         .integer("resent", counts.resent)

@@ -129,6 +129,8 @@ impl Calls {
     ) -> Result<(), String> {
         let users = Users {
             launches: vec![launch(&self.program, stage, state, 1, 1)],
+            recording: Arc::clone(&self.recording),
+            elsewhere: None,
             judged: None,
         };
         let conducted = loadline_runner::conduct(&Setup::of(plan), &users, commands, observers);

@@ -405,6 +405,13 @@ pub(crate) const FLAGS: &[Flag] = &[
         "isolated: a runtime per user; shared: one per worker, an eighth of the memory",
     ),
     own(
+        Of::One("run"),
+        "processes",
+        None,
+        Value("int"),
+        "Run the users on so many processes instead of one",
+    ),
+    own(
         Of::One("inspect"),
         "execution-requirements",
         None,

@@ -19,8 +19,14 @@ pub(crate) struct RateLimit {
 impl RateLimit {
     /// Creates a limit of `count` requests per second, at least one.
     pub(crate) fn each_second(count: u64) -> Self {
+        RateLimit::share(count, 1, 1)
+    }
+
+    /// Creates the limit of a process that has `own` of the workers of a run, whose processes send
+    /// `count` requests per second together.
+    pub(crate) fn share(count: u64, own: u64, of: u64) -> Self {
         RateLimit {
-            interval_ns: NS_PER_S / count.max(1),
+            interval_ns: NS_PER_S * of / (count.max(1) * own.max(1)),
             free_ns: Mutex::default(),
         }
     }
@@ -49,5 +55,11 @@ mod tests {
         );
         let later_ns = 50 * tenth_ns;
         assert_eq!([limit.take(later_ns), limit.take(later_ns)], [0, tenth_ns]);
+    }
+
+    #[test]
+    fn processes_share_the_rate_by_their_workers() {
+        let intervals_ns = [1, 3].map(|own| RateLimit::share(100, own, 4).interval_ns);
+        assert_eq!(intervals_ns, [40_000_000, 13_333_333]);
     }
 }

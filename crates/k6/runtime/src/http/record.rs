@@ -6,6 +6,7 @@ use super::target::Target;
 use super::wanted::Wanted;
 use crate::vu::Vu;
 use loadline_k6_metrics::{HttpTimes, builtin};
+use loadline_record::{Exchange, Outcome};
 
 /// Records one exchange of a request. With `awaits_challenge`, status 401 is the expected one. An
 /// exchange that failed before it began has times of 0. One that was cancelled with its iteration
@@ -28,14 +29,8 @@ pub(crate) fn hop(
         activity.bytes.0 += exchange.bytes_out;
         activity.bytes.1 += exchange.bytes_in;
     }
-    let status = if wrong.is_some() { 0 } else { hop.status };
-    let failed = wanted
-        .expectation
-        .as_ref()
-        .map(|expectation| match awaits_challenge {
-            true => status != 401,
-            false => !expectation.is_met(status),
-        });
+    let status = status(hop, wrong);
+    let failed = is_unexpected(wanted, status, awaits_challenge);
     let mut number = itoa::Buffer::new();
     let mut code = itoa::Buffer::new();
     let name = wanted.name.as_deref().unwrap_or(&target.shown);
@@ -88,6 +83,36 @@ pub(crate) fn hop(
             recorder.add(builtin::HTTP_REQ_RESPONSE, response_ms, at_ns, &tags);
         }
     });
+}
+
+/// True if the script does not expect a response that was received: its request has failed, in k6's
+/// metrics and in the engine's record. One that was not received has failed anyway.
+pub(crate) fn is_rejected(
+    wanted: &Wanted,
+    hop: &Hop,
+    wrong: Option<&RequestFailure>,
+    awaits_challenge: bool,
+) -> bool {
+    let is_answered = |exchange: &Exchange| matches!(exchange.outcome, Outcome::Answered { .. });
+    let failed = is_unexpected(wanted, status(hop, wrong), awaits_challenge);
+    failed == Some(true) && hop.exchange.as_ref().is_some_and(is_answered)
+}
+
+/// True if a response of this status is not expected; `None` if nothing is.
+fn is_unexpected(wanted: &Wanted, status: u16, awaits_challenge: bool) -> Option<bool> {
+    let expectation = wanted.expectation.as_ref()?;
+    Some(match awaits_challenge {
+        true => status != 401,
+        false => !expectation.is_met(status),
+    })
+}
+
+/// The status as k6 sees it: 0 of a response that can't be used.
+fn status(hop: &Hop, wrong: Option<&RequestFailure>) -> u16 {
+    match wrong {
+        Some(_) => 0,
+        None => hop.status,
+    }
 }
 
 /// True if the user's iteration has an intended start.

@@ -128,8 +128,12 @@ impl Chain {
                 &self.method,
                 &hop,
                 wrong.as_ref(),
-                mem::take(&mut awaits_challenge),
+                awaits_challenge,
             );
+            if record::is_rejected(&self.wanted, &hop, wrong.as_ref(), awaits_challenge) {
+                self.requester.reject(self.series(), hop.status);
+            }
+            awaits_challenge = false;
             self.keep_cookies(&hop);
             if wrong.is_none() {
                 if let Some(signed) = self.answer_challenge(&hop) {

@@ -1,0 +1,266 @@
+//! Metrics, checks and failures of a script in Loadline's own outputs: the database, the
+//! comparison, and the counts beside k6's own.
+
+use crate::k6::Scripts;
+use crate::rig::{Said, command, serve, text};
+use crate::sqlite::rows;
+use loadline_testbed::Server;
+use serde_json::Value;
+
+/// A shop whose orders, sizes and checks follow the iteration's number. Every fifth page is
+/// missing, which is not expected; that `fine` is missing is.
+const SHOP: &str = "
+    import http from 'k6/http';
+    import exec from 'k6/execution';
+    import { check, group, sleep } from 'k6';
+    import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
+    const orders = new Counter('orders');
+    const size = new Trend('basket_size');
+    const paid = new Rate('paid');
+    const stock = new Gauge('stock');
+    export const options = { vus: 2, iterations: 40, thresholds: {
+      orders: ['count>=40'], 'basket_size{kind:web}': ['p(95)<1'], checks: ['rate>0.4'] } };
+    export default function () {
+      const number = exec.scenario.iterationInTest;
+      orders.add(Number(__ENV.ORDERS));
+      size.add(number % 10, { kind: 'web' });
+      paid.add(number % 4 === 0);
+      stock.add(7);
+      group('cart', () => check(number, { 'is even': (n) => n % 2 === 0 }));
+      const status = number % 5 === 0 ? 404 : 200;
+      http.get(`${__ENV.BASE}/?status=${status}`, { tags: { name: 'page' } });
+      http.get(`${__ENV.BASE}/?status=404`, { tags: { name: 'fine' },
+        responseCallback: http.expectedStatuses(404) });
+      sleep(Number(__ENV.PAUSE || 0));
+    }";
+
+/// A run of the shop, saved under this name.
+fn shop(scripts: &Scripts, server: &Server, name: &str, orders: u32, words: &[&str]) -> Said {
+    let base = format!("BASE=http://{}", server.addr());
+    let (orders, out) = (format!("ORDERS={orders}"), format!("loadline={name}"));
+    let own = ["run", "--out", &out, "-e", &base, "-e", &orders, "shop.js"];
+    scripts.say(&[&own[..], words].concat())
+}
+
+/// A report of Loadline's own, as JSON.
+fn report(words: &[&str]) -> Value {
+    let output = command(words).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let report = serde_json::from_slice(&output.stdout);
+    report.unwrap_or_else(|error| panic!("{error}: {stderr}"))
+}
+
+#[test]
+fn metrics_checks_and_thresholds_are_rows_of_the_database() {
+    let server = serve();
+    let scripts = Scripts::new(&[("shop.js", SHOP)]);
+    let said = shop(&scripts, &server, "a.run", 2, &[]);
+    assert_eq!(said.code, Some(99), "{}", said.stderr);
+    let run = scripts.path().join("a.run");
+    let said = command(&["report", text(&run)]).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(
+        said.contains("80 answered (8 of them rejected by the script), 0 failed"),
+        "{said}"
+    );
+    let [run, database] = ["a.run", "a.sqlite"].map(|name| scripts.path().join(name));
+    let to = format!("sqlite={}", text(&database));
+    let reported = command(&["report", "-o", &to, text(&run)])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&reported.stderr);
+    assert_eq!(
+        reported.status.code(),
+        Some(1),
+        "a threshold is crossed: {stderr}"
+    );
+    let metric = |name: &str, figures: &str| {
+        let query = format!("SELECT kind, count, {figures} FROM metrics WHERE name = '{name}'");
+        let found = rows(&database, &format!("{query} AND tags = '{{}}'"));
+        assert_eq!(found.len(), 1, "{name}: {found:?}");
+        found[0].clone()
+    };
+    let orders = metric("orders", "sum");
+    assert_eq!(
+        (&orders["kind"], &orders["sum"]),
+        (&"counter".into(), &80.0.into())
+    );
+    let size = metric("basket_size", "min, max, mean");
+    assert_eq!((&size["count"], &size["mean"]), (&40.into(), &4.5.into()));
+    assert_eq!((&size["min"], &size["max"]), (&0.0.into(), &9.0.into()));
+    assert_eq!(metric("paid", "share")["share"], 0.25);
+    assert_eq!(metric("stock", "last")["last"], 7.0);
+    assert_eq!(metric("checks", "share")["share"], 0.5);
+    assert_eq!(metric("iterations", "sum")["sum"], 40.0);
+    let check = "SELECT share, tags FROM metrics WHERE name = 'checks' AND tags LIKE '%is even%'";
+    let check = rows(&database, check);
+    assert_eq!(check[0]["share"], 0.5);
+    assert!(
+        check[0]["tags"]
+            .as_str()
+            .unwrap()
+            .contains("\"group\":\"::cart\""),
+        "{check:?}"
+    );
+    // Eight of the pages are not expected.
+    let failures = rows(&database, "SELECT failed, rejected, answered FROM runs");
+    assert_eq!(
+        (&failures[0]["failed"], &failures[0]["rejected"]),
+        (&0.into(), &8.into())
+    );
+    assert_eq!(failures[0]["answered"], 80);
+    let by_name = rows(&database, "SELECT name, rejected FROM names ORDER BY name");
+    let by_name: Vec<(&str, u64)> = by_name
+        .iter()
+        .map(|row| {
+            (
+                row["name"].as_str().unwrap(),
+                row["rejected"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(by_name, [("fine", 0), ("page", 8)]);
+    let thresholds = rows(&database, "SELECT text, outcome FROM checks ORDER BY text");
+    let found: Vec<(&str, &str)> = thresholds
+        .iter()
+        .map(|row| {
+            (
+                row["text"].as_str().unwrap(),
+                row["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("basket_size{kind:web}: p(95)<1", "failed"),
+        ("checks: rate>0.4", "passed"),
+        ("orders: count>=40", "passed"),
+    ];
+    assert_eq!(found, expected);
+    server.stop();
+}
+
+#[test]
+fn runs_of_a_script_are_compared_by_its_metrics() {
+    let server = serve();
+    let scripts = Scripts::new(&[("shop.js", SHOP)]);
+    // Runs of less than two seconds are not compared.
+    let slowly = ["-e", "PAUSE=0.2"];
+    for (name, orders, words) in [("a.run", 2, &[][..]), ("b.run", 3, &["--processes", "2"])] {
+        let words = [&slowly[..], words].concat();
+        let said = shop(&scripts, &server, name, orders, &words);
+        assert_eq!(said.code, Some(99), "{}", said.stderr);
+    }
+    let [a, b] = ["a.run", "b.run"].map(|name| scripts.path().join(name));
+    let compared = report(&["compare", "-o", "json", text(&a), text(&b)]);
+    let metrics = compared["metrics"].as_array().expect("metrics");
+    let of = |name: &str| {
+        let has = |metric: &&Value| metric["name"] == name && metric.get("tags").is_none();
+        let found = metrics.iter().find(has);
+        found.unwrap_or_else(|| panic!("{name}: {metrics:#?}"))
+    };
+    let orders = of("orders");
+    assert_eq!(
+        (&orders["a"]["sum"], &orders["b"]["sum"]),
+        (&80.0.into(), &120.0.into())
+    );
+    let size = of("basket_size");
+    assert_eq!(
+        size["a"], size["b"],
+        "the same values, in one process and in two"
+    );
+    assert_eq!(of("paid")["b"]["share"], 0.25);
+    assert_eq!(of("checks")["b"]["share"], 0.5);
+    assert_eq!(
+        (&compared["a"]["failed"], &compared["b"]["failed"]),
+        (&0.1.into(), &0.1.into())
+    );
+    let shown = command(&["compare", text(&a), text(&b)]).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(
+        shown.contains("orders") && shown.contains("basket_size"),
+        "{shown}"
+    );
+    server.stop();
+}
+
+/// Requests whose statuses and expectations follow a seed: some of them fail by the network, some
+/// are answered and not expected.
+const MIXED: &str = "
+    import http from 'k6/http';
+    import exec from 'k6/execution';
+    export const options = { vus: 3, iterations: 60 };
+    function random(number) {
+      let x = (number + 1) * 2654435761 % 4294967296;
+      x = (x ^ (x >>> 13)) * 1274126177 % 4294967296;
+      return Math.abs(x) % 1000;
+    }
+    export default function () {
+      const draw = random(exec.scenario.iterationInTest + Number(__ENV.SEED) * 1000);
+      const status = [200, 204, 301, 404, 500][draw % 5];
+      const expected = [http.expectedStatuses({ min: 200, max: 399 }),
+        http.expectedStatuses(404), http.expectedStatuses({ min: 200, max: 599 })];
+      http.setResponseCallback(expected[draw % 3]);
+      const fault = draw % 7 === 0 ? '&fault=close-in-body' : '';
+      http.get(`${__ENV.BASE}/?status=${status}${fault}`,
+        { redirects: 0, tags: { name: `n${draw % 4}` } });
+    }";
+
+#[test]
+fn failures_in_k6s_words_and_in_ours_agree_to_the_last_request() {
+    let server = serve();
+    let scripts = Scripts::new(&[("mixed.js", MIXED)]);
+    let base = format!("BASE=http://{}", server.addr());
+    for seed in 0..6 {
+        let (run, seed_of) = (format!("{seed}.run"), format!("SEED={seed}"));
+        let out = format!("loadline={run}");
+        let summary = format!("{seed}.json");
+        let words = [
+            "--out",
+            &out,
+            "--summary-export",
+            &summary,
+            "-e",
+            &base,
+            "-e",
+            &seed_of,
+        ];
+        let processes: &[&str] = if seed % 2 == 0 {
+            &[]
+        } else {
+            &["--processes", "2"]
+        };
+        let said = scripts.say(&[&["run"], processes, &words[..], &["mixed.js"]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let theirs = std::fs::read(scripts.path().join(&summary)).unwrap();
+        let theirs: Value = serde_json::from_slice(&theirs).unwrap();
+        let theirs = |metric: &str, figure: &str| {
+            let number = &theirs["metrics"][metric][figure];
+            number
+                .as_u64()
+                .unwrap_or_else(|| panic!("{metric} {figure}: {theirs:#}"))
+        };
+        let ours = report(&["report", "-o", "json", text(&scripts.path().join(&run))]);
+        let ours = &ours["summary"];
+        let of = |counts: &Value, name: &str| counts[name].as_u64().unwrap_or(0);
+        let ended = of(ours, "answered") + of(ours, "failed");
+        assert_eq!(ended, theirs("http_reqs", "count"), "{seed}");
+        let failures = of(ours, "rejected") + of(ours, "failed");
+        assert_eq!(
+            failures,
+            theirs("http_req_failed", "passes"),
+            "{seed}: {ours:#}"
+        );
+        let fine = ended - failures;
+        assert_eq!(fine, theirs("http_req_failed", "fails"), "{seed}: {ours:#}");
+        assert!(
+            of(ours, "rejected") > 0 && of(ours, "failed") > 0,
+            "{seed}: {ours:#}"
+        );
+        let names = ours["names"].as_array().expect("names");
+        let sum = |key: &str| names.iter().map(|name| of(name, key)).sum::<u64>();
+        assert_eq!(sum("rejected"), of(ours, "rejected"));
+        assert_eq!(sum("failed"), of(ours, "failed"));
+        assert_eq!(sum("answered"), of(ours, "answered"));
+    }
+    server.stop();
+}
