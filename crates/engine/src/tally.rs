@@ -13,8 +13,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::any::{Any, type_name};
 use std::fmt;
 
-/// Counts that can be added up, in any order in which the workers send them.
-pub trait Tally: Send + Serialize + DeserializeOwned + 'static {
+/// Counts that can be added up, in any order in which the workers send them. They are copied for
+/// observers on threads of their own that are late: see `loadline_runner::Feed`.
+pub trait Tally: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// Adds the counts of another tally.
     fn merge(&mut self, other: Self);
 
@@ -26,8 +27,10 @@ pub trait Tally: Send + Serialize + DeserializeOwned + 'static {
 }
 
 /// A tally whose type only its creator and its readers know.
+#[derive(Clone)]
 pub struct AnyTally(Held);
 
+#[derive(Clone)]
 enum Held {
     /// A tally of this process.
     Own(Box<dyn Erased>),
@@ -36,14 +39,25 @@ enum Held {
 }
 
 /// A tally without its type.
-trait Erased: Any + Send {
+trait Erased: Any + Send + Sync {
+    fn copy(&self) -> Box<dyn Erased>;
     fn merge(&mut self, other: Box<dyn Erased>);
     fn add_to(&self, snapshot: &mut Snapshot);
     fn encode(&self) -> serde_json::Result<Box<RawValue>>;
     fn type_name(&self) -> &'static str;
 }
 
+impl Clone for Box<dyn Erased> {
+    fn clone(&self) -> Self {
+        (**self).copy()
+    }
+}
+
 impl<T: Tally> Erased for T {
+    fn copy(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+
     fn merge(&mut self, other: Box<dyn Erased>) {
         let other: Box<dyn Any> = other;
         match other.downcast::<T>() {
@@ -98,7 +112,7 @@ impl AnyTally {
     }
 
     /// Adds a tally to the sum of others, which may be empty.
-    pub(crate) fn add(sum: &mut Option<AnyTally>, tally: Option<AnyTally>) {
+    pub fn add(sum: &mut Option<AnyTally>, tally: Option<AnyTally>) {
         match (sum, tally) {
             (Some(sum), Some(tally)) => sum.merge(tally),
             (sum @ None, tally) => *sum = tally,
@@ -160,7 +174,7 @@ impl TallyCodec {
 mod tests {
     use super::*;
 
-    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     struct Counted(Vec<u32>);
 
     impl Tally for Counted {
@@ -169,7 +183,7 @@ mod tests {
         }
     }
 
-    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     struct Other;
 
     impl Tally for Other {
