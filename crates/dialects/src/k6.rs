@@ -22,6 +22,7 @@ pub mod clients;
 mod command;
 mod conduct;
 mod console;
+mod exports;
 mod fetch;
 mod go_json;
 mod go_words;

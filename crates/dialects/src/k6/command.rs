@@ -259,11 +259,12 @@ impl Asked<'_> {
         for sentence in measures.unindexed() {
             self.console.log_plain(Level::Warning, &sentence);
         }
-        report.begin(Described {
+        let described = Described {
             recording: &measures.recording,
             thresholds: &measures.thresholds,
             system_tags: &settings.system_tags,
-        });
+        };
+        report.begin(described, self.environment(), self.console)?;
         let script = test.main.to_file_path().unwrap_or_default();
         let directory = &self.surroundings.place.directory;
         let ground = Ground {

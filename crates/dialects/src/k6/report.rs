@@ -2,6 +2,8 @@
 
 use super::command::Asked;
 use super::conduct::Ran;
+use super::console::Console;
+use super::exports::{Export, Exports};
 use super::natives::{Conclude, Natives, PageOutput};
 use super::sample_files::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
 use super::test::Test;
@@ -18,6 +20,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The outputs to print and to write.
@@ -33,6 +36,10 @@ pub(super) struct Report {
     files: Vec<SampleFile>,
     /// The writers of the same files, during the run.
     writers: RefCell<Vec<SampleWriter>>,
+    /// The outputs that send metrics, before the run.
+    exports: Vec<Export>,
+    /// The same during the run; `None` without any.
+    sending: RefCell<Option<Exports>>,
     /// The functions that add k6's results to pages.
     pages: RefCell<Vec<Conclude>>,
     /// The names of all outputs in the header.
@@ -117,6 +124,8 @@ impl Report {
             natives: Vec::new(),
             files: Vec::new(),
             writers: RefCell::default(),
+            exports: Vec::new(),
+            sending: RefCell::default(),
             pages: RefCell::default(),
             described: Vec::new(),
         };
@@ -149,6 +158,12 @@ impl Report {
         let (name, argument) = output.split_once('=').unwrap_or((output, ""));
         let directory = &asked.surroundings.place.directory;
         let refused = |text: String| Err(Refused::new(FAILED, text));
+        if let Some(export) = Export::of(name, argument, &asked.surroundings.place.environment) {
+            let export = export?;
+            self.described.push(export.described.clone());
+            self.exports.push(export);
+            return Ok(());
+        }
         match name {
             "loadline" | "html" | "junit" if argument.is_empty() => {
                 return refused(format!(
@@ -178,12 +193,7 @@ impl Report {
                 })?);
                 return Ok(());
             }
-            "cloud"
-            | "experimental-opentelemetry"
-            | "experimental-prometheus-rw"
-            | "influxdb"
-            | "opentelemetry"
-            | "statsd" => {
+            "cloud" => {
                 return refused(format!(
                     "Loadline does not write the output '{name}' yet; use --out html=FILE, \
                      --out json=FILE, or --out loadline=FILE, which `loadline report` reads"
@@ -191,8 +201,9 @@ impl Report {
             }
             _ => {
                 return refused(format!(
-                    "invalid output type '{name}', available types are: csv, html, json, junit, \
-                     loadline"
+                    "invalid output type '{name}', available types are: csv, \
+                     experimental-prometheus-rw, html, influxdb, json, junit, loadline, \
+                     opentelemetry, statsd"
                 ));
             }
         }
@@ -222,7 +233,7 @@ impl Report {
 
     /// True if an output needs each sample.
     pub(super) fn keeps_samples(&self) -> bool {
-        !self.files.is_empty()
+        !self.files.is_empty() || !self.exports.is_empty()
     }
 
     /// True if the summary distinguishes groups and scenarios.
@@ -238,11 +249,25 @@ impl Report {
         }
     }
 
-    /// Writes the text before all samples.
-    pub(super) fn begin(&mut self, described: Described<'_>) {
+    /// Writes the text before all samples, and starts what sends them.
+    ///
+    /// # Errors
+    /// If a setting of an output can't be used.
+    pub(super) fn begin(
+        &mut self,
+        described: Described<'_>,
+        environment: &BTreeMap<String, String>,
+        console: &Arc<Console>,
+    ) -> Result<(), Refused> {
+        if !self.exports.is_empty() {
+            let recording = described.recording;
+            let sending = Exports::start(&self.exports, environment, recording, console)?;
+            self.sending = RefCell::new(Some(sending));
+        }
         let files = std::mem::take(&mut self.files);
         let begun = files.into_iter().map(|file| file.begin(described));
         self.writers = RefCell::new(begun.collect());
+        Ok(())
     }
 
     /// Creates the observers of Loadline's own outputs.
@@ -265,10 +290,16 @@ impl Report {
     pub(super) fn take(&self, portion: &Portion) {
         let mut writers = self.writers.borrow_mut();
         writers.iter_mut().for_each(|writer| writer.take(portion));
+        if let Some(sending) = self.sending.borrow_mut().as_mut() {
+            sending.take(portion);
+        }
     }
 
     /// Prints and writes the results of a run that has ended.
     pub(super) fn conclude(&self, asked: &Asked<'_>, test: &Test, ran: &Ran) {
+        if let Some(sending) = self.sending.take() {
+            sending.end();
+        }
         for problem in self
             .writers
             .take()
