@@ -6,6 +6,7 @@ mod bodies;
 mod datagrams;
 mod influxdb;
 mod otlp;
+mod own_boards;
 mod prometheus;
 mod refusing;
 mod scrape;
