@@ -13,8 +13,9 @@ mod scrape;
 mod webhook;
 
 use crate::rig::{Said, beside_others, command, text};
+use serde_json::json;
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -91,8 +92,16 @@ fn run_with(words: &[&str], variables: &[(&str, &str)]) -> Said {
     command.output().unwrap().into()
 }
 
-/// A plan of two names against this URL, whose metrics go to this output.
-fn two_names<'a>(urls: &'a Path, seconds: &'a str, output: &'a str) -> Vec<&'a str> {
+/// A list of these requests, each with a name.
+fn list(folder: &TempDir, requests: &[(&str, String)]) -> PathBuf {
+    let line = |(name, url): &(&str, String)| format!("{}\n", json!({"url": url, "name": name}));
+    let path = folder.path().join("urls");
+    std::fs::write(&path, requests.iter().map(line).collect::<String>()).unwrap();
+    path
+}
+
+/// The words of a run of so many seconds with these requests, whose metrics go to this output.
+fn listed<'a>(urls: &'a Path, seconds: &'a str, output: &'a str) -> Vec<&'a str> {
     let words = [
         "-c",
         "2",

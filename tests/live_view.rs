@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a screen may take to show what is expected: of a machine that does much else.
-const PATIENCE: Duration = Duration::from_secs(60);
+const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
 const NEED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/need");
 
 /// A window of a terminal with a shell, on a server of its own.
@@ -85,7 +85,7 @@ impl Window {
 
     /// Waits until the screen shows all of these texts, and returns it.
     fn shows(&self, texts: &[&str]) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + SCREEN_TIMEOUT;
         loop {
             let screen = self.screen();
             if texts.iter().all(|text| screen.contains(text)) {
@@ -277,7 +277,7 @@ fn a_window_that_is_closed_ends_the_run_without_a_panic() {
 
 /// The file, once something was written into it.
 fn wait_for(path: &Path) -> String {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + SCREEN_TIMEOUT;
     loop {
         match std::fs::read_to_string(path) {
             Ok(text) if !text.trim().is_empty() => return text,

@@ -11,6 +11,8 @@ mod ab;
 mod capacity;
 /// What a pipeline is told, and the workflow files of the guide.
 mod ci;
+/// Circles of files that import each other.
+mod circles;
 /// Saved runs compared.
 mod compare;
 /// The ways to a server: TLS, Unix sockets, other addresses, none at all.

@@ -1,20 +1,44 @@
-//! The source itself: its crates depend on each other as ARCHITECTURE.md says, and its lines fit
-//! into 100 columns.
+//! The source itself: its crates depend on each other as ARCHITECTURE.md says, its documents name
+//! files that exist, and its lines fit into 100 columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// A crate of the workspace.
+pub(super) struct Crate {
+    pub(super) folder: PathBuf,
+    manifest: toml::Table,
+}
+
+/// The crates by their names, without the program's name in front. Some lie in the folder of a
+/// family: `crates/k6/options`.
+pub(super) fn crates() -> BTreeMap<String, Crate> {
+    let mut found = BTreeMap::new();
+    find_crates(&Path::new(ROOT).join("crates"), &mut found);
+    found
+}
+
+fn find_crates(folder: &Path, found: &mut BTreeMap<String, Crate>) {
+    for entry in read_dir(folder).expect("the crates") {
+        let folder = entry.expect("a folder").path();
+        let Ok(manifest) = read_to_string(folder.join("Cargo.toml")) else {
+            find_crates(&folder, found);
+            continue;
+        };
+        let manifest: toml::Table = manifest.parse().expect("TOML");
+        let name = manifest["package"]["name"].as_str().expect("a name");
+        let name = name.trim_start_matches("loadline-").to_owned();
+        found.insert(name, Crate { folder, manifest });
+    }
+}
+
 /// What each crate of the workspace depends on, tests apart, by its `Cargo.toml`.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
-    let folders = read_dir(format!("{ROOT}/crates")).expect("the crates");
-    let crates = folders.map(|folder| {
-        let folder = folder.expect("a crate").path();
-        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        let manifest = read_to_string(folder.join("Cargo.toml")).expect("a manifest");
-        let manifest: toml::Table = manifest.parse().expect("TOML");
+    let crates = crates().into_iter().map(|(name, Crate { manifest, .. })| {
         let all = manifest.get("dependencies").and_then(toml::Value::as_table);
         let names = all.into_iter().flat_map(toml::Table::keys);
         let ours = names.filter_map(|name| name.strip_prefix("loadline-"));
@@ -54,11 +78,11 @@ fn crates_depend_on_each_other_as_the_table_says() {
     let documented = documented();
     let crates = dependencies();
     let names = |all: Vec<&String>| all.into_iter().cloned().collect::<BTreeSet<_>>();
-    let (rows, folders) = (
+    let (rows, found) = (
         names(documented.keys().collect()),
         names(crates.keys().collect()),
     );
-    assert_eq!(rows, folders, "the rows of ARCHITECTURE.md and the folders");
+    assert_eq!(rows, found, "the rows of ARCHITECTURE.md and the crates");
     for (name, depends) in &crates {
         if let Some(may) = &documented[name] {
             assert_eq!(
@@ -70,9 +94,30 @@ fn crates_depend_on_each_other_as_the_table_says() {
 }
 
 /// The folders whose files ARCHITECTURE.md names from the repository's root.
-const NAMED_FROM_ROOT: [&str; 8] = [
-    "crates/", "tests/", "web/", "docs/", "studies/", "benches/", "fuzz/", "scripts/",
+const NAMED_FROM_ROOT: [&str; 10] = [
+    "crates/",
+    "tests/",
+    "web/",
+    "docs/",
+    "studies/",
+    "benches/",
+    "fuzz/",
+    "scripts/",
+    "python/",
+    "packaging/",
 ];
+
+fn begins_at_root(path: &str) -> bool {
+    NAMED_FROM_ROOT
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// The `src` folder of the crate with this name, if there is one.
+fn source_folder(name: &str) -> Option<PathBuf> {
+    static CRATES: LazyLock<BTreeMap<String, Crate>> = LazyLock::new(crates);
+    CRATES.get(name).map(|found| found.folder.join("src"))
+}
 
 /// The names by which code calls what a manifest depends on, tests and build scripts included.
 fn called(manifest: &toml::Table) -> BTreeSet<String> {
@@ -108,15 +153,13 @@ fn words(folders: &[PathBuf]) -> BTreeSet<String> {
 #[test]
 fn every_dependency_is_used() {
     let mut unused = Vec::new();
-    for name in dependencies().into_keys() {
-        let folder = Path::new(ROOT).join("crates").join(&name);
-        let manifest = read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    for (name, Crate { folder, manifest }) in crates() {
         let mut folders = vec![folder];
         if name == "loadline" {
             folders.push(Path::new(ROOT).join("tests"));
         }
         let words = words(&folders);
-        let called = called(&manifest.parse().expect("TOML"));
+        let called = called(&manifest);
         unused.extend(
             called
                 .difference(&words)
@@ -131,11 +174,9 @@ fn every_test_of_a_crate_is_run_by_make_test() {
     let makefile = read_to_string(format!("{ROOT}/Makefile")).expect("the Makefile");
     let words: Vec<&str> = makefile.split_whitespace().collect();
     let is_run = |name: &str| words.windows(2).any(|pair| pair == ["--test", name]);
-    let folders = dependencies()
-        .into_keys()
-        .map(|name| Path::new(ROOT).join("crates").join(name));
-    let found: BTreeSet<String> = folders
-        .filter_map(|folder| read_dir(folder.join("tests")).ok())
+    let found: BTreeSet<String> = crates()
+        .into_values()
+        .filter_map(|of| read_dir(of.folder.join("tests")).ok())
         .flatten()
         .map(|entry| entry.expect("a readable folder").path())
         .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
@@ -152,18 +193,20 @@ fn every_test_of_a_crate_is_run_by_make_test() {
 #[test]
 fn every_path_that_the_architecture_names_exists() {
     let text = read_to_string(format!("{ROOT}/ARCHITECTURE.md")).expect("the document");
-    let begins_at_root = |path: &str| {
-        NAMED_FROM_ROOT
-            .iter()
-            .any(|folder| path.starts_with(folder))
-    };
     for line in text.lines() {
         let words = line.split('`').skip(1).step_by(2);
         let mut last: Option<PathBuf> = None;
-        for path in words.filter(|word| begins_at_root(word) || is_neighbour(word)) {
+        for path in words {
+            if let Some(folder) = source_folder(path) {
+                last = Some(folder);
+                continue;
+            }
+            if !begins_at_root(path) && !is_neighbour(path) {
+                continue;
+            }
             let found = match &last {
                 _ if begins_at_root(path) => Some(PathBuf::from(ROOT).join(path)),
-                // A neighbour of the path before it, or of one of the folders around that.
+                // A neighbour of the path or crate before it, or of one of the folders around it.
                 Some(last) => last
                     .ancestors()
                     .map(|folder| folder.join(path))
@@ -187,11 +230,7 @@ fn every_path_that_a_design_note_names_exists() {
         let note = note.expect("a note").path();
         let text = read_to_string(&note).expect("a note is text");
         let words = text.split('`').skip(1).step_by(2);
-        let begins_at_root = |path: &&str| {
-            let begins = |folder: &&str| path.starts_with(*folder) && !path.contains([' ', '*']);
-            NAMED_FROM_ROOT.iter().any(begins)
-        };
-        for path in words.filter(begins_at_root) {
+        for path in words.filter(|path| begins_at_root(path) && !path.contains([' ', '*'])) {
             let found = PathBuf::from(ROOT).join(path);
             let note = note.display();
             assert!(
@@ -214,12 +253,115 @@ fn the_program_that_is_shipped_unwinds() {
     assert!(release.contains("\npanic = \"unwind\"\n"), "{release}");
 }
 
-/// Whether a word names a file or folder beside one that was named before: `poisson.rs`, `http1/`.
+/// True if a word names a file or folder in relation to another one: `poisson.rs`, `http1/`.
 fn is_neighbour(word: &str) -> bool {
-    let is_source = [".rs", ".lua", ".tsx", ".txt"]
+    let is_source = [".rs", ".lua", ".js", ".tsx", ".txt", "/"]
         .iter()
         .any(|end| word.ends_with(end));
     is_source && !word.contains([' ', '*', '{'])
+}
+
+/// The most bytes of ARCHITECTURE.md. The changes inside of one crate are in the crate's header.
+const MOST_ARCHITECTURE: usize = 16 * 1024;
+
+#[test]
+fn the_architecture_has_at_most_16_kb() {
+    let text = read_to_string(format!("{ROOT}/ARCHITECTURE.md")).expect("the document");
+    assert!(text.len() <= MOST_ARCHITECTURE, "{} bytes", text.len());
+}
+
+/// The heading in a file's header below which it says which files to change for what.
+const TO_CHANGE: &str = "//! ## To change";
+
+/// The lines below that heading in the text of a file, if it is there.
+fn to_change(text: &str) -> Option<String> {
+    let (_, section) = text.split_once(TO_CHANGE)?;
+    let lines = section.lines().skip(1);
+    let lines = lines.map_while(|line| line.strip_prefix("//!"));
+    let lines: Vec<&str> = lines.take_while(|line| !line.starts_with(" #")).collect();
+    Some(lines.join("\n"))
+}
+
+#[test]
+fn every_crate_says_where_to_change_what() {
+    let mut missing = dependencies();
+    missing.retain(|name, _| {
+        let folder = source_folder(name).expect("a crate has a source folder");
+        let roots = ["lib.rs", "main.rs"].map(|root| read_to_string(folder.join(root)));
+        let text = roots.into_iter().find_map(Result::ok).expect("a root");
+        !to_change(&text).is_some_and(|section| section.contains("\n - "))
+    });
+    let missing: Vec<String> = missing.into_keys().collect();
+    assert_eq!(
+        missing,
+        Vec::<String>::new(),
+        "no section `{TO_CHANGE}` in the header"
+    );
+}
+
+/// The words of the code in a folder, without the headers of files.
+fn words_of_code(folder: &Path) -> BTreeSet<String> {
+    let mut files = Vec::new();
+    sources(folder, &mut files);
+    let mut words = BTreeSet::new();
+    for file in files {
+        let text = read_to_string(file).expect("a source");
+        for line in text.lines().filter(|line| !line.starts_with("//!")) {
+            let split = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            words.extend(split.map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// The names and paths in a section that don't exist: paths are relative to the folder, or to the
+/// project; names are those of the code in the folder, or of crates.
+fn unknown(section: &str, folder: &Path) -> Vec<String> {
+    let code = words_of_code(folder);
+    let is_name = |word: &str| {
+        let mut letters = word.chars();
+        letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    let exists = |word: &String| {
+        if begins_at_root(word) || is_neighbour(word) {
+            folder.join(word).exists() || Path::new(ROOT).join(word).exists()
+        } else {
+            !is_name(word) || code.contains(word) || source_folder(word).is_some()
+        }
+    };
+    let words = quoted(section).into_iter();
+    words.filter(|word| !exists(word)).collect()
+}
+
+#[test]
+fn every_name_in_these_sections_exists() {
+    let mut files = Vec::new();
+    sources(&Path::new(ROOT).join("crates"), &mut files);
+    let (mut found, mut wrong) = (0, Vec::new());
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|kind| kind == "rs"))
+    {
+        let text = read_to_string(file).expect("a source");
+        let Some(section) = to_change(&text) else {
+            continue;
+        };
+        let is_root = file.ends_with("lib.rs") || file.ends_with("main.rs");
+        let folder = if is_root {
+            file.parent().expect("a folder").to_owned()
+        } else {
+            file.with_extension("")
+        };
+        found += 1;
+        let unknown = unknown(&section, &folder);
+        wrong.extend(
+            unknown
+                .into_iter()
+                .map(|word| format!("{}: `{word}`", file.display())),
+        );
+    }
+    assert!(found > 30, "{found} sections");
+    assert_eq!(wrong, Vec::<String>::new(), "these don't exist");
 }
 
 /// The most columns of a line. `rustfmt` leaves comments, attributes and strings as they are.
@@ -249,7 +391,7 @@ const LONGER: [(&str, &str); 5] = [
 ];
 
 /// The source files under a folder, scripts without an ending in `scripts` and `.ci` included.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -300,8 +442,8 @@ fn lines_fit_into_100_columns() {
 const CLAUSES: [&str; 11] = [
     "What", "Whether", "How", "When", "Where", "Which", "Why", "Who", "Whose", "That", "Those",
 ];
-/// The share of the documented items that may begin with one of these, in percent.
-const MOST_CLAUSES: usize = 8;
+/// The share of the documented items and files that may begin with one of these, in percent.
+const MOST_CLAUSES: usize = 1;
 
 #[test]
 fn items_are_documented_by_a_noun_or_a_verb() {
@@ -315,7 +457,8 @@ fn items_are_documented_by_a_noun_or_a_verb() {
         let text = read_to_string(file).expect("UTF-8");
         let mut is_within = false;
         for line in text.lines() {
-            let comment = line.trim_start().strip_prefix("///");
+            let line = line.trim_start();
+            let comment = line.strip_prefix("///").or(line.strip_prefix("//!"));
             if let Some(comment) = comment.filter(|_| !is_within) {
                 let word = comment.split_whitespace().next().unwrap_or_default();
                 items += 1;
@@ -329,5 +472,41 @@ fn items_are_documented_by_a_noun_or_a_verb() {
     assert!(
         clauses <= most,
         "{clauses} of {items} items begin with one of {CLAUSES:?}"
+    );
+}
+
+/// Verbs for people, which comments should not use for programs: those report, receive, request
+/// and need.
+const OF_PEOPLE: [&str; 12] = [
+    "tell", "tells", "told", "hear", "hears", "heard", "ask", "asks", "asked", "want", "wants",
+    "wanted",
+];
+/// The most of these in a thousand lines of documentation.
+const MOST_OF_PEOPLE: usize = 3;
+
+#[test]
+fn programs_report_and_request_in_the_documentation() {
+    let mut files = Vec::new();
+    sources(&Path::new(ROOT).join("crates"), &mut files);
+    let (mut lines, mut found) = (0, 0);
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|name| name == "rs"))
+    {
+        let text = read_to_string(file).expect("UTF-8");
+        let comments = text.lines().filter_map(|line| {
+            let line = line.trim_start();
+            line.strip_prefix("///").or(line.strip_prefix("//!"))
+        });
+        for comment in comments {
+            lines += 1;
+            let words = comment.split(|letter: char| !letter.is_alphabetic());
+            found += words.filter(|word| OF_PEOPLE.contains(word)).count();
+        }
+    }
+    assert!(lines > 10_000, "{lines} lines of documentation");
+    assert!(
+        found * 1_000 <= lines * MOST_OF_PEOPLE,
+        "{found} of {OF_PEOPLE:?} in {lines} lines"
     );
 }

@@ -5,8 +5,8 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use loadline_dialects::ab;
-use loadline_dialects::wrk::{Arguments, Tool};
+use loadline_tool_ab as ab;
+use loadline_tool_wrk::{Arguments, Tool};
 use std::ffi::OsString;
 
 #[derive(Arbitrary, Debug)]

@@ -3,4 +3,4 @@
 from loadline.__main__ import run
 
 if __name__ == "__main__":
-    run("locust.trials")
+    run("loadline.locust_runner.trials")

@@ -22,7 +22,7 @@ from locust.contrib.fasthttp import ErrorResponse, FastHttpSession, FastHttpUser
 from locust.env import Environment  # noqa: E402
 from locust.event import EventHook  # noqa: E402
 from locust.exception import StopTest  # noqa: E402
-from locust.http import json_bodies  # noqa: E402
+from loadline.locust_http.shared import json_bodies  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -581,7 +581,7 @@ def test_a_response_is_counted_once_however_often_its_block_ends(world, options)
 
 
 def test_what_says_nothing_is_no_reason_to_compose(world, monkeypatch):
-    from locust.http import compose
+    from loadline.locust_http.requests_client import compose
 
     monkeypatch.setattr(compose, "_thorough", lambda *_: pytest.fail("was composed"))
     client = world.http.client

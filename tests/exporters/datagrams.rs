@@ -1,6 +1,6 @@
 //! StatsD and DogStatsD, read from a socket.
 
-use super::{run_with, two_names};
+use super::{list, listed, run_with};
 use crate::rig::{serve, url};
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
@@ -10,14 +10,13 @@ use std::time::Duration;
 fn lines(format: &str) -> Vec<String> {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
-    let urls = folder.path().join("urls");
-    std::fs::write(&urls, format!("{} name=one\n", url(&server, "delay=5ms"))).unwrap();
+    let urls = list(&folder, &[("one", url(&server, "delay=5ms"))]);
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket
         .set_read_timeout(Some(Duration::from_millis(200)))
         .unwrap();
     let output = format!("{format}={}", socket.local_addr().unwrap());
-    let said = run_with(&two_names(&urls, "2s", &output), &[]);
+    let said = run_with(&listed(&urls, "2s", &output), &[]);
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     let mut lines = Vec::new();
     let mut buffer = [0; 65_536];

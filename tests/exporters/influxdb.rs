@@ -1,6 +1,6 @@
 //! InfluxDB's line protocol, to the real InfluxDB 1.
 
-use super::{Receiver, ask, run_with, two_names};
+use super::{Receiver, ask, list, listed, run_with};
 use crate::rig::{serve, url};
 use serde_json::Value;
 
@@ -51,11 +51,10 @@ fn number(influxdb: &Receiver, query: &str) -> f64 {
 fn a_run_is_seen_in_influxdb_each_second() {
     let (server, influxdb) = (serve(), influxdb());
     let folder = tempfile::tempdir().unwrap();
-    let urls = folder.path().join("urls");
     let (fast, slow) = (url(&server, "delay=5ms"), url(&server, "delay=80ms"));
-    std::fs::write(&urls, format!("{fast} name=fast, one\n{slow} name=slow\n")).unwrap();
+    let urls = list(&folder, &[("fast, one", fast), ("slow", slow)]);
     let output = format!("influxdb={}", influxdb.url("/runs"));
-    let said = run_with(&two_names(&urls, "4s", &output), &[]);
+    let said = run_with(&listed(&urls, "4s", &output), &[]);
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     let answered = "SELECT sum(value) FROM loadline_requests WHERE outcome = 'answered'";
     let answered = number(&influxdb, answered);

@@ -1,7 +1,7 @@
 //! OpenTelemetry's protocol, read by the field numbers of its published definition.
 
 use super::bodies::Bodies;
-use super::{run_with, two_names};
+use super::{list, listed, run_with};
 use crate::rig::{serve, url};
 
 /// A field of a protobuf message.
@@ -100,11 +100,10 @@ fn attributes(message: &[u8], number: u64) -> Vec<String> {
 fn a_run_arrives_as_sums_and_exponential_histograms() {
     let (server, receiver) = (serve(), Bodies::listen());
     let folder = tempfile::tempdir().unwrap();
-    let urls = folder.path().join("urls");
-    std::fs::write(&urls, format!("{} name=one\n", url(&server, "delay=20ms"))).unwrap();
+    let urls = list(&folder, &[("one", url(&server, "delay=20ms"))]);
     let output = format!("otlp=http://{}", receiver.address);
     let said = run_with(
-        &two_names(&urls, "3s", &output),
+        &listed(&urls, "3s", &output),
         &[
             ("OTEL_EXPORTER_OTLP_HEADERS", "x-scope=7"),
             ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test"),

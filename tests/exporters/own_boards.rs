@@ -2,7 +2,7 @@
 
 use super::influxdb::{influxdb, select};
 use super::prometheus::{HISTOGRAMS, prometheus, query};
-use super::{run_with, two_names};
+use super::{list, listed, run_with};
 use crate::rig::{serve, url};
 use serde_json::Value;
 
@@ -29,10 +29,9 @@ fn queries(panels: &[Value], key: &str) -> Vec<(String, String)> {
 fn run(output: &str, variables: &[(&str, &str)]) {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
-    let urls = folder.path().join("urls");
     let (good, missing) = (url(&server, "delay=5ms"), url(&server, "status=404"));
-    std::fs::write(&urls, format!("{good} name=good\n{missing} name=missing\n")).unwrap();
-    let said = run_with(&two_names(&urls, "4s", output), variables);
+    let urls = list(&folder, &[("good", good), ("missing", missing)]);
+    let said = run_with(&listed(&urls, "4s", output), variables);
     assert!(!said.stderr.contains("delivered"), "{}", said.stderr);
 }
 

@@ -1,6 +1,6 @@
 //! Prometheus remote write, with and without native histograms.
 
-use super::{Receiver, ask, run_with, two_names};
+use super::{Receiver, ask, list, listed, run_with};
 use crate::rig::{serve, url};
 use serde_json::Value;
 
@@ -53,12 +53,11 @@ pub(super) fn value(prometheus: &Receiver, expression: &str) -> f64 {
 fn a_run_is_seen_in_prometheus_as_histograms_counters_and_gauges() {
     let (server, prometheus) = (serve(), prometheus(&[HISTOGRAMS]));
     let folder = tempfile::tempdir().unwrap();
-    let urls = folder.path().join("urls");
     let (fast, slow) = (url(&server, "delay=5ms"), url(&server, "delay=80ms"));
-    std::fs::write(&urls, format!("{fast} name=fast\n{slow} name=slow\n")).unwrap();
+    let urls = list(&folder, &[("fast", fast), ("slow", slow)]);
     let output = format!("prometheus-rw={}", prometheus.url(WRITE));
     let said = run_with(
-        &two_names(&urls, "4s", &output),
+        &listed(&urls, "4s", &output),
         &[
             ("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "1s"),
             ("LOADLINE_PROMETHEUS_RW_STALE_MARKERS", "false"),

@@ -181,6 +181,48 @@ fn bytes_are_those_on_sockets_and_statuses_have_words_over_http2() {
 }
 
 #[test]
+fn certificates_that_are_not_accepted_have_k6s_codes() {
+    let plain = serve();
+    let server = serve_with(|config| config.tls = true);
+    let script = "import http from 'k6/http';
+        export const options = { hosts: { 'other.test': __ENV.TLS } };
+        export default function () {
+          for (const url of [__ENV.BASE, `https://${__ENV.TLS}/`, 'https://other.test/']) {
+            const res = http.get(url);
+            console.log(res.status, res.error_code);
+          }
+        }";
+    let authority = server.certificate_pem().unwrap();
+    let scripts = Scripts::new(&[
+        ("tls.js", script),
+        ("authority.pem", &authority),
+        ("none.pem", ""),
+    ]);
+    // In a file without a certificate, a system's own are missing: only what needs them fails.
+    for (trusted, codes) in [
+        ("authority.pem", ["200 0", "200 0", "0 1311"]),
+        ("none.pem", ["200 0", "0 1310", "0 1310"]),
+    ] {
+        let _beside_others = beside_others();
+        let mut command = command(&["k6", "run", "-q", "--log-format", "raw"]);
+        let output = command
+            .args(["-e", &format!("TLS={}", server.addr())])
+            .args(["-e", &format!("BASE=http://{}/", plain.addr()), "tls.js"])
+            .current_dir(scripts.path())
+            .env("SSL_CERT_FILE", trusted)
+            .env_remove("SSL_CERT_DIR")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let logged: Vec<_> = stderr
+            .lines()
+            .filter(|line| !line.contains("x509"))
+            .collect();
+        assert_eq!(logged, codes, "{trusted}: {stderr}");
+    }
+}
+
+#[test]
 fn a_401_is_what_digest_authentication_expects_first() {
     let server = serve();
     let script = "import http from 'k6/http';

@@ -74,6 +74,14 @@ pub enum Why {
     },
     /// The level is the highest that may be tried.
     Highest,
+    /// A long run confirmed the level, and time ran out, or the search was stopped, before the load
+    /// line was enclosed.
+    TimeOver {
+        /// The duration of the confirming run's measured part, in seconds.
+        confirmed_s: f64,
+        /// The bounds of the load line.
+        known: Inconclusive,
+    },
 }
 
 /// The bounds of the load line that are known when a search ends before enclosing it.

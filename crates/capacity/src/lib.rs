@@ -20,6 +20,21 @@
 //! *load line* is the highest level that holds. A trial *passes* if all checks do and the target
 //! *keeps up*: at the end of the trial no more requests are outstanding than are always under way.
 //! In a closed loop whose users wait between their requests, they must also keep their pace.
+//!
+//! ## To change
+//!
+//! - the steps of a search, and their order: `driver.rs`; the conclusions from its trials
+//!   `driver/concluding.rs`
+//! - the interface to an engine or a simulation, and what a trial observes: `Measure` and `Trial`
+//!   in `measure.rs`
+//! - limits of the generator that end a search: `OwnLimit` in `measure.rs`; its sentences are in
+//!   the crate `findings`
+//! - the test whether a target keeps up: `keeping_up.rs`; whether users keep their pace `pace.rs`
+//! - the runs around a load line, and the recovery after 110 %: `ladder.rs`
+//! - a setting of a search, or its default: `settings.rs`
+//! - the result of a search: `conclusion.rs`
+//! - the simulated queue on which searches are tested: `simulated.rs`, `simulated/`; their accuracy
+//!   over many seeds `driver/study.rs`
 
 mod conclusion;
 mod driver;

@@ -5,6 +5,16 @@
 //! waits or reads a clock except for the expiry of cookies. The sender gets the cookies of a URL
 //! from a [`CookieJar`], [`follow`]s a redirect, answers a challenge with an [`Authenticator`], and
 //! decodes the body with a [`Decoder`].
+//!
+//! ## To change
+//!
+//! - cookies: their rules and a user's jar `cookies.rs`; the bounded store `cookies/shelf.rs`; the
+//!   form for scripts `cookies/outside.rs`
+//! - redirects, and the fields that are removed on the way: `follow` in `redirect.rs`
+//! - basic and digest authentication: `authentication.rs`
+//! - a content coding: `decoder.rs`
+//! - bodies made from values: `body.rs`
+//! - the proxies of the environment: `proxies.rs`
 
 mod authentication;
 mod body;

@@ -1,7 +1,7 @@
 //! A child: some of the workers of a run, for a coordinator at the other end of its pipes.
 
 use crate::message::{self, Command, FromChild, Job, PROTOCOL, Ready, ToChild};
-use loadline_engine::{Crew, Handle, Launch, Order, Told};
+use loadline_engine::{Handle, Launch, LocalWorkers, NextReport, Order};
 use loadline_plan::Plan;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -46,7 +46,7 @@ pub fn serve(
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     let mut input = BufReader::new(input);
-    let voice = Voice::new(output);
+    let voice = ToCoordinator::new(output);
     voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
     // A plan with large bodies takes a while to read.
     voice.beat();
@@ -71,40 +71,40 @@ pub fn serve(
         Some(job) => launches(&plan, job),
     };
     let launched = launches.and_then(|launches| {
-        let crew = Crew::launch(&plan, detail, &launches, workers.clone());
-        crew.map_err(|error| error.to_string())
+        let local = LocalWorkers::launch(&plan, detail, &launches, workers.clone());
+        local.map_err(|error| error.to_string())
     });
-    let crew = match launched {
-        Ok(crew) => crew,
+    let local = match launched {
+        Ok(local) => local,
         Err(reason) => return Ok(voice.say(&FromChild::Failed { reason })?),
     };
-    voice.say(&FromChild::Ready(Ready::from(crew.ready())))?;
-    run(crew, workers, input, &voice)
+    voice.say(&FromChild::Ready(Ready::from(local.ready())))?;
+    run(local, workers, input, &voice)
 }
 
 /// Runs the load when the coordinator orders it, and sends its reports.
 fn run(
-    mut crew: Crew,
+    mut local: LocalWorkers,
     workers: Range<u32>,
     mut input: impl BufRead + Send + 'static,
-    voice: &Voice,
+    voice: &ToCoordinator,
 ) -> Result<(), ChildError> {
     match message::read(&mut input, u64::MAX)? {
-        Some(ToChild::StartAt { begin_ns }) => crew.begin(begin_ns),
+        Some(ToChild::StartAt { begin_ns }) => local.begin(begin_ns),
         // There is no run, because another child can't begin its part.
         None => return Ok(()),
         Some(_) => return Err(ChildError::OutOfTurn),
     }
-    let handle = crew.handle();
-    let obeying = crew.handle();
+    let handle = local.handle();
+    let obeying = local.handle();
     thread::spawn(move || obey(&mut input, &obeying));
     loop {
-        let told = match crew.next_report(HEARTBEAT) {
-            Told::Report(report) => voice.say(&FromChild::Report(report)),
-            Told::Nothing => Ok(()),
-            Told::Over => return Ok(voice.say(&FromChild::Done)?),
+        let told = match local.next_report(HEARTBEAT) {
+            NextReport::Report(report) => voice.say(&FromChild::Report(report)),
+            NextReport::Nothing => Ok(()),
+            NextReport::Over => return Ok(voice.say(&FromChild::Done)?),
         };
-        voice.hear_beats(workers.clone().map(|worker| crew.beats(worker as usize)));
+        voice.hear_beats(workers.clone().map(|worker| local.beats(worker as usize)));
         if let Err(error) = told {
             handle.abort();
             return Err(error.into());
@@ -128,16 +128,16 @@ fn obey(input: &mut impl BufRead, handle: &Handle) {
 
 /// Sends messages to the coordinator, from several threads.
 #[derive(Clone)]
-struct Voice(Arc<Mutex<Said>>);
+struct ToCoordinator(Arc<Mutex<Channel>>);
 
-struct Said {
+struct Channel {
     output: Box<dyn Write + Send>,
     beats: Vec<u64>,
 }
 
-impl Voice {
-    fn new(output: impl Write + Send + 'static) -> Voice {
-        Voice(Arc::new(Mutex::new(Said {
+impl ToCoordinator {
+    fn new(output: impl Write + Send + 'static) -> ToCoordinator {
+        ToCoordinator(Arc::new(Mutex::new(Channel {
             output: Box::new(output),
             beats: Vec::new(),
         })))

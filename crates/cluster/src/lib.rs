@@ -18,11 +18,18 @@
 //!
 //! # Loss
 //!
-//! A child that ends without `Done`, sends nothing for [`MOST_SILENCE`], uses another version or
+//! A child that ends without `Done`, sends nothing for [`SILENCE_TIMEOUT`], uses another version or
 //! sends an invalid message is *lost*: it is killed if it still runs, the others continue, and the
 //! run fails when they have ended. The reports of its workers until then count. Its later arrivals
 //! are planned and not sent. A child whose coordinator is gone finds its standard input closed, and
 //! ends.
+//!
+//! ## To change
+//!
+//! - a message, and the protocol's encoding: `message.rs`; the bodies of requests in it `bodies.rs`
+//! - a child's side: `child.rs`
+//! - the coordinator's side: all children `processes.rs`; one of them `link.rs`
+//! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`
 
 mod bodies;
 mod child;
@@ -32,6 +39,6 @@ mod processes;
 
 pub use bodies::Bodies;
 pub use child::{ChildError, serve};
-pub use link::MOST_SILENCE;
+pub use link::SILENCE_TIMEOUT;
 pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use processes::{Processes, Users};

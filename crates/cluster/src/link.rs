@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// The longest silence of a child, which sends a heartbeat ten times a second.
-pub const MOST_SILENCE: Duration = Duration::from_secs(3);
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The longest message of a child, in bytes. An interval of 2 000 names has some megabytes.
 const MOST_TOLD: u64 = 256 << 20;
@@ -126,8 +126,8 @@ impl Link {
             return;
         }
         self.silent += waited;
-        if self.silent >= MOST_SILENCE {
-            let seconds = MOST_SILENCE.as_secs();
+        if self.silent >= SILENCE_TIMEOUT {
+            let seconds = SILENCE_TIMEOUT.as_secs();
             state.end_for(format!("said nothing for {seconds} s and was ended"));
             self.silent = Duration::ZERO;
         }

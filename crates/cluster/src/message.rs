@@ -120,8 +120,8 @@ pub enum FromChild {
 pub struct Ready {
     connected: usize,
     error: Option<String>,
-    addresses: Vec<Place>,
-    left_out: Vec<Place>,
+    addresses: Vec<AddressText>,
+    left_out: Vec<AddressText>,
     http: HttpVersion,
     length_ns: u64,
 }
@@ -129,25 +129,25 @@ pub struct Ready {
 /// An address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Place {
+enum AddressText {
     Ip(SocketAddr),
     Unix(PathBuf),
 }
 
-impl From<&Address> for Place {
+impl From<&Address> for AddressText {
     fn from(address: &Address) -> Self {
         match address {
-            Address::Ip(address) => Place::Ip(*address),
-            Address::Unix(path) => Place::Unix(path.clone()),
+            Address::Ip(address) => AddressText::Ip(*address),
+            Address::Unix(path) => AddressText::Unix(path.clone()),
         }
     }
 }
 
-impl From<Place> for Address {
-    fn from(place: Place) -> Self {
+impl From<AddressText> for Address {
+    fn from(place: AddressText) -> Self {
         match place {
-            Place::Ip(address) => Address::Ip(address),
-            Place::Unix(path) => Address::Unix(path),
+            AddressText::Ip(address) => Address::Ip(address),
+            AddressText::Unix(path) => Address::Unix(path),
         }
     }
 }
@@ -157,8 +157,8 @@ impl From<&Readiness> for Ready {
         Ready {
             connected: ready.connected,
             error: ready.error.clone(),
-            addresses: ready.addresses.iter().map(Place::from).collect(),
-            left_out: ready.left_out.iter().map(Place::from).collect(),
+            addresses: ready.addresses.iter().map(AddressText::from).collect(),
+            left_out: ready.left_out.iter().map(AddressText::from).collect(),
             http: ready.http,
             length_ns: ready.length_ns,
         }
@@ -167,7 +167,7 @@ impl From<&Readiness> for Ready {
 
 impl From<Ready> for Readiness {
     fn from(ready: Ready) -> Self {
-        let addresses = |places: Vec<Place>| places.into_iter().map(Address::from).collect();
+        let addresses = |places: Vec<AddressText>| places.into_iter().map(Address::from).collect();
         Readiness {
             connected: ready.connected,
             error: ready.error,

@@ -19,7 +19,7 @@ use std::time::Duration;
 const HEAD_START_NS: u64 = 20_000_000;
 /// The interval in which commands are forwarded, and silent children are detected. A change of the
 /// load is sent 150 ms ahead.
-const TURN: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The error for a child that found another version of HTTP than those before it.
 const OTHER_HTTP: &str = "the server chose another version of HTTP than for the others; give \
@@ -136,10 +136,12 @@ fn all_ready(
     let mut all: Option<Readiness> = None;
     let mut waiting = of;
     while waiting > 0 {
-        let (index, ready) = match started.recv_timeout(TURN) {
+        let (index, ready) = match started.recv_timeout(POLL_INTERVAL) {
             Ok(started) => started,
             Err(RecvTimeoutError::Timeout) => {
-                links.iter_mut().for_each(|link| link.miss_if_silent(TURN));
+                links
+                    .iter_mut()
+                    .for_each(|link| link.miss_if_silent(POLL_INTERVAL));
                 continue;
             }
             Err(RecvTimeoutError::Disconnected) => break,
@@ -171,7 +173,7 @@ fn all_ready(
 fn look_after(mut links: Vec<Link>, inlet: &Inlet, is_over: &AtomicBool) {
     let (mut order, mut changes) = (Order::Run, 0);
     while !is_over.load(Ordering::Relaxed) {
-        thread::sleep(TURN);
+        thread::sleep(POLL_INTERVAL);
         for change in inlet.changes_since(changes) {
             changes += 1;
             tell_all(&mut links, Instruction::Change(change));
@@ -181,7 +183,9 @@ fn look_after(mut links: Vec<Link>, inlet: &Inlet, is_over: &AtomicBool) {
             order = now;
             tell_all(&mut links, Instruction::Order(now));
         }
-        links.iter_mut().for_each(|link| link.miss_if_silent(TURN));
+        links
+            .iter_mut()
+            .for_each(|link| link.miss_if_silent(POLL_INTERVAL));
     }
 }
 

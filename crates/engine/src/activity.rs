@@ -3,6 +3,12 @@
 use crate::own_starts::OwnStarts;
 use std::cell::{Cell, OnceCell, RefCell};
 
+/// A user whose worker inspects its activity.
+pub(crate) trait Active {
+    /// Returns the user's current activity.
+    fn activity(&self) -> &Activity;
+}
+
 /// The current activity of a user. Instants are nanoseconds on the host's clock.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {

@@ -52,7 +52,7 @@ impl<H: Host> Requester<H> {
 }
 
 /// One of several futures.
-struct Place<F: Future> {
+struct Slot<F: Future> {
     host: Origin,
     has_begun: bool,
     /// The future; `None` once it has ended.
@@ -60,9 +60,9 @@ struct Place<F: Future> {
     output: Option<F::Output>,
 }
 
-impl<F: Future> Place<F> {
+impl<F: Future> Slot<F> {
     fn new((url, future): (Url, F)) -> Self {
-        Place {
+        Slot {
             host: url.origin(),
             has_begun: false,
             future: Some(Box::pin(future)),
@@ -94,7 +94,7 @@ pub async fn run_within<F: Future>(
     futures: impl Iterator<Item = (Url, F)>,
     bounds: AtOnce,
 ) -> Vec<F::Output> {
-    let mut places: Vec<Place<F>> = futures.map(Place::new).collect();
+    let mut places: Vec<Slot<F>> = futures.map(Slot::new).collect();
     poll_fn(|cx| {
         loop {
             begin(&mut places, bounds);
@@ -119,7 +119,7 @@ pub async fn run_within<F: Future>(
 }
 
 /// Begins futures, in their order, as far as the bounds allow.
-fn begin<F: Future>(places: &mut [Place<F>], bounds: AtOnce) {
+fn begin<F: Future>(places: &mut [Slot<F>], bounds: AtOnce) {
     let mut running = places.iter().filter(|place| place.is_running()).count();
     for index in 0..places.len() {
         if running >= bounds.most.max(1) {

@@ -6,9 +6,9 @@
 //! run that is [elsewhere](crate::Run::elsewhere), on any thread.
 
 use crate::StartError;
-use crate::crew::{Readiness, WorkerReport, set_up};
 use crate::event::Detail;
 use crate::launch::{Group, Launch, run_groups};
+use crate::local_workers::{Readiness, WorkerReport, set_up};
 use crate::prepare::Prepared;
 use crate::run::Inlet;
 use loadline_plan::Plan;

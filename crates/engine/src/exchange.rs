@@ -6,20 +6,20 @@
 //! read it or the [`Resend`](crate::Resend) of its batch allows more: then it is sent in a further
 //! attempt, with the exchange's clock still running. Every other failure is the exchange's outcome.
 
-mod failure;
 mod http1;
 mod http2;
 mod in_flight;
 mod negotiated;
 
-pub(crate) use http2::{Http2Connection, Http2Pool, establish_ahead, http2_config};
-pub(crate) use negotiated::{Forms, Negotiation, send as send_negotiated};
+pub(crate) use http2::establish_ahead;
+pub(crate) use negotiated::{Forms, send as send_negotiated};
 
-use crate::behaviour::{Batch, Observer};
-use crate::shared_pool::Place;
+use crate::batch::Batch;
+use crate::failure::Broken;
+use crate::observer::Observer;
+use crate::shared_pool::Permit;
 use crate::user::User;
 use either::Either;
-use failure::Broken;
 use in_flight::InFlightBatch;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
@@ -77,7 +77,7 @@ fn is_over<H: Host, O: Observer>(
 
 /// Ends a batch. Returns the time for which its user waits before it continues, in nanoseconds.
 #[inline(always)]
-fn end<H: Host>(in_flight: &InFlightBatch<'_, H>, place: Option<Place<'_, H>>) -> u64 {
+fn end<H: Host>(in_flight: &InFlightBatch<'_, H>, place: Option<Permit<'_, H>>) -> u64 {
     let user = in_flight.user;
     drop(place);
     user.set_free_since(in_flight.ended_ns);

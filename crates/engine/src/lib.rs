@@ -41,28 +41,60 @@
 //! and the channel to the main thread. Each supervisor checks the handle at least every 100 ms. A
 //! worker sends one snapshot per interval with its scenario's tally, the log in batches, and a
 //! final report. Tickets to resume TLS sessions are kept per worker.
+//!
+//! ## To change
+//!
+//! - pacing, warm-up, the limit of requests: `pacer.rs`, the schedules of open loads
+//!   `pacer/open_load.rs`; an iteration's use of its starts `iteration.rs`, `user.rs`
+//! - what users send: a `Behaviour` and a `Scenario` as in `behaviour.rs`; `replay.rs` is the
+//!   example; what is sent together `batch.rs`, who receives responses `observer.rs`
+//! - requests that are composed, sent several at a time, or cancelled: `requester.rs`,
+//!   `composed.rs`, `at_once.rs`; idle connections `pool.rs`
+//! - cookies, redirects and other handling of responses: `sessions.rs`, `sessions/`; the rules are
+//!   in the crate `client`
+//! - a protocol: what all share `exchange.rs`, `exchange/in_flight.rs`; HTTP/1.1
+//!   `exchange/http1.rs`; HTTP/2 `exchange/http2.rs`, its connections `http2/connection.rs`,
+//!   `http2/pool.rs`; the choice by ALPN `exchange/negotiated.rs`, `http2/negotiation.rs`
+//! - a protocol that is no request with one response (a WebSocket, a stream): a module in
+//!   `exchange/` beside these two; its connection from `pool.rs` or `shared_pool.rs`, its calls by
+//!   users in `requester.rs`
+//! - an error kind, where it arises: `failure.rs`, `exchange/in_flight.rs`,
+//!   `exchange/http1/`, `exchange/http2.rs`, `sessions/session_observer.rs`
+//! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
+//!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `heard_changes.rs`
+//! - what happens before a run: `prepare.rs`, its errors `error.rs`; a worker's connections
+//!   `worker/ready.rs`
+//! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/unfinished.rs`,
+//!   `worker/backlog.rs`, `lost.rs`
+//! - what workers report, and how it is merged: `event.rs`, `merger.rs`; what a scenario counts by
+//!   itself `tally.rs`
 
 mod activity;
 mod at_once;
 mod backoff;
+mod batch;
 mod behaviour;
+mod best_service;
 mod coalescing;
 mod composed;
 mod control;
-mod crew;
+mod counted;
 mod driven;
-mod ease;
 mod error;
 mod event;
 mod exchange;
+mod failure;
 mod gathering;
 mod heard_changes;
+mod http2;
 mod interval_times;
 mod iteration;
 mod launch;
 mod lingering;
+mod local_workers;
 mod lost;
 mod merger;
+mod observer;
 mod own_starts;
 mod pacer;
 mod pool;
@@ -82,17 +114,19 @@ mod written_list;
 mod written_request;
 
 pub use at_once::{AtOnce, run_within};
-pub use behaviour::{Answer, Batch, Behaviour, Carrier, Observer, Part, Refusal, Resend, Scenario};
+pub use batch::{Batch, Part, Resend};
+pub use behaviour::{Behaviour, Scenario};
 pub use composed::{ComposeError, Composed};
 pub use control::{Change, Handle, Order};
-pub use crew::{Crew, Readiness, Told, WorkerReport};
 pub use driven::DrivenWorker;
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
 pub use iteration::Iteration;
 pub use launch::Launch;
 pub use loadline_transport::{Agreed, Blocked, Traffic};
+pub use local_workers::{LocalWorkers, NextReport, Readiness, WorkerReport};
 pub use lost::WorkerFailure;
+pub use observer::{Answer, Carrier, Observer, Refusal};
 pub use own_starts::Wait;
 pub use prepare::{OTHER_FILES, open_files_at};
 pub use replay::Replay;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The time without a sign of life after which a worker is lost at the end of a run. A running
 /// worker gives one every 100 ms.
-const MOST_SILENCE: Duration = Duration::from_secs(2);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The reason why a worker did not reach the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum WorkerFailure {
     #[error(
         "worker {worker} did not respond for {} s at the end of the run, so the report lacks its \
          last results; look for a function of the script that does not return.",
-        MOST_SILENCE.as_secs()
+        SILENCE_TIMEOUT.as_secs()
     )]
     Stuck {
         /// The worker's number, from 0.
@@ -102,7 +102,7 @@ pub(crate) struct Attendance {
 impl Attendance {
     pub(crate) fn new(workers: usize) -> Self {
         Attendance {
-            patience: MOST_SILENCE,
+            patience: SILENCE_TIMEOUT,
             heard: vec![0; workers],
             silent: vec![Duration::ZERO; workers],
         }

@@ -1,7 +1,7 @@
 //! Merges the workers' reports: the snapshots of one scenario interval by interval, and those of
 //! all scenarios together.
 
-use crate::ease::Ease;
+use crate::best_service::BestService;
 use crate::event::{EndReason, Event};
 use crate::heard_changes::HeardChanges;
 use crate::lost::WorkerFailure;
@@ -181,7 +181,7 @@ struct ScenarioMerger {
     sent_total: u64,
     dropped_total: u64,
     missed_total: u64,
-    ease: Ease,
+    best_service: BestService,
     ended: bool,
 }
 
@@ -207,7 +207,7 @@ impl ScenarioMerger {
             sent_total: 0,
             dropped_total: 0,
             missed_total: 0,
-            ease: Ease::new(plan),
+            best_service: BestService::new(plan),
             ended: false,
         }
     }
@@ -309,7 +309,7 @@ impl ScenarioMerger {
             self.changes.pass_on(planned, followed_ns, is_gone);
             merged.counts.planned += planned.due_before(followed_ns);
         }
-        self.ease.observe(&merged);
+        self.best_service.observe(&merged);
         self.planned_total += merged.counts.planned;
         self.sent_total += merged.counts.sent;
         self.dropped_total += merged.counts.dropped;
@@ -361,7 +361,8 @@ impl ScenarioMerger {
         let left_out = self.planned_total.saturating_sub(self.sent_total);
         let unsent = left_out.saturating_sub(self.dropped_total + self.missed_total);
         let is_lost = !self.failures.is_empty();
-        self.ease.give_causes(&mut unfinished, unsent, is_lost);
+        self.best_service
+            .give_causes(&mut unfinished, unsent, is_lost);
         Event::Ended {
             reason,
             unfinished: Box::new(unfinished),

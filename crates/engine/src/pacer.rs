@@ -415,7 +415,11 @@ fn users(load: &Load, warmup_ns: u64) -> Users {
 pub(crate) fn most_users(plan: &Plan) -> u32 {
     match plan.load.shape {
         Shape::Closed | Shape::ClosedStages { .. } => users(&plan.load, hold_ns(plan)).most(),
-        _ => plan.load.users,
+        Shape::Rate { .. }
+        | Shape::RateStages { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => plan.load.users,
     }
 }
 
@@ -436,7 +440,11 @@ pub(crate) fn end_ns(plan: &Plan) -> u64 {
     let stages: Option<Duration> = match &plan.load.shape {
         Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
         Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
-        _ => None,
+        Shape::Closed
+        | Shape::Rate { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => None,
     };
     match stages.into_iter().chain(plan.duration).min() {
         Some(end) => {

@@ -2,7 +2,7 @@
 
 use crate::StartError;
 use crate::event::Detail;
-use crate::exchange::http2_config;
+use crate::http2::http2_config;
 use crate::pacer::{most_users, most_users_at};
 use crate::written_list::{WrittenList, is_written_by_line};
 use crate::written_request::WrittenRequest;
@@ -111,8 +111,8 @@ impl Prepared {
         for request in &plan.requests {
             endpoints.index_of(&request.url, &plan)?;
         }
-        let is_tls = composes || endpoints.list.iter().any(|endpoint| endpoint.tls);
-        let tls = read_tls(&plan.connection.tls, is_tls)?;
+        let is_tls = endpoints.list.iter().any(|endpoint| endpoint.tls);
+        let tls = read_tls(&plan.connection.tls, is_tls, composes)?;
         plan.connection.http = chosen_http(&plan.connection, &endpoints.list, tls.as_ref())?;
         let tls = tls.map(|tls| tls.offering(plan.connection.http));
         if plan.list.is_some() && !is_written_by_line(&plan, &plan.connection) {
@@ -306,10 +306,18 @@ fn spare(open_files: u64, connections: u32) -> u32 {
     u32::try_from(room).unwrap_or(u32::MAX)
 }
 
-/// Reads the TLS setup if it is needed. Files that are not needed must be usable nevertheless.
-fn read_tls(tls: &Tls, is_needed: bool) -> Result<Option<TlsSetup>, StartError> {
+/// Reads the TLS setup if it is needed, or may be. Files that are not needed must be usable
+/// nevertheless.
+fn read_tls(
+    tls: &Tls,
+    is_needed: bool,
+    may_be_needed: bool,
+) -> Result<Option<TlsSetup>, StartError> {
     if is_needed {
         return Ok(Some(TlsSetup::read(tls)?));
+    }
+    if may_be_needed {
+        return Ok(Some(TlsSetup::read_in_case(tls)?));
     }
     TlsSetup::check_files(tls)?;
     Ok(None)

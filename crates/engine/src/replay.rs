@@ -1,7 +1,8 @@
 //! The requests of a plan as a behaviour: each iteration sends the next one, or the next few of a
 //! pipeline.
 
-use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
+use crate::batch::{Batch, Part, Resend};
+use crate::behaviour::{Behaviour, Scenario};
 use crate::iteration::Iteration;
 use crate::prepare::Prepared;
 use loadline_plan::Order;

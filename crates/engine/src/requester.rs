@@ -1,7 +1,8 @@
 //! The requester, which sends the requests of a user.
 
-use crate::behaviour::{Batch, Observer};
+use crate::batch::Batch;
 use crate::exchange;
+use crate::observer::Observer;
 use crate::own_starts::{MissedStart, Wait};
 use crate::user::User;
 use loadline_metrics::{InvalidName, Key, SeriesId};
@@ -94,11 +95,13 @@ impl<H: Host> Requester<H> {
     #[must_use]
     pub fn another_user(&self) -> Self {
         let user = &self.0;
-        let guest = Rc::new(User::new(Rc::clone(&user.worker), user.number));
+        let extra = Rc::new(User::new(Rc::clone(&user.worker), user.number));
         // The worker counts down users that end; this one was never counted.
-        guest.activity.has_ended.set(true);
-        user.worker.guests.add(&guest);
-        Requester(guest)
+        extra.activity.has_ended.set(true);
+        user.worker
+            .extra_users
+            .add(Rc::<User<H>>::downgrade(&extra));
+        Requester(extra)
     }
 
     /// Begins to pace the user: an iteration begins at `from_ns`, and the next ones `every_ns`

@@ -25,9 +25,9 @@
 use crate::StartError;
 use crate::behaviour::Scenario;
 use crate::control::{Change, Handle, Order};
-use crate::crew::{Crew, Readiness, WorkerReport};
 use crate::event::{Detail, Event};
 use crate::launch::Launch;
+use crate::local_workers::{LocalWorkers, Readiness, WorkerReport};
 use crate::lost::{Attendance, WorkerFailure};
 use crate::merger::Merger;
 use crate::worker::Report;
@@ -82,17 +82,17 @@ impl Run {
     /// # Panics
     /// If there are fewer launches than scenarios.
     pub fn launch(plan: Plan, detail: Detail, launches: &[Launch]) -> Result<Run, StartError> {
-        let mut crew = Crew::launch(&plan, detail, launches, 0..plan.threads)?;
-        crew.check_connections()?;
+        let mut local = LocalWorkers::launch(&plan, detail, launches, 0..plan.threads)?;
+        local.check_connections()?;
         let begin_ns = monotonic_ns() + HEAD_START_NS;
-        crew.begin(begin_ns);
-        let Crew {
+        local.begin(begin_ns);
+        let LocalWorkers {
             handle,
             reports,
             threads,
             ready,
             ..
-        } = crew;
+        } = local;
         let run = Run::told(&plan, handle, reports, ready, begin_ns);
         Ok(Run { threads, ..run })
     }

@@ -5,17 +5,18 @@
 //! that follows a redirect or a challenge is written when it is sent, and is a separate exchange
 //! under the name of the plan's request.
 
-mod hearing;
 mod session;
+mod session_observer;
 mod step;
 mod written;
 
 pub use self::session::{Session, SessionEnd};
 
-use self::hearing::{Decoders, Hearing, Kept, Next};
-use self::step::{Asked, Step};
+use self::session_observer::{Decoders, Next, SessionObserver, SessionState};
+use self::step::{OriginalRequest, Step};
 use self::written::SessionRequest;
-use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
+use crate::batch::{Batch, Part, Resend};
+use crate::behaviour::{Behaviour, Scenario};
 use crate::iteration::Iteration;
 use crate::prepare::Prepared;
 use crate::replay::{Replay, Sequence};
@@ -73,7 +74,7 @@ impl<H: Host> Scenario<H> for Sessions {
         let goes_alone = client.cookies && shared.prepared.plan.order == Order::Sequential;
         SessionUser {
             own_sequence: goes_alone.then(|| Sequence::new(&shared.prepared, 0, 1)),
-            kept: RefCell::new(Kept::new(client)),
+            kept: RefCell::new(SessionState::new(client)),
             buffer: Vec::new(),
             shared,
         }
@@ -86,7 +87,7 @@ pub(crate) struct SessionUser {
     shared: Rc<Shared>,
     /// The order of its requests, if it takes them independently of the others.
     own_sequence: Option<Sequence>,
-    kept: RefCell<Kept>,
+    kept: RefCell<SessionState>,
     /// The bytes to send, if they differ from those written before the run.
     buffer: Vec<u8>,
 }
@@ -108,7 +109,9 @@ impl<H: Host> Behaviour<H> for SessionUser {
             None => shared.replay.take(),
         };
         let requester = iteration.requester();
-        let mut step = Step::first(Asked::of_plan(&shared.prepared.plan.requests[index]));
+        let mut step = Step::first(OriginalRequest::of_plan(
+            &shared.prepared.plan.requests[index],
+        ));
         loop {
             self.kept.get_mut().sign(&mut step);
             let next = match shared.client().compressed {
@@ -157,16 +160,17 @@ impl SessionUser {
             resend: Resend::default(),
         };
         let observer = &mut ();
-        let mut hearing = Hearing::<_, DECODES>::new(step, &self.kept, &shared.decoders, observer);
-        requester.send(batch, &mut hearing).await;
-        hearing.into_next()
+        let mut heard =
+            SessionObserver::<_, DECODES>::new(step, &self.kept, &shared.decoders, observer);
+        requester.send(batch, &mut heard).await;
+        heard.into_next()
     }
 }
 
 /// Returns the bytes to send, written into `buffer` if they differ from those written before, and a
 /// long body that follows them; `None` if they can't be written.
 fn write<'a>(
-    kept: &mut Kept,
+    kept: &mut SessionState,
     shared: &'a Shared,
     index: usize,
     step: &Step<'_>,

@@ -24,7 +24,7 @@ pub(crate) struct SharedPool<H: Host> {
 }
 
 /// The right to use one connection; dropping it passes it on.
-pub(crate) struct Place<'a, H: Host>(&'a SharedPool<H>);
+pub(crate) struct Permit<'a, H: Host>(&'a SharedPool<H>);
 
 #[derive(Default)]
 struct Waiting {
@@ -53,14 +53,14 @@ impl<H: Host> SharedPool<H> {
     }
 
     /// Returns a place, if one is free at once.
-    pub(crate) fn try_place(&self) -> Option<Place<'_, H>> {
+    pub(crate) fn try_place(&self) -> Option<Permit<'_, H>> {
         let left = self.free.get().checked_sub(1)?;
         self.free.set(left);
-        Some(Place(self))
+        Some(Permit(self))
     }
 
     /// Waits for a place.
-    pub(crate) async fn place(&self) -> Place<'_, H> {
+    pub(crate) async fn place(&self) -> Permit<'_, H> {
         let waiting = Rc::new(Waiting::default());
         self.waiting.borrow_mut().push_back(Rc::clone(&waiting));
         let asks = Asking {
@@ -75,10 +75,10 @@ impl<H: Host> SharedPool<H> {
             Poll::Pending
         })
         .await;
-        // From here on, dropping the `Place` gives the place back.
+        // From here on, dropping the `Permit` gives the place back.
         waiting.state.set(State::Waits);
         drop(asks);
-        Place(self)
+        Permit(self)
     }
 
     /// Closes an idle connection if one more would exceed the limit.
@@ -102,7 +102,7 @@ impl<H: Host> SharedPool<H> {
     }
 }
 
-impl<H: Host> Drop for Place<'_, H> {
+impl<H: Host> Drop for Permit<'_, H> {
     fn drop(&mut self) {
         self.0.pass_on();
     }

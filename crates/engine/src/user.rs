@@ -1,10 +1,11 @@
 //! One virtual user: its connections, the starts it has taken, and the time since which it is free.
 
-use crate::activity::Activity;
+use crate::activity::{Active, Activity};
 use crate::backoff::Backoff;
-use crate::exchange::{Http2Connection, Negotiation};
+use crate::counted::Counted;
+use crate::http2::{Http2Connection, Negotiation};
 use crate::pool::Pool;
-use crate::shared_pool::Place;
+use crate::shared_pool::Permit;
 use crate::worker::Worker;
 use loadline_reactor::Host;
 use loadline_transport::Traffic;
@@ -143,7 +144,7 @@ impl<H: Host> User<H> {
 
     /// Waits for a place among the connections that users share; returns `None` if each user has
     /// its own.
-    pub(crate) async fn place(&self) -> Option<Place<'_, H>> {
+    pub(crate) async fn place(&self) -> Option<Permit<'_, H>> {
         let shared = self.worker.shared.as_ref()?;
         if let Some(place) = shared.try_place() {
             return Some(place);
@@ -229,18 +230,8 @@ impl<H: Host> User<H> {
     }
 }
 
-/// An increment of a counter, until it is dropped.
-pub(crate) struct Counted<'a>(&'a Cell<u32>);
-
-impl<'a> Counted<'a> {
-    pub(crate) fn in_number(number: &'a Cell<u32>) -> Self {
-        number.set(number.get() + 1);
-        Counted(number)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
+impl<H: Host> Active for User<H> {
+    fn activity(&self) -> &Activity {
+        &self.activity
     }
 }

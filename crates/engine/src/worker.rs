@@ -1,31 +1,30 @@
 //! A worker: one event loop, its users, and the supervisor that takes snapshots and ends the run.
 
 mod backlog;
+mod extra_users;
 mod free_users;
-mod guests;
-mod leaving;
 mod ready;
+mod running;
 mod supervisor;
+mod unfinished;
 mod user_pool;
 
 pub(crate) use self::ready::{Ready, prepare};
+pub(crate) use self::running::run;
 
 use self::backlog::Backlog;
+use self::extra_users::ExtraUsers;
 use self::free_users::FreeUsers;
-use self::guests::Guests;
-use self::supervisor::Supervisor;
-use self::user_pool::UserPool;
-use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
-use crate::control::{Change, Handle};
-use crate::exchange::Http2Pool;
+use crate::control::Change;
+use crate::counted::Counted;
+use crate::http2::Http2Pool;
 use crate::lingering::Lingering;
 use crate::lost::WorkerFailure;
-use crate::pacer::{Pacer, nanoseconds};
+use crate::pacer::Pacer;
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
 use crate::tally::AnyTally;
-use crate::user::Counted;
 use loadline_metrics::SeriesId;
 use loadline_reactor::{Coalescing, Host};
 use loadline_record::{Exchange, Recorder, Snapshot, Unfinished};
@@ -139,7 +138,7 @@ pub(crate) struct Worker<H: Host> {
     /// The times at which a user was free, if arrivals that find none are dropped.
     free_users: FreeUsers,
     /// Users in addition to those of the load.
-    pub(crate) guests: Guests<H>,
+    pub(crate) extra_users: ExtraUsers,
     /// The number of users that have not ended.
     users: Cell<u32>,
     /// The number of users that rest until the end.
@@ -366,39 +365,4 @@ impl<H: Host> Worker<H> {
             waker.wake_by_ref();
         }
     }
-}
-
-/// Runs the load of a worker from `begin_ns` on, to its end.
-pub(crate) async fn run<H: Host, S: Scenario<H>>(
-    ready: Ready<H, S>,
-    begin_ns: u64,
-    handle: &Handle,
-) {
-    let Ready {
-        worker,
-        scenario,
-        stripe,
-        users,
-        connections,
-        interval_ns,
-        number,
-        ..
-    } = ready;
-    worker.begin_ns.set(begin_ns);
-    worker.zero_ns.set(begin_ns + worker.pacer.warmup_ns);
-    connections
-        .iter()
-        .for_each(|ahead| worker.dialled(&ahead.dial));
-    for time in ready.resolve_times {
-        worker.recorder.borrow_mut().resolved(nanoseconds(time));
-    }
-    let running = Rc::clone(&worker);
-    let mut pool = UserPool::new(worker, scenario, stripe, connections);
-    for _ in 0..users {
-        pool.spawn();
-    }
-    Supervisor::new(pool, interval_ns, number)
-        .watch(handle)
-        .await;
-    running.http2.iter().for_each(|pool| pool.close());
 }

@@ -1,7 +1,8 @@
 //! The bytes of a composed request: for HTTP/1.1, or for the version that its server chooses.
 
-use crate::behaviour::{Batch, Observer, Part, Resend};
+use crate::batch::{Batch, Part, Resend};
 use crate::exchange::{self, Forms};
+use crate::observer::Observer;
 use crate::user::User;
 use crate::written_request::Outgoing;
 use loadline_metrics::SeriesId;

@@ -2,7 +2,7 @@
 //! share, its path, and a shared suffix. That needs no allocation, and touches less memory than
 //! bytes that were written before the run.
 
-use crate::behaviour::Part;
+use crate::batch::Part;
 use crate::written_request::{WrittenRequest, requested_of};
 use loadline_metrics::SeriesId;
 use loadline_plan::{Connection, ListLines, Plan};

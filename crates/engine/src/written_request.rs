@@ -1,6 +1,6 @@
 //! The bytes of a request of the plan.
 
-use crate::behaviour::Part;
+use crate::batch::Part;
 use loadline_metrics::SeriesId;
 use loadline_plan::{Body, Connection, Content, HttpVersion, Proxy, Request};
 use loadline_wire::{

@@ -31,7 +31,7 @@ const PERCENTILES: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 /// The longest name of a baseline.
 const LONGEST_NAME: usize = 100;
 
-/// Why a history can't be read or added to.
+/// The reason why a history can't be read or added to.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// The database.
@@ -61,11 +61,11 @@ pub enum HistoryError {
     /// A file of a folder.
     #[error("{} can't be {done}", path.display())]
     File {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// What could not be done with it: `read`.
+        /// The operation that failed: `read`.
         done: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -85,16 +85,16 @@ pub struct NewRun<'a> {
     pub test: &'a str,
     /// The commit of what was tested.
     pub commit: Option<&'a str>,
-    /// How it ended its command, in a word.
+    /// The result of its command, in a word.
     pub verdict: &'a str,
-    /// What was measured.
+    /// The result of the run.
     pub result: &'a RunResult,
 }
 
 /// A run in a history, with one of its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptRun {
-    /// When it began: UTC, RFC 3339.
+    /// The start of the run: UTC, RFC 3339.
     pub started_at: String,
     /// The commit of what was tested, if it was known.
     pub commit: Option<String>,
@@ -104,7 +104,7 @@ pub struct KeptRun {
     pub version: String,
     /// Its grade.
     pub validity: String,
-    /// How it ended its command.
+    /// The result of its command.
     pub verdict: String,
     /// The figure: nanoseconds, or responses a second. `None` if there were too few samples for it.
     pub value: Option<f64>,
@@ -167,7 +167,8 @@ impl History {
         })
     }
 
-    /// Whether it can be added to now: that nobody keeps it locked, and that it may be written.
+    /// Checks that the history can be added to now: that nobody keeps it locked, and that it may be
+    /// written.
     ///
     /// # Errors
     /// Why it can't.
@@ -197,7 +198,7 @@ impl History {
         done.map_err(|error| self.said(error))
     }
 
-    /// What the saved run holds that is the baseline of this name; `None` if there is none.
+    /// Returns the saved run that is the baseline of this name; `None` if there is none.
     ///
     /// # Errors
     /// If it can't be read, or this is no name.
@@ -238,7 +239,7 @@ impl History {
         kept.map(drop).map_err(|error| self.said(error))
     }
 
-    /// Where the baseline of this name is told to be: for messages.
+    /// Returns the location of the baseline of this name, for messages.
     pub fn place_of(&self, name: &str) -> PathBuf {
         let in_database = || PathBuf::from(format!("{name} of {}", self.database.display()));
         self.file_of(name).unwrap_or_else(in_database)
@@ -379,7 +380,7 @@ fn figures(summary: &Summary) -> Vec<(String, f64)> {
     figures
 }
 
-/// How many checks came out so: `2 passed, 1 failed`; empty without one.
+/// Returns the counts of checks by result: `2 passed, 1 failed`; empty without a check.
 fn checks(result: &RunResult) -> String {
     let outcomes = [
         CheckOutcome::Passed,

@@ -5,6 +5,21 @@
 //!
 //! - [`sqlite`]: SQLite databases, one of the requests of a run and one of its figures.
 //! - [`history`]: the figures of the runs of a test, one after the other, and its baselines.
+//!
+//! ## To change
+//!
+//! - a table or column of the SQLite report: its declaration `sqlite/schema.rs`; its content
+//!   `sqlite/report/`
+//! - a column of the log as a database: `sqlite/schema.rs`, `insert_one` in
+//!   `sqlite/log/inserter.rs`
+//! - an error kind or a statistic in a database: `sqlite/report/counted.rs`,
+//!   `sqlite/report/times.rs`
+//! - the files that a database may replace: `sqlite/replacing.rs`; errors as sentences
+//!   `sqlite/connection.rs`
+//! - the history of a test, the figures in it, its baselines: `history.rs`; its tables
+//!   `history/schema.rs`
+//! - a format of another program: a module of its own beside `sqlite.rs`; during a run an
+//!   `Observer` of the crate `runner`
 
 pub mod history;
 pub mod sqlite;

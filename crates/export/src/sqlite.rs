@@ -6,7 +6,7 @@
 //! that of any other report.
 //!
 //! Only a database that Loadline wrote is replaced ([`check_replaceable`]): `.db` is the extension
-//! of many files that users want to keep.
+//! of many files that users keep for other purposes.
 
 mod connection;
 mod log;

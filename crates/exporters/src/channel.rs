@@ -17,7 +17,7 @@ pub(crate) struct Refusal {
     pub(crate) reason: String,
     /// True if the same message may be accepted later.
     pub(crate) may_retry: bool,
-    /// How long the receiver asked to be left alone.
+    /// The pause that the receiver requested.
     pub(crate) after: Option<Duration>,
 }
 

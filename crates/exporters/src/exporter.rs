@@ -1,7 +1,7 @@
 //! An exporter: a thread that takes batches from its outbox, writes and delivers them.
 //!
 //! A message that is refused for a reason that may pass (no connection, 429, 5xx, half a response)
-//! is sent again after a pause that doubles, or that the receiver asked for. Meanwhile new batches
+//! is sent again after a pause that doubles, or that the receiver requested. Meanwhile new batches
 //! wait in the outbox. When the run has ended, what is left is delivered within [`TIME_AT_END`].
 
 use crate::channel::{Channel, Refusal};
@@ -20,8 +20,10 @@ const GRACE: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The first pause before a message is sent again; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause, whatever the receiver asks for.
+/// The longest pause, whatever the receiver requests.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The reason of messages that had no time.
+const NO_ANSWER: &str = "it did not answer in time";
 /// How many times a message is sent.
 const MOST_ATTEMPTS: u32 = 8;
 
@@ -158,7 +160,7 @@ impl Running {
         let mut delivery = locked(&self.delivery).clone();
         if !has_ended {
             delivery.undelivered = delivery.messages.min(delivery.undelivered + 1);
-            delivery.reason = "it did not answer in time".to_owned();
+            delivery.reason = NO_ANSWER.to_owned();
         }
         delivery
     }
@@ -174,7 +176,7 @@ struct Turn {
     outbox: Arc<Outbox>,
     delivery: Arc<Mutex<Delivery>>,
     say: Say,
-    /// True if the user was told of a refusal.
+    /// True if a refusal was reported.
     has_complained: bool,
 }
 
@@ -210,6 +212,9 @@ impl Turn {
         locked(&self.delivery).messages += 1;
         let mut pause = FIRST_PAUSE;
         for attempt in 1..=MOST_ATTEMPTS {
+            if self.is_too_late() {
+                break;
+            }
             let refusal = match self.send(message) {
                 Ok(()) => {
                     locked(&self.delivery).late += u64::from(attempt > 1);
@@ -224,13 +229,23 @@ impl Turn {
             }
             self.complain(&refusal);
             locked(&self.delivery).reason.clone_from(&refusal.reason);
-            let asked = refusal.after.unwrap_or(pause).min(LONGEST_PAUSE);
-            if !refusal.may_retry || attempt == MOST_ATTEMPTS || !self.pause(asked) {
+            let requested = refusal.after.unwrap_or(pause).min(LONGEST_PAUSE);
+            if !refusal.may_retry || attempt == MOST_ATTEMPTS || !self.pause(requested) {
                 break;
             }
             pause *= 2;
         }
-        locked(&self.delivery).undelivered += 1;
+        let mut delivery = locked(&self.delivery);
+        delivery.undelivered += 1;
+        if delivery.reason.is_empty() {
+            delivery.reason = NO_ANSWER.to_owned();
+        }
+    }
+
+    /// True if the time after the run is over.
+    fn is_too_late(&self) -> bool {
+        let until = self.outbox.closed();
+        until.is_some_and(|until| Instant::now() >= until)
     }
 
     fn send(&mut self, message: &Message) -> Result<(), Refusal> {
@@ -252,7 +267,7 @@ impl Turn {
         left > pause || (!was_closed && !left.is_zero())
     }
 
-    /// Tells the user of the first refusal. After the run one sentence says what is missing.
+    /// Reports the first refusal. After the run one sentence says what is missing.
     fn complain(&mut self, refusal: &Refusal) {
         let is_over = self.outbox.closed().is_some();
         if is_over || std::mem::replace(&mut self.has_complained, true) {
@@ -328,7 +343,7 @@ mod tests {
     }
 
     /// Returns what was taken of two batches, what was said, and what became of it. The run ends
-    /// when the user was told of a refusal, if there is one.
+    /// when a refusal was reported, if there is one.
     fn run(batches: [u64; 2], refusals: Vec<Option<Refusal>>) -> (String, String, Delivery) {
         let taken = Arc::default();
         let has_refusals = !refusals.is_empty();

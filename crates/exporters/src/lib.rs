@@ -8,9 +8,8 @@
 //!
 //! A receiver that is slow or away delays no load: batches come from a feed of the run, and putting
 //! one into an outbox never waits; its oldest batches are merged when it is full. What is sent is
-//! tried again within bounds, and what was not delivered is counted and told in one sentence.
+//! tried again within bounds, and what was not delivered is counted and reported in one sentence.
 
-mod asked;
 mod batch;
 mod channel;
 mod delivery;
@@ -24,18 +23,19 @@ mod observer;
 mod otlp;
 mod outbox;
 mod prometheus;
+mod requested;
 mod scrape;
 mod settings;
 mod statsd;
 mod webhook;
 
-pub use asked::{Asked, Dialect, Format, NoExporter, OpenError};
 pub use batch::{Batch, Point};
 pub use delivery::Delivery;
 pub use exporter::{Exporter, Say, Wants};
 pub use histogram::{Histogram, exponential};
 pub use measured::{Labels, MOST_SERIES, Measured, SeriesKey, Unit, Value};
 pub use observer::{Exporters, RunningExporters, now_ns};
+pub use requested::{Dialect, Format, NoExporter, OpenError, Requested};
 pub use settings::SettingsError;
 pub use webhook::FinalReport;
 

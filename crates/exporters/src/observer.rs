@@ -1,8 +1,8 @@
 //! The observer that hands the intervals of a run to its exporters.
 
-use crate::asked::{Asked, Dialect, Format};
 use crate::exporter::{Exporter, Running, Say, TIME_AT_END, Wants};
 use crate::native::{self, Naming};
+use crate::requested::{Dialect, Format, Requested};
 use crate::{Batch, Delivery, FinalReport};
 use loadline_plan::Plan;
 use loadline_runner::{End, Feed, Inbox, News, Observed, Observer, QUEUE, Wants as Wishes, feed};
@@ -14,7 +14,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// The exporters of a command's runs.
 pub struct Exporters {
-    asked: Vec<Asked>,
+    requested: Vec<Requested>,
     variables: BTreeMap<String, String>,
     say: Say,
     /// Returns the report of a run.
@@ -27,15 +27,15 @@ pub struct Exporters {
 }
 
 impl Exporters {
-    /// Creates the exporters that were asked for; `variables` are those of the environment.
+    /// Creates the exporters that were requested; `variables` are those of the environment.
     pub fn new(
-        asked: &[Asked],
+        requested: &[Requested],
         variables: BTreeMap<String, String>,
         say: Say,
         render: fn(&End<'_>) -> String,
     ) -> Exporters {
         Exporters {
-            asked: asked.to_vec(),
+            requested: requested.to_vec(),
             variables,
             say,
             render,
@@ -61,15 +61,16 @@ impl Observer for Exporters {
     }
 
     fn prepare(&mut self) -> Observed {
-        let open = |asked: &Asked| asked.open(Dialect::Native, &self.variables, &self.report);
-        let opened: Result<Vec<Exporter>, _> = self.asked.iter().map(open).collect();
+        let open =
+            |requested: &Requested| requested.open(Dialect::Native, &self.variables, &self.report);
+        let opened: Result<Vec<Exporter>, _> = self.requested.iter().map(open).collect();
         self.ready = opened.map_err(|error| format!("{error}."))?;
         Ok(())
     }
 
     fn ended(&mut self, end: &End<'_>) -> Observed {
-        let posts = |asked: &Asked| asked.format() == Format::Webhook;
-        if self.asked.iter().any(posts) {
+        let posts = |requested: &Requested| requested.format() == Format::Webhook;
+        if self.requested.iter().any(posts) {
             let report = Some((self.render)(end));
             *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
         }
@@ -161,7 +162,7 @@ impl RunningExporters {
         }
     }
 
-    /// Waits until all is delivered, for at most some seconds; tells what was not, and returns what
+    /// Waits until all is delivered, for at most some seconds; reports what was not, and returns what
     /// became of the messages of each.
     pub fn end(self, say: &Say) -> Vec<Delivery> {
         let until = Instant::now() + TIME_AT_END;

@@ -3,7 +3,7 @@
 //! Distributions are exponential histograms with the buckets that they have here; a receiver that
 //! knows only histograms with fixed bounds has them by a variable, and in k6's runs, as k6 sends
 //! them. Everything is cumulative since the begin of the run, or a difference if the variable
-//! `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` asks for that.
+//! `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` requests that.
 //!
 //! The format: <https://opentelemetry.io/docs/specs/otlp/>.
 

@@ -1,8 +1,8 @@
 //! A webhook: the JSON report of a run, posted once when it has ended.
 
 use crate::Batch;
-use crate::asked::{Asked, OpenError};
 use crate::exporter::{Exporter, Layout, Message, Wants};
+use crate::requested::{OpenError, Requested};
 use crate::settings::Settings;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Layout for Report {
 /// # Errors
 /// If a setting can't be used.
 pub(crate) fn open(
-    asked: &Asked,
+    requested: &Requested,
     settings: &Settings,
     report: &FinalReport,
 ) -> Result<Exporter, OpenError> {
@@ -46,13 +46,13 @@ pub(crate) fn open(
     let mut fields = vec![("Content-Type".to_owned(), "application/json".to_owned())];
     fields.extend(match settings.secret("BEARER_TOKEN")? {
         Some(token) => Some(("Authorization".to_owned(), format!("Bearer {token}"))),
-        None => asked.credentials(&settings)?,
+        None => requested.credentials(&settings)?,
     });
     Ok(Exporter {
-        receiver: asked.described(),
+        receiver: requested.described(),
         interval: Duration::from_secs(3_600),
         wants: Wants::Series,
         layout: Box::new(Report(Arc::clone(report))),
-        channel: Box::new(asked.http(asked.address(), &fields, &tls)?),
+        channel: Box::new(requested.http(requested.address(), &fields, &tls)?),
     })
 }

@@ -8,6 +8,17 @@
 //! [`MachineProblem`] about a machine before a run. [`advice`] holds texts that several of these
 //! share with errors at the start. The crate `verdict` decides whether a finding applies; this
 //! crate only words it.
+//!
+//! ## To change
+//!
+//! - a finding, its name and its section: `Cause` with `name`, `section` and `is_circumstance` in
+//!   `cause.rs`
+//! - its sentence: `cause/generator.rs` or `cause/target.rs`, chosen in `cause/sentence.rs`
+//! - advice that several findings share: `advice.rs`
+//! - the advice for an error kind: `failure.rs`
+//! - the limits of the generator, in a run and in a search: `clause.rs`, `own_limit.rs`
+//! - the problems of a machine before a run: `machine.rs`
+//! - the name of a statistic in findings: `statistic_name` in `lib.rs`
 
 pub mod advice;
 mod cause;

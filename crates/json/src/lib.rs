@@ -8,6 +8,16 @@
 //!
 //! Times are microseconds as decimals down to the nanosecond; a figure without a sample is `null`.
 //! The order of the fields is the order of the keys.
+//!
+//! ## To change
+//!
+//! - a key of a run: `run.rs`, `summary.rs`, `named.rs`; of its judgement `validity.rs`,
+//!   `check.rs`; of the generator `generator.rs`
+//! - a percentile or another statistic of times: `distribution.rs`
+//! - a key of another document: `series.rs`, `comparison.rs`, `search.rs`, `watch.rs`, `doctor.rs`
+//! - the name of a finding: `FINDINGS` in `validity.rs`
+//! - the schemas and the TypeScript types: `schema.rs`, `typescript.rs`; generated anew by
+//!   `LOADLINE_WRITE_SCHEMAS=1 cargo test -p loadline-json`
 
 mod check;
 mod comparison;

@@ -162,6 +162,8 @@ pub enum WhyNoMore {
     Generator,
     /// The level is the highest that may be tried.
     Highest,
+    /// Time ran out, or the search was stopped, after a long run had confirmed the level.
+    TimeOver,
 }
 
 /// A limit of the generator or its machine that was reached, or another use of its CPU time.

@@ -1,17 +1,17 @@
-//! What a run is compared with, and where it is kept: `--baseline`, `--fail-on`, `--history`,
-//! `--keep`.
+//! The comparison of a run with a baseline, and the history that keeps it: `--baseline`,
+//! `--fail-on`, `--history`, `--keep`.
 //!
-//! All that can be wrong with a baseline or a history is said before anything is sent. The run is
-//! compared from its saved file, which is a temporary one where `--save` names none, so that it is
-//! compared as `loadline compare` would do it.
+//! Everything that can be wrong with a baseline or a history is reported before anything is sent.
+//! The run is compared from its saved file, which is a temporary one unless `--save` names one, so
+//! that it is compared as `loadline compare` would do it.
 
 use crate::closing::tell;
 use crate::commands::compare::{self, Sides, read_one};
 use crate::exit::Exit;
 use crate::flags::compare::{FailOn, rules_of, with_those_of};
 use crate::flags::run::baseline::BaselineFlags;
-use crate::live::say_line;
 use crate::session::Session;
+use crate::terminal::say_line;
 use anyhow::{Context, Result, bail};
 use loadline_export::history::{History, NewRun, check_name};
 use loadline_plan::Plan;
@@ -28,7 +28,7 @@ use tempfile::TempDir;
 /// The variables in which pipelines name the commit: GitHub's and GitLab's kind.
 const COMMITS: [&str; 2] = ["GITHUB_SHA", "CI_COMMIT_SHA"];
 
-/// What was asked for, ready before the run.
+/// The comparison that the flags require, prepared before the run.
 #[derive(Default)]
 pub(crate) struct Prepared {
     base: Vec<SavedRun>,
@@ -37,7 +37,7 @@ pub(crate) struct Prepared {
     keep: Option<String>,
     test: String,
     commit: Option<String>,
-    /// Where the run is saved, if it is compared or kept.
+    /// The file of the saved run, if it is compared or kept.
     saved: Option<PathBuf>,
     /// Holds that file where it is a temporary one.
     _folder: Option<TempDir>,
@@ -91,7 +91,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Says what the baseline's noise lets these rules see, before the run.
+    /// Prints the changes that these rules can detect, given the baseline's noise, before the run.
     pub(crate) fn tell_what_is_visible(&self, plan: &Plan, runs: u32) {
         if self.base.is_empty() {
             return;
@@ -107,13 +107,13 @@ impl Prepared {
         }
     }
 
-    /// Whether there is something to be compared.
+    /// True if there is a baseline to compare with.
     pub(crate) fn compares(&self) -> bool {
         !self.base.is_empty()
     }
 
-    /// How what was saved stands to the baseline; `None` without one, and where the run did not go
-    /// on to its end.
+    /// Returns the comparison of the saved run with the baseline; `None` without a baseline, and if
+    /// the run did not reach its end.
     ///
     /// # Errors
     /// If it can't be read or compared.
@@ -136,7 +136,8 @@ impl Prepared {
         &self.rules
     }
 
-    /// How the comparison ends the command; says why. What could not be compared is not known.
+    /// Returns the exit of the command by the comparison, and prints the reason. A comparison that
+    /// failed counts as undecided.
     pub(crate) fn end(&self, sides: &Result<Option<Sides>>) -> Exit {
         match sides {
             Ok(Some(sides)) => {

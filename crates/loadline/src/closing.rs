@@ -1,10 +1,10 @@
-//! How a command that made runs ends: its exit code, and the line on stderr that explains a code
+//! The end of a command that made runs: its exit code, and the line on stderr that explains a code
 //! other than 0. `-q` does not suppress that line: a job of continuous integration that fails must
 //! not be silent.
 
 use crate::exit::{Exit, exit_of_run, sentence};
 use crate::flags::run::judgement::Trust;
-use crate::live::say_line;
+use crate::terminal::say_line;
 use anyhow::{Result, bail};
 use loadline_plan::{Check, Metric};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};
@@ -14,7 +14,7 @@ use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, sides};
 use std::collections::BTreeMap;
 
-/// How a single run ends the command; says on stderr why.
+/// Returns the exit of the command after a single run, and prints the reason on stderr.
 ///
 /// # Errors
 /// If not all of it could be kept, or nothing was answered: a sentence that `-q` does not suppress.
@@ -51,7 +51,8 @@ pub(crate) fn tell_trouble_before(
     }
 }
 
-/// How a series ends the command, if its runs by themselves would end it so; says on stderr why.
+/// Returns the exit of the command after a series, if the runs by themselves would end it so;
+/// prints the reason on stderr.
 ///
 /// # Errors
 /// If a run could not be made, or not all could be kept.
@@ -64,7 +65,7 @@ pub(crate) fn end_of_series(series: SeriesResult, exit: Exit, trust: Trust) -> R
     end_silently(series, exit)
 }
 
-/// As [`end_of_series`], where there is nothing to be said.
+/// Does the same as [`end_of_series`], if there is nothing to print.
 pub(crate) fn end_silently(series: SeriesResult, exit: Exit) -> Result<Exit> {
     match series.trouble {
         Some(trouble) => Err(trouble.into()),
@@ -73,18 +74,18 @@ pub(crate) fn end_silently(series: SeriesResult, exit: Exit) -> Result<Exit> {
     }
 }
 
-/// What a command's exit code was made of: runs with the checks that were evaluated on them.
+/// The grounds of a command's exit code: runs with the checks that were evaluated on them.
 pub(crate) struct Grounds<'a> {
     /// The runs, each with a name where there are several.
     pub(crate) runs: Vec<(String, &'a RunResult)>,
     /// The results of the checks, and whose they are where there are several.
     pub(crate) checks: Vec<(String, Vec<CheckResult>)>,
-    /// How far results must be believed.
+    /// The lowest grade of results that is accepted.
     pub(crate) trust: Trust,
 }
 
 impl<'a> Grounds<'a> {
-    /// Those of a single run.
+    /// Returns the grounds of a single run.
     pub(crate) fn of_run(run: &'a RunResult, trust: Trust) -> Self {
         Grounds {
             runs: vec![(String::new(), run)],
@@ -93,7 +94,7 @@ impl<'a> Grounds<'a> {
         }
     }
 
-    /// Those of a series: the checks are those of each side.
+    /// Returns the grounds of a series: the checks are those of each side.
     pub(crate) fn of_series(runs: &'a [RunResult], trust: Trust) -> Self {
         let numbered = runs.iter().enumerate();
         let named = sides(runs).into_iter().map(|side| {
@@ -111,7 +112,7 @@ impl<'a> Grounds<'a> {
         }
     }
 
-    /// Says in one line why the command ends so. The text of an `Err` already says it.
+    /// Prints in one line the reason for the exit. The text of an `Err` has the reason already.
     pub(crate) fn tell(&self, exit: Exit) {
         if let Some(why) = self.why(exit) {
             tell(&why);
@@ -121,7 +122,7 @@ impl<'a> Grounds<'a> {
     fn why(&self, exit: Exit) -> Option<String> {
         match exit {
             // The rules that a comparison can't decide are told one by one.
-            Exit::Good | Exit::CannotTell | Exit::Of(_) => None,
+            Exit::Good | Exit::CannotTell => None,
             Exit::Interrupted => {
                 Some("interrupted; the report covers what was measured until then.".to_owned())
             }
@@ -178,7 +179,7 @@ impl<'a> Grounds<'a> {
         (!each.is_empty()).then(|| each.join("; "))
     }
 
-    /// Why the first check that can't be decided can't be.
+    /// Returns the reason why the first undecided check can't be decided.
     fn undecided(&self) -> Option<String> {
         let mut checks = self.checks.iter().flat_map(|(_, checks)| checks);
         checks.find_map(undecided)
@@ -195,8 +196,8 @@ impl<'a> Grounds<'a> {
     }
 }
 
-/// Says that many requests of a run failed that succeeds all the same, as no check looks at them:
-/// nothing else of it is printed.
+/// Prints that many requests of a run failed that succeeds all the same, because no check applies
+/// to them: nothing else of it is printed.
 pub(crate) fn tell_failures(run: &RunResult) {
     if let Some(said) = many_failed(&run.summary) {
         tell(&said);
@@ -229,12 +230,12 @@ fn many_failed(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Says why a command ends with an exit code other than 0.
+/// Prints the reason why a command ends with an exit code other than 0.
 pub(crate) fn tell(why: &str) {
     say_line(&format!("loadline: {why}"));
 }
 
-/// That nothing was answered, and why.
+/// Returns a sentence that nothing was answered, with the reason.
 fn unanswered(summary: &Summary) -> String {
     format!(
         "not one request was answered{}",
@@ -242,7 +243,7 @@ fn unanswered(summary: &Summary) -> String {
     )
 }
 
-/// What the most failures were, after the words that say that nothing was answered.
+/// Returns the most frequent failure, after the words that nothing was answered.
 fn why_unanswered(errors: &BTreeMap<ErrorKind, Failures>) -> String {
     match errors.iter().max_by_key(|(_, failures)| failures.count) {
         Some((kind, failures)) if failures.example.is_empty() => {
@@ -257,7 +258,7 @@ fn why_unanswered(errors: &BTreeMap<ErrorKind, Failures>) -> String {
 mod tests {
     use super::*;
     use crate::flags::{self, run::RunFlags};
-    use crate::resolve::{Surroundings, resolve};
+    use crate::resolve::{RunEnvironment, resolve};
     use loadline_record::{Environment, Header, Summary, Unfinished};
     use std::time::SystemTime;
 
@@ -265,7 +266,7 @@ mod tests {
         let words = ["-d", "1s", "http://127.0.0.1:1/"];
         let flags: RunFlags =
             flags::parse_planned(words.into_iter().map(Into::into)).expect("a run");
-        let surroundings = Surroundings {
+        let surroundings = RunEnvironment {
             cores: 1,
             open_files: 4_096,
             seed: 7,

@@ -1,4 +1,4 @@
-//! What each subcommand does, one file each.
+//! The subcommands, one file each.
 
 pub(crate) mod capacity;
 pub(crate) mod compare;
@@ -9,7 +9,6 @@ pub(crate) mod history;
 pub(crate) mod k6;
 pub(crate) mod locust;
 pub(crate) mod man;
-pub(crate) mod oha;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod serve;
@@ -18,4 +17,3 @@ pub(crate) mod study;
 pub(crate) mod versus;
 pub(crate) mod watch;
 pub(crate) mod worker;
-pub(crate) mod wrk;

@@ -2,25 +2,22 @@
 //!
 //! Their arguments have another syntax, so they are recognised before any flag is parsed.
 
-use crate::commands::{k6, locust, oha, wrk};
+mod live_view;
+pub(crate) mod signals;
+
+use crate::commands::{k6, locust};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
-use loadline_dialects::ab;
-use loadline_dialects::processes;
-use loadline_dialects::wrk::Tool;
-use loadline_runner::{Command, Commands};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use crate::interrupt::{Interrupts, Manner};
+use loadline_tool_ab as ab;
+use loadline_tool_host::{Host, Terminals, processes};
+use loadline_tool_oha as oha;
+use loadline_tool_wrk::{self as wrk, Tool};
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, available_parallelism};
-
-/// The exit code of a tool that SIGTERM ended.
-const TERMINATED: u8 = 128 + SIGTERM as u8;
+use std::thread::available_parallelism;
 
 /// A tool whose command line is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +60,8 @@ impl Dialect {
     }
 }
 
-/// Runs the tool that a whole command line asks for, the program's name first; `None` if it asks
-/// for none.
+/// Runs the tool that a whole command line names, the program's name first; `None` if it names
+/// none.
 pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
     let (dialect, words) = asked(line)?;
     if dialect != Dialect::Locust
@@ -74,7 +71,7 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
         return Some(dialect.misused());
     }
     Some(match dialect {
-        Dialect::K6 => k6::run(&text_of(words), cores()).into(),
+        Dialect::K6 => k6::run(&text_of(words), host(1)).into(),
         Dialect::Locust => locust::run(words).into(),
         Dialect::Ab | Dialect::Wrk(_) | Dialect::Oha => run_on_processes(dialect, words),
     })
@@ -90,14 +87,47 @@ fn run_on_processes(dialect: Dialect, words: &[OsString]) -> ExitCode {
             return dialect.misused();
         }
     };
-    match dialect {
-        Dialect::Ab => run_ab(words, processes),
-        Dialect::Wrk(tool) => run_wrk(tool, words, processes),
-        _ => run_oha(words, processes),
+    let host = host(processes);
+    let code = match dialect {
+        Dialect::Wrk(tool) => match Interrupts::watch(Manner::AtOnce, &host.commands) {
+            Ok(_interrupts) => wrk::run(tool, words, host),
+            Err(error) => return refuse(&sentence(&error)).into(),
+        },
+        Dialect::Ab | Dialect::Oha | Dialect::K6 | Dialect::Locust => {
+            match signals::watch(&host, |_, _| {}) {
+                Ok(()) if dialect == Dialect::Ab => ab::run(words, host),
+                Ok(()) => oha::run(words, host),
+                Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
+            }
+        }
+    };
+    code.into()
+}
+
+/// This process as the host of a tool, with so many processes for its load.
+fn host(processes: u32) -> Host {
+    let host = Host::new(Box::new(io::stdout()), Box::new(io::stderr()));
+    let variables = std::env::vars_os();
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    let size = terminal_size::terminal_size_of(io::stdout());
+    Host {
+        cores: available_parallelism().map_or(1, |cores| cores.get() as u32),
+        processes,
+        seed: rand::random(),
+        environment: variables.filter_map(text).collect(),
+        terminals: Terminals {
+            stdout: io::stdout().is_terminal(),
+            stderr: io::stderr().is_terminal(),
+            columns: size.map(|(columns, _)| columns.0),
+        },
+        view: live_view::opener(&host.commands),
+        ..host
     }
 }
 
-/// The tool asked for, and its own words.
+/// Returns the named tool, and its own words.
 fn asked(line: &[OsString]) -> Option<(Dialect, &[OsString])> {
     let (program, words) = line.split_first()?;
     let called = Path::new(program).file_name()?.to_str();
@@ -109,64 +139,10 @@ fn asked(line: &[OsString]) -> Option<(Dialect, &[OsString])> {
     Some((dialect, words))
 }
 
-/// SIGINT and SIGTERM abort the run. What is returned says whether SIGTERM has come.
-fn abort_by_signals(commands: &Commands) -> io::Result<Arc<AtomicBool>> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let commands = commands.clone();
-    let is_terminated = Arc::new(AtomicBool::new(false));
-    let terminated = Arc::clone(&is_terminated);
-    let wait = move || {
-        for signal in signals.forever() {
-            terminated.fetch_or(signal == SIGTERM, Ordering::Relaxed);
-            commands.send(Command::Abort);
-        }
-    };
-    let interrupts = thread::Builder::new().name("interrupts".to_owned());
-    interrupts.spawn(wait)?;
-    Ok(is_terminated)
-}
-
-fn run_wrk(tool: Tool, words: &[String], processes: u32) -> ExitCode {
-    let words = words.iter().map(OsString::from).collect();
-    let ran = wrk::run(tool, words, processes);
-    ran.unwrap_or_else(|error| refuse(&sentence(&error))).into()
-}
-
 /// All are UTF-8: others were refused.
 fn text_of(words: &[OsString]) -> Vec<String> {
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     words.iter().map(text).collect()
-}
-
-fn cores() -> u32 {
-    available_parallelism().map_or(1, |cores| cores.get() as u32)
-}
-
-fn run_ab(words: &[String], processes: u32) -> ExitCode {
-    let commands = Commands::default();
-    if let Err(error) = abort_by_signals(&commands) {
-        return refuse(&format!("signals can't be watched: {error}")).into();
-    }
-    let surroundings = ab::Surroundings {
-        cores: cores(),
-        processes,
-        commands,
-        stdout: &mut io::stdout().lock(),
-        stderr: &mut io::stderr().lock(),
-    };
-    ab::run(words, surroundings).into()
-}
-
-fn run_oha(words: &[String], processes: u32) -> ExitCode {
-    let commands = Commands::default();
-    let is_terminated = match abort_by_signals(&commands) {
-        Ok(is_terminated) => is_terminated,
-        Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
-    };
-    match oha::run(words, cores(), processes, commands) {
-        0 if is_terminated.load(Ordering::Relaxed) => ExitCode::from(TERMINATED),
-        code => code.into(),
-    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! How the command ends.
+//! The exits of the command.
 
 use crate::flags::run::judgement::Trust;
-use crate::visible::visible;
 use loadline_record::Ended;
+use loadline_units::visible;
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Side, sides};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// How the command ends: what its caller learns without reading a word.
+/// The end of the command, as its caller sees it without reading the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done, and every check passed.
@@ -22,14 +22,12 @@ pub(crate) enum Exit {
     Interrupted,
     /// Done, no check broken, but one that the measurement can't decide.
     NotKnown,
-    /// Done, and all that was checked is good, but a comparison can't tell whether a rule holds.
+    /// Done, and all checks passed, but a comparison can't decide whether a rule holds.
     CannotTell,
-    /// The code that the tool would return whose command line was used.
-    Of(u8),
 }
 
 impl Exit {
-    /// How much worse than good it is, to tell the worst of several.
+    /// Returns the severity of the exit, so that the worst of several can be found.
     pub(crate) fn severity(self) -> u8 {
         match self {
             // A broken check says more than an undecided one, and a check more than a comparison.
@@ -49,7 +47,7 @@ impl Exit {
             Exit::CannotTell => "cannot tell",
             Exit::Invalid => "invalid",
             Exit::Interrupted => "interrupted",
-            Exit::Failed | Exit::Of(_) => "error",
+            Exit::Failed => "error",
         }
     }
 
@@ -62,7 +60,6 @@ impl Exit {
             Exit::Invalid | Exit::NotKnown => 3,
             Exit::CannotTell => 4,
             Exit::Interrupted => 130,
-            Exit::Of(code) => code,
         }
     }
 }
@@ -73,8 +70,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// How a series ends the command: as the run that went worst, but for the checks, which look at all
-/// whole runs of one side together, or at all repeats.
+/// Returns the exit of the command after a series: that of the worst run, except for the checks,
+/// which apply to all whole runs of one side together, or to all repeats.
 pub(crate) fn exit_of_series(runs: &[RunResult], trust: Trust) -> Exit {
     let of_side = |side: Side<'_>| {
         let runs = side.runs.iter();
@@ -90,7 +87,7 @@ fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
         .unwrap_or(Exit::Interrupted)
 }
 
-/// How a run with these results of checks ends the command.
+/// Returns the exit of the command after a run with these results of checks.
 pub(crate) fn exit_of_run(run: &RunResult, checks: &[CheckResult], trust: Trust) -> Exit {
     match run.summary.ended {
         Ended::Interrupted => Exit::Interrupted,
@@ -113,8 +110,8 @@ fn exit_of_checks(checks: &[CheckResult]) -> Exit {
     }
 }
 
-/// An error with its causes, but for those that it names itself. What others say of a cause has no
-/// full stop.
+/// Returns an error with its causes, except those that it names itself. The texts of causes from
+/// elsewhere have no full stop.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -125,7 +122,7 @@ pub(crate) fn sentence(error: &anyhow::Error) -> String {
     text
 }
 
-/// Says why nothing was done.
+/// Prints the reason why nothing was done.
 pub(crate) fn refuse(sentence: &str) -> Exit {
     // If even stderr is closed, nobody can be told.
     let _ = writeln!(io::stderr(), "loadline: {}", visible(sentence));

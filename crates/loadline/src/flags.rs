@@ -30,7 +30,7 @@ pub(crate) use refusal::{Refusal, not_text, sentence, suggestion, value_problem}
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
-/// How the command ends.
+/// The exit codes, for the help.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 success, 1 a check failed, 2 usage or run \
     error, 3 the result is invalid or can't decide a check, 4 a comparison can't tell, 130 \
     interrupted.";

@@ -1,13 +1,13 @@
-//! `-o github`: what is told to the runner of GitHub Actions, and of those that follow it (Gitea,
+//! `-o github`: the output for the runner of GitHub Actions, and for the compatible ones (Gitea,
 //! Forgejo, act).
 //!
 //! The runner names two files by variables: Markdown goes to the end of one, outputs of the step to
 //! the end of the other. Annotations are lines of a form that it looks for in what is printed. They
 //! go to stderr, which it reads as it does stdout, so that a report on stdout stays what it is.
 
-use crate::visible::visible;
 use anyhow::{Context, Result, bail};
 use loadline_report::{JobReport, annotations, job_outputs, step_summary};
+use loadline_units::visible;
 use std::env;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -24,10 +24,10 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// That which runs this step.
+    /// Returns the runner of this step.
     ///
     /// # Errors
-    /// If none does.
+    /// If no runner runs it.
     pub(crate) fn of_this_step() -> Result<Runner> {
         Ok(Runner {
             summary: named_by(SUMMARY)?,
@@ -35,7 +35,7 @@ impl Runner {
         })
     }
 
-    /// Whether its files can be written, before anything is sent.
+    /// Checks that its files can be written, before anything is sent.
     ///
     /// # Errors
     /// If they can't.
@@ -43,7 +43,7 @@ impl Runner {
         open(&self.summary).and(open(&self.outputs)).map(drop)
     }
 
-    /// Tells it of a result.
+    /// Reports a result to it.
     ///
     /// # Errors
     /// If a file can't be written.

@@ -1,30 +1,30 @@
-//! Ctrl-C, and every other signal that asks the command to end: the first stops a run gently, and
-//! at once if answers keep it waiting; the second at once. While the first run still connects there
-//! is nothing to stop and nothing to report, and the command ends. Between two runs of a series the
-//! next one is stopped before it measures anything, and what was measured is reported. An output
-//! that can't be written any more, such as a pipe without a reader, does not keep the command
-//! alive: there is nothing left to stop then.
+//! Ctrl-C, and every other signal that requests the command's end: the first stops a run gently,
+//! and at once if responses keep it waiting; the second at once. While the first run still connects
+//! there is nothing to stop and nothing to report, and the command ends. Between two runs of a
+//! series the next one is stopped before it measures anything, and the measurements so far are
+//! reported. An output that can't be written any more, such as a pipe without a reader, does not
+//! keep the command alive: there is nothing left to stop then.
 
 use crate::exit::Exit;
-use crate::keys::restore_terminal;
-use crate::live::{CLEAR_LINE, draws};
+use crate::terminal::mode::restore_terminal;
+use crate::terminal::say_line;
 use anyhow::{Context, Result};
 use loadline_runner::preflight::discard_all;
-use loadline_runner::{Command, Commands, Phase, STOP_PATIENCE};
+use loadline_runner::{Command, Commands, Phase, STOP_TIMEOUT};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// A run that was told to end at once does so in much less; a worker that does not answer is given
-/// up in about half of it.
-const GRACE: Duration = Duration::from_secs(5);
-/// How long writing and printing the results may take after the run has ended.
-const LAST_GRACE: Duration = Duration::from_secs(8);
+/// The time for a run to end. A run that is aborted ends in much less; a worker that does not
+/// respond is given up in about half of it.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest time for writing and printing the results after the run has ended.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The sentence where there is nothing to report.
 const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; nothing was measured.";
 
@@ -34,7 +34,7 @@ pub(crate) struct Interrupts {
     signals: iterator::Handle,
 }
 
-/// What the first interrupt of a run does.
+/// The effect of the first interrupt of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// It begins nothing new and waits for responses; the second ends the run.
@@ -94,8 +94,8 @@ impl Drop for Interrupts {
     }
 }
 
-/// The signals that ask the command to end. Signals that the parent process set to be ignored, as
-/// `nohup` does for the end of a terminal, are not among them.
+/// Returns the signals that request the command's end. Signals that the parent process set to be
+/// ignored, as `nohup` does for the end of a terminal, are not among them.
 pub(crate) fn ending_signals() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);
@@ -119,8 +119,8 @@ pub(crate) fn outlive_full_files() -> io::Result<()> {
     register(SIGXFSZ, Arc::default()).map(|_| ())
 }
 
-/// Whether interrupts end the process by themselves again: the system does not go back to that when
-/// a watch is over.
+/// Returns a flag that is true if interrupts end the process by themselves again: the system does
+/// not restore that when a watch is over.
 fn unwatched() -> io::Result<Arc<AtomicBool>> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(flag) = FLAG.get() {
@@ -143,27 +143,27 @@ impl Shared {
         match self.commands.send(command) {
             Phase::Running if command == Command::Abort => self.end_after_grace(again),
             Phase::Running => {
-                say(&format!(
+                say_line(&format!(
                     "Stopping: waiting at most {} s for responses in flight; interrupt again to \
                      stop now.",
-                    STOP_PATIENCE.as_secs(),
+                    STOP_TIMEOUT.as_secs(),
                 ));
             }
             Phase::BeforeLoad => give_up(NOTHING_MEASURED),
             Phase::Ended if again => give_up("loadline: interrupted."),
-            Phase::Ended => say("Stopping: the report follows; interrupt again to stop now."),
+            Phase::Ended => say_line("Stopping: the report follows; interrupt again to stop now."),
         }
     }
 
-    /// A run that was told to end does, unless an output blocks it. What a script does after the
-    /// run has all the time that it takes, unless the interrupt came again.
+    /// Ends the process if a run that must end does not, because an output blocks it. The actions
+    /// of a script after the run may take any time, unless the interrupt came again.
     fn end_after_grace(&self, again: bool) {
-        thread::sleep(GRACE);
+        thread::sleep(END_TIMEOUT);
         if self.commands.phase() != Phase::Running {
             if !again {
                 return;
             }
-            thread::sleep(LAST_GRACE);
+            thread::sleep(REPORT_TIMEOUT);
         }
         give_up("loadline: an output took no data any more; ended without it.");
     }
@@ -172,16 +172,8 @@ impl Shared {
 fn give_up(notice: &str) -> ! {
     discard_all();
     restore_terminal();
-    say(notice);
+    say_line(notice);
     std::process::exit(Exit::Interrupted.code().into())
-}
-
-/// A line on stderr, in place of the progress line.
-pub(crate) fn say(notice: &str) {
-    let stderr = io::stderr();
-    let clear = if draws(&stderr) { CLEAR_LINE } else { "" };
-    // Where stderr is closed nobody wants to know.
-    let _ = writeln!(&stderr, "{clear}{notice}");
 }
 
 #[cfg(test)]

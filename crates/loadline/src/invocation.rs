@@ -1,4 +1,4 @@
-//! A run as the command was asked for it.
+//! A run as the command line and its files describe it.
 
 use crate::flags::run::baseline::BaselineFlags;
 use crate::flags::run::judgement::Trust;
@@ -6,20 +6,20 @@ use crate::publish::Reports;
 use crate::session::Session;
 use loadline_plan::Plan;
 
-/// A run as the command was asked for it, everything read and checked. Each part is for one step
-/// of the command.
+/// A run as the command line and its files describe it, with everything read and checked. Each part
+/// is for one step of the command.
 #[derive(Debug)]
 pub(crate) struct Invocation {
-    /// What is run.
+    /// The plan of the run.
     pub(crate) plan: Plan,
-    /// How many times it is run, at least once; `None` where nothing was said.
+    /// The number of repeats, at least one; `None` if the flag was not given.
     pub(crate) repeat: Option<u32>,
-    /// What is kept, shown and watched while it runs.
+    /// The outputs and the watching of the run.
     pub(crate) session: Session,
     /// The reports of the result.
     pub(crate) reports: Reports,
-    /// What it is compared with, and where it is kept.
+    /// The baseline of the comparison, and the file in which the run is kept as one.
     pub(crate) regressions: BaselineFlags,
-    /// Which results the exit code accepts.
+    /// The grades of results that the exit code accepts.
     pub(crate) trust: Trust,
 }

@@ -3,7 +3,8 @@
 //! stays a signal. Its mode is restored when the run has ended, when a thread panics, and before
 //! the command ends early. A pipe has no keys.
 
-use crate::interrupt::say;
+use crate::terminal::mode::{restore_terminal, set_key_by_key};
+use crate::terminal::say_line;
 use crate::view::{ViewHandle, screen, suspension};
 use anyhow::{Context, Result};
 use loadline_plan::Level;
@@ -11,25 +12,21 @@ use loadline_report::level_text;
 use loadline_runner::{ChangeProblem, Commands, Step};
 use loadline_terminal_view::{Action, Keys as KeyMap};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{self, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 use signal_hook::consts::SIGINT;
 use signal_hook::low_level::raise;
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// What the keys do, for the reader of the progress line.
+/// The effects of the keys, for the reader of the progress line.
 const HELP: &str =
     "Keys: + and - change the load by 5 % of the plan, p pauses and resumes, q stops.";
-/// How often the reader of keys looks whether the run has ended.
-const LOOK_EVERY: Timespec = Timespec {
+/// The interval in which the reader of keys checks whether the run has ended.
+const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
-
-/// The terminal's mode before, while another one is set.
-static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
 /// Reads keys until it is dropped.
 #[derive(Debug)]
@@ -61,7 +58,7 @@ impl Keys {
         };
         // The view shows its keys by itself.
         if view.is_none() {
-            say(HELP);
+            say_line(HELP);
         }
         let pressed = Pressed {
             map,
@@ -83,38 +80,7 @@ impl Drop for Keys {
     }
 }
 
-/// Sets the terminal's screen and mode back to what they were before; whether keys were read.
-pub(crate) fn restore_terminal() -> bool {
-    screen::leave();
-    let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(before) = before {
-        // A terminal that is gone needs no mode.
-        let _ = termios::tcsetattr(io::stdin(), OptionalActions::Now, &before);
-        return true;
-    }
-    false
-}
-
-/// Reads keys again, after the terminal was restored for a time.
-pub(crate) fn set_again() {
-    // A terminal that is gone needs no mode.
-    let _ = set_key_by_key();
-}
-
-/// Each key is handed over at once and not printed.
-fn set_key_by_key() -> io::Result<()> {
-    let stdin = io::stdin();
-    let before = termios::tcgetattr(&stdin)?;
-    let mut mode = before.clone();
-    mode.local_modes
-        .remove(LocalModes::ICANON | LocalModes::ECHO);
-    mode.special_codes[SpecialCodeIndex::VMIN] = 1;
-    mode.special_codes[SpecialCodeIndex::VTIME] = 0;
-    *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
-    Ok(termios::tcsetattr(&stdin, OptionalActions::Now, &mode)?)
-}
-
-/// What keys act on.
+/// The objects that keys act on.
 struct Pressed {
     map: KeyMap,
     commands: Commands,
@@ -125,7 +91,7 @@ fn read_keys(pressed: &Pressed, ended: &AtomicBool) {
     let stdin = io::stdin();
     while !ended.load(Ordering::Relaxed) {
         let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-        let has_key = poll(&mut ready, Some(&LOOK_EVERY)).is_ok_and(|ready| ready > 0);
+        let has_key = poll(&mut ready, Some(&POLL_INTERVAL)).is_ok_and(|ready| ready > 0);
         if !has_key || ended.load(Ordering::Relaxed) {
             continue;
         }
@@ -149,7 +115,7 @@ impl Pressed {
         match action {
             // As Ctrl-C: gently at first, at once the second time.
             Action::Quit => drop(raise(SIGINT)),
-            Action::Help => say(HELP),
+            Action::Help => say_line(HELP),
             action => tell(change(action, &self.commands)),
         }
     }
@@ -157,13 +123,13 @@ impl Pressed {
 
 fn tell(changed: Option<Result<Level, ChangeProblem>>) {
     match changed {
-        Some(Ok(level)) => say(&format!("The load is {}.", level_text(level))),
-        Some(Err(problem)) => say(&format!("The load stays as it is: {problem}")),
+        Some(Ok(level)) => say_line(&format!("The load is {}.", level_text(level))),
+        Some(Err(problem)) => say_line(&format!("The load stays as it is: {problem}")),
         None => {}
     }
 }
 
-/// Changes the load as an action asks; `None` for other actions.
+/// Changes the load by an action; `None` for actions that don't.
 fn change(action: Action, commands: &Commands) -> Option<Result<Level, ChangeProblem>> {
     match action {
         Action::MoreLoad => Some(commands.step(Step::Up)),

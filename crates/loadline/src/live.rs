@@ -1,39 +1,37 @@
-//! What is shown while a run lasts, on stderr: the live view on a terminal that has room for it,
-//! one line that is drawn again on another one, a plain line every few seconds elsewhere.
+//! The display of a run while it lasts, on stderr: the live view on a terminal that has room for
+//! it, one line that is drawn again on another one, a plain line every few seconds elsewhere.
 
+use crate::terminal::{CLEAR_LINE, draws, say, speaks_utf8};
 use crate::view::ViewHandle;
-use crate::visible::visible;
 use crate::waiting::Waiting;
 use anyhow::Context;
 use loadline_record::{Header, Role, RoleKind, Row, Summary};
 use loadline_report::Progress;
 use loadline_runner::{End, Interval, Observed, Observer};
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
-/// How often a log gets a line.
+/// The interval of the lines in a log.
 const LOG_EVERY: Duration = Duration::from_secs(5);
-/// Where the width of the terminal is not known.
+/// The width that is assumed if that of the terminal is not known.
 const USUAL_WIDTH: usize = 80;
-/// To the line's begin, and everything behind it away.
-pub(crate) const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// What is shown while a run lasts, or each of several.
+/// The display of a run while it lasts, or of each of several.
 pub(crate) struct Live {
-    place: Place,
+    place: Display,
     /// While the connections of a run are brought up.
     connecting: Option<Waiting>,
-    /// How many runs have begun.
+    /// The number of runs that have begun.
     runs: u32,
-    /// What stands before each line.
+    /// The text before each line.
     title: String,
     started: Instant,
     last_line: Instant,
-    /// When the last interval came.
+    /// The instant of the last interval.
     last_interval: Instant,
 }
 
-enum Place {
+enum Display {
     Nowhere,
     Terminal,
     Log,
@@ -42,7 +40,7 @@ enum Place {
 
 impl Observer for Live {
     fn prepare(&mut self) -> Observed {
-        if !matches!(self.place, Place::Nowhere) {
+        if !matches!(self.place, Display::Nowhere) {
             let connecting = Waiting::for_connections().context("a thread can't be started")?;
             self.connecting = Some(connecting);
         }
@@ -59,7 +57,7 @@ impl Observer for Live {
         self.started = Instant::now();
         self.last_line = Instant::now();
         self.last_interval = Instant::now();
-        if let Place::View(view) = &self.place {
+        if let Display::View(view) = &self.place {
             view.begun(header, &self.title);
         }
         Ok(())
@@ -71,16 +69,16 @@ impl Observer for Live {
         }
         self.last_interval = Instant::now();
         match &self.place {
-            Place::Nowhere => {}
-            Place::View(view) => view.interval(interval),
-            Place::Terminal => self.draw(interval.summary),
-            Place::Log => self.log(interval.summary),
+            Display::Nowhere => {}
+            Display::View(view) => view.interval(interval),
+            Display::Terminal => self.draw(interval.summary),
+            Display::Log => self.log(interval.summary),
         }
         Ok(())
     }
 
     fn idle(&mut self, summary: &Summary) -> Observed {
-        if matches!(self.place, Place::Terminal) {
+        if matches!(self.place, Display::Terminal) {
             self.draw(summary);
         }
         Ok(())
@@ -91,16 +89,16 @@ impl Observer for Live {
     fn ended(&mut self, end: &End<'_>) -> Observed {
         let summary = end.whole;
         let width = match &self.place {
-            Place::Nowhere => return Ok(()),
-            Place::View(view) => {
+            Display::Nowhere => return Ok(()),
+            Display::View(view) => {
                 view.ended(summary);
                 USUAL_WIDTH
             }
-            Place::Terminal => {
+            Display::Terminal => {
                 say(CLEAR_LINE);
                 terminal_width().saturating_sub(1)
             }
-            Place::Log => log_width(),
+            Display::Log => log_width(),
         };
         if !self.title.is_empty() {
             let whole = Progress {
@@ -115,7 +113,7 @@ impl Observer for Live {
     }
 }
 
-/// What stands before the lines of the run that began as this one of several.
+/// Returns the text before the lines of the run that began as this one of several.
 fn title(index: u32, role: &Role) -> String {
     let side = role.name.as_ref();
     let runs = match role.kind {
@@ -133,10 +131,10 @@ impl Live {
     pub(crate) fn new(wanted: bool, view: Option<ViewHandle>) -> Self {
         Live {
             place: match view {
-                Some(view) => Place::View(view),
-                None if !wanted => Place::Nowhere,
-                None if draws(&io::stderr()) => Place::Terminal,
-                None => Place::Log,
+                Some(view) => Display::View(view),
+                None if !wanted => Display::Nowhere,
+                None if draws(&io::stderr()) => Display::Terminal,
+                None => Display::Log,
             },
             connecting: None,
             runs: 0,
@@ -187,41 +185,11 @@ fn terminal_width() -> usize {
         .map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0))
 }
 
-/// A log has room for a whole line, unless the environment says how wide its reader's screen is.
+/// Returns the width of a log, which has room for a whole line, unless the environment sets the
+/// width of its reader's screen.
 fn log_width() -> usize {
     let columns = std::env::var("COLUMNS").ok();
     columns
         .and_then(|columns| columns.parse().ok())
         .unwrap_or(usize::MAX)
-}
-
-/// Whether this is a terminal that can be drawn on: escapes would show on a dumb one.
-pub(crate) fn draws(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-}
-
-/// Whether the locale's characters are Unicode, by the variables that decide it.
-pub(crate) fn speaks_utf8() -> bool {
-    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let locale = set("LC_ALL")
-        .or_else(|| set("LC_CTYPE"))
-        .or_else(|| set("LANG"));
-    locale.is_none_or(|locale| {
-        let locale = locale.to_ascii_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
-    })
-}
-
-/// Prints a separate line in place of the one that is redrawn.
-pub(crate) fn say_line(line: &str) {
-    let clear = if draws(&io::stderr()) { CLEAR_LINE } else { "" };
-    say(&format!("{clear}{}\n", visible(line)));
-}
-
-/// Where stderr is closed nobody wants to know.
-fn say(text: &str) {
-    let mut stderr = io::stderr().lock();
-    let _ = stderr
-        .write_all(text.as_bytes())
-        .and_then(|()| stderr.flush());
 }

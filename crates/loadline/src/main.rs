@@ -1,4 +1,32 @@
 //! The `loadline` command: arguments in, plan out, run, report, exit code.
+//!
+//! ## To change
+//!
+//! - a flag of a run: its declaration `flags/run/`, one file per group; from there to the plan
+//!   `resolve.rs`, `resolve/`; help, manual, completions and the plan file's key follow by
+//!   themselves
+//! - a flag that is not of the plan: as above, with its field in `invocation.rs` and
+//!   `resolve/outputs.rs`
+//! - the flags that `-h` shows, and the groups of `--help`: `flags/help.rs`
+//! - the answers to a command line with a mistake: `flags/refusal.rs`; words and flags of other
+//!   tools `flags/foreign.rs`, `flags/stray.rs`, `flags/run/place.rs`
+//! - a plan file: `plan_file.rs`, its scenarios `plan_file/scenario.rs` (`OF_WHOLE_RUN`) and
+//!   `resolve/scenarios.rs` (`refuse_contradictions`, `completed`), its variables
+//!   `plan_file/variables.rs`
+//! - a subcommand: `Command` in `flags.rs`, a file in `flags/` and one in `commands/`, an arm in
+//!   `main.rs`
+//! - another tool: `Dialect` in `dialect.rs`, `Command` in `flags.rs`, an arm in `main.rs`, `NAMES`
+//!   in `commands/shims.rs`; the host of its command `dialect.rs`, signals `dialect/signals.rs`, its
+//!   users in other processes `commands/worker.rs`
+//! - an exit code: `exit.rs`; the sentence on stderr `closing.rs`
+//! - an output format: `Format` in `output.rs`, its help `flags/run/output.rs`, who prints it
+//!   `publish.rs`; of a comparison `flags/compare.rs`, `commands/compare.rs`
+//! - what observes a run (files, exporters): `observers` in `session.rs`, `observers.rs`
+//! - signals and keys: `interrupt.rs`, `keys.rs`
+//! - what is known and set of a terminal: `terminal.rs`, `terminal/mode.rs`
+//! - what a terminal shows during a run: the line `live.rs`; the view's terminal, thread and
+//!   printing `view.rs`, `view/`
+//! - baselines, the floor, two targets in turn: `against.rs`, `floor.rs`, `commands/versus.rs`
 
 mod against;
 mod closing;
@@ -18,13 +46,13 @@ mod plan_file;
 mod publish;
 mod resolve;
 mod session;
+mod terminal;
 mod view;
-mod visible;
 mod waiting;
 
 use crate::exit::{Exit, refuse, sentence};
 use crate::flags::{Command, Refusal};
-use crate::resolve::{Surroundings, resolve, resolve_search};
+use crate::resolve::{RunEnvironment, resolve, resolve_search};
 use std::ffi::OsString;
 use std::io;
 use std::panic::catch_unwind;
@@ -37,7 +65,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Does what the command line says.
+/// Executes the command line.
 fn command() -> ExitCode {
     let line: Vec<OsString> = std::env::args_os().collect();
     // Where this fails, a signal ends the process when a file is full.
@@ -63,11 +91,11 @@ fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Run(flags) => commands::run::run(resolve(
             *flags,
-            Surroundings::of_this_machine(&mut io::stdin()),
+            RunEnvironment::of_this_machine(&mut io::stdin()),
         )?),
         Command::Capacity(flags) => commands::capacity::run(resolve_search(
             *flags,
-            Surroundings::of_this_machine(&mut io::stdin()),
+            RunEnvironment::of_this_machine(&mut io::stdin()),
         )?),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
@@ -92,7 +120,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
     }
 }
 
-/// Prints what was asked for.
+/// Prints a requested text.
 fn print(text: &str) -> anyhow::Result<Exit> {
     publish::print(text).map(|()| Exit::Good)
 }

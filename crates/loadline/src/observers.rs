@@ -7,7 +7,7 @@ use loadline_report::heat_interval;
 use loadline_runner::{End, Interval, Observed, Observer, has_measured};
 use loadline_verdict::{Cause, Finding, Grade};
 
-/// What observes the runs of a session.
+/// The observers of a session's runs.
 #[derive(Default)]
 pub(crate) struct RunObservers {
     observers: Vec<Box<dyn Observer>>,
@@ -16,12 +16,12 @@ pub(crate) struct RunObservers {
 }
 
 impl RunObservers {
-    /// One more, which is told behind the others.
+    /// Adds an observer, which is notified after the others.
     pub(crate) fn add(&mut self, observer: impl Observer + 'static) {
         self.observers.push(Box::new(observer));
     }
 
-    /// Metrics are sent as well.
+    /// Adds the exporters of metrics.
     pub(crate) fn export(&mut self, exporters: Exporters) {
         self.exporters = Some(exporters);
     }
@@ -46,7 +46,7 @@ impl RunObservers {
         all
     }
 
-    /// What the exporters of the last run did not deliver.
+    /// Returns the findings about metrics of the last run that were not delivered.
     pub(crate) fn undelivered(&self) -> Vec<Finding> {
         let deliveries = self.exporters.iter().flat_map(Exporters::deliveries);
         let sentences = deliveries.filter_map(Delivery::sentence);

@@ -1,29 +1,29 @@
 //! Outputs: in which format a report is written, and where to.
 
 use clap::ValueEnum;
-use loadline_exporters::{Asked, Format as ExportFormat, NoExporter};
+use loadline_exporters::{Format as ExportFormat, NoExporter, Requested};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// What a run gives out: a report, or its metrics while it lasts.
+/// The output of a run: a report, or its metrics while it lasts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GivenOut {
     /// A report of the result.
     Report(Output),
     /// The metrics, to another program.
-    Metrics(Asked),
+    Metrics(Requested),
 }
 
 /// A report: in which format, and where to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Output {
-    /// How it is written.
+    /// The format of the report.
     pub(crate) format: Format,
-    /// Where it is written.
+    /// The destination of the report.
     pub(crate) to: Sink,
 }
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// For people.
@@ -40,18 +40,18 @@ pub(crate) enum Format {
     Junit,
     /// Markdown, for the comment on a pull request.
     Markdown,
-    /// What the runner of GitHub Actions reads, where it wants it.
+    /// The format of GitHub Actions, in the files of its runner.
     Github,
 }
 
-/// Where a report goes.
+/// The destination of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sink {
     /// Standard output.
     Stdout,
     /// This file, replaced if it is there.
     File(PathBuf),
-    /// Where the runner of GitHub Actions wants it.
+    /// The files of the runner of GitHub Actions.
     Runner,
 }
 
@@ -69,10 +69,10 @@ pub(crate) enum Color {
 /// Not an output.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoOutput {
-    /// An exporter that is not asked for as it must be.
+    /// An exporter without a valid address.
     #[error("{0}.")]
     Exporter(#[from] NoExporter),
-    /// There is no such format, or no file behind it.
+    /// There is no such format, or no file after it.
     #[error(
         "`{0}` is not an output. Write text, json, csv, html, sqlite, junit, markdown or github, \
          and =FILE behind it to write a file."
@@ -118,7 +118,7 @@ impl FromStr for GivenOut {
     fn from_str(text: &str) -> Result<Self, NoOutput> {
         let (name, address) = text.split_once('=').unwrap_or((text, ""));
         match ExportFormat::named(name) {
-            Some(format) => Ok(GivenOut::Metrics(Asked::new(format, address)?)),
+            Some(format) => Ok(GivenOut::Metrics(Requested::new(format, address)?)),
             None => text
                 .parse()
                 .map(GivenOut::Report)
@@ -180,7 +180,7 @@ mod tests {
             ("webhook=a", ""),
         ] {
             let found = match text.parse::<GivenOut>() {
-                Ok(GivenOut::Metrics(asked)) => asked.described(),
+                Ok(GivenOut::Metrics(requested)) => requested.described(),
                 Ok(GivenOut::Report(output)) => panic!("{output:?}"),
                 Err(error) => {
                     assert!(error.to_string().contains("needs the address"), "{error}");

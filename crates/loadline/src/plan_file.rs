@@ -11,7 +11,7 @@ use self::scenario::ScenarioTable;
 use self::variables::Variables;
 use crate::flags;
 use crate::flags::Planned;
-use crate::flags::run::request::Place;
+use crate::flags::run::request::TargetWord;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction};
 use std::ffi::OsString;
@@ -30,7 +30,7 @@ const ALTERNATIVES: [&[&str]; 5] = [
     &["short", "full"],
 ];
 
-/// What a plan file says, for these flags.
+/// The contents of a plan file, for these flags.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PlanFile<F> {
     entries: Vec<Entry>,
@@ -47,7 +47,7 @@ struct Entry {
     words: Vec<OsString>,
 }
 
-/// Why a plan file can't be read, and where.
+/// The reason why a plan file can't be read, with its position.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}, line {line}{key}: {problem}", path.display())]
 pub(crate) struct PlanFileError {
@@ -58,7 +58,7 @@ pub(crate) struct PlanFileError {
     problem: Problem,
 }
 
-/// What is wrong with a plan file.
+/// A mistake in a plan file.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum Problem {
     #[error("it takes true or false.")]
@@ -131,7 +131,7 @@ impl<F: Planned> PlanFile<F> {
         })
     }
 
-    /// The flags of the command line, and where they say nothing those of the file.
+    /// Returns the flags of the command line, completed by those of the file.
     pub(crate) fn under(&self, mut flags: F) -> Result<F, clap::Error> {
         let run = flags.run();
         let matches = flags::planned_command::<F>().try_get_matches_from(&run.typed)?;
@@ -139,7 +139,7 @@ impl<F: Planned> PlanFile<F> {
             .request
             .places
             .iter()
-            .any(|place| matches!(place, Place::Url(_)));
+            .any(|place| matches!(place, TargetWord::Url(_)));
         let is_given = |id: &str| match id {
             "url" => has_url,
             id => matches.value_source(id) == Some(ValueSource::CommandLine),
@@ -230,7 +230,7 @@ fn words(
         value => {
             let value = scalar(value, variables)?;
             if is_place {
-                let place: Result<Place, _> = value.parse();
+                let place: Result<TargetWord, _> = value.parse();
                 place.map_err(|problem| Problem::Value(problem.to_string()))?;
             }
             Ok(word(argument, Some(value)))
@@ -271,7 +271,7 @@ fn refuse_bad_value<F: Planned>(word: &OsString) -> Result<(), Problem> {
         Problem::Value(flags::value_problem(&error).unwrap_or_else(|| flags::sentence(&error)))
     })?;
     match flags.run().request.places.first() {
-        Some(Place::Plan(_)) => Err(Problem::Value(
+        Some(TargetWord::Plan(_)) => Err(Problem::Value(
             "a plan file can't name another; write a URL.".to_owned(),
         )),
         _ => Ok(()),

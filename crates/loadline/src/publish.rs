@@ -1,9 +1,9 @@
-//! Reports, each to where it was asked for.
+//! Reports, each written to its destination.
 
 use crate::github::Runner;
-use crate::live::{draws, speaks_utf8};
 use crate::output::{Color, Format, Output, Sink};
 use crate::session::Needs;
+use crate::terminal::{draws, speaks_utf8};
 use anyhow::{Context, Result};
 use loadline_export::sqlite;
 use loadline_page::{AddedTables, FileChart, Heat, Page};
@@ -20,9 +20,9 @@ use std::slice;
 /// The reports of a result.
 #[derive(Clone, Debug)]
 pub(crate) struct Reports {
-    /// Which they are, in the order asked; at most one goes to stdout.
+    /// The outputs, in the order of the flags; at most one goes to stdout.
     pub(crate) outputs: Vec<Output>,
-    /// How those in text look.
+    /// The style of the outputs in text.
     pub(crate) style: Style,
     /// Tables that are added to the page of a run.
     pub(crate) tables: Option<AddedTables>,
@@ -30,14 +30,15 @@ pub(crate) struct Reports {
     pub(crate) worst_accepted: Grade,
 }
 
-/// How text reports look.
+/// The style of text reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Style {
-    /// Whether they have colours.
+    /// The colours.
     pub(crate) color: Color,
     /// The percentiles they show: above 0, at most 100.
     pub(crate) percentiles: Vec<f64>,
-    /// How much is printed. A first report is for who waits for it: a file has all.
+    /// The extent of printed reports. A first report is for users who wait for it: a file has the
+    /// full report.
     pub(crate) extent: Extent,
     /// The file that the run is saved into.
     pub(crate) saved: Option<PathBuf>,
@@ -66,8 +67,8 @@ impl Reports {
         Ok(())
     }
 
-    /// What they take from a session. What a script prints stays out of a report that a program
-    /// reads from stdout.
+    /// Returns the data that the outputs need from a session. The output of a script stays out of a
+    /// report that a program reads from stdout.
     pub(crate) fn needs(&self) -> Needs {
         let for_programs =
             |output: &Output| output.to == Sink::Stdout && output.format != Format::Text;
@@ -80,20 +81,20 @@ impl Reports {
         }
     }
 
-    /// Whether something is printed.
+    /// True if an output goes to stdout.
     pub(crate) fn tells(&self) -> bool {
         self.outputs.iter().any(|output| output.to == Sink::Stdout)
     }
 
-    /// Whether one of them is a page.
+    /// True if one of them is a page.
     pub(crate) fn has_page(&self) -> bool {
         let mut formats = self.outputs.iter().map(|output| output.format);
         formats.any(|format| format == Format::Html)
     }
 
-    /// Writes every report that was asked for; `heat` is for those in HTML, and else may be empty.
-    /// How the run stands to a baseline is said in text, and to a job.
-    /// One that can't be written does not keep the others from being.
+    /// Writes every requested report; `heat` is for those in HTML, and else may be empty. The
+    /// comparison with a baseline is in text reports, and in those for jobs. A report that can't be
+    /// written does not keep the others from being written.
     pub(crate) fn publish(
         &self,
         run: &RunResult,
@@ -115,7 +116,9 @@ impl Reports {
                     loadline_page::html(&Page::Run(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(slice::from_ref(run))?),
-                format => return tell_job(format, &job),
+                format @ (Format::Junit | Format::Markdown | Format::Github) => {
+                    return tell_job(format, &job);
+                }
             };
             Ok(text.into_bytes())
         })
@@ -143,7 +146,9 @@ impl Reports {
                     loadline_page::html(&Page::Series(Box::new(page)))?
                 }
                 Format::Sqlite => return Ok(sqlite::report(series)?),
-                format => return tell_job(format, &job),
+                format @ (Format::Junit | Format::Markdown | Format::Github) => {
+                    return tell_job(format, &job);
+                }
             };
             Ok(text.into_bytes())
         })
@@ -174,7 +179,12 @@ impl Reports {
                     let page = loadline_report::search_page(report);
                     loadline_page::html(&Page::Search(Box::new(page)))?
                 }
-                _ => {
+                Format::Json
+                | Format::Csv
+                | Format::Sqlite
+                | Format::Junit
+                | Format::Markdown
+                | Format::Github => {
                     format!("{:#}\n", loadline_report::capacity_json(report))
                 }
             };
@@ -183,7 +193,7 @@ impl Reports {
     }
 }
 
-/// How a run stands to its baseline, below its report.
+/// Returns the comparison of a run with its baseline, as printed below its report.
 fn beside(compared: Option<&ComparedFiles<'_>>, options: &TextOptions) -> String {
     compared.map_or_else(String::new, |compared| {
         let text = loadline_report::comparison_of_files(compared, options);
@@ -191,7 +201,7 @@ fn beside(compared: Option<&ComparedFiles<'_>>, options: &TextOptions) -> String
     })
 }
 
-/// Checks that the runner of GitHub Actions can be told, where it is to be.
+/// Checks that the files of GitHub Actions' runner can be written, if a report is for them.
 ///
 /// # Errors
 /// If there is none, or its files can't be written.
@@ -202,13 +212,18 @@ pub(crate) fn prepare_runner(outputs: &[Output]) -> Result<()> {
     }
 }
 
-/// What a job is told in this format. Where the runner of GitHub Actions is told it, nothing is
-/// left to be written.
+/// Returns the report for a job in this format. It is empty if the runner of GitHub Actions
+/// receives it directly.
 pub(crate) fn tell_job(format: Format, report: &JobReport<'_>) -> Result<Vec<u8>> {
     match format {
         Format::Github => Runner::of_this_step()?.tell(report).map(|()| Vec::new()),
         Format::Junit => Ok(loadline_report::junit(report).into_bytes()),
-        _ => Ok(loadline_report::markdown(report).into_bytes()),
+        Format::Markdown
+        | Format::Text
+        | Format::Json
+        | Format::Csv
+        | Format::Html
+        | Format::Sqlite => Ok(loadline_report::markdown(report).into_bytes()),
     }
 }
 
@@ -277,7 +292,7 @@ pub(crate) fn write_plots(folder: &Path, page: &Page, read: &[PathBuf]) -> Resul
     Ok(())
 }
 
-/// How text looks there.
+/// Returns the options of text for this destination.
 pub(crate) fn options(style: &Style, to: &Sink) -> TextOptions {
     let to_terminal = *to == Sink::Stdout && io::stdout().is_terminal();
     let usual = TextOptions::default();

@@ -13,12 +13,12 @@ use crate::flags::Planned;
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
 use crate::flags::run::output::OutputFlags;
-use crate::flags::run::request::Place;
+use crate::flags::run::request::TargetWord;
 use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
 use crate::session::Session;
-use crate::view::{Wish, Wished};
+use crate::view::{ViewOptions, Wish};
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
@@ -32,19 +32,19 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-/// What a run takes from where it is started.
-pub(crate) struct Surroundings<'a> {
+/// The parts of its environment that a run uses.
+pub(crate) struct RunEnvironment<'a> {
     /// Cores that may be used, at least 1.
     pub(crate) cores: u32,
     /// Files that this process may have open.
     pub(crate) open_files: u64,
     /// A seed that was never used before.
     pub(crate) seed: u64,
-    /// Where a body of `-` is read from.
+    /// The source of a body of `-`.
     pub(crate) stdin: &'a mut dyn Read,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> RunEnvironment<'a> {
     /// This machine, and chance. The seed is short enough to be typed again.
     pub(crate) fn of_this_machine(stdin: &'a mut dyn Read) -> Self {
         let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
@@ -57,7 +57,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// Why flags make no run.
+/// The reason why flags don't describe a run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// It would not fit beside the run.
@@ -69,12 +69,12 @@ pub(crate) enum Error {
     /// Something would be lost.
     #[error(transparent)]
     Overwriting(#[from] Overwriting),
-    /// What a plan file and the flags make together is no plan.
+    /// A plan file and the flags together don't describe a plan.
     #[error("{}: {error}", path.display())]
     Plan {
         /// The plan file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: Box<Error>,
     },
     /// The flags and the plan file don't fit together.
@@ -90,7 +90,7 @@ pub(crate) enum Error {
         what: &'static str,
         /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
     /// A scenario of the plan file is none.
@@ -98,7 +98,7 @@ pub(crate) enum Error {
     Scenario {
         /// Its name.
         name: String,
-        /// Why.
+        /// The reason.
         error: Box<Error>,
     },
     /// They make no search.
@@ -110,10 +110,10 @@ pub(crate) enum Error {
     /// Two reports would be mixed.
     #[error("two outputs go to stdout; give one of them a file, such as --output json=FILE.")]
     StdoutTwice,
-    /// More than one file says all.
+    /// More than one file describes the whole run.
     #[error("{} and {} are two plan files; give one.", .0.display(), .1.display())]
     TwoPlans(PathBuf, PathBuf),
-    /// The run can't go on until what was asked.
+    /// The run can't reach the condition of its end.
     #[error(transparent)]
     Until(#[from] Impossible),
     /// A list of URLs can't be understood.
@@ -121,7 +121,7 @@ pub(crate) enum Error {
     UrlList {
         /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: loadline_plan::Error,
     },
 }
@@ -129,7 +129,7 @@ pub(crate) enum Error {
 /// Makes a run of what was typed.
 pub(crate) fn resolve(
     flags: RunFlags,
-    surroundings: Surroundings<'_>,
+    surroundings: RunEnvironment<'_>,
 ) -> Result<Invocation, Error> {
     resolve_alone(with_plan_file(flags)?, None, surroundings)
 }
@@ -139,7 +139,7 @@ pub(crate) fn resolve(
 fn resolve_alone(
     flags: RunFlags,
     also_written: Option<&Path>,
-    surroundings: Surroundings<'_>,
+    surroundings: RunEnvironment<'_>,
 ) -> Result<Invocation, Error> {
     let outputs = outputs::outputs(&flags.output)?;
     let plan = plan(&flags, surroundings).map_err(|error| error.in_plan_of(&flags))?;
@@ -166,7 +166,7 @@ fn resolve_alone(
             log: output.log,
             exporters: output.report.exporters(),
             progress: !output.quiet && !output.no_progress,
-            view: Wished {
+            view: ViewOptions {
                 wish,
                 color: output.report.color,
             },
@@ -187,7 +187,7 @@ fn resolve_alone(
     })
 }
 
-/// Whether the live view is asked for.
+/// Returns the user's wish for the live view.
 fn wish(output: &OutputFlags) -> Result<Wish, Error> {
     let other = match output {
         OutputFlags { live: false, .. } if output.no_live => return Ok(Wish::Never),
@@ -231,8 +231,8 @@ impl Error {
 fn plan_files(flags: &RunFlags) -> Vec<PathBuf> {
     let places = flags.request.places.iter();
     let files = places.filter_map(|place| match place {
-        Place::Plan(path) => Some(path.clone()),
-        Place::Url(_) => None,
+        TargetWord::Plan(path) => Some(path.clone()),
+        TargetWord::Url(_) => None,
     });
     files.collect()
 }
@@ -250,7 +250,7 @@ pub(crate) fn with_plan_file<F: Planned>(mut flags: F) -> Result<F, Error> {
         .map_err(|error| Error::Flags(flags::sentence(&error)))
 }
 
-fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Error> {
+fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, Error> {
     scenarios::refuse_contradictions(flags)?;
     let (mut load, duration) = flags.load.options().resolve()?;
     if flags.load.max_connections.is_none() {
@@ -298,8 +298,8 @@ fn plan(flags: &RunFlags, mut surroundings: Surroundings<'_>) -> Result<Plan, Er
     Ok(plan)
 }
 
-/// How long to wait for what is unfinished: with checks until it is answered, or breaks any of
-/// them. Of failures that is not known before the timeout.
+/// Returns the time to wait for unfinished requests: with checks until they are answered, or break
+/// any check. Whether they fail is not known before the timeout.
 fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction> {
     if plan.request_limit.is_some() {
         return match asked {

@@ -6,11 +6,11 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
 use crate::live::{Live, say_line};
 use crate::observers::RunObservers;
-use crate::view::{FRAMES_PER_S, View, Wished, length};
+use crate::view::{FRAMES_PER_S, View, ViewOptions, length};
 use crate::waiting::Waiting;
 use anyhow::Result;
 use loadline_export::sqlite::{SqliteLog, is_database_name};
-use loadline_exporters::{Asked, Exporters};
+use loadline_exporters::{Exporters, Requested};
 use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::Floor;
@@ -24,39 +24,39 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is kept, shown and watched while runs last.
+/// The outputs and the watching of runs while they last.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// What is watched while a run lasts; `None` is nothing, not even the generator.
+    /// The targets of the watch; `None` watches nothing, not even the generator.
     pub(crate) watch: Option<Watch>,
-    /// Whether it is first measured what this machine can do at best.
+    /// True if the floor of this machine is measured first.
     pub(crate) floor: bool,
-    /// Where the runs are saved.
+    /// The file of the saved runs.
     pub(crate) save: Option<PathBuf>,
-    /// Where one record per request goes.
+    /// The file of the log, with one record per request.
     pub(crate) log: Option<PathBuf>,
-    /// Where metrics are sent while runs last.
-    pub(crate) exporters: Vec<Asked>,
-    /// Whether progress is shown: live on a terminal, else as plain lines.
+    /// The exporters of metrics while runs last.
+    pub(crate) exporters: Vec<Requested>,
+    /// True if progress is shown: live on a terminal, else as plain lines.
     pub(crate) progress: bool,
-    /// Whether progress is a live view, where it is shown.
-    pub(crate) view: Wished,
+    /// The options of the live view.
+    pub(crate) view: ViewOptions,
 }
 
-/// What reports take from a session beside its results.
+/// The data that reports need from a session in addition to its results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Needs {
-    /// Where a script prints.
+    /// The destination of a script's output.
     pub(crate) prints: Prints,
-    /// Whether the response times over time are kept for a page.
+    /// True if the response times over time are kept for a page.
     pub(crate) heat_maps: bool,
 }
 
 /// A run that has ended, before it is reported.
-pub(crate) struct Ran {
+pub(crate) struct EndedRun {
     /// Its result.
     pub(crate) conducted: Conducted,
-    /// What its users did: a script concludes behind the report.
+    /// Its workload: a script concludes after the report.
     pub(crate) workload: Box<dyn Workload>,
     /// Its response times over time, if they are needed.
     pub(crate) heat: Heat,
@@ -79,7 +79,7 @@ impl Session {
     ///
     /// # Errors
     /// If it can't be made.
-    pub(crate) fn run(&self, plan: &Plan, needs: Needs) -> Result<Ran> {
+    pub(crate) fn run(&self, plan: &Plan, needs: Needs) -> Result<EndedRun> {
         let setup = Setup {
             watch: self.watch.as_ref(),
             floor: self.floor(plan)?,
@@ -100,7 +100,7 @@ impl Session {
         let mut conducted = conduct(&setup, workload.as_ref(), &commands, &mut observers.all())?;
         let undelivered = observers.undelivered();
         conducted.result.findings.list.extend(undelivered);
-        Ok(Ran {
+        Ok(EndedRun {
             conducted,
             workload,
             heat: observers.into_heat_maps().pop().unwrap_or_default(),
@@ -133,8 +133,8 @@ impl Session {
         Ok((result, observers.into_heat_maps()))
     }
 
-    /// What observes its runs. Whatever else is to be told of them (an exporter, a live page) is
-    /// one more observer here.
+    /// Returns the observers of its runs. A further receiver of their events (an exporter, a live
+    /// page) is one more observer here.
     pub(crate) fn observers(&self, heat_maps: bool, view: Option<&View>) -> RunObservers {
         let mut observers = RunObservers::default();
         observers.add(Live::new(self.progress, view.map(View::handle)));
@@ -164,11 +164,11 @@ impl Session {
         Exporters::new(&self.exporters, variables.collect(), say, render)
     }
 
-    /// A live view of runs that last so long together, if it is wanted and there is a terminal for
-    /// it. Where the length is not known, it waits for the first interval.
+    /// Returns a live view of runs that last so long together, if it is requested and there is a
+    /// terminal for it. If the length is not known, it waits for the first interval.
     ///
     /// # Errors
-    /// If it was asked for, and there is no terminal for it.
+    /// If it is requested and there is no terminal for it.
     pub(crate) fn view(&self, keys: KeyMap, length: Option<Duration>) -> Result<Option<View>> {
         let written = [&self.save, &self.log].into_iter().flatten();
         if !self.progress || !self.view.is_shown(length, written.map(PathBuf::as_path))? {

@@ -15,9 +15,9 @@ pub(crate) mod screen;
 pub(crate) mod suspension;
 mod wish;
 
-pub(crate) use wish::{Wish, Wished, length};
+pub(crate) use wish::{ViewOptions, Wish, length};
 
-use crate::live::speaks_utf8;
+use crate::terminal::speaks_utf8;
 use crate::view::screen::Screen;
 use anyhow::{Context, Result};
 use loadline_record::{Header, Summary};
@@ -36,7 +36,7 @@ pub(crate) struct View {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Tells the live view what happens.
+/// Sends the events of a run to the live view.
 #[derive(Clone)]
 pub(crate) struct ViewHandle(Arc<Shared>);
 
@@ -44,11 +44,11 @@ struct Shared {
     state: Mutex<State>,
     /// The least time from one picture to the next.
     frame: Duration,
-    /// Whether the view is over.
+    /// True if the view is over.
     over: Mutex<bool>,
     /// Told when it is.
     ending: Condvar,
-    /// Whether the screen is left alone until the first interval.
+    /// True if the screen is left alone until the first interval.
     waits: bool,
 }
 
@@ -83,7 +83,7 @@ impl View {
         })
     }
 
-    /// Something that can tell it what happens.
+    /// Returns a handle that sends events to it.
     pub(crate) fn handle(&self) -> ViewHandle {
         ViewHandle(Arc::clone(&self.shared))
     }
@@ -127,7 +127,7 @@ impl ViewHandle {
         self.tell(|state| state.read_keys(Keys::None));
     }
 
-    /// Does what a key asks of the view itself; false if it asks for something else.
+    /// Executes a key's action on the view itself; false if the action is not about the view.
     pub(crate) fn act(&self, action: Action) -> bool {
         let mut is_ours = false;
         self.tell(|state| is_ours = state.act(action));
@@ -175,7 +175,7 @@ impl Shared {
     }
 }
 
-/// What tells two pictures apart: what is shown, on which screen, in which size.
+/// The identity of a picture: the content, the screen, the size.
 type Picture = ((u64, u64), u64, (u16, u16));
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,13 +1,13 @@
 //! The sentence when something takes long before the load begins: there is nothing else to show.
 
-use crate::live::say_line;
+use crate::terminal::say_line;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 /// So long a wait needs no word.
-const PATIENCE: Duration = Duration::from_secs(2);
+const NOTICE_AFTER: Duration = Duration::from_secs(2);
 /// The sentence while requests are prepared and connections are brought up.
 const STILL_PREPARING: &str = "Still preparing requests and opening connections: the load begins \
                                when each connection is open or has failed.";
@@ -15,7 +15,7 @@ const STILL_PREPARING: &str = "Still preparing requests and opening connections:
 const STILL_LOADING: &str = "Still loading the script: the load begins when it has returned. If \
                              it does not, look for an endless loop in it.";
 
-/// Says what is waited for, unless it is dropped before.
+/// Prints the reason of a wait, unless it is dropped before.
 pub(crate) struct Waiting {
     _done: Sender<()>,
 }
@@ -42,7 +42,7 @@ impl Waiting {
         thread::Builder::new()
             .name("waiting".to_owned())
             .spawn(move || {
-                if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                if over.recv_timeout(NOTICE_AFTER) == Err(RecvTimeoutError::Timeout) {
                     say_line(sentence);
                 }
             })?;

@@ -12,6 +12,14 @@
 //! worker counts the times of a series in pages that it allocates only for times that occur
 //! ([`PagedCounts`]); all other code uses two or three bytes for each distinct time
 //! ([`SparseCounts`]). The buckets of both are at most a hundredth of their times wide.
+//!
+//! ## To change
+//!
+//! - the counts and times of a series: `series.rs`, its key `key.rs`; the ids and the bound of
+//!   their number `table.rs`
+//! - what a worker records: `recorder.rs`, `paged.rs`; what is merged `set.rs`, `sparse.rs`
+//! - metrics that scripts count by themselves: their kinds `custom.rs`; of a worker
+//!   `custom/recorder.rs`, merged `custom/set.rs`; the distribution of a trend `custom/trend.rs`
 
 mod custom;
 mod key;

@@ -12,6 +12,17 @@
 //!
 //! Times are microseconds, and numbers are rounded to four digits, enough for a screen. The JSON
 //! report has all digits. This crate does not depend on the recording of runs.
+//!
+//! ## To change
+//!
+//! - the data of a page: `run.rs`, `series.rs`, `study.rs`, `search.rs`; tables of another program
+//!   `added.rs`; afterwards `GENERATE=1 cargo test -p loadline-page typescript`
+//! - a plot: its description `charts/run.rs`, `charts/study.rs`, `charts/search.rs`,
+//!   `charts/names.rs`; its numbers `Measure` in `timeline.rs`
+//! - a kind of mark or axis: `chart.rs`, then both renderers: `web/src/charts/` and the crate
+//!   `plot`
+//! - a heatmap: `heatmap.rs`
+//! - how data gets into the page: `template.rs`; the numbers in it `number.rs`
 
 mod added;
 mod chart;

@@ -2,6 +2,24 @@
 //!
 //! A [`Plan`] describes all of a run: the requests, the [`Load`], the connections, the checks.
 //! Every front end (flags, plan files, other tools' command lines) creates one; the engine runs it.
+//!
+//! ## To change
+//!
+//! - an option of a run: its field: the requests `request.rs`, the load `load.rs`, scenarios
+//!   `scenario.rs`, connections `connection.rs`, responses `client.rs`, the end `until.rs`
+//! - options that contradict each other: the sentence `contradiction.rs`, the rule `validate.rs`,
+//!   `validate/` or `load/options.rs`
+//! - a shape of the load: `Shape` in `load.rs`; its flags `load/options.rs`, `load/stages.rs`; what
+//!   may change it `load/level.rs`
+//! - what a check may name (a statistic, a rate, a status): `Statistic` in `check.rs`, the words
+//!   `check/grammar.rs`, statuses `check/statuses.rs`; metrics of scripts `check/custom.rs`
+//! - URLs, and the words that are read as such: `target.rs` (`among_words`); lists of them
+//!   `url_list.rs`, long ones `long_list.rs`
+//! - headers, bodies, forms: `request/header.rs`, `request/content.rs`, `form.rs`
+//! - what is masked in the record of a run: `secrets.rs`, `secrets/words.rs`
+//! - names, addresses, proxies: `connection/naming.rs`, `connection/connect_to.rs`,
+//!   `connection/proxy.rs`
+//! - think time: `think.rs`
 
 mod check;
 mod client;

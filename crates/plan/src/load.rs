@@ -117,7 +117,11 @@ impl Shape {
     pub fn arrivals(&self) -> Option<Arrivals> {
         match self {
             Shape::Rate { arrivals, .. } | Shape::RateStages { arrivals, .. } => Some(*arrivals),
-            _ => None,
+            Shape::Closed
+            | Shape::ClosedStages { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => None,
         }
     }
 
@@ -132,7 +136,6 @@ impl Shape {
 /// This type is the user's input, in plan files and saved runs, so its duration is written as a
 /// time. The crate `schedule` has another `Stage`, in whole nanoseconds and without a serialised
 /// form. The engine's pacer converts this one to that one.
-/// serialised form. The engine's pacer converts the one into the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage<T> {
     /// The duration of the change.

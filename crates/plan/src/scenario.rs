@@ -218,7 +218,12 @@ impl Load {
                     let most = targets.fold(start, u32::max);
                     (most, Shape::ClosedStages { start, stages })
                 }
-                _ => (share(self.users), Shape::Closed),
+                Shape::Closed
+                | Shape::Rate { .. }
+                | Shape::RateStages { .. }
+                | Shape::Burst { .. }
+                | Shape::Paced
+                | Shape::Scenarios { .. } => (share(self.users), Shape::Closed),
             };
             Load {
                 users,

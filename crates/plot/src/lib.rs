@@ -20,6 +20,12 @@
 //!     assert!(svg(file.chart, file.shared_x).starts_with("<svg"));
 //! }
 //! ```
+//!
+//! ## To change
+//!
+//! - a mark, a legend, an axis: `marks.rs`, `legend.rs`, `axis_scale.rs`; the whole chart `draw.rs`
+//! - the units of an axis: `unit.rs`
+//! - a file format: `file_format.rs`; PNG `png.rs`
 
 mod axis_scale;
 mod draw;

@@ -10,6 +10,19 @@
 //!
 //! Callers request operations (`recv`, `discard`, `send`, a [`Timer`]), never readiness. All
 //! instants are nanoseconds of the host's monotonic clock, in `u64`s named `_ns`.
+//!
+//! ## To change
+//!
+//! - an operation or option of sockets: the traits in `host.rs`; on the kernel `kernel/socket.rs`,
+//!   `kernel/sys.rs`; simulated `sim/net.rs`
+//! - how the loop waits and wakes up: `kernel/mod.rs`, `kernel/lead.rs`, `kernel/poller.rs`; timers
+//!   `timers.rs`, tasks `tasks.rs`
+//! - the kernel's timestamps: `kernel/clock.rs`
+//! - name resolution: `names.rs`, `kernel/names.rs`
+//! - how much a task may receive before the others run: `stretch.rs`
+//! - what the loop reports of itself: `loop_iterations.rs`
+//! - the limits of the machine: `limits.rs`
+//! - virtual time and the simulated network: `sim/mod.rs`, `sim/net.rs`
 
 mod host;
 mod kernel;

@@ -27,6 +27,25 @@
 //! stores one set of distributions, a small row per interval, and the times of at most 64 parts of
 //! the run. With a log, exchanges are passed on in batches; the channel has no bound, so it grows
 //! if a disk is slower than the load.
+//!
+//! ## To change
+//!
+//! - an error kind: `ErrorKind` in `exchange.rs`, with `ALL` and `BEFORE_SENDING`; wrk's groups
+//!   `socket_errors.rs`
+//! - a time of an exchange: `Exchange` in `exchange.rs`, `Times` in `snapshot.rs`, `Recorder` in
+//!   `recorder.rs`
+//! - a count: `Counts` in `snapshot.rs`
+//! - a column of the log: `COLUMNS` in `log.rs`
+//! - the saved run: its lines `saved/line.rs`, `saved/header.rs`; merging `saved/merge.rs`; a new
+//!   key has `#[serde(default)]`, and `FORMAT_VERSION` in `format.rs` rises only where a meaning
+//!   changes
+//! - the requests of one name: `named.rs`, the busiest over time `name_history.rs`; metrics of
+//!   scripts `saved/metrics.rs`
+//! - the beginning that figures leave out: `transient.rs`, `interval_archive.rs`
+//! - what is recorded of the generator and its machine: `worker_times.rs`, `arrivals.rs`,
+//!   `host_counters.rs`, `environment.rs`, `floor.rs`
+//! - what is watched: `watched.rs`, `watched/history.rs`
+//! - requests without a response: `unfinished.rs`, the estimate with them `censored.rs`
 
 mod arrivals;
 mod blocks;

@@ -207,7 +207,12 @@ impl Summary {
     pub fn asked_per_s(&self) -> f64 {
         match self.plan.load.shape {
             Shape::Rate { rate, .. } => rate.per_second() * f64::from(self.parts),
-            _ => match self.occupied_ns().unwrap_or(self.duration_ns) {
+            Shape::Closed
+            | Shape::ClosedStages { .. }
+            | Shape::RateStages { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => match self.occupied_ns().unwrap_or(self.duration_ns) {
                 0 => 0.0,
                 over_ns => self.total.counts.planned as f64 * 1e9 / over_ns as f64,
             },
@@ -230,7 +235,13 @@ impl Summary {
             Shape::Burst { size, every } if size > 0 => {
                 planned * every.as_nanos() / u128::from(size)
             }
-            _ => return None,
+            Shape::Closed
+            | Shape::ClosedStages { .. }
+            | Shape::Rate { .. }
+            | Shape::RateStages { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => return None,
         };
         Some(u64::try_from(occupied_ns).unwrap_or(u64::MAX))
     }

@@ -1,4 +1,4 @@
-//! Figures that are not the target's alone: marked where they stand, and told without what is not.
+//! Figures that are not the target's alone: they are marked, and printed again without the effect.
 
 use crate::percentiles;
 use loadline_findings::statistic_name;
@@ -12,8 +12,8 @@ const OWN: &str = "*";
 /// Much of it is the wait for one of the connections that the plan allows.
 const PLAN: &str = "+";
 
-/// What stands behind each row of a table of these percentiles, the mean, the standard deviation,
-/// the least and the largest; empty where the figure is the target's.
+/// Returns the marks after the rows of a table of these percentiles, the mean, the standard
+/// deviation, the least and the largest; empty for figures that are the target's.
 pub(crate) fn marks(run: &RunResult, percentiles: &[f64]) -> Vec<&'static str> {
     let mark = |statistic: Statistic| match () {
         () if is_missing(&run.summary, statistic) => "",
@@ -35,7 +35,7 @@ fn rows(percentiles: &[f64]) -> impl Iterator<Item = Statistic> + '_ {
     percentiles.chain(moments)
 }
 
-/// What the marks mean, with the figures that would stand there without it.
+/// Returns the meaning of the marks, with the figures without the effect.
 pub(crate) fn notes(run: &RunResult, percentiles: &[f64]) -> Vec<String> {
     let own = told(run, percentiles, RunResult::own_delay);
     let plan = told(run, percentiles, |run, statistic| {
@@ -55,7 +55,7 @@ pub(crate) fn notes(run: &RunResult, percentiles: &[f64]) -> Vec<String> {
     own.into_iter().chain(plan).collect()
 }
 
-/// What stands beside a figure in a table with room for it.
+/// Returns the note beside a figure in a table with room for it.
 pub(crate) fn without_delay(run: &RunResult, statistic: Statistic) -> Option<String> {
     let own = run.own_delay(statistic).map(|effect| {
         let without = units::time(effect.without_ns);
@@ -83,12 +83,12 @@ fn told(
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-/// Whether there are too few samples to show this figure.
+/// True if there are too few samples to show this figure.
 fn is_missing(summary: &Summary, statistic: Statistic) -> bool {
     match statistic {
         Statistic::Percentile(percentile) => {
             percentiles::missing(summary.response(), percentile) > 0
         }
-        _ => false,
+        Statistic::Mean | Statistic::Min | Statistic::Max | Statistic::Stdev => false,
     }
 }

@@ -13,7 +13,7 @@ use crate::table::{Column, line};
 use crate::text::{Extent, TextOptions, assemble, floor_text};
 use crate::{layout, wording};
 use loadline_capacity::{
-    Breaking, Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial,
+    Breaking, Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial, Why,
 };
 use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
@@ -21,20 +21,20 @@ use loadline_units as units;
 use std::time::SystemTime;
 use words::{amount, answer_line, disturbed, goal, other_cause, p50, p99, too_short, verdict};
 
-/// A search, and what is needed to tell of it.
+/// A search, and the data of its report.
 #[derive(Clone, Copy, Debug)]
 pub struct CapacityReport<'a> {
-    /// What each trial was, but for its load.
+    /// The plan of each trial, except its load.
     pub plan: &'a Plan,
-    /// Whether users were searched, instead of rates.
+    /// True if numbers of users were searched, instead of rates.
     pub users: bool,
-    /// Whether the check on errors was added, as none was given.
+    /// True if the check on errors was added, because none was given.
     pub errors_added: bool,
-    /// Where it was searched, how long and how closely.
+    /// The range, the time and the precision of the search.
     pub settings: &'a Settings,
-    /// What was found.
+    /// The result of the search.
     pub outcome: &'a SearchOutcome,
-    /// Whether the user ended the search.
+    /// True if the user ended the search.
     pub interrupted: bool,
     /// By what, when and where the search was made.
     pub origin: &'a Origin,
@@ -45,14 +45,14 @@ pub struct CapacityReport<'a> {
 pub struct Origin {
     /// The version of the program.
     pub version: String,
-    /// When the first trial started.
+    /// The start of the first trial.
     pub started_at: SystemTime,
     /// The machine that the load was made on, with what it does at best, if that was measured.
     pub environment: Environment,
 }
 
 impl Origin {
-    /// That of a search whose first trial was this one.
+    /// Returns the origin of a search with this first trial.
     pub fn of(first: &Summary) -> Origin {
         Origin {
             version: first.version.clone(),
@@ -61,7 +61,7 @@ impl Origin {
         }
     }
 
-    /// That of a search which begins now, on this machine.
+    /// Returns the origin of a search that begins now, on this machine.
     pub fn now(environment: Environment) -> Origin {
         Origin {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -76,18 +76,26 @@ const CUT_SHORT: &str =
     "The search was ended before all of its trials were made, so this is less sure than it looks.";
 
 impl CapacityReport<'_> {
-    /// What this machine does at best, if it was measured.
+    /// Returns the best performance of this machine, if it was measured.
     pub(crate) fn floor(&self) -> Option<Floor> {
         self.origin.environment.floor
     }
 
-    /// Whether there is an answer which says nothing itself of the search's being interrupted.
+    /// True if the search was interrupted and its result does not mention it.
     fn is_cut_short(&self) -> bool {
-        self.interrupted && !matches!(self.outcome.conclusion, Conclusion::Inconclusive(_))
+        let says_so = matches!(
+            self.outcome.conclusion,
+            Conclusion::Inconclusive(_)
+                | Conclusion::AtLeast {
+                    why: Why::TimeOver { .. },
+                    ..
+                }
+        );
+        self.interrupted && !says_so
     }
 
-    /// Whether trials were too short for a backlog to show. A closed loop has none, and where
-    /// nothing holds none was missed.
+    /// Returns the trials that were too short to show a backlog. A closed loop has no backlog, and
+    /// if no level holds, none was missed.
     pub(crate) fn too_short(&self) -> Option<TooShort> {
         let nothing_missed = matches!(self.outcome.conclusion, Conclusion::NothingHolds { .. });
         let found = self.outcome.too_short();
@@ -128,7 +136,7 @@ fn head(report: &CapacityReport<'_>, style: Style, width: usize) -> Vec<String> 
     lines
 }
 
-/// What to know before believing the answer.
+/// Returns notes that a reader needs before the result.
 fn notes(report: &CapacityReport<'_>) -> Vec<String> {
     let disturbed = match &report.outcome.conclusion {
         Conclusion::Found(line) => disturbed(line),
@@ -143,7 +151,7 @@ fn notes(report: &CapacityReport<'_>) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
-/// Whether users lost their pace first just above the load line.
+/// True if just above the load line users lost their pace first.
 fn is_by_pace(report: &CapacityReport<'_>) -> bool {
     let first = match &report.outcome.conclusion {
         Conclusion::Found(line) => line.breaks.first(),
@@ -153,13 +161,14 @@ fn is_by_pace(report: &CapacityReport<'_>) -> bool {
     report.settings.users_keep_pace && first == Some(&Breaking::KeepingUp)
 }
 
-/// Whether there was no time for the ladder of a load line.
+/// True if there was no time for the ladder of a load line.
 fn is_without_ladder(report: &CapacityReport<'_>) -> bool {
     let found = matches!(report.outcome.conclusion, Conclusion::Found(_));
     found && !report.interrupted && report.outcome.ladder.rungs.is_empty()
 }
 
-/// What was done: `rates of an open loop, searched in 61 trials, by p99<50ms and errors<0.1%`.
+/// Returns a summary of the search: `rates of an open loop, searched in 61 trials, by p99<50ms and
+/// errors<0.1%`.
 fn course(report: &CapacityReport<'_>) -> String {
     let what = match report.users {
         true => "users of a closed loop",
@@ -179,7 +188,7 @@ fn course(report: &CapacityReport<'_>) -> String {
     )
 }
 
-/// How many trials the machine lost time in.
+/// Returns the number of trials in which the machine lost time.
 fn discarded(outcome: &SearchOutcome) -> String {
     let trials = outcome.trials.iter();
     match trials.filter(|trial| trial.discarded).count() {
@@ -207,7 +216,8 @@ fn ladder(report: &CapacityReport<'_>, style: Style, width: usize) -> Vec<String
     lines
 }
 
-/// Whether the target recovered, and which rungs may be broken for another reason than the target.
+/// Returns notes on the recovery of the target, and on rungs that may have failed for another
+/// reason than the target.
 fn ladder_notes(report: &CapacityReport<'_>) -> Vec<String> {
     let ladder = &report.outcome.ladder;
     let has_other_cause = ladder.rungs.last().and_then(other_cause).is_some();
@@ -255,7 +265,7 @@ fn columns(cells: [String; 6]) -> String {
     line(WIDTHS.map(Column::Right), cells)
 }
 
-/// Whether the target recovered, and what to do if it did not, unless the target may not be the
+/// Returns whether the target recovered, and advice if it did not, unless the target may not be the
 /// cause.
 fn recovery(recovery: Recovery, has_other_cause: bool) -> String {
     match recovery {

@@ -1,4 +1,5 @@
-//! What a closed-loop tool would have shown of an open load, and why it is not what users see.
+//! The figures that a closed-loop tool would have shown of an open load, and the reason why they
+//! are not those of users.
 //!
 //! Such a tool sends its next request when the last one is answered and times each from its send.
 //! While the target stalls it sends little, so that a wait of many arrivals shows in a few
@@ -9,16 +10,16 @@ use crate::{percentiles, quantity};
 use loadline_record::{Distribution, Model, Summary, Times};
 use loadline_units as units;
 
-/// Where a stall may show besides the p99: far out if it is shorter than a hundredth of the run,
-/// and further in if a request of each user is more than a hundredth of all, so that a closed-loop
-/// tool has the stall at its p99 as well.
+/// The percentiles at which a stall may show, other than the p99: far out if it is shorter than a
+/// hundredth of the run, and further in if a request of each user is more than a hundredth of all,
+/// so that a closed-loop tool has the stall at its p99 as well.
 const BESIDES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.9, 99.99];
 /// The percentiles that a sentence names.
 const NOTED: [f64; 3] = [90.0, 95.0, 99.0];
 /// Shorter ones are hiccups, which every run has.
 const SHORTEST_STALL_NS: u64 = 10_000_000;
 
-/// Why response time is longer than what a closed-loop tool shows.
+/// The reason why response time is longer than the times of a closed-loop tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
     /// It hardly is.
@@ -34,11 +35,11 @@ pub(crate) enum Difference {
 /// A run as a closed-loop tool would have shown it, beside how it was.
 pub(crate) struct ClosedLoop<'a> {
     pub(crate) times: &'a Times,
-    /// What that tool would have timed.
+    /// The times that the tool would have measured.
     pub(crate) shown: Distribution,
-    /// How many users it would have had.
+    /// The number of users that it would have had.
     pub(crate) users: u64,
-    /// Whether the plan, and not the target, kept requests waiting.
+    /// True if the plan, and not the target, kept requests waiting.
     by_plan: bool,
 }
 
@@ -72,7 +73,7 @@ impl<'a> ClosedLoop<'a> {
         blocked.len() - blocked.count_up_to_ns(self.shown.percentile_ns(99.0))
     }
 
-    /// Why the two differ, as sentences.
+    /// Returns the reason for the difference, as sentences.
     pub(crate) fn reason(&self) -> String {
         match self.difference() {
             Difference::None => "The two agree: nothing kept requests waiting for long before \
@@ -122,7 +123,7 @@ impl<'a> ClosedLoop<'a> {
         }
     }
 
-    /// Whether a stall that does not show at the p99 kept requests waiting here.
+    /// True if a stall that does not show at the p99 kept requests waiting here.
     fn hides_stall_at(&self, percentile: f64) -> bool {
         let response_ns = self.times.response.percentile_ns(percentile);
         let hidden_ns = response_ns.saturating_sub(self.shown.percentile_ns(percentile));

@@ -1,4 +1,4 @@
-//! The phrases that say why a command ends with an exit code other than 0.
+//! The phrases for the reason why a command ends with an exit code other than 0.
 
 use crate::{layout, quantity};
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Section};

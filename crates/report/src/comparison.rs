@@ -35,9 +35,9 @@ const COLUMNS: [Column; 5] = [
 /// Failures above this share are worth a warning.
 const FEW_FAILED: f64 = 0.001;
 
-/// The comparison as text, ending in a line feed: both sides, a row for each figure, what they say
-/// together, a picture of the ratios, and what to know about it. The plans are those of the first
-/// run of A and of B.
+/// Returns the comparison as text, ending in a line feed: both sides, a row for each figure, the
+/// overall conclusion, a picture of the ratios, and notes. The plans are those of the first run of
+/// A and of B.
 pub fn comparison(
     comparison: &Comparison,
     base: &Plan,
@@ -134,7 +134,7 @@ fn standing(compared: &ComparedFigure) -> String {
     }
 }
 
-/// What a figure is called: `p95`, `mean`, `rate`.
+/// Returns the name of a figure: `p95`, `mean`, `rate`.
 pub fn name(figure: Figure) -> String {
     match figure {
         Figure::Percentile(percentile) => quantity::percentile(percentile),
@@ -160,7 +160,7 @@ pub(crate) fn times(ratio: f64) -> String {
     }
 }
 
-/// An end that lies this many times away from the ratio says nothing.
+/// The factor from the ratio beyond which an end means nothing.
 const FARTHEST: f64 = 100.0;
 
 /// The ends of the interval, without those that are unknown from so few runs.
@@ -220,7 +220,7 @@ fn in_one_line(comparison: &Comparison) -> String {
     }
 }
 
-/// Why these percentiles are left out.
+/// Returns the reason why these percentiles are left out.
 pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
     let names: Vec<String> = percentiles
         .iter()
@@ -233,7 +233,7 @@ pub(crate) fn only_bounds(percentiles: &[f64]) -> String {
     )
 }
 
-/// What the intervals hold for.
+/// Returns a sentence on what the intervals apply to.
 fn reach(comparison: &Comparison) -> &'static str {
     if comparison.paired {
         "The confidence of 95 % is for all intervals together. A and B alternated in random \

@@ -1,4 +1,4 @@
-//! How sure a percentile is: its 95 % interval, by the name that reports have for it.
+//! The confidence of a percentile: its 95 % interval, by the name that reports use.
 
 pub(crate) use loadline_verdict::{CONFIDENCE as LEVEL, ConfidenceInterval};
 

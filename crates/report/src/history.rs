@@ -11,15 +11,15 @@ use loadline_verdict::{Figure, Trend, TrendChange};
 /// A run of the history.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryRun<'a> {
-    /// When it began, as RFC 3339.
+    /// The start of the run, as RFC 3339.
     pub started_at: &'a str,
     /// The commit of what was tested.
     pub commit: Option<&'a str>,
     /// The machine that it was made on.
     pub machine: &'a str,
-    /// How it ended its command, in a word.
+    /// The result of its command, in a word.
     pub verdict: &'a str,
-    /// Whether it can be believed.
+    /// True if its result is accepted.
     pub is_believed: bool,
     /// The figure: nanoseconds, or responses a second.
     pub value: Option<f64>,
@@ -40,7 +40,7 @@ pub struct TestHistory<'a> {
 const COMMIT: usize = 12;
 /// Columns of the plot, at most and at least.
 const PLOT: (usize, usize) = (40, 12);
-/// Numbers of runs of which it is said what they let one see.
+/// The numbers of runs for which the detectable change is printed.
 const SIDES: [u32; 3] = [3, 5, 10];
 
 /// The history as text, ending in a line feed.
@@ -82,7 +82,7 @@ pub fn history_text(history: &TestHistory<'_>, options: &TextOptions) -> String 
     }
 }
 
-/// Whether a run says anything of the trend.
+/// True if a run counts in the trend.
 fn is_counted(run: &HistoryRun<'_>) -> bool {
     run.is_believed && run.value.is_some_and(|value| value > 0.0)
 }
@@ -169,7 +169,7 @@ fn changed(change: &TrendChange, figure: Figure) -> String {
     )
 }
 
-/// That a run was made on another machine than the one before.
+/// Returns a note if a run was made on another machine than the one before.
 fn other_machine(before: &[HistoryRun<'_>], run: &HistoryRun<'_>, width: usize) -> Vec<String> {
     let last = before.last().map(|last| last.machine);
     let text = match last {

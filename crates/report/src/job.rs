@@ -1,10 +1,10 @@
-//! What a job of continuous integration is told of a result: JUnit XML, Markdown, and what GitHub's
-//! runner reads.
+//! The report for a job of continuous integration: JUnit XML, Markdown, and the formats of GitHub's
+//! runner.
 //!
 //! All of them list the same *cases*: each check, each rule of a comparison, each threshold of
-//! another tool, and whether each run can be believed. A case that is not good says in a sentence
-//! what was found, and what to do next. What can't be decided is *undecided*, never *failed*: a job
-//! that cries wolf is soon not read. An invalid result is an error, whatever its checks say.
+//! another tool, and the validity of each run. A case that did not pass has a sentence with the
+//! finding, and advice. A case that can't be decided is *undecided*, never *failed*: a job that
+//! cries wolf is soon not read. An invalid result is an error, whatever its checks are.
 
 mod cases;
 mod github;
@@ -23,12 +23,12 @@ use cases::{Case, Outcome};
 use loadline_record::Summary;
 use loadline_verdict::{Grade, RunResult};
 
-/// What a job is told of. There is a run, or a comparison.
+/// The contents of a job's report. There is a run, or a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct JobReport<'a> {
     /// The runs, in their order; none where only saved runs are compared.
     pub runs: &'a [RunResult],
-    /// How they stand to a baseline, if they were compared with one.
+    /// The comparison with a baseline, if there is one.
     pub compared: Option<&'a ComparedFiles<'a>>,
     /// The thresholds of another tool.
     pub thresholds: &'a [Threshold],
@@ -39,11 +39,11 @@ pub struct JobReport<'a> {
 /// A threshold of another tool, which has judged it by its own rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Threshold {
-    /// What it is on.
+    /// The metric of the threshold.
     pub metric: String,
     /// The condition, in the words of that tool.
     pub expression: String,
-    /// Whether it holds.
+    /// True if the threshold holds.
     pub holds: bool,
 }
 
@@ -59,13 +59,13 @@ impl<'a> JobReport<'a> {
         run.or_else(compared)
     }
 
-    /// What was run.
+    /// Returns the target.
     fn target(&self) -> String {
         let target = self.first().map(|run| wording::target(&run.plan));
         layout::harmless(&target.unwrap_or_default())
     }
 
-    /// How much of it.
+    /// Returns the load.
     fn load(&self) -> String {
         let load = self.first().map(|run| wording::load(&run.plan));
         layout::harmless(&load.unwrap_or_default())
@@ -85,7 +85,7 @@ impl<'a> JobReport<'a> {
     }
 }
 
-/// What all cases come to: the worst of them.
+/// Returns the worst outcome of all cases.
 fn verdict(cases: &[Case]) -> Outcome {
     let outcomes = cases.iter().map(|case| case.outcome);
     outcomes.max().unwrap_or(Outcome::Passed)

@@ -1,4 +1,4 @@
-//! What programs read: runs, series, comparisons, searches and looks as JSON.
+//! JSON for programs: runs, series, comparisons, searches and samples of a watch.
 //!
 //! The types of the documents, with their keys, are those of [`loadline_json`]; here they are
 //! filled. `docs/guide/json.md` explains them.
@@ -36,7 +36,7 @@ pub fn json(run: &RunResult) -> Value {
     value(&document(run))
 }
 
-/// What [`json`] prints, for programs that print it in another way.
+/// Returns the document that [`json`] prints, for programs that print it in another way.
 pub fn document(run: &RunResult) -> loadline_json::Run {
     run::run(run)
 }

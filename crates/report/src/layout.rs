@@ -73,8 +73,8 @@ pub fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// `text` with control characters spelled out: what a server said must not steer the terminal,
-/// nor break a line.
+/// Returns `text` with control characters spelled out: a server's words must not control the
+/// terminal, nor break a line.
 pub(crate) fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

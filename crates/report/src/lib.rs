@@ -7,6 +7,26 @@
 //!
 //! The words are those of the glossary: *response time* is counted from the intended start,
 //! *service time* from the send, *delay* lies between and is either *blocked* or *lateness*.
+//!
+//! ## To change
+//!
+//! - the text report: its order `text.rs`, a section in `text/`; the first report `text/first.rs`,
+//!   the short one `text/short.rs`
+//! - a column of the text report: `COLUMNS` in `text/parts.rs`, `text/names.rs` and
+//!   `comparison.rs`; of response times `text/response.rs`, of repeats `text/repeats.rs`, of a
+//!   search `capacity.rs`; alignment `table.rs`
+//! - a column of the CSV: `COLUMNS` and `fields` in `csv.rs`
+//! - a key of the JSON: filled in `json/`; its type is in the crate `json`
+//! - the data of a page: `page.rs`, `page/`, `capacity/page.rs`; its plots over time
+//!   `page/timeline.rs`
+//! - a percentile, or another statistic: `PERCENTILES` in `percentiles.rs`; `text/response.rs`,
+//!   `affected.rs`, `page/tables.rs`, `json/distribution.rs`
+//! - an error kind, as reports count it: `text/response.rs`, `text/outcome.rs`, `page/tables.rs`
+//! - the reports for continuous integration: the cases `job/cases.rs`; the formats `job/junit.rs`,
+//!   `job/markdown.rs`, `job/github.rs`
+//! - the live view and the progress line: `live_report.rs`, `progress.rs`
+//! - sentences about a plan, a check, an exit code: `wording.rs`, `undecided.rs`, `closing.rs`
+//! - a new format: a file here; who prints it is in the crate `loadline`
 
 mod affected;
 mod capacity;

@@ -20,39 +20,39 @@ const MOST_NAMES: usize = 64;
 /// The most lines of the histogram.
 const MOST_BINS: usize = 24;
 
-/// What a run is, in the two lines of the text report's head.
+/// The description of a run, in the two lines of the text report's head.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiveHead {
-    /// What is sent: `GET http://127.0.0.1:8080/`.
+    /// The requests: `GET http://127.0.0.1:8080/`.
     pub target: String,
-    /// How much, in which model: `open loop: 2 000/s constant, 50 connections, for 10 s`.
+    /// The load and its model: `open loop: 2 000/s constant, 50 connections, for 10 s`.
     pub load: String,
 }
 
-/// How a run stands, as rows.
+/// The state of a run, as rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveReport {
     /// The rate of the latest interval: `2 000/s asked, 1 998/s achieved`.
     pub rate: String,
-    /// What the load was changed to last: `105 % of the plan`.
+    /// The latest change of the load: `105 % of the plan`.
     pub level: Option<String>,
     /// The percentiles of the response time, and the largest.
     pub percentiles: Vec<PercentileRow>,
     /// The histogram of the response time so far, from the shortest to the longest.
     pub histogram: Vec<HistogramRow>,
-    /// What was counted so far, each with its name; what matters most comes first.
+    /// The counts so far, each with its name; the most important comes first.
     pub counted: Vec<(&'static str, String)>,
     /// Statuses and errors so far, the most frequent first; errors before statuses.
     pub outcomes: Vec<OutcomeRow>,
     /// The requests by name so far, the busiest first; empty where all have the same.
     pub names: Vec<NameRow>,
-    /// What the generator, the target and the host used in the latest interval.
+    /// The usage of the generator, the target and the host in the latest interval.
     pub used: Vec<UsedRow>,
     /// The checks as they stand.
     pub checks: Vec<CheckRow>,
-    /// How far the result could be believed if the run ended now.
+    /// The grade of the result if the run ended now.
     pub grade: Grade,
-    /// Why not in full, each with what to do.
+    /// The reasons to doubt it, each with advice.
     pub reasons: Vec<String>,
 }
 
@@ -61,9 +61,9 @@ pub struct LiveReport {
 pub struct PercentileRow {
     /// `p99`, or `max`.
     pub name: String,
-    /// That of the latest interval; `–` where it has too few samples.
+    /// The value in the latest interval; `–` if it has too few samples.
     pub latest: String,
-    /// That of the run so far, likewise.
+    /// The value in the run so far, likewise.
     pub so_far: String,
 }
 
@@ -74,7 +74,7 @@ pub struct HistogramRow {
     pub up_to_ns: u64,
     /// The same as text: `≤ 1.00 ms`.
     pub edge: String,
-    /// How many times are in it.
+    /// The number of times in it.
     pub count: u64,
 }
 
@@ -83,13 +83,13 @@ pub struct HistogramRow {
 pub struct OutcomeRow {
     /// `200`, or the error's kind.
     pub name: String,
-    /// How many ended so.
+    /// The number of requests with this outcome.
     pub count: String,
     /// As a share of all that ended.
     pub share: String,
-    /// Whether it is a status below 400.
+    /// True for a status below 400.
     pub is_good: bool,
-    /// What the first error of this kind said; empty for a status.
+    /// The text of the first error of this kind; empty for a status.
     pub example: String,
 }
 
@@ -100,14 +100,14 @@ pub struct NameRow {
     pub name: String,
     /// Under [`LiveReport::NAME_COLUMNS`].
     pub cells: [String; 6],
-    /// Whether some of them failed.
+    /// True if some of them failed.
     pub has_failed: bool,
 }
 
-/// What something used.
+/// The usage of a process or the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedRow {
-    /// `generator`, what the target was asked for by, or `host`.
+    /// `generator`, the name by which the target was requested, or `host`.
     pub name: String,
     /// CPU, in percent of one core.
     pub cpu: String,
@@ -122,9 +122,9 @@ pub struct UsedRow {
 pub struct CheckRow {
     /// Its condition.
     pub text: String,
-    /// What it comes to so far.
+    /// The outcome so far.
     pub outcome: CheckOutcome,
-    /// What was measured.
+    /// The measured value.
     pub measured: String,
 }
 
@@ -142,7 +142,7 @@ impl LiveReport {
     /// The names of the columns of [`NameRow::cells`].
     pub const NAME_COLUMNS: [&str; 6] = text::NAME_COLUMNS;
 
-    /// How a run stands whose latest interval is this one.
+    /// Returns the state of a run with this latest interval.
     pub fn of(summary: &Summary, latest: &Snapshot) -> LiveReport {
         let SoFar { checks, findings } = SoFar::of(summary);
         LiveReport {
@@ -209,7 +209,7 @@ fn histogram(summary: &Summary) -> Vec<HistogramRow> {
         .collect()
 }
 
-/// What was in flight in the latest second, on average and at most.
+/// Returns the requests in flight in the latest second, on average and at most.
 fn in_flight(latest: &Snapshot) -> String {
     let counts = &latest.counts;
     let mean = counts.in_flight_mean(latest.length_ns());

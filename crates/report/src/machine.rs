@@ -1,4 +1,4 @@
-//! What a machine can carry and what to change about it, in ten lines, and as JSON.
+//! The load that a machine can generate and its problems, in ten lines, and as JSON.
 //!
 //! A line is about one part of the machine: `ok`, `change` with what to do, or `?` where nothing is
 //! known of it. Lines are not wrapped, so that there are always ten of them.
@@ -10,20 +10,21 @@ use loadline_units as units;
 use loadline_units::rounding;
 use loadline_verdict::MachineProblem;
 
-/// How long a closed connection keeps its port, in seconds (`TCP_TIMEWAIT_LEN` of Linux).
+/// The time for which a closed connection occupies its port, in seconds (`TCP_TIMEWAIT_LEN` of
+/// Linux).
 const TIME_WAIT_S: u64 = 60;
 const NOT_KNOWN: &str = "not known";
 
 /// A machine that was looked at.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// What a run would record of it.
+    /// The environment that a run would record.
     pub environment: Environment,
-    /// What it did while it was looked at.
+    /// Its counters during the samples.
     pub meanwhile: HostCounters,
-    /// How many files a run opens besides its connections.
+    /// The number of files that a run opens in addition to its connections.
     pub other_files: u64,
-    /// What to change about it.
+    /// The problems to solve.
     pub problems: Vec<MachineProblem>,
 }
 
@@ -105,8 +106,8 @@ fn descriptors(machine: &Machine) -> Option<String> {
     ))
 }
 
-/// How many connections a second a target can be sent for certain, where none is kept alive and
-/// Loadline closes each: `None` also where the kernel gives a port to another one at once.
+/// Returns the number of connections per second that can certainly be opened to a target, if none
+/// is kept alive and Loadline closes each: `None` also if the kernel reuses ports at once.
 fn new_per_s(environment: &Environment) -> Option<u64> {
     let waits = environment.tcp.tcp_tw_reuse != Some(1);
     let ports = environment.tcp.local_ports().filter(|_| waits)?;
@@ -156,7 +157,8 @@ fn buffers(machine: &Machine) -> Option<String> {
     ])
 }
 
-/// What the hypervisor took; `None` where the machine's CPU time can't be read.
+/// Returns the share of CPU time taken by the hypervisor; `None` if the machine's CPU time can't be
+/// read.
 fn steal_share(machine: &Machine) -> Option<f64> {
     let is_known = machine.meanwhile.cpu_ticks > 0;
     is_known.then(|| machine.meanwhile.steal_share())
@@ -182,7 +184,7 @@ fn other_load(machine: &Machine) -> Option<String> {
     })
 }
 
-/// What is known of these.
+/// Joins those parts that are known.
 fn join(parts: [Option<String>; 2]) -> Option<String> {
     let known: Vec<String> = parts.into_iter().flatten().collect();
     (!known.is_empty()).then(|| known.join(", "))

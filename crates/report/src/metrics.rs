@@ -1,4 +1,4 @@
-//! The metrics that a script counted by itself: what text, page and comparison say of them alike.
+//! The metrics that a script counted by itself: the words that text, page and comparison share.
 
 use crate::layout;
 use loadline_metrics::{CustomMetric, Gauge, Key, MetricUnit, Values};
@@ -13,7 +13,7 @@ pub(crate) const PERCENTILES: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
 pub(crate) struct MetricLine {
     /// Its name and tags.
     pub(crate) label: String,
-    /// What is made of its values.
+    /// The kind of the metric: what is computed from its values.
     pub(crate) kind: &'static str,
     /// Its figures by name; none without a value.
     pub(crate) figures: Vec<(String, String)>,
@@ -56,7 +56,7 @@ fn tags(key: &Key) -> String {
     all[key.name().len()..].to_owned()
 }
 
-/// What to know of values that are in no metric, if there are any.
+/// Returns a note on values that are in no metric, if there are any.
 pub(crate) fn left_out(summary: &Summary) -> Option<String> {
     let values = summary.total.metrics.left_out();
     (values > 0).then(|| {

@@ -1,4 +1,4 @@
-//! The requests by name: what text, CSV and page say of them alike.
+//! The requests by name: the words that text, CSV and page share.
 
 use crate::{layout, quantity};
 use loadline_metrics::{Key, Series, SeriesSet};
@@ -7,7 +7,7 @@ use loadline_units as units;
 use loadline_verdict::samples_needed;
 use std::collections::BTreeMap;
 
-/// What the series of the requests of a scenario together are called.
+/// The label of the series of all requests of a scenario together.
 const ALL: &str = "(all)";
 
 /// The series, and for each scenario that has several of them what they are together.
@@ -34,7 +34,8 @@ pub(crate) fn with_scenarios(series: &SeriesSet) -> SeriesSet {
     all
 }
 
-/// What each series is called: its key, without the scheme and host that all of several have.
+/// Returns the label of each series: its key, without the scheme and host if all of several have
+/// the same.
 pub(crate) fn labels(series: &[(&Key, &Series)]) -> Vec<String> {
     let keys: Vec<String> = series
         .iter()
@@ -66,10 +67,10 @@ pub(crate) fn percentile_ns(series: &Series, percentile: f64) -> Option<u64> {
     found.flatten()
 }
 
-/// What stands in the place of a percentile of too few samples.
+/// The text in place of a percentile with too few samples.
 pub(crate) const TOO_FEW: &str = "–";
 
-/// What that means, where a name has too few for one of these percentiles.
+/// Returns the meaning of that text, if a name has too few samples for one of these percentiles.
 pub(crate) fn too_few<'a>(
     shown: impl IntoIterator<Item = &'a Series>,
     percentiles: &[f64],

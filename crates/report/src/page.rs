@@ -1,5 +1,4 @@
-//! What the HTML report of one run shows: the text report's words and figures, and the
-//! charts of it.
+//! The data of the HTML report of one run: the text report's words and figures, and its charts.
 //!
 //! The heatmap needs what a summary does not keep, the response times of each interval: a [`Heat`]
 //! is given every snapshot beside the summary.
@@ -34,7 +33,7 @@ pub fn heat_interval(heat: &mut Heat, interval: &Snapshot) {
     heat.observe(interval.start_ns, interval.end_ns, times);
 }
 
-/// What the HTML report of a run shows.
+/// Returns the data of the HTML report of a run.
 pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
     let summary = &run.summary;
     let timeline = timeline::timeline(summary);
@@ -99,8 +98,8 @@ fn plots(
     })
 }
 
-/// When the load was changed, in seconds, and to what, in so few words that marks close to each
-/// other have room.
+/// Returns the times of the load's changes, in seconds, and the new loads, in so few words that
+/// marks close to each other have room.
 fn changes(summary: &Summary) -> Vec<(f64, String)> {
     let changes = summary.changes.iter();
     let mut marks: Vec<_> = changes
@@ -119,8 +118,8 @@ fn warnings(run: &RunResult) -> Vec<String> {
         .collect()
 }
 
-/// What the grade means for this result. *Valid* does not mean that the target did well: it means
-/// that the generator did its part.
+/// Returns the meaning of the grade for this result. *Valid* does not mean that the target did
+/// well: it means that the generator did its part.
 fn claim(run: &RunResult) -> &'static str {
     match run.grade() {
         Grade::Valid if run.many_failed() => {

@@ -11,10 +11,11 @@ use loadline_record::Censored;
 use loadline_units as units;
 use loadline_verdict::samples_needed;
 
-/// The percentiles that are shown unless others are asked for, and those of the JSON.
+/// The percentiles that are shown by default, and those of the JSON.
 pub const PERCENTILES: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
-/// How many samples are still missing for `percentile`; what has no response yet is one too.
+/// Returns the number of samples that `percentile` still lacks; requests without a response count
+/// as samples.
 pub(crate) fn missing<'a>(times: impl Into<Censored<'a>>, percentile: f64) -> u64 {
     samples_needed(percentile).saturating_sub(times.into().len())
 }

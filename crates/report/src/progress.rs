@@ -13,17 +13,17 @@ use std::time::Duration;
 const BAR: usize = 16;
 /// Columns of a rate (`138 412/s`) in the terminal line, so that what follows keeps its column.
 const RATE: usize = 9;
-/// Time left that is still told.
+/// The longest remaining time that is printed, in seconds.
 const LONGEST_LEFT_S: f64 = 1e8;
 /// Columns of a time with its name (`p50 7.77 ms`), likewise.
 const TIME: usize = 11;
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// The last interval, once there is one.
     pub latest: Option<Row>,
-    /// What was counted since the start of the measured part.
+    /// The counts since the start of the measured part.
     pub counts: Counts,
     /// Time since then.
     pub elapsed: Duration,
@@ -31,12 +31,12 @@ pub struct Progress {
     pub length: Option<Duration>,
     /// The exchanges after which the run ends, if it is limited so.
     pub request_limit: Option<u64>,
-    /// Whether the measured part has not begun yet, because of a warm-up.
+    /// True if the measured part has not begun yet, because of a warm-up.
     pub warming_up: bool,
 }
 
 impl Progress {
-    /// How far the run of this summary has come, this long after the end of its warm-up.
+    /// Returns the progress of the run of this summary, this long after the end of its warm-up.
     pub fn of(summary: &Summary, elapsed: Duration, warming_up: bool) -> Progress {
         Progress {
             latest: summary.rows.last().copied(),
@@ -94,15 +94,15 @@ impl Progress {
         Some(share.min(1.0))
     }
 
-    /// Whether what is unfinished is waited for behind the window. A moment behind it the end may
-    /// just not have been told yet.
+    /// True if unfinished requests are awaited after the window. For a moment after its end, the
+    /// report of the end may just not have arrived yet.
     fn is_draining(&self) -> bool {
         const MOMENT: Duration = Duration::from_millis(250);
         self.length
             .is_some_and(|length| self.elapsed > length + MOMENT)
     }
 
-    /// Where the run is: `12 s of 30 s`, `12 s, 1 000 requests to end`.
+    /// Returns the position of the run: `12 s of 30 s`, `12 s, 1 000 requests to end`.
     pub fn position(&self) -> String {
         // What is in flight is waited for when the time is over.
         let elapsed = self
@@ -176,12 +176,16 @@ impl Progress {
     }
 }
 
-/// How long the measured part of a run of this plan lasts, if the plan says so.
+/// Returns the duration of the measured part of a run of this plan, if the plan sets it.
 pub fn planned_length(plan: &Plan) -> Option<Duration> {
     match &plan.load.shape {
         Shape::ClosedStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
         Shape::RateStages { stages, .. } => Some(stages.iter().map(|s| s.duration).sum()),
-        _ => plan.duration,
+        Shape::Closed
+        | Shape::Rate { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => plan.duration,
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn bounded_cell(ns: Bounded<f64>) -> String {
     sign(ns).to_owned() + &time_cell(ns.value())
 }
 
-/// What stands before a lower bound.
+/// Returns the sign before a lower bound.
 pub(crate) fn sign<T: Copy>(bounded: Bounded<T>) -> &'static str {
     match bounded {
         Bounded::Exactly(_) => "",
@@ -54,14 +54,14 @@ pub(crate) fn percentile(percentile: f64) -> String {
     format!("p{percentile}")
 }
 
-/// What a check measured, as [`measured`]; a lower bound has its sign.
+/// Returns the measured value of a check, as [`measured`] does; a lower bound has its sign.
 pub(crate) fn actual(check: &CheckResult) -> Option<String> {
     let sign = if check.is_at_least { "> " } else { "" };
     let text = |actual| format!("{sign}{}", measured(actual, check.bound));
     check.actual.map(text)
 }
 
-/// What a check measured, with as many digits as it takes to tell it from the bound.
+/// Returns the measured value of a check, with as many digits as distinguish it from the bound.
 pub(crate) fn measured(actual: Quantity, bound: Quantity) -> String {
     let differs = |digits: &usize| quantity(actual, *digits) != quantity(bound, *digits);
     let equal = actual.compare(bound).is_some_and(Ordering::is_eq);

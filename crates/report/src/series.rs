@@ -1,7 +1,7 @@
 //! Several runs of one saved file.
 //!
-//! Repeats have one report, of what differs from run to run; sides that took turns are compared;
-//! all others have their reports one behind the other.
+//! Repeats have one report, of the differences from run to run; sides that took turns are compared;
+//! all others have their reports one after the other.
 
 use crate::style::Style;
 use crate::text::{repeats, sides, uncompared};
@@ -10,8 +10,8 @@ use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
 use loadline_verdict::{CheckResult, Comparison, RunResult, checks_together, whole_runs};
 
-/// All runs as text: the spread of repeats, the comparison of sides (a line for each run where they
-/// are too few), or else the report of each, under a line that says which one it is.
+/// Returns all runs as text: the spread of repeats, the comparison of sides (a line for each run if
+/// they are too few), or else the report of each, under a line with its number.
 pub fn series_text(runs: &[RunResult], options: &TextOptions) -> String {
     if are_all(runs, RoleKind::Repeat) {
         return repeats(runs, options);
@@ -23,7 +23,7 @@ pub fn series_text(runs: &[RunResult], options: &TextOptions) -> String {
     }
 }
 
-/// Whether all runs (at least one) are of this kind.
+/// True if all runs (at least one) are of this kind.
 pub(crate) fn are_all(runs: &[RunResult], kind: RoleKind) -> bool {
     let is = |run: &RunResult| {
         run.summary
@@ -68,7 +68,7 @@ fn each_text(runs: &[RunResult], options: &TextOptions) -> String {
     each.collect::<Vec<_>>().join("\n")
 }
 
-/// Which run it is, in the file and of its kind.
+/// Returns the position of a run, in the file and in its kind.
 fn title(role: Option<&Role>, position: usize, runs: usize) -> String {
     let place = format!("Run {position} of {runs}");
     match role {

@@ -1,4 +1,4 @@
-//! Colour, where it was asked for.
+//! Colour, if it is requested.
 //!
 //! Text is padded first and painted after: escape sequences have no width on a terminal.
 
@@ -21,7 +21,7 @@ impl Style {
         self.paint(anstyle::Style::new().bold(), text)
     }
 
-    /// What only explains.
+    /// Paints text that only explains.
     pub(crate) fn faint(self, text: &str) -> String {
         self.paint(anstyle::Style::new().dimmed(), text)
     }

@@ -2,7 +2,7 @@
 
 use crate::layout;
 
-/// How the cells of a column are aligned, in this many columns of the terminal.
+/// The alignment of a column's cells, in this many columns of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Column {
     /// Blanks after the cell.
@@ -11,7 +11,7 @@ pub(crate) enum Column {
     Right(usize),
 }
 
-/// One line of a table. A cell that is wider than its column moves those behind it.
+/// Returns one line of a table. A cell that is wider than its column moves those after it.
 pub(crate) fn line<T: AsRef<str>>(
     columns: impl IntoIterator<Item = Column>,
     cells: impl IntoIterator<Item = T>,

@@ -1,9 +1,9 @@
 //! The report as text, for people, in 80 columns.
 //!
-//! A run prints what one looks for first (`first.rs`). The full report has sections from the
-//! question to the result: what was run and what was counted, response times with their histogram,
-//! what a closed-loop tool would have shown (where that differs), where the time went, what was
-//! watched, errors, checks, warnings. A section that has nothing to say is left out.
+//! A run prints the most important results first (`first.rs`). The full report has sections from
+//! the question to the result: the target and the counts, response times with their histogram, the
+//! figures that a closed-loop tool would have shown (if they differ), the time spent, the watched
+//! usage, errors, checks, warnings. An empty section is left out.
 
 mod files;
 mod first;
@@ -54,7 +54,7 @@ const NARROWEST: usize = 80;
 /// The widest report: longer lines are hard to read.
 const WIDEST: usize = 120;
 
-/// How the text looks.
+/// The appearance of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextOptions {
     /// Paint with terminal colours.
@@ -65,21 +65,21 @@ pub struct TextOptions {
     pub percentiles: Vec<f64>,
     /// Columns there are; 80 to 120 are used.
     pub width: usize,
-    /// How much of it there is.
+    /// The extent of the text.
     pub extent: Extent,
-    /// Whether a terminal shows it. Elsewhere each line of the first report is one line, however
-    /// long, so that a program that looks for a line finds the whole sentence.
+    /// True if a terminal shows it. Elsewhere each line of the first report is one line, however
+    /// long, so that a program that searches for a line finds the whole sentence.
     pub terminal: bool,
     /// The file that the run was saved into, as typed.
     pub saved: Option<String>,
 }
 
-/// How much of a result the text tells.
+/// The extent of the text about a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// A run in five lines, and several runs in little more than a line each.
     Short,
-    /// What one looks for first: of a run on at most 20 lines, of several runs all.
+    /// The most important results: of a run on at most 20 lines, of several runs all.
     First,
     /// All.
     Full,
@@ -99,7 +99,7 @@ impl Default for TextOptions {
     }
 }
 
-/// What sections are drawn on.
+/// The medium of sections.
 #[derive(Clone, Copy, Debug)]
 struct Canvas {
     style: Style,

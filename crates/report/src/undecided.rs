@@ -1,9 +1,10 @@
-//! The sentences that say why a run can't decide a check.
+//! The sentences with the reason why a run can't decide a check.
 
 use loadline_units as units;
 use loadline_verdict::{CheckResult, WhyUndecided};
 
-/// Why a run can't decide this check: a sentence that ends in what to do; `None` if it is decided.
+/// Returns the reason why a run can't decide this check: a sentence that ends in advice; `None` if
+/// it is decided.
 pub fn undecided(check: &CheckResult) -> Option<String> {
     let sentence = match check.undecided? {
         WhyUndecided::Unfinished(count) => format!(

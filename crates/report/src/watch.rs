@@ -1,4 +1,4 @@
-//! What is watched, look by look: as JSON and CSV beside a run, and alone.
+//! The watched usage, sample by sample: as JSON and CSV beside a run, and alone.
 //!
 //! CPU is in percent of one core, so two busy cores are 200. What was not read is `null`, or empty.
 
@@ -171,7 +171,7 @@ pub fn watch_line(watched: &Watched, time_s: f64, pss_bytes: Option<u64>) -> Str
     cells.collect()
 }
 
-/// What a look could not read, a sentence for each reason.
+/// Returns the figures that a sample lacks, in a sentence for each reason.
 pub fn watch_notes(watched: &Watched) -> Vec<String> {
     let host = unread("the host", &watched.host.missing);
     let trees = watched

@@ -13,8 +13,9 @@ use url::Position;
 /// The most requests of a list that are named one by one.
 const MOST_NAMED: usize = 3;
 
-/// What was sent: `GET http://127.0.0.1:8080/`, `script login.lua at http://127.0.0.1:8080/`, or
-/// `12 requests, 2 names (GET, POST) to http://a and http://b: /a, /b, /c, …`.
+/// Returns the requests of a plan: `GET http://127.0.0.1:8080/`, `script login.lua at
+/// http://127.0.0.1:8080/`, or `12 requests, 2 names (GET, POST) to http://a and http://b: /a, /b,
+/// /c, …`.
 pub(crate) fn target(plan: &Plan) -> String {
     let target = match (plan.requests.as_slice(), plan.scripts().next()) {
         (templates, _) if plan.list.is_some() => listed_requests(templates, plan),
@@ -87,7 +88,7 @@ fn listed(hosts: &[&str]) -> String {
     }
 }
 
-/// How many names there are, if any request has one of its own: `2 names`.
+/// Returns the number of names, if any request has one of its own: `2 names`.
 fn names(requests: &[Request]) -> Option<String> {
     let is_named = requests.iter().any(|request| request.name.is_some());
     let names: BTreeSet<_> = requests.iter().map(Request::series_name).collect();
@@ -99,8 +100,8 @@ fn origin(request: &Request) -> &str {
     &request.url[..Position::BeforePath]
 }
 
-/// What a test is called in a history: what is sent, and the load. How long a run is, and how many
-/// threads send, makes no other test of it.
+/// Returns the name of a test in a history: the requests, and the load. The duration of a run and
+/// the number of its threads don't make it another test.
 pub fn test_name(plan: &Plan) -> String {
     let loads = match plan.scenarios.is_empty() {
         true => vec![model(&plan.load, plan)],
@@ -109,7 +110,8 @@ pub fn test_name(plan: &Plan) -> String {
     layout::harmless(&format!("{}; {}", target(plan), loads.join("; ")))
 }
 
-/// How much, in which model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10 s`.
+/// Returns the load and its model: `open loop: 2 000/s constant, 50 connections, 2 threads, for 10
+/// s`.
 pub(crate) fn load(plan: &Plan) -> String {
     let mut parts = match plan.scenarios.len() {
         0 => vec![model(&plan.load, plan)],
@@ -161,7 +163,7 @@ pub(crate) fn load(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// Whether nothing that was known before the run ends it.
+/// True if no condition that is known before the run ends it.
 fn is_endless(plan: &Plan) -> bool {
     let has_stages = matches!(
         plan.load.shape,
@@ -247,7 +249,7 @@ pub(crate) fn scenarios(plan: &Plan) -> Vec<String> {
     plan.scenarios.iter().map(one).collect()
 }
 
-/// How long users think: `1 s of think time`, `1 s of think time on average`.
+/// Returns the think time: `1 s of think time`, `1 s of think time on average`.
 fn thinking(think: Think) -> String {
     let time = units::duration(think.mean());
     match think {
@@ -256,7 +258,7 @@ fn thinking(think: Think) -> String {
     }
 }
 
-/// What a load is changed to: `105 % of the plan`, `400/s`, `12 users`, `paused`.
+/// Returns the new level of a load: `105 % of the plan`, `400/s`, `12 users`, `paused`.
 pub fn level_text(level: Level) -> String {
     match level {
         Level::Share(share) => match share % 10 {
@@ -269,7 +271,8 @@ pub fn level_text(level: Level) -> String {
     }
 }
 
-/// What a change makes of the load, and of which scenario: `12 users`, `5 users of browsers`.
+/// Returns the new load after a change, and the scenario that it concerns: `12 users`, `5 users of
+/// browsers`.
 pub(crate) fn change_text(change: &LoadChange, plan: &Plan) -> String {
     let level = level_text(change.level);
     match change.scenario_of(plan) {
@@ -278,7 +281,7 @@ pub(crate) fn change_text(change: &LoadChange, plan: &Plan) -> String {
     }
 }
 
-/// Whether a user is something else than a connection: several share them, or its script opens
+/// True if a user is not the same as a connection: several users share them, or its script opens
 /// those that it needs.
 fn has_users(plan: &Plan) -> bool {
     let connection = &plan.connection;

@@ -13,7 +13,7 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Command {
     /// Begin no new request and wait for those in flight, at most until the duration is over; if it
-    /// is sent by [`Commands::send`], at most [`STOP_PATIENCE`](crate::STOP_PATIENCE) as well.
+    /// is sent by [`Commands::send`], at most [`STOP_TIMEOUT`](crate::STOP_TIMEOUT) as well.
     Stop,
     /// End at once; requests in flight stay without a response.
     Abort,
@@ -203,9 +203,9 @@ mod tests {
         Steering::new(&loadline_plan::Plan::default(), u64::MAX)
     }
 
-    struct Told(Arc<Mutex<Vec<Command>>>);
+    struct RecordingControl(Arc<Mutex<Vec<Command>>>);
 
-    impl Control for Told {
+    impl Control for RecordingControl {
         fn change(&self, _level: Level) -> bool {
             false
         }
@@ -228,12 +228,12 @@ mod tests {
         let commands = Commands::default();
         let told = Arc::default();
         assert_eq!(commands.phase(), Phase::BeforeLoad);
-        commands.attach(Box::new(Told(Arc::clone(&told))), steering());
+        commands.attach(Box::new(RecordingControl(Arc::clone(&told))), steering());
         assert!(!commands.is_ending());
         assert_eq!(commands.send(Command::Stop), Phase::Running);
         commands.detach();
         assert_eq!(commands.phase(), Phase::Ended);
-        commands.attach(Box::new(Told(Arc::clone(&told))), steering());
+        commands.attach(Box::new(RecordingControl(Arc::clone(&told))), steering());
         assert_eq!(*told.lock().unwrap(), [Command::Stop, Command::Abort]);
         assert!(commands.is_ending());
     }
@@ -243,13 +243,13 @@ mod tests {
         let commands = Commands::default();
         let told = Arc::default();
         commands.end_run(Command::Abort, Ended::Precise);
-        commands.attach(Box::new(Told(Arc::clone(&told))), steering());
+        commands.attach(Box::new(RecordingControl(Arc::clone(&told))), steering());
         assert_eq!(commands.ended(), None);
         commands.end_run(Command::Stop, Ended::Decided);
         assert_eq!(commands.ended(), Some(Ended::Decided));
         assert!(!commands.is_ending());
         commands.detach();
-        commands.attach(Box::new(Told(Arc::clone(&told))), steering());
+        commands.attach(Box::new(RecordingControl(Arc::clone(&told))), steering());
         assert_eq!(commands.ended(), None);
         assert_eq!(*told.lock().unwrap(), [Command::Stop]);
     }
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn an_abort_of_one_run_stands_above_an_interrupt_and_that_above_a_goal() {
         let commands = Commands::default();
-        commands.attach(Box::new(Told(Arc::default())), steering());
+        commands.attach(Box::new(RecordingControl(Arc::default())), steering());
         commands.end_run(Command::Stop, Ended::Precise);
         commands.send(Command::Stop);
         assert_eq!(commands.ended(), Some(Ended::Interrupted));

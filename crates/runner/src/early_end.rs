@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The longest time for which a run that was ordered to stop waits for responses in flight; its
 /// `--timeout` may be shorter.
-pub const STOP_PATIENCE: Duration = Duration::from_secs(5);
+pub const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Ends a run early, by the rules of its plan.
 pub(crate) struct EarlyEnd {
@@ -35,7 +35,7 @@ impl EarlyEnd {
             commands: commands.clone(),
             abort_on: plan.abort_on.clone(),
             goal: Goal::of(plan)?.zip(plan.until),
-            patience: STOP_PATIENCE.min(plan.connection.timeout),
+            patience: STOP_TIMEOUT.min(plan.connection.timeout),
         })
     }
 

@@ -20,6 +20,23 @@
 //!    observers are notified: the saved run, the log, the line on the terminal, and the rules that
 //!    end the run early (`--abort-on`, `--until`).
 //! 6. At the end the result is judged once, and every report reads it.
+//!
+//! ## To change
+//!
+//! - the course of a run: `run.rs`; where its events come from `source.rs`; what its users do
+//!   `workload.rs`
+//! - what observes a run (an exporter, say): an `Observer` as in `observer.rs`; `saved_run.rs` and
+//!   `request_log.rs` are examples
+//! - the commands to a run: `commands.rs`; changes of the load `steering.rs`
+//! - early ends (`--abort-on`, `--until`): `early_end.rs`
+//! - several runs, the floor: `series.rs`, `floor.rs`
+//! - a trial of a search: by the engine `search/trials.rs`, of a locustfile's users
+//!   `locustfile.rs`, `locustfile/`; its evaluation `search/evaluation.rs`, `search/limits.rs`; its
+//!   storage `search/saved.rs`, `search/replay.rs`
+//! - the files of a run, and how one is replaced: `preflight.rs`, `preflight/destination.rs`,
+//!   `preflight/reserved.rs`
+//! - watching during a run: `watching.rs`
+//! - a language of scripts: the list in `workload.rs`
 
 mod commands;
 mod early_end;
@@ -43,7 +60,7 @@ mod workload;
 mod samples;
 
 pub use commands::{Command, Commands, Control, Phase};
-pub use early_end::STOP_PATIENCE;
+pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
 pub use floor::{FloorError, Serve, measure_floor};

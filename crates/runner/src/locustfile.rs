@@ -106,7 +106,12 @@ impl Locustfile {
         let asked_s = plan.duration.unwrap_or_default().as_secs_f64();
         let cycles_s = match plan.load.shape {
             Shape::ClosedStages { .. } => 0.0,
-            _ => CYCLES * self.state.shortest_cycle_s.get(),
+            Shape::Closed
+            | Shape::Rate { .. }
+            | Shape::RateStages { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => CYCLES * self.state.shortest_cycle_s.get(),
         };
         let seconds = asked_s.max(cycles_s).max(1.0).ceil();
         Plan {
@@ -158,6 +163,11 @@ fn steps(plan: &Plan) -> Vec<Step> {
             held.map(|stage| step(stage.target, stage.duration))
                 .collect()
         }
-        _ => vec![step(plan.load.users, plan.duration.unwrap_or_default())],
+        Shape::Closed
+        | Shape::Rate { .. }
+        | Shape::RateStages { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => vec![step(plan.load.users, plan.duration.unwrap_or_default())],
     }
 }

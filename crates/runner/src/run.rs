@@ -24,10 +24,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// The wait for an event after which observers are notified that nothing happened.
-const PATIENCE: Duration = Duration::from_millis(200);
+const IDLE_INTERVAL: Duration = Duration::from_millis(200);
 /// The wait for workers to finish at the end of the run: their users report their last results
 /// then.
-const FAREWELL: Duration = Duration::from_millis(20);
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// A run to be made.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ pub fn conduct(
         workload,
         commands,
         observers,
-        patience: wants.idle_after.unwrap_or(PATIENCE),
+        patience: wants.idle_after.unwrap_or(IDLE_INTERVAL),
         watching,
         changes: Vec::new(),
         newsroom,
@@ -240,7 +240,7 @@ impl Conductor<'_> {
         self.summary.changes.append(&mut self.changes);
         self.summary.declared = self.workload.declared();
         self.summary.finish(ended, unfinished);
-        self.source.next_event(FAREWELL);
+        self.source.next_event(FLUSH_TIMEOUT);
         let torn_down = self.workload.teardown();
         self.workload.flush();
         let Conductor {

@@ -1,7 +1,7 @@
 //! Bursts: several arrivals at once, at regular intervals.
 
 use crate::Stripe;
-use crate::schedule::Arrival;
+use crate::arrival::Arrival;
 use crate::stripe::Indices;
 
 /// `size` arrivals at 0, `every_ns`, 2 · `every_ns` …, without end.

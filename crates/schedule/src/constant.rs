@@ -4,9 +4,9 @@
 //! remainder from one arrival to the next instead, which costs a few additions and gives the same
 //! result.
 
+use crate::arrival::Arrival;
 use crate::point::Point;
 use crate::rate::in_lowest_terms;
-use crate::schedule::Arrival;
 use crate::{Rate, Stripe};
 
 /// Arrivals at a constant rate, evenly spread, without end.

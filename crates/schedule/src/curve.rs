@@ -1,10 +1,10 @@
 //! A rate over time, as consecutive straight pieces, with its integral and the inverse of the
 //! integral.
 
+use crate::arrival::Arrival;
 use crate::grid::Grid;
 use crate::level::Share;
 use crate::piece::Piece;
-use crate::schedule::Arrival;
 use crate::stage::{Span, spans};
 use crate::stripe::Indices;
 use crate::{Rate, Stage, Stripe};

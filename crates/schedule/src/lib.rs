@@ -30,7 +30,18 @@
 //! [`Law::Poisson`]).
 //!
 //! All computations use whole numbers: nothing drifts, however long a run lasts.
+//!
+//! ## To change
+//!
+//! - a law of arrivals: `Law` and `Course` in `schedule.rs`, with a file beside `poisson.rs`,
+//!   `constant.rs` and `burst.rs`
+//! - a course of the rate: `stage.rs`, `curve.rs`, `piece.rs`
+//! - users over time: `users.rs`; think time `think.rs`
+//! - a change of the load: `segment.rs`, `level.rs`
+//! - the share of a worker: `stripe.rs`
+//! - exact arithmetic: `grid.rs`, `rate.rs`, `point.rs`
 
+mod arrival;
 mod burst;
 mod constant;
 mod curve;
@@ -47,9 +58,10 @@ mod stripe;
 mod think;
 mod users;
 
+pub use arrival::Arrival;
 pub use level::{Level, Share};
 pub use loadline_units::Rate;
-pub use schedule::{Arrival, Arrivals, Law, Schedule};
+pub use schedule::{Arrivals, Law, Schedule};
 pub use stage::Stage;
 pub use stripe::Stripe;
 pub use think::ThinkTimes;

@@ -11,9 +11,9 @@
 //! its own arrivals, so that the arrivals do not depend on the number of stripes.
 
 use crate::Stripe;
+use crate::arrival::Arrival;
 use crate::curve::{Curve, Inverse};
 use crate::point::Point;
-use crate::schedule::Arrival;
 use crate::stripe::Indices;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};

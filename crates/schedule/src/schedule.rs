@@ -1,5 +1,6 @@
 //! The schedule of an open load: the instants at which its arrivals start.
 
+use crate::arrival::Arrival;
 use crate::burst::{Burst, BurstWalk};
 use crate::constant::{Constant, ConstantWalk};
 use crate::curve::{Curve, CurveWalk};
@@ -19,16 +20,6 @@ pub enum Law {
     /// Non-Uniform Random Variate Generation, Springer 1986, chapters II.2 and VI.1). The same seed
     /// gives the same arrivals on every machine and for every number of stripes.
     Poisson,
-}
-
-/// One intended start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// The number among the arrivals of all stripes, from 0. After each change of a random load it
-    /// begins at 0 again.
-    pub index: u64,
-    /// The instant in nanoseconds from the run's start.
-    pub at_ns: u64,
 }
 
 /// The arrivals of an open load.

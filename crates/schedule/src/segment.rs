@@ -14,11 +14,11 @@
 //! together are exactly the whole.
 
 use crate::Stripe;
+use crate::arrival::Arrival;
 use crate::constant::Constant;
 use crate::curve::{Curve, Inverse};
 use crate::point::Point;
 use crate::poisson::Points;
-use crate::schedule::Arrival;
 use crate::stripe::Indices;
 
 /// The schedule from a change to the next one.

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The first error, shared by all workers of a script; accessed only after an error.
 #[derive(Debug, Default)]
-pub(crate) struct Failure(Mutex<Told>);
+pub(crate) struct Failure(Mutex<FailureState>);
 
 #[derive(Default)]
-struct Told {
+struct FailureState {
     error: Option<ScriptError>,
     act: Option<OnError>,
 }
@@ -34,12 +34,12 @@ impl Failure {
         self.lock().error.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, FailureState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Told {
+impl FailureState {
     fn act(&mut self) {
         if let Some(error) = &self.error
             && let Some(act) = self.act.take()
@@ -49,9 +49,9 @@ impl Told {
     }
 }
 
-impl fmt::Debug for Told {
+impl fmt::Debug for FailureState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told = f.debug_struct("Told");
+        let mut told = f.debug_struct("FailureState");
         told.field("error", &self.error).finish_non_exhaustive()
     }
 }

@@ -33,6 +33,15 @@
 //!   request.
 //! - [`Figures::of`] makes the figures of a summary; for others, fill in the fields.
 //!   [`Samples::counted`] takes whole microseconds, or whole responses per second.
+//!
+//! ## To change
+//!
+//! - what a script may call: `prelude.lua`; parts in Rust `state.rs`, `cell.rs`
+//! - the functions that a script has, and their order: `script.rs`, `scenario.rs`, `language.rs`
+//! - requests and responses: `request.rs`, `answer.rs`
+//! - names and metrics of a script: `names.rs`, `metrics.rs`
+//! - the arguments of `done`: `samples.rs`
+//! - errors: `error.rs`, `failure.rs`
 
 mod addresses;
 mod answer;

@@ -15,7 +15,7 @@ pub(crate) const METHODS: [&str; 7] = ["GET", "OPTIONS", "HEAD", "DELETE", "POST
 
 /// The arguments of a call, except method and URL.
 #[derive(Default)]
-pub(crate) struct Given<'py> {
+pub(crate) struct CallArguments<'py> {
     pub(crate) name: Option<Bound<'py, PyAny>>,
     pub(crate) catch_response: Option<Bound<'py, PyAny>>,
     pub(crate) context: Option<Bound<'py, PyAny>>,
@@ -50,7 +50,7 @@ pub(crate) enum Patience {
     Unknown,
 }
 
-impl<'py> Given<'py> {
+impl<'py> CallArguments<'py> {
     /// Collects positional and named arguments. A named argument of None counts as not given.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl<'py> Given<'py> {
         placed: [(&str, Option<Bound<'py, PyAny>>); COUNT],
         named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Self> {
-        let mut given = Given::default();
+        let mut given = CallArguments::default();
         for (name, value) in placed {
             if let Some(place) = given.place_of(name) {
                 *place = value;

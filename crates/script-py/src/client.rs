@@ -1,6 +1,6 @@
 //! `Client`: sends a user's requests, with a method of its own for each verb.
 
-use crate::call::Given;
+use crate::call::CallArguments;
 use crate::connections::Connections;
 use crate::engine::engine;
 use crate::sending::{Sending, call, call_given, send};
@@ -164,7 +164,7 @@ impl Client {
         places: &Bound<'py, PyTuple>,
         named: Option<Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut given = Given::of([("name", name)], named)?;
+        let mut given = CallArguments::of([("name", name)], named)?;
         if !places.is_empty() {
             let flavour = slf.as_super().get().flavour();
             given.place(flavour, places)?;

@@ -39,12 +39,12 @@ pub(crate) struct Failure {
     /// The limit that was exceeded: seconds, or a number of redirects.
     pub(crate) limit: Option<f64>,
     /// The received part of the response.
-    pub(crate) seen: Seen,
+    pub(crate) seen: PartialResponse,
 }
 
 /// The part of a response that was received before it failed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct PartialResponse {
     /// All bytes.
     pub(crate) bytes: u64,
     /// The bytes of the body.
@@ -61,7 +61,7 @@ impl Failure {
             os_error: None,
             text,
             limit: None,
-            seen: Seen::default(),
+            seen: PartialResponse::default(),
         }
     }
 }

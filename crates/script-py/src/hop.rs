@@ -1,6 +1,6 @@
 //! The observation of one exchange.
 
-use crate::fetched::{Failure, Seen};
+use crate::fetched::{Failure, PartialResponse};
 use loadline_engine::Observer;
 use loadline_record::{ErrorKind, Exchange, Outcome};
 use loadline_wire::Sink;
@@ -87,7 +87,7 @@ impl Hop {
             os_error,
             text,
             limit: None,
-            seen: Seen {
+            seen: PartialResponse {
                 bytes: end.bytes_in,
                 body: self.body.len(),
                 announced: self.announced,

@@ -18,6 +18,17 @@
 //!   (`lag`).
 //! - *The engine belongs to a thread and a process* (`engine`). Calls from other threads are
 //!   refused before anything is sent; a child process forgets the engine that it inherited.
+//!
+//! ## To change
+//!
+//! - a class that Python calls: `client.rs`, `connections.rs`, `response.rs`, `stats.rs`,
+//!   `recording.rs`, registered in `lib.rs`
+//! - the arguments and URLs that need no Python: `call.rs`, `plain_url.rs`
+//! - what is sent, and how it is counted: `sending.rs`, `fetch.rs`, `hop.rs`; an error kind as an
+//!   exception `failure.rs`
+//! - the difference between Locust's two clients: `flavour.rs`
+//! - how a greenlet waits: `engine.rs`, `waiting.rs`, `hub.rs`, `lag.rs`
+//! - processes of a test: `merging.rs`, `parent.rs`
 
 mod body;
 mod call;

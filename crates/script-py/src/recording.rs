@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 use url::Url;
 
 /// The time for which the thread waits for an event of the run.
-const PATIENCE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The interval at which the end of a run checks if the thread has ended, and the maximum number of
 /// checks.
 const LOOK_NS: u64 = 10_000_000;
@@ -260,7 +260,7 @@ impl Output {
         let mut writer = RunWriter::new(&self.path, self.file, &header).map_err(text)?;
         let mut summary = Summary::new(header);
         loop {
-            match run.next_event(PATIENCE) {
+            match run.next_event(POLL_INTERVAL) {
                 Some(Event::Interval(interval)) => {
                     summary.observe(&interval);
                     writer.interval(&interval).map_err(text)?;

@@ -1,6 +1,6 @@
 //! The execution of a client's call: its request, and its response from the outcome.
 
-use crate::call::{Added, Given, METHODS, Patience};
+use crate::call::{Added, CallArguments, METHODS, Patience};
 use crate::client::Client;
 use crate::engine::{Engine, Session, engine};
 use crate::fetch::Order;
@@ -69,7 +69,7 @@ fn begin_call<'py, const COUNT: usize>(
     placed: [(&str, Option<Bound<'py, PyAny>>); COUNT],
     named: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Call<'py>> {
-    begin_given(slf, method, url, Given::of(placed, named)?)
+    begin_given(slf, method, url, CallArguments::of(placed, named)?)
 }
 
 /// Executes a call with these arguments.
@@ -77,7 +77,7 @@ pub(crate) fn call_given<'py>(
     slf: &Bound<'py, Client>,
     method: &str,
     url: &Bound<'py, PyAny>,
-    given: Given<'py>,
+    given: CallArguments<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     begin_given(slf, method, url, given)?.finish(slf)
 }
@@ -104,7 +104,7 @@ fn begin_given<'py>(
     slf: &Bound<'py, Client>,
     method: &str,
     url: &Bound<'py, PyAny>,
-    given: Given<'py>,
+    given: CallArguments<'py>,
 ) -> PyResult<Call<'py>> {
     if let Some((engine, sending)) = plain(slf, method, url, &given)? {
         return begin(slf, engine, sending).map(Call::Sent);
@@ -118,7 +118,7 @@ fn plain<'py>(
     slf: &Bound<'py, Client>,
     method: &str,
     url: &Bound<'py, PyAny>,
-    given: &Given<'py>,
+    given: &CallArguments<'py>,
 ) -> PyResult<Option<(Rc<Engine>, Sending<'py>)>> {
     let (py, client) = (slf.py(), slf.as_super().get());
     let number = METHODS.iter().position(|known| *known == method);
@@ -166,7 +166,7 @@ fn with_added(
     engine: &Engine,
     style: &Style,
     known: &PlainCall,
-    given: &Given<'_>,
+    given: &CallArguments<'_>,
 ) -> PyResult<Option<Arc<Template>>> {
     let plain = &known.template;
     match given.added(style)? {
@@ -190,7 +190,7 @@ fn counted_as<'py>(
     py: Python<'py>,
     current: &Current,
     known: &PlainCall,
-    given: &Given<'py>,
+    given: &CallArguments<'py>,
 ) -> PyResult<(Bound<'py, PyString>, Option<Counter>)> {
     let own = match &given.name {
         Some(name) if name.is_truthy()? => Some(name.str()?),

@@ -17,6 +17,11 @@
 //!    [`Script::failure`] returns it.
 //! 5. [`Script::teardown`] runs once, when the load has ended, for whatever reason.
 //! 6. [`Script::conclude`] runs after the report, if no error was raised before.
+//!
+//! ## To change
+//!
+//! - the interface of a language: `Language` and `Script` in `lib.rs`
+//! - errors of scripts: `error.rs`
 
 mod error;
 

@@ -7,13 +7,13 @@
 
 use crate::normal::normal_quantile;
 
-/// How much counts in windows of one length vary: their variance over their mean (D. R. Cox,
-/// P. A. W. Lewis, *The Statistical Analysis of Series of Events*, Methuen 1966, chapter 6).
+/// The variation of counts in windows of one length: their variance over their mean (D. R. Cox, P.
+/// A. W. Lewis, *The Statistical Analysis of Series of Events*, Methuen 1966, chapter 6).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dispersion {
     /// Variance over mean: 1 of a Poisson process, about 0 of a constant rate, more of bursts.
     pub index: f64,
-    /// How many windows were counted.
+    /// The number of windows.
     pub windows: usize,
 }
 

@@ -8,7 +8,7 @@
 /// Weights below this share of the mode's are left out: all of them together are less than 1e-20.
 const NEGLIGIBLE: f64 = 1e-28;
 
-/// How many of `n` trials succeed, each with the same probability.
+/// The distribution of the number of successes in `n` trials of equal probability.
 #[derive(Clone, Debug)]
 pub(crate) struct Binomial {
     /// The least number whose probability is not negligible.
@@ -45,7 +45,7 @@ impl Binomial {
         self.first + below as u64
     }
 
-    /// How many k from 0 on have P\[X ≤ k\] ≤ `probability`.
+    /// Returns the number of k, from 0 on, with P\[X ≤ k\] ≤ `probability`.
     pub(crate) fn count_up_to(&self, probability: f64) -> u64 {
         let up_to = self.cumulative.partition_point(|sum| *sum <= probability);
         self.first + up_to as u64

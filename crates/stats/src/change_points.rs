@@ -1,12 +1,13 @@
-//! Where does a series change? A figure of one run after the other, cut where it becomes another.
+//! The places where a series changes: a figure of one run after the other, cut where its
+//! distribution changes.
 //!
 //! The method is E-divisive: of all places at which a series can be cut in two, the one at which
-//! the energy distance of the two parts is greatest; whether that is more than chance says a
-//! permutation test; then the same within the parts (D. S. Matteson, N. A. James, "A nonparametric
+//! the energy distance of the two parts is greatest; a permutation test decides whether that is
+//! more than chance; then the same within the parts (D. S. Matteson, N. A. James, "A nonparametric
 //! approach for multiple change point analysis of multivariate data", *Journal of the American
 //! Statistical Association* 109 (2014); G. J. Székely, M. L. Rizzo, "Hierarchical clustering via
 //! joint between-within distances", *Journal of Classification* 22 (2005), for the distance). It
-//! asks for no distribution, and finds a change of the spread as well as one of the level. For
+//! requires no distribution, and finds a change of the spread as well as one of the level. For
 //! figures of performance tests it is used by D. Daly and others, "The use of change point
 //! detection to identify software performance regressions in a continuous integration system",
 //! *ICPE* 2020.
@@ -19,15 +20,15 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 /// A part has at least so many values: of two, one strange value would be half.
 pub const SHORTEST_PART: usize = 3;
-/// How often the values are put in another order.
+/// The number of permutations of the values.
 const PERMUTATIONS: usize = 999;
 
-/// Where a series changes.
+/// A place where a series changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
     /// The first value of the new part.
     pub index: usize,
-    /// How often chance alone makes a change as large as this one: a share of one.
+    /// The probability that chance alone makes a change as large as this one: a share of one.
     pub probability: f64,
 }
 
@@ -106,8 +107,8 @@ fn energy(between: f64, left: f64, right: f64, left_count: usize, right_count: u
     mean * m * n / (m + n)
 }
 
-/// How often a series without a change, of the same values in another order within these parts, has
-/// a place that is as good.
+/// Returns how often a series without a change (the same values, in another order within these
+/// parts) has a place that is as good, as a share of one.
 fn probability(values: &[f64], parts: &[usize], energy: f64, random: &mut ChaCha8Rng) -> f64 {
     let mut shuffled = values.to_vec();
     let mut as_good = 0;
@@ -185,8 +186,8 @@ mod tests {
         assert_eq!(indices(&values), []);
     }
 
-    /// How many of so many series of 30 values, of which the last 12 are this much higher, have a
-    /// change.
+    /// Counts the series that have a change, of so many series of 30 values of which the last 12
+    /// are this much higher.
     fn found_in(series: usize, change: f64) -> usize {
         let has_one = |seed: usize| {
             let mut random = ChaCha8Rng::seed_from_u64(seed as u64);

@@ -1,4 +1,4 @@
-//! How the samples beyond a bound come: alone, or many at once.
+//! The pattern of the samples beyond a bound: alone, or many at once.
 //!
 //! Requests that wait in the same queue are slow together, so a thousand requests without a slow
 //! one may be a thousand pieces of evidence or one. A [`Clusters`] describes the number of samples
@@ -22,8 +22,9 @@ use crate::dependence::{Block, FEWEST_BLOCKS, carried_over, design_effect, exces
 use crate::normal::{normal_quantile, t_quantile};
 use statrs::function::gamma::{gamma_lr, ln_gamma};
 
-/// Both numbers are estimates from some thirty blocks, and too low ones prove what is not so. They
-/// are raised by what simulations of queues ask for: see docs/design/016.
+/// The factors by which both numbers are raised. They are estimates from some thirty blocks, and
+/// low ones would prove something untrue; simulations of queues determined the factors: see
+/// docs/design/016.
 const EFFECT_RAISED: f64 = 1.3;
 const MEAN_RAISED: f64 = 1.5;
 
@@ -39,7 +40,7 @@ const ALIKE: f64 = 0.02;
 /// Terms below this share are left out of a sum.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// How samples beyond a bound come.
+/// The pattern of the samples beyond a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clusters {
     mean: f64,
@@ -111,11 +112,11 @@ fn lower_gamma(shape: f64, value: f64) -> f64 {
     gamma_lr(shape, value)
 }
 
-/// What blocks show at one level.
+/// The counts of blocks at one level.
 struct Level {
     /// The share of all samples that lie beyond it.
     share: f64,
-    /// How many lie beyond it.
+    /// The number of samples beyond it.
     over: f64,
     blocks: f64,
     /// The blocks in which any lies beyond it.
@@ -168,8 +169,9 @@ impl Level {
     }
 }
 
-/// How many clusters of samples these blocks (in the order of time) show beyond the level at which
-/// they were counted; `None` of fewer than [`FEWEST_BLOCKS`] that have samples.
+/// Returns the number of clusters of samples in these blocks (in the order of time) beyond the
+/// level at which they were counted; `None` with fewer than [`FEWEST_BLOCKS`] blocks that have
+/// samples.
 pub fn count(blocks: &[Block]) -> Option<f64> {
     let level = Level::of(blocks)?;
     Some(level.over / level.mean_size())

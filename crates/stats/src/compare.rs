@@ -20,8 +20,8 @@
 //! 'Student's' problem when several different population variances are involved", *Biometrika* 34
 //! (1947).
 //!
-//! Several comparisons of the same two sides go wrong more often than one of them. Who makes m and
-//! wants all of their intervals to hold at once, at 95 %, takes 1 − 0.05/m for each (C. E.
+//! Several comparisons of the same two sides go wrong more often than one of them. For m
+//! comparisons whose intervals are to hold all at once, at 95 %, use 1 − 0.05/m for each (C. E.
 //! Bonferroni, 1936): see [`confidence_of_each`].
 
 mod noise;
@@ -35,10 +35,10 @@ use pieces::{Logarithms, Means, Pieces, Quantile};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// How often both sides are drawn again.
+/// The number of resamples of both sides.
 const DRAWS: usize = 2_000;
 
-/// The share of comparisons in which "this many more runs would tell" is to come true.
+/// The share of comparisons in which "this many more runs would decide" is to come true.
 const POWER: f64 = 0.8;
 
 /// More runs than this are not worth advising.
@@ -57,7 +57,7 @@ pub struct Ratio {
     pub confidence: f64,
 }
 
-/// What a [`Ratio`] says.
+/// The conclusion from a [`Ratio`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// B is smaller than A.
@@ -69,7 +69,8 @@ pub enum Decision {
 }
 
 impl Ratio {
-    /// Whether B is smaller or larger: only if the whole interval says so.
+    /// Returns whether B is smaller or larger; it is so only if the whole interval lies on that
+    /// side.
     pub fn decision(self) -> Decision {
         if self.upper < 1.0 {
             Decision::Smaller
@@ -90,9 +91,10 @@ impl Ratio {
         }
     }
 
-    /// About how many more runs of each side (of as many as there are) would tell a difference as
-    /// large as the measured one, in four cases of five: the interval shrinks as the square root of
-    /// their number. 0 if it is known already; `None` if a thousand would not.
+    /// Returns about how many more runs of each side (of as many as there are) would decide a
+    /// difference as large as the measured one, in four cases of five: the interval shrinks as the
+    /// square root of their number. 0 if it is decided already; `None` if a thousand would not
+    /// suffice.
     pub fn more_runs(self, runs: usize) -> Option<u64> {
         if self.decision() != Decision::CannotTell {
             return Some(0);
@@ -192,7 +194,7 @@ impl Side {
     }
 }
 
-/// How often each piece is drawn.
+/// Draws the number of times that each piece is taken.
 fn draw_weights(weights: &mut [u32], random: &mut ChaCha8Rng) {
     let count = weights.len();
     weights.fill(0);

@@ -1,29 +1,29 @@
-//! How many independent samples dependent ones are worth.
+//! The number of independent samples that dependent ones are worth.
 //!
-//! Answers that come after each other wait in the same queue, so that their times resemble each
-//! other, and a thousand of them say less than a thousand drawn independently. They are
-//! counted in *blocks*: if samples were independent, the share of them within a bound would differ
-//! from block to block as a binomial variate does. How much more it differs is the design effect
-//! (L. Kish, *Survey Sampling*, Wiley 1965, chapter 5); samples divided by it are the effective
-//! number. It sees dependence of every length up to a block, in the one quantile that is asked for,
-//! and needs counts alone.
+//! Responses that come after each other wait in the same queue, so that their times resemble each
+//! other, and a thousand of them have less information than a thousand drawn independently. They
+//! are counted in *blocks*: if samples were independent, the share of them within a bound would
+//! differ from block to block as a binomial variate does. How much more it differs is the design
+//! effect (L. Kish, *Survey Sampling*, Wiley 1965, chapter 5); samples divided by it are the
+//! effective number. The method covers dependence of every length up to a block, in the one
+//! quantile that is requested, and needs only counts.
 
 use crate::SampleSize;
 use crate::normal::{normal_quantile, t_quantile};
 
-/// The fewest blocks that say anything of dependence.
+/// The fewest blocks that show dependence.
 pub const FEWEST_BLOCKS: usize = 4;
 
-/// At most this many blocks are compared; neighbours are joined until there are no more. Long
-/// blocks hold long dependence, and as many as these tell its size well enough.
+/// The most blocks that are compared; neighbours are joined until there are no more. Long blocks
+/// contain long dependence, and as many as these measure its size well enough.
 pub const MOST_BLOCKS: usize = 64;
 
 /// A stretch of a run: how many samples it had, and how many of them lay within the bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// How many samples.
+    /// The number of samples.
     pub samples: u64,
-    /// How many of them were at most the bound (the quantile of the whole run, say).
+    /// The number of samples that were at most the bound (the quantile of the whole run, say).
     pub within: u64,
 }
 

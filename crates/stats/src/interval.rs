@@ -17,10 +17,10 @@ pub struct Ranks {
     pub upper: Option<u64>,
 }
 
-/// How many samples there are, and how many independent ones they are worth.
+/// A number of samples, and the number of independent samples that give as much information.
 ///
-/// Samples that come after each other resemble each other, so that they say less than as many
-/// independent ones (see [`dependence`](crate::dependence)).
+/// Samples that come after each other resemble each other, so that they have less information than
+/// as many independent ones (see [`dependence`](crate::dependence)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleSize {
     samples: u64,
@@ -45,12 +45,12 @@ impl SampleSize {
         }
     }
 
-    /// How many samples there are.
+    /// Returns the number of samples.
     pub fn samples(self) -> u64 {
         self.samples
     }
 
-    /// How many independent samples they are worth.
+    /// Returns the number of independent samples that they are worth.
     pub fn effective(self) -> u64 {
         self.effective
     }
@@ -78,8 +78,9 @@ impl SampleSize {
         }
     }
 
-    /// The ends of the interval, where `value_at` gives the sample of a rank. It is asked for ranks
-    /// that exist alone, so that a histogram's cumulative counts do as well as sorted samples.
+    /// Returns the ends of the interval, where `value_at` returns the sample of a rank. It is
+    /// called only for ranks that exist, so that a histogram's cumulative counts do as well as
+    /// sorted samples.
     pub fn interval<T>(
         self,
         quantile: f64,
@@ -90,7 +91,7 @@ impl SampleSize {
         (ranks.lower.map(&value_at), ranks.upper.map(&value_at))
     }
 
-    /// How many more samples of the same kind it takes until the interval has an upper end.
+    /// Returns how many more samples of the same kind the interval needs to have an upper end.
     pub fn still_needed(self, quantile: f64, confidence: f64) -> u64 {
         let needed = least_samples(quantile, confidence);
         if self.effective >= needed {

@@ -1,5 +1,5 @@
-//! How sure a number is: intervals, dependence, early stopping, steady state, comparison, change
-//! points, capacity.
+//! The confidence of measured numbers: intervals, dependence, early stopping, steady state,
+//! comparison, change points, capacity.
 //!
 //! Numbers in, numbers out: nothing here reads a clock or a file, and the same input gives the same
 //! output on every machine, for what is drawn at random comes from a seed. Each function names the
@@ -18,6 +18,17 @@
 //! Vocabulary: a *quantile* is a share of one (0.99), an *interval* has a confidence (0.95), a
 //! *block* is a stretch of a run (a second, say) whose samples belong together, and a *run* is
 //! measured by itself, best on a target that was restarted.
+//!
+//! ## To change
+//!
+//! - the confidence interval of a percentile: `interval.rs`; dependence of samples `dependence.rs`
+//! - when a run has enough samples: `slo.rs`, slow requests that come together `clusters.rs`
+//! - the end of the transient: `steady.rs`
+//! - the comparison of two measurements: `compare.rs`, `compare/pieces.rs`, `compare/noise.rs`
+//! - the history of a figure: `change_points.rs`
+//! - the search for a capacity: `search.rs`, `search/class.rs`, `search/threshold.rs`
+//! - distributions: `binomial.rs`, `normal.rs`
+//! - the pattern of arrivals: `arrivals.rs`
 
 pub mod arrivals;
 mod binomial;

@@ -1,4 +1,4 @@
-//! How much does it carry? The search for the highest rate that keeps all promises, despite noise.
+//! The search for a capacity: the highest rate that keeps all promises, despite noise.
 //!
 //! After RFC 9971, *Multiple Loss Ratio Search*, 2026. A *trial* measures one rate for a while; for
 //! each *goal* it was good or bad. One bad trial proves nothing where there is noise: a rate is
@@ -27,15 +27,15 @@ mod threshold;
 pub use class::{Class, Goal, Tally};
 pub use threshold::{Attempt, Threshold};
 
-/// What is suggested is enclosed by rates so far below and above it, in parts of the width: close
-/// below, as it is the lower one that is published.
+/// The distances of the rates that enclose a suggestion, below and above it, in parts of the width:
+/// close below, because the lower rate is published.
 const BELOW: f64 = 0.1;
 const ABOVE: f64 = 0.7;
 
 /// From one rate to the next, as long as all look alike.
 const STRIDE: f64 = 3.0;
 
-/// Where a search looks, and for how long. Rates are per second, or any other measure of load.
+/// The range of a search and its time. Rates are per second, or any other measure of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// The lowest rate that is tried, above zero.
@@ -44,7 +44,7 @@ pub struct Range {
     pub highest: f64,
     /// The rate that is tried first.
     pub first: f64,
-    /// Whether rates are whole numbers, as where users are counted; else they have four digits.
+    /// True if rates are whole numbers, as numbers of users are; else they have four digits.
     pub whole: bool,
     /// Seconds of a trial on the way up.
     pub short_s: f64,
@@ -61,19 +61,19 @@ pub struct Trial {
     pub seconds: f64,
 }
 
-/// What comes next.
+/// The next step of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// Make this trial and [`record`](Search::record) it.
     Measure(Trial),
-    /// The search is over: ask [`finding`](Search::finding) of each goal.
+    /// The search is over: [`finding`](Search::finding) returns the result of each goal.
     Done,
 }
 
-/// What was found for a goal.
+/// The result for a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Finding {
-    /// The highest good rate lies between these, which are as close as asked for.
+    /// The highest good rate lies between these, which are as close as required.
     Between {
         /// The relevant lower bound: good.
         lower: f64,
@@ -112,7 +112,7 @@ pub struct Search {
     spent_s: f64,
     /// For each goal the lowest rate that was refuted; infinite if none was.
     refuted: Vec<f64>,
-    /// Where the highest good rate may be.
+    /// The estimate of the highest good rate.
     suggestion: Option<f64>,
 }
 
@@ -129,8 +129,8 @@ impl Search {
         }
     }
 
-    /// Adds a trial. `good` says for each goal, in their order, whether it was good; missing ones
-    /// are bad.
+    /// Adds a trial. `good` has for each goal, in their order, whether the trial was good; missing
+    /// ones are bad.
     pub fn record(&mut self, trial: Trial, good: &[bool]) {
         let goals = &self.goals;
         let load = match self
@@ -163,12 +163,13 @@ impl Search {
         self.range.first = rate;
     }
 
-    /// Says where the highest good rate may be. It is enclosed first, if it lies between the ends.
+    /// Sets an estimate of the highest good rate. It is enclosed first, if it lies between the
+    /// ends.
     pub fn suggest(&mut self, rate: f64) {
         self.suggestion = Some(rate);
     }
 
-    /// How many seconds are left for trials.
+    /// Returns the seconds that are left for trials.
     pub fn left_s(&self) -> f64 {
         self.range.budget_s - self.spent_s
     }
@@ -191,7 +192,7 @@ impl Search {
         }
     }
 
-    /// What was found for the goal of this index.
+    /// Returns the result for the goal of this index.
     pub fn finding(&self, goal: usize) -> Finding {
         let (lower, upper) = self.bounds(goal);
         match (lower, upper) {
@@ -228,7 +229,7 @@ impl Search {
         load.tallies[goal].class(&self.goals[goal])
     }
 
-    /// What a rate is to a goal; undecided if it was not tried.
+    /// Returns the class of a rate for a goal; undecided if the rate was not tried.
     pub fn class(&self, goal: usize, rate: f64) -> Class {
         let load = self.loads.iter().find(|load| load.rate == rate);
         load.map_or(Class::Undecided, |load| self.class_of(goal, load))
@@ -239,7 +240,7 @@ impl Search {
         &self.loads
     }
 
-    /// How many seconds all trials took.
+    /// Returns the duration of all trials, in seconds.
     pub fn spent_s(&self) -> f64 {
         self.spent_s
     }
@@ -269,7 +270,7 @@ impl Search {
         }
     }
 
-    /// Whether a rate that looks bad may have been so by chance.
+    /// True if a rate that looks bad may look so by chance.
     fn is_doubtful(&self, goal: usize, load: &Load) -> bool {
         load.rate < self.refuted[goal] && load.tallies[goal].is_doubtful(&self.goals[goal])
     }
@@ -338,7 +339,7 @@ impl Search {
         suggested.unwrap_or_else(|| self.middle(lower, upper))
     }
 
-    /// Whether two rates are as close as a goal asks for, or have no rate between them.
+    /// True if two rates are as close as a goal requires, or have no rate between them.
     pub fn close(&self, lower: f64, upper: f64, goal: usize) -> bool {
         let near = (upper - lower) / upper <= self.goals[goal].width * (1.0 + 1e-9);
         near || self.range.whole && upper - lower < 1.5
@@ -364,7 +365,7 @@ impl Search {
     }
 }
 
-/// The number with four digits that is nearest, so that a rate is what its digits say.
+/// Returns the nearest number with four digits, so that a rate is exactly what is printed.
 fn four_digits(rate: f64) -> f64 {
     format!("{rate:.3e}").parse().unwrap_or(rate)
 }

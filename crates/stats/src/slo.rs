@@ -5,7 +5,7 @@
 use crate::binomial::Binomial;
 use crate::clusters::Clusters;
 
-/// What the samples so far prove of a bound.
+/// The conclusion about a bound from the samples so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// The share within the bound is at least the promised one.
@@ -16,9 +16,9 @@ pub enum Proof {
     Open,
 }
 
-/// What `over` answers beyond the bound among `samples` prove, at this confidence (0.99, say), of
-/// the promise that the share `quantile` (strictly between 0 and 1) stays within it. Errors and
-/// timeouts are answers beyond every bound.
+/// Returns the conclusion from `over` responses beyond the bound among `samples`, at this
+/// confidence (0.99, say), about the promise that the share `quantile` (strictly between 0 and 1)
+/// stays within it. Errors and timeouts are responses beyond every bound.
 ///
 /// *Passed* is proven when so few beyond it were improbable if the promise were just broken,
 /// P\[Bin(n, 1−p) ≤ t\] ≤ 1 − c: the rule of the MLPerf load generator (mlcommons/inference,
@@ -67,7 +67,7 @@ pub fn clustered_proof(
     }
 }
 
-/// What a check is decided on.
+/// The evidence that decides a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// Samples that surely lie beyond the bound.
@@ -80,12 +80,12 @@ pub struct Evidence {
     pub ended: u64,
 }
 
-/// With which probability one look may prove what is not so.
+/// The probabilities that one look proves something untrue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Significance {
-    /// That a check is kept.
+    /// The probability of a false proof that a check is kept.
     pub of_passed: f64,
-    /// That a check is broken.
+    /// The probability of a false proof that a check is broken.
     pub of_failed: f64,
 }
 
@@ -161,8 +161,8 @@ mod tests {
         assert_eq!(proof(0, 0, 0.99, 0.99), Proof::Open);
     }
 
-    /// How many of 1 000 endless series whose share is this one are ever proven, looked at 40
-    /// times.
+    /// Counts how many of 1 000 endless series with this share are ever proven, if each is tested
+    /// 40 times.
     fn ever(share: f64, wrong: Proof, looked: impl Fn(u64, u64, u64) -> Proof) -> u32 {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let mut proven = 0;
@@ -182,7 +182,7 @@ mod tests {
         proven
     }
 
-    /// What independent samples prove of a p90, at 95 or 99 %.
+    /// Returns the conclusion of independent samples about a p90, at 95 or 99 %.
     fn sequential(over: u64, samples: u64, look: u64, confidence: f64) -> Proof {
         let evidence = Evidence {
             over,

@@ -1,10 +1,10 @@
-//! Where a run settles: the transient at its beginning, and whether it ends at all.
+//! The steady part of a run: the transient at its beginning, and the test whether it ends at all.
 //!
-//! Whether it *ends* is told by MSER-5 (K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of
-//! five steady-state truncation heuristics for simulation", Winter Simulation Conference 2000):
-//! take means of five observations, and leave out the first d of them so that the squared standard
-//! error of the rest is least, Σ (Y_i − Ȳ)² / (k − d)². A d at half of the run whose second half
-//! still moves means that the run never settled.
+//! The *end* is found by MSER-5 (K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of five
+//! steady-state truncation heuristics for simulation", Winter Simulation Conference 2000): take
+//! means of five observations, and leave out the first d of them so that the squared standard error
+//! of the rest is least, Σ (Y_i − Ȳ)² / (k − d)². A d at half of the run whose second half still
+//! moves means that the run never settled.
 //!
 //! How *long* it is, is not: MSER looks for the quietest rest, and cuts a quarter of a series that
 //! is noise from end to end. A transient is a contiguous beginning on another level instead
@@ -28,8 +28,9 @@ const ROUNDING: f64 = 1e-12;
 /// come now and then are no reason not to see a transient, nor its noise.
 const TRIMMED: f64 = 0.1;
 
-/// How sure it is that the beginning differs from the rest: much, because the beginning that is
-/// tested was chosen for it, and of three series one is enough (see docs/design/016).
+/// The confidence required to call the beginning different from the rest: high, because the
+/// beginning that is tested was chosen for its difference, and one of three series is enough (see
+/// docs/design/016).
 const DIFFERS: f64 = 0.9999;
 
 /// The least difference of a beginning from the rest, as a share of the rest, that is worth a cut.
@@ -38,7 +39,7 @@ const LEAST_DIFFERENCE: f64 = 0.2;
 /// The fewest values of a transient: one alone may be a stall that happened to come first.
 const FEWEST_VALUES: usize = 2;
 
-/// How sure it is that the second half still moves, in any of three series.
+/// The confidence required to conclude that the second half still moves, in any of three series.
 const MOVES: f64 = 1.0 - 0.01 / 3.0;
 
 /// The initial transient of a series.
@@ -50,8 +51,8 @@ pub enum InitialTransient {
     Never,
 }
 
-/// Where the initial transient of a series of equally long intervals ends; `None` of fewer than
-/// [`FEWEST_BATCHES`].
+/// Returns the end of the initial transient of a series of equally long intervals; `None` for fewer
+/// than [`FEWEST_BATCHES`].
 pub fn initial_transient(series: &[f64]) -> Option<InitialTransient> {
     if series.len() < FEWEST_BATCHES {
         return None;
@@ -68,7 +69,8 @@ pub fn initial_transient(series: &[f64]) -> Option<InitialTransient> {
     Some(InitialTransient::After(beginning))
 }
 
-/// How many values at the beginning are on another level than the rest, at most half of them.
+/// Returns the number of values at the beginning that are on another level than the rest, at most
+/// half of them.
 fn beginning(series: &[f64]) -> usize {
     let half = series.len() / 2;
     let (lowest, highest) = range(&series[half..]);
@@ -107,7 +109,7 @@ fn range(values: &[f64]) -> (f64, f64) {
     (sorted[trimmed], sorted[sorted.len() - 1 - trimmed])
 }
 
-/// Whether the median of a beginning differs from the mean of the rest by more than noise explains:
+/// True if the median of a beginning differs from the mean of the rest by more than noise explains:
 /// the t-test of two means with the variance of the rest, in which far values count as the nearest
 /// that are not trimmed, and which is raised for the dependence of each value on the one before it.
 fn differs(beginning: &[f64], rest: &[f64], is_above: bool) -> bool {
@@ -172,9 +174,9 @@ fn squared_error(rest: &[f64]) -> f64 {
     squares / (count * count)
 }
 
-/// Whether the mean of these values still moves: the slope of a straight line through them differs
-/// from zero (the t-test of a least-squares slope, in any textbook of statistics).
-/// Noise alone puts the best cut at half of a short run in one case of ten; this tells it apart.
+/// True if the mean of these values still moves: the slope of a straight line through them differs
+/// from zero (the t-test of a least-squares slope, in any textbook of statistics). Noise alone puts
+/// the best cut at half of a short run in one case of ten; this test detects that.
 fn moves(rest: &[f64]) -> bool {
     let count = rest.len() as f64;
     let middle = (count - 1.0) / 2.0;
@@ -206,7 +208,7 @@ mod tests {
         (0..n).map(|index| course(index) + noise()).collect()
     }
 
-    /// How many of 1 000 seeded runs fulfil a condition.
+    /// Counts how many of 1 000 seeded runs fulfil a condition.
     fn count(
         n: usize,
         course: impl Fn(usize) -> f64 + Copy,

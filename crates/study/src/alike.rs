@@ -1,5 +1,5 @@
-//! Whether targets do the same work: the same requests must have the same responses from all of
-//! them, byte for byte, before anything is measured.
+//! The test whether targets do the same work: the same requests must have the same responses from
+//! all of them, byte for byte, before anything is measured.
 //!
 //! What is compared is the status and the body; header fields (a date, the server's name) may
 //! differ.
@@ -13,20 +13,20 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long a target may take for one of these responses: its first ones may be slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest time for one of these responses: a target's first ones may be slow.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes of a body on either side of the first that differs, as a message shows them.
 const SHOWN: usize = 24;
 
-/// What targets responded so far.
+/// The responses of targets so far.
 #[derive(Debug)]
 pub(crate) struct Likeness<'a> {
     study: &'a Study,
-    /// For each request who was asked first, and its response.
+    /// For each request the target that received it first, and its response.
     first: Vec<Option<(String, Response)>>,
 }
 
-/// What is compared of a response.
+/// The compared parts of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Response {
     status: u16,
@@ -54,7 +54,7 @@ impl<'a> Likeness<'a> {
         }
     }
 
-    /// Asks a target, and compares its responses with those of the target that was asked first.
+    /// Sends the requests to a target, and compares its responses with those of the first target.
     pub(crate) fn check(&mut self, target: &Serving<'_>) -> Result<(), FileError> {
         for (alike, first) in self.study.alike.iter().zip(&mut self.first) {
             let refuse = |problem| self.study.refuse(alike.line, problem);
@@ -122,7 +122,7 @@ fn exchange(url: &str, alike: &Alike) -> Result<Response, String> {
 }
 
 fn receive(mut stream: TcpStream, request: &[u8], expect: Expect) -> io::Result<Response> {
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
     stream.write_all(request)?;
     let mut parser = ResponseParser::new();
     parser.begin(expect);
@@ -145,7 +145,7 @@ fn receive(mut stream: TcpStream, request: &[u8], expect: Expect) -> io::Result<
     }
 }
 
-/// How a response differs from another, as a phrase.
+/// Returns the difference of two responses as a phrase.
 fn difference(one: &Response, other: &Response) -> Option<String> {
     if one.status != other.status {
         return Some(format!("status {} and {}", one.status, other.status));

@@ -1,24 +1,16 @@
-//! What the targets of a study need while they run, such as a database: *backends*. They run from
+//! *Backends*, which the targets of a study need while they run, such as a database. They run from
 //! before the first target is started until the last one has been stopped, and are reset before
 //! each run.
 
+use crate::command::BackendLocation;
 use crate::events::Events;
 use crate::folder::Folder;
 use crate::study::Study;
 use crate::target::{NoTarget, Serving};
-use std::path::PathBuf;
 
 /// The backends of a study while they run.
 #[derive(Debug, Default)]
 pub(crate) struct Backends<'a>(Vec<Serving<'a>>);
-
-/// Where a backend is, for the commands of targets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) name: String,
-    pub(crate) port: u16,
-    pub(crate) folder: PathBuf,
-}
 
 impl<'a> Backends<'a> {
     /// Starts all of a study, in the order of the file: each may use those before it.
@@ -37,8 +29,8 @@ impl<'a> Backends<'a> {
         Ok(backends)
     }
 
-    /// Where they are.
-    pub(crate) fn places(&self) -> Vec<Place> {
+    /// Returns their locations.
+    pub(crate) fn places(&self) -> Vec<BackendLocation> {
         self.0.iter().map(Serving::place).collect()
     }
 

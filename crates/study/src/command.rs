@@ -1,13 +1,10 @@
 //! The user's commands, with their placeholders filled in.
 
-use crate::backends::Place;
+use crate::peer::OURSELVES;
 use crate::problem::{FileError, Problem};
 use crate::process::find;
 use crate::study::{Command, Study, What};
 use std::path::{Path, PathBuf};
-
-/// The program name that means the running program itself.
-pub(crate) const OURSELVES: &str = "loadline";
 
 /// A program that was found, and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,14 +13,22 @@ pub(crate) struct Words {
     pub(crate) arguments: Vec<String>,
 }
 
+/// The location of a backend, for the commands of targets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BackendLocation {
+    pub(crate) name: String,
+    pub(crate) port: u16,
+    pub(crate) folder: PathBuf,
+}
+
 /// The values of the placeholders in a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Blanks<'a> {
     pub(crate) port: u16,
     pub(crate) folder: &'a Path,
     pub(crate) url: &'a str,
-    /// Where the backends are.
-    pub(crate) backends: &'a [Place],
+    /// The locations of the backends.
+    pub(crate) backends: &'a [BackendLocation],
 }
 
 impl Blanks<'_> {
@@ -84,7 +89,7 @@ mod tests {
             port: 8_081,
             folder: Path::new("/tmp/a"),
             url: "http://127.0.0.1:8081/",
-            backends: &[Place {
+            backends: &[BackendLocation {
                 name: "db".to_owned(),
                 port: 5_432,
                 folder: "/tmp/b".into(),

@@ -55,7 +55,7 @@ pub enum Error {
     /// No tool of the study is installed.
     #[error("none of the study's tools is on this machine: {0}; install one.")]
     NoTool(String),
-    /// None of its targets can be had here; why has been told of each.
+    /// None of its targets can be had here; the reason has been reported for each.
     #[error("none of the study's targets can be had on this machine; install what is missing.")]
     NoTarget,
     /// A file or thread can't be had.
@@ -77,7 +77,7 @@ pub struct Conductor<'a> {
     tools: BTreeMap<String, Equipped>,
     /// The names of the tools that are not installed.
     missing: Vec<String>,
-    /// The targets that can't be had on this machine, each with a sentence that says why.
+    /// The targets that can't be had on this machine, each with a sentence with the reason.
     left_out: BTreeMap<String, String>,
 }
 
@@ -315,7 +315,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Where it can't be read which cores may be used, each is taken to be.
+    /// Checks that the cores that the study names may be used. If the usable cores can't be read,
+    /// all count as usable.
     fn find_cores(&self) -> Result<(), FileError> {
         let Ok(usable) = rustix::thread::sched_getaffinity(None) else {
             return Ok(());
@@ -373,7 +374,7 @@ fn needs(run: &Run) -> Vec<&str> {
         .collect()
 }
 
-/// Why nothing more is made.
+/// The reason why no more runs are made.
 enum Stop {
     Interrupted,
     Failed(Error),

@@ -4,9 +4,8 @@
 //! made once; each run is repeated. The order is the file's, or shuffled by a seed, the same on
 //! every machine.
 
-use crate::command::OURSELVES;
 use crate::file::replace;
-use crate::peer;
+use crate::peer::{self, OURSELVES};
 use crate::problem::{FileError, Problem};
 use crate::settings::{Axis, Setting, Settings};
 use crate::study::{Order, Row, Study, Tool};
@@ -27,7 +26,7 @@ pub struct Run {
     pub repeat: u32,
     /// The settings.
     pub settings: Settings,
-    /// How long it is told to last, if it is.
+    /// The configured duration, if there is one.
     pub lasts: Option<Duration>,
     /// The line of the study file where its row stands.
     pub line: usize,
@@ -201,12 +200,12 @@ impl Study {
         }
     }
 
-    /// How long a run with these settings is told to last.
+    /// Returns the configured duration of a run with these settings.
     fn lasts(&self, settings: &Settings) -> Option<Duration> {
         self.tool(&settings.tool)?.kind.lasts(settings)
     }
 
-    /// That the tool of a run can do what is set.
+    /// Checks that the tool of a run supports its settings.
     fn check(&self, run: &Run) -> Result<(), FileError> {
         let tool = self.tool(&run.settings.tool);
         let kind = tool.expect("rows name tools that are known").kind;

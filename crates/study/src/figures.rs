@@ -36,13 +36,13 @@ pub struct Figures {
     /// The longest time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_us: Option<f64>,
-    /// What a search found.
+    /// The result of a search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_line: Option<LoadLine>,
-    /// What the tool says in words: a search its answer, a comparison what differs.
+    /// The tool's verdict in words: the result of a search, or the differences of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// Whether the tool believes itself: `valid`, `suspect` or `invalid`.
+    /// The validity of the result according to the tool: `valid`, `suspect` or `invalid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validity: Option<String>,
     /// The most severe reason for doubt according to the tool.
@@ -53,7 +53,7 @@ pub struct Figures {
     pub moments: Vec<Moment>,
 }
 
-/// What a search for the load line found; in requests a second.
+/// The result of a search for the load line, in requests per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadLine {
     /// The highest rate that passes, or the highest that did where what lies above is not known.

@@ -22,13 +22,13 @@ pub struct Identity {
     pub target: Option<TargetIdentity>,
     /// The cores of both sides.
     pub pin: PinIdentity,
-    /// How the target that it is compared with serves.
+    /// The identity of the target that it is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<TargetIdentity>,
-    /// What the targets need.
+    /// The identities of the backends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<TargetIdentity>,
-    /// How targets are warmed up.
+    /// The settings of warm-ups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
 }

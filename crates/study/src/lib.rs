@@ -8,6 +8,20 @@
 //! and [`csv`] print the saved results.
 //!
 //! This crate ends only processes that it started.
+//!
+//! ## To change
+//!
+//! - a key of a study file: `file/`; its meaning `study.rs`, `settings.rs`; its mistakes
+//!   `problem.rs`
+//! - another load tester: its file in `peer/` and its place in `peer.rs`; a report that it printed
+//!   goes into `../fixtures/`
+//! - the course of a study: `conductor.rs`, `conductor/stage.rs`; one run `conductor/attempt.rs`
+//! - targets, and what they need: `target.rs`, `backends.rs`, `warming.rs`; whether they do the
+//!   same work `alike.rs`
+//! - when a saved run is used again: `identity.rs`, `saved.rs`
+//! - a column of the results: `csv.rs`, `table.rs`, `markdown.rs`, `page/columns.rs`; its source
+//!   `figures.rs`, `meter.rs`
+//! - a study's processes and their output: `process.rs`, `output.rs`, `command.rs`
 
 mod alike;
 mod backends;
@@ -48,10 +62,9 @@ pub use page::study_page;
 pub use peer::{ToolKind, Unfit, Unreadable};
 pub use problem::{FileError, Problem};
 pub use progress::Progress;
-pub use saved::{Header, Outcome, SavedError, SavedRun};
+pub use saved::{Header, Outcome, SavedError, SavedRun, Warmed};
 pub use settings::{Axis, Flag, Setting, Settings};
 pub use study::{
     Alike, Command, Cores, Order, Pin, Plot, Quick, Row, Study, Target, Tool, WarmUp, What,
 };
 pub use table::table;
-pub use warming::Warmed;

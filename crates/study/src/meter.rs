@@ -40,11 +40,11 @@ pub struct Second {
     /// The usage of the target, if it runs on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Used>,
-    /// What the backends used, all of them together.
+    /// The usage of all backends together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backends: Option<Used>,
-    /// What passed the interface that leads to the target, both ways, in KB/s. On the loopback,
-    /// each byte once.
+    /// The traffic of the interface that leads to the target, both ways, in KB/s. On the loopback
+    /// interface each byte counts once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_kb_per_s: Option<f64>,
     /// The usage of the link's busier direction, in % of its speed, if it has one.
@@ -81,10 +81,10 @@ pub struct Averages {
     /// The usage of the target, if it runs on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Mean>,
-    /// What the backends used, all of them together.
+    /// The usage of all backends together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backends: Option<Mean>,
-    /// What passed the interface, in KB/s, as in [`Second`].
+    /// The traffic of the interface, in KB/s, as in [`Second`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_kb_per_s: Option<f64>,
     /// The usage of the link's busier direction in %, as in [`Second`].
@@ -127,7 +127,7 @@ pub(crate) struct Meter {
     /// The process identifier of the tool, once it runs.
     tool: Option<u32>,
     has_target: bool,
-    /// What the trees of the backends are called.
+    /// The names of the backends' trees.
     backends: Vec<String>,
     sums: Sums,
 }

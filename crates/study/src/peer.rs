@@ -17,11 +17,13 @@ mod scan;
 mod versus;
 mod wrk;
 
-use crate::command::OURSELVES;
 use crate::figures::Figures;
 use crate::settings::Settings;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The program name that means the running program itself.
+pub(crate) const OURSELVES: &str = "loadline";
 
 /// A load tester with known arguments and a known report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,10 +102,10 @@ pub enum Unreadable {
 }
 
 /// The target of a run, and the places of its files.
-pub(crate) struct Place<'a> {
+pub(crate) struct RunTarget<'a> {
     /// The URL of the requests.
     pub(crate) url: &'a str,
-    /// Where the other target is that the tool compares it with.
+    /// The URL of the other target that the tool compares it with.
     pub(crate) against: Option<&'a str>,
     /// A folder for this run alone.
     pub(crate) folder: &'a Path,
@@ -133,7 +135,7 @@ pub(crate) struct Captured<'a> {
 /// A load tester.
 pub(crate) trait Peer {
     /// Returns the tool's arguments for these settings.
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit>;
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit>;
 
     /// Reads the figures from the tool's report.
     fn read(&self, captured: &Captured<'_>) -> Result<Figures, Unreadable>;
@@ -187,7 +189,7 @@ impl ToolKind {
         }
     }
 
-    /// Whether it is this program, which knows its own flags.
+    /// True if the tool is this program, which knows its own flags.
     pub(crate) fn is_own(self) -> bool {
         matches!(
             self,
@@ -195,8 +197,8 @@ impl ToolKind {
         )
     }
 
-    /// How long it is told to last; of searches and comparisons, whose duration is that of one run
-    /// of many, it is not known.
+    /// Returns the configured duration; `None` for searches and comparisons, whose settings have
+    /// only the duration of one run of many.
     pub(crate) fn lasts(self, settings: &Settings) -> Option<Duration> {
         match self {
             ToolKind::Capacity | ToolKind::Versus => None,
@@ -239,7 +241,7 @@ pub(crate) fn check(kind: ToolKind, settings: &Settings) -> Result<(), Unfit> {
 
 /// Returns the arguments of a tool of this kind, with a placeholder as URL.
 pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, Unfit> {
-    let place = Place {
+    let place = RunTarget {
         url: "http://127.0.0.1/",
         against: settings.against.as_ref().map(|_| "http://127.0.0.2/"),
         folder: Path::new(""),

@@ -17,9 +17,9 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// The time that a process may take to end after it received SIGTERM.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TERM_TIMEOUT: Duration = Duration::from_secs(5);
 /// The interval of the checks whether it has ended.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Folders that are searched for programs in addition to the user's: they contain many servers.
 const ADMIN_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// The folders in the user's home that pipx, Cargo and Go install programs into: they are not
@@ -104,9 +104,9 @@ impl Process {
             return Ok(status);
         }
         self.ask(Signal::TERM);
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TERM_TIMEOUT;
         while !self.has_ended() && Instant::now() < until {
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
         // Until the process is reaped, no other process or group can have its number.
         self.ask(Signal::KILL);

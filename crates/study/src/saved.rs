@@ -8,7 +8,6 @@ use crate::figures::Figures;
 use crate::identity::{self, Identity};
 use crate::meter::{Averages, Second};
 use crate::settings::Settings;
-use crate::warming::Warmed;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -36,9 +35,18 @@ pub struct Header {
     pub started_at: String,
     /// The command line of the tool.
     pub command: Vec<String>,
-    /// How the target was warmed up, if it was.
+    /// The warm-up of the target, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<Warmed>,
+}
+
+/// The course of a target's warm-up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Warmed {
+    /// The length in seconds.
+    pub length_s: f64,
+    /// True if the target was steady at the end.
+    pub is_steady: bool,
 }
 
 /// The result of a run.

@@ -28,11 +28,11 @@ pub enum Setting {
     Target(String),
     /// With which other target the tool compares it.
     Against(String),
-    /// How many connections, or users, at once.
+    /// The number of simultaneous connections, or users.
     Connections(u32),
     /// The number of the tool's threads, or of its processes.
     Threads(u32),
-    /// The asked rate of requests.
+    /// The requested rate.
     Rate(Rate),
     /// The duration of the load.
     Duration(Duration),
@@ -68,13 +68,13 @@ pub struct Settings {
     /// With which other target the tool compares it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// How many connections, or users, at once.
+    /// The number of simultaneous connections, or users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
     /// The number of the tool's threads, or of its processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// The asked rate of requests.
+    /// The requested rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The duration of the load.

@@ -14,9 +14,9 @@ pub struct Study {
     pub name: String,
     /// The path of the file, for messages.
     pub path: PathBuf,
-    /// What it is for, in a sentence or two; may be empty.
+    /// The purpose of the study, in a sentence or two; may be empty.
     pub description: String,
-    /// How often each run is made.
+    /// The number of times that each run is made.
     pub repeats: u32,
     /// The order of the runs.
     pub order: Order,
@@ -28,19 +28,20 @@ pub struct Study {
     pub pin: Pin,
     /// The tools of the file, in addition to the known ones under their own names.
     pub tools: Vec<Tool>,
-    /// What the targets need while they run, such as a database, in the order in which it starts.
+    /// The backends that the targets need while they run, such as a database, in the order in which
+    /// they start.
     pub backends: Vec<Target>,
-    /// What the runs are made against; never empty.
+    /// The targets of the runs; never empty.
     pub targets: Vec<Target>,
     /// Requests to which all targets respond alike.
     pub alike: Vec<Alike>,
-    /// How a target is warmed up once it was started.
+    /// The warm-up of a target after its start.
     pub warm_up: Option<WarmUp>,
     /// The runs, before expansion; never empty.
     pub rows: Vec<Row>,
     /// The plots of its page, besides those that every study has.
     pub plots: Vec<Plot>,
-    /// What is different in a quick study.
+    /// The differences of a quick study.
     pub quick: Quick,
 }
 
@@ -48,7 +49,7 @@ pub struct Study {
 /// tool where it is of one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plot {
-    /// What its files are called.
+    /// The name of its files.
     pub name: String,
     /// Its heading.
     pub title: String,
@@ -56,13 +57,13 @@ pub struct Plot {
     pub x: String,
     /// The name of the column from bottom to top.
     pub y: String,
-    /// Whether the axis from bottom to top is logarithmic.
+    /// True if the axis from bottom to top is logarithmic.
     pub is_log: bool,
     /// The tool whose runs are drawn; without one, those of all are.
     pub tool: Option<String>,
     /// The target whose runs are drawn, a series for each tool; without one, those of all are.
     pub target: Option<String>,
-    /// Whether the runs that are drawn keep connections; without it, all are drawn.
+    /// True if the drawn runs keep connections; without it, all runs are drawn.
     pub keep_alive: Option<bool>,
 }
 
@@ -100,7 +101,7 @@ pub struct Tool {
     pub name: String,
     /// The line of the file where it stands; 0 for a known tool under its own name.
     pub line: usize,
-    /// Whose arguments it takes and whose report it prints.
+    /// The kind of the tool: whose arguments it takes and whose report it prints.
     pub kind: ToolKind,
     /// Runs once before anything is started: it builds the tool.
     pub prepare: Option<Command>,
@@ -145,21 +146,21 @@ pub struct Alike {
     pub method: String,
     /// Its path, which takes the place of that of a target's URL.
     pub path: String,
-    /// What it sends, as JSON.
+    /// The request's body, as JSON.
     pub body: Option<String>,
 }
 
-/// How a target is warmed up: this program loads it in rounds, until its detector of transients
-/// finds that a round has settled.
+/// The settings of a warm-up: this program loads a target in rounds, until its detector of
+/// transients finds that a round has settled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmUp {
-    /// How long a round lasts.
+    /// The duration of a round.
     pub round: Duration,
-    /// How long all rounds last at most.
+    /// The longest duration of all rounds together.
     pub most: Duration,
-    /// How many connections load it.
+    /// The number of connections of the load.
     pub connections: u32,
-    /// What they request, if it is not the target's URL.
+    /// The script of the requests, if they are not for the target's URL.
     pub script: Option<PathBuf>,
 }
 
@@ -201,14 +202,14 @@ pub struct Quick {
     pub repeats: Option<u32>,
     /// The pause between two runs; `None` as in the full study.
     pub pause: Option<Duration>,
-    /// How a target is warmed up, if not as else.
+    /// The warm-up of a target, if it differs.
     pub warm_up: Option<WarmUp>,
-    /// What takes the place of axes of the same name.
+    /// The axes that replace those of the same name.
     pub axes: Vec<Axis>,
 }
 
 impl Target {
-    /// What stands for a tool while it is prepared.
+    /// Returns a target that represents a tool while it is prepared.
     pub(crate) fn of_tool(tool: &Tool) -> Target {
         Target {
             name: tool.name.clone(),

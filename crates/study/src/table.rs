@@ -74,7 +74,8 @@ const SEEN_TOO_BRIEFLY: &str =
 
 /// The maximum width of the table, in columns of a terminal.
 const WIDTH: usize = 80;
-/// What is left out first where there is no room; it is in the CSV file and on the page.
+/// The columns that are left out first if the width does not suffice; they are in the CSV file and
+/// on the page.
 const SPARE: [&str; 15] = [
     "max",
     "of the link",
@@ -244,7 +245,7 @@ fn used(runs: &[&SavedRun], of: fn(&Averages) -> Option<Mean>) -> Option<String>
     Some(format!("{cpu} {held}"))
 }
 
-/// How far the repeats lie apart, from the lowest to the highest rate in % of the median.
+/// Returns the range of the repeats, from the lowest to the highest rate, in % of the median.
 fn spread(runs: &[&SavedRun]) -> Option<String> {
     let rates = || {
         runs.iter()
@@ -255,7 +256,7 @@ fn spread(runs: &[&SavedRun]) -> Option<String> {
     (rates().count() > 1 && median > 0.0).then(|| percent((high - low) / median * 100.0))
 }
 
-/// What to know of a run: that it failed, that it had errors, that it is not to be believed.
+/// Returns a note about runs: that they failed, had errors, or are not valid.
 pub(crate) fn note(runs: &[&SavedRun]) -> Option<String> {
     let mut notes = Vec::new();
     if runs.iter().any(|run| run.outcome.averages.seen_too_briefly) {

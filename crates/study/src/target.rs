@@ -1,13 +1,12 @@
 //! A running target: started, checked, reset, stopped.
 
-use crate::backends::Place;
-use crate::command::{Blanks, Words};
+use crate::command::{BackendLocation, Blanks, Words};
 use crate::events::{Event, Events};
 use crate::output::{excerpt, telling_line};
 use crate::problem::{FileError, Problem};
 use crate::process::{Launch, Process, ending};
+use crate::saved::Warmed;
 use crate::study::{Command, Cores, Study, Target};
-use crate::warming::Warmed;
 use loadline_reactor::look_up;
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,11 +15,11 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// The interval of the checks whether a target serves.
-const ASK_EVERY: Duration = Duration::from_millis(50);
-/// How long a target may take to be prepared: compilers take their time.
-const PREPARATION: Duration = Duration::from_secs(3_600);
-/// What a command that prepares ends with to say that the target can't be had on this machine; as
-/// in Automake, whose tests are skipped by it.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The longest time for the preparation of a target: compilers need time.
+const PREPARATION_TIMEOUT: Duration = Duration::from_secs(3_600);
+/// The exit code by which a command that prepares a target reports that this machine can't have it;
+/// as in Automake, which skips tests that return it.
 const LEFT_OUT: i32 = 77;
 /// The most of a command's output that is looked at for a message.
 const MOST_OUTPUT: u64 = 64 << 10;
@@ -40,7 +39,7 @@ impl From<FileError> for NoTarget {
     }
 }
 
-/// What came of preparing a target.
+/// The result of preparing a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Prepared {
     /// It can be started.
@@ -49,7 +48,7 @@ pub(crate) enum Prepared {
     LeftOut(String),
 }
 
-/// Why a command did not succeed.
+/// The reason why a command did not succeed.
 enum Failure {
     TookTooLong,
     Ended(ExitStatus),
@@ -64,13 +63,13 @@ pub(crate) struct Serving<'a> {
     port: u16,
     folder: PathBuf,
     url: String,
-    /// Where the backends are.
-    backends: Vec<Place>,
+    /// The locations of the backends.
+    backends: Vec<BackendLocation>,
     /// Its process, unless it ran before or went to the background.
     process: Option<Process>,
     /// True between its start and its stop.
     is_up: bool,
-    /// How it was warmed up, if it was.
+    /// The warm-up of the target, if there was one.
     pub(crate) warmed: Option<Warmed>,
 }
 
@@ -80,7 +79,7 @@ impl<'a> Serving<'a> {
         study: &'a Study,
         target: &'a Target,
         folder: &Path,
-        backends: Vec<Place>,
+        backends: Vec<BackendLocation>,
         events: &Events,
     ) -> Result<Serving<'a>, NoTarget> {
         let mut serving = Serving::new(study, target, folder, backends)?;
@@ -107,7 +106,7 @@ impl<'a> Serving<'a> {
         serving.write_files()?;
         // Nothing is measured yet: all cores may build.
         let process = serving.launch_on(prepare, None, events)?;
-        match serving.see_through(process, PREPARATION, events)? {
+        match serving.see_through(process, PREPARATION_TIMEOUT, events)? {
             Ok(()) => Ok(Prepared::Ready),
             Err(Failure::Ended(status)) if status.code() == Some(LEFT_OUT) => {
                 Ok(Prepared::LeftOut(serving.last_line()))
@@ -124,7 +123,7 @@ impl<'a> Serving<'a> {
         study: &'a Study,
         target: &'a Target,
         folder: &Path,
-        backends: Vec<Place>,
+        backends: Vec<BackendLocation>,
     ) -> Result<Serving<'a>, FileError> {
         let refuse = |problem| study.refuse(target.line, problem);
         let port = free_port().map_err(|error| refuse(Problem::Value(error.to_string())))?;
@@ -141,9 +140,9 @@ impl<'a> Serving<'a> {
         })
     }
 
-    /// Where it is, for the commands of others.
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    /// Returns its location, for the commands of others.
+    pub(crate) fn place(&self) -> BackendLocation {
+        BackendLocation {
             name: self.target.name.clone(),
             port: self.port,
             folder: self.folder.clone(),
@@ -160,12 +159,12 @@ impl<'a> Serving<'a> {
         self.target.line
     }
 
-    /// Where its files are.
+    /// Returns the folder with its files.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where requests go.
+    /// Returns the URL of the requests.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -288,7 +287,7 @@ impl<'a> Serving<'a> {
             if Instant::now() >= until {
                 return Err(self.refuse(self.no_answer()).into());
             }
-            if !events.pause(ASK_EVERY) {
+            if !events.pause(POLL_INTERVAL) {
                 return Err(NoTarget::Interrupted);
             }
         }
@@ -347,7 +346,7 @@ impl<'a> Serving<'a> {
         })
     }
 
-    /// What went wrong with the last command, as a phrase.
+    /// Returns the failure of the last command as a phrase.
     fn phrase(&self, failure: Failure) -> String {
         match failure {
             Failure::TookTooLong => "it took too long".to_owned(),
@@ -356,7 +355,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// What its last command said last.
+    /// Returns the last line that its last command printed.
     fn last_line(&self) -> String {
         let output = excerpt(&self.log(), MOST_OUTPUT);
         let lines = output.lines().rev().map(str::trim);
@@ -364,7 +363,7 @@ impl<'a> Serving<'a> {
         said.next().unwrap_or("it does not say why").to_owned()
     }
 
-    /// What its last command said last, behind a colon.
+    /// Returns the last line that its last command printed, after a colon.
     fn said(&self) -> String {
         let output = excerpt(&self.log(), MOST_OUTPUT);
         telling_line(&output)

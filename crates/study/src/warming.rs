@@ -1,39 +1,31 @@
 //! Warming a target up: a service that compiles while it runs, or fills its caches, is not measured
 //! before it is steady.
 //!
-//! This program loads the target in rounds. Each is a run of its own with `--warmup auto`: once
-//! its detector of transients says where a round has settled, the target is as it stays. A round in
+//! This program loads the target in rounds. Each is a run of its own with `--warmup auto`: once its
+//! detector of transients finds where a round has settled, the target stays as it is. A round in
 //! which anything still moves is followed by another one.
 
 use crate::events::{Event, Events};
 use crate::problem::Problem;
 use crate::process::{Launch, Process};
+use crate::saved::Warmed;
 use crate::study::{Study, WarmUp};
 use crate::target::{NoTarget, Serving};
 use loadline_json::Summary;
 use loadline_plan::DurationText;
 use loadline_record::Transient;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What a round may take besides its duration.
-const ALLOWANCE: Duration = Duration::from_secs(60);
+/// The time that a round may take in addition to its duration.
+const EXTRA_TIME: Duration = Duration::from_secs(60);
 /// The report of a round, in the folder of the target's files.
 const REPORT: &str = "warm-up.json";
 
-/// How a target was warmed up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Warmed {
-    /// For so long, in seconds.
-    pub length_s: f64,
-    /// Whether it was steady at the end.
-    pub is_steady: bool,
-}
-
-/// What is read of the report of a round.
+/// The parts of a round's report that are read.
 #[derive(Deserialize)]
 struct Report {
     summary: Summary,
@@ -66,7 +58,7 @@ pub(crate) fn warm_up(
     }
 }
 
-/// Whether a round came to an end of its transient.
+/// True if the transient of a round ended within it.
 fn has_settled(transient: Option<Transient>) -> bool {
     matches!(transient, Some(Transient::Cut { .. }))
 }
@@ -78,7 +70,7 @@ fn round(
     target: &Serving<'_>,
     events: &Events,
 ) -> Result<Result<(), String>, NoTarget> {
-    let until = Instant::now() + warm_up.round + ALLOWANCE;
+    let until = Instant::now() + warm_up.round + EXTRA_TIME;
     let mut process = match start(study, warm_up, target, events) {
         Ok(process) => process,
         Err(error) => return Ok(Err(error.to_string())),

@@ -12,6 +12,14 @@
 //!
 //! The words and figures are those of the reports (`loadline-report`). Terms: a *panel* is a part
 //! of the screen with a heading; the *time scale* is the unit of the plots over time.
+//!
+//! ## To change
+//!
+//! - a panel: a file in `panels/`, its place `draw.rs`
+//! - a key: `keys.rs`; its effect `act` in `state.rs`
+//! - the points and the time scale of the plots: `timeline.rs`, `time_scale.rs`
+//! - colours, and screens without them: `plain.rs`
+//! - what the view receives of a run: `state.rs`
 
 mod draw;
 mod keys;

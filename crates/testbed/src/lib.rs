@@ -27,6 +27,16 @@
 //! assert_eq!(server.stop().answers, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! ## To change
+//!
+//! - a fault: `Fault` in `fault.rs`; over HTTP/1.1 `raw_response.rs`, `head.rs`; over HTTP/2
+//!   `h2_fault.rs`, `h2_frames.rs`, `connection/http2.rs`
+//! - a response option: `OPTIONS` in `options.rs`, its field in `answer.rs`, its values `values.rs`
+//! - a route of the server, such as `/echo`: `request_options.rs`, `echo.rs`
+//! - how connections are served: `listen.rs`, `worker.rs`, `connection.rs`, `line.rs`; TLS `tls.rs`
+//! - delays, limits and freezes: `delay.rs`, `limit.rs`, `freezer.rs`
+//! - what is counted: `counts.rs`, `arrivals.rs`
 
 mod alarm;
 mod answer;

@@ -46,7 +46,9 @@ impl fmt::Display for TlsFailure {
             E::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
                 f.write_str("the server speaks neither TLS 1.2 nor 1.3")
             }
-            E::NoApplicationProtocol => f.write_str("the server does not speak HTTP/1.1"),
+            E::NoApplicationProtocol => {
+                f.write_str("the server supports none of the offered versions of HTTP")
+            }
             E::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
                 f.write_str("the key belongs to another certificate")
             }
@@ -128,7 +130,7 @@ fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Resu
             "the server does not accept the client certificate (TLS alert {refusal:?})"
         ),
         AlertDescription::NoApplicationProtocol => {
-            f.write_str("the server does not speak HTTP/1.1")
+            f.write_str("the server supports none of the offered versions of HTTP")
         }
         AlertDescription::ProtocolVersion => {
             f.write_str("the server speaks neither TLS 1.2 nor 1.3")

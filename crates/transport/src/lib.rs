@@ -3,6 +3,15 @@
 //! An [`Endpoint`] is the destination of the requests of one URL origin. It is resolved once,
 //! before the run or when a request first goes there. A worker's [`Dialler`] opens [`Connection`]s
 //! to its addresses in turn.
+//!
+//! ## To change
+//!
+//! - TLS: `TlsSetup` in `tls.rs`; trusted certificates `tls/trust.rs`, a client's own
+//!   `tls/identities.rs`; its failures in sentences `failure.rs`
+//! - how names and addresses are chosen: `endpoint.rs`, during a run `routes.rs`; blocked ones
+//!   `blocked.rs`
+//! - how a connection is opened: `dial.rs`; through a proxy `tunnel.rs`
+//! - how bytes are sent and received: `connection.rs`, over TLS `session.rs`, `traffic.rs`
 
 mod blocked;
 mod connection;

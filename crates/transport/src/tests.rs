@@ -22,11 +22,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// A time that is long enough for a busy machine; a test that waits for it has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn settings() -> Settings {
     Settings {
-        connect_timeout: PATIENCE,
+        connect_timeout: TEST_TIMEOUT,
         ..Settings::default()
     }
 }

@@ -5,7 +5,7 @@ mod trust;
 
 use crate::failure::TlsFailure;
 use identities::Identities;
-use loadline_plan::{HttpVersion, ServerName as Told, Tls, TlsVersion};
+use loadline_plan::{HttpVersion, ServerName as PlanServerName, Tls, TlsVersion};
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, ring};
@@ -21,7 +21,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trust::{TrustAnyone, TrustNamed};
+use trust::{TrustAnyone, TrustNamed, TrustNobody};
 
 /// The name of HTTP/2 in ALPN (RFC 9113, section 3.2).
 pub(crate) const ALPN_HTTP2: &[u8] = b"h2";
@@ -73,22 +73,52 @@ pub enum TlsSetupError {
     NoSuites,
     /// The system has no trusted authorities.
     #[error(
-        "this system has no trusted certificates ({0}): install ca-certificates, or give --cacert \
-         or --insecure"
+        "this system has no trusted certificates{}: install ca-certificates, or give --cacert or \
+         --insecure",
+        parenthesised(.0)
     )]
     NoRoots(String),
+}
+
+/// Returns a text in parentheses after a space, or nothing for an empty one.
+fn parenthesised(text: &str) -> String {
+    match text {
+        "" => String::new(),
+        text => format!(" ({text})"),
+    }
 }
 
 impl TlsSetup {
     /// Reads the TLS settings of a plan, and the files that they name.
     pub fn read(tls: &Tls) -> Result<Self, TlsSetupError> {
+        Self::verified_by(tls, |provider| verifier(tls, provider))
+    }
+
+    /// Reads the TLS settings of a plan that may turn out to need no TLS. On a system without
+    /// trusted certificates, requests over TLS fail instead, each with the reason.
+    pub fn read_in_case(tls: &Tls) -> Result<Self, TlsSetupError> {
+        Self::verified_by(tls, |provider| match verifier(tls, provider) {
+            Err(error @ TlsSetupError::NoRoots(_)) => {
+                Ok(Arc::new(TrustNobody::new(provider, error.to_string())))
+            }
+            read => read,
+        })
+    }
+
+    /// Reads the TLS settings of a plan; servers' certificates are verified by the given verifier.
+    fn verified_by(
+        tls: &Tls,
+        verifier: impl FnOnce(
+            &Arc<CryptoProvider>,
+        ) -> Result<Arc<dyn ServerCertVerifier>, TlsSetupError>,
+    ) -> Result<Self, TlsSetupError> {
         let provider = Arc::new(provider(&tls.suites));
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&versions(&tls.versions))
             .map_err(|_| TlsSetupError::NoSuites)?;
         let builder = builder
             .dangerous()
-            .with_custom_certificate_verifier(verifier(tls, &provider)?);
+            .with_custom_certificate_verifier(verifier(&provider)?);
         let mut config = match identity(tls)? {
             Some((chain, key)) => builder.with_client_cert_resolver(
                 client(&provider, chain, key).map_err(TlsSetupError::Identity)?,
@@ -97,10 +127,10 @@ impl TlsSetup {
             None => builder
                 .with_client_cert_resolver(Arc::new(Identities::read(&provider, &tls.identities)?)),
         };
-        config.enable_sni = tls.server_name != Told::Untold;
+        config.enable_sni = tls.server_name != PlanServerName::Untold;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let asked = Arc::default();
-        config.client_auth_cert_resolver = Arc::new(Asked {
+        config.client_auth_cert_resolver = Arc::new(RecordingIdentity {
             identity: config.client_auth_cert_resolver,
             asked: Arc::clone(&asked),
         });
@@ -345,12 +375,12 @@ fn unusable(path: &Path, what: &'static str, reason: impl Into<String>) -> TlsSe
 /// The client's certificate, or none; records that a server requested it. In TLS 1.3 such a server
 /// reports its verdict only after the client has finished the handshake (RFC 8446, section 2).
 #[derive(Debug)]
-struct Asked {
+struct RecordingIdentity {
     identity: Arc<dyn ResolvesClientCert>,
     asked: Arc<AtomicBool>,
 }
 
-impl ResolvesClientCert for Asked {
+impl ResolvesClientCert for RecordingIdentity {
     fn resolve(
         &self,
         root_hint_subjects: &[&[u8]],

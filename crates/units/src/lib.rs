@@ -7,6 +7,13 @@
 //! For people: three significant digits, a fitting unit, thousands in groups. Groups are separated
 //! by an ordinary space (`20 000`), which is easy to read and can be typed into a search. For
 //! programs there is [`rounding`]: plain decimals in one fixed unit.
+//!
+//! ## To change
+//!
+//! - how a time, count, share or rate may be typed: `parse.rs`, `decimal.rs`, `rate.rs`; its errors
+//!   `error.rs`
+//! - how a number is printed: for people `digits.rs`, `duration.rs`; for programs `rounding.rs`
+//! - how texts of others are shown on a terminal: `visible.rs`
 
 mod decimal;
 mod digits;
@@ -15,6 +22,7 @@ mod error;
 mod parse;
 mod rate;
 pub mod rounding;
+mod visible;
 
 pub use digits::{MOST_DIGITS, SIGNIFICANT_DIGITS, grouped};
 pub use duration::{duration, elapsed};
@@ -24,6 +32,7 @@ pub use parse::{
     parse_percentile, parse_share, parse_small_count,
 };
 pub use rate::{Rate, parse_period};
+pub use visible::visible;
 
 use digits::{scaled, significant};
 

@@ -40,30 +40,30 @@ use rule::Ruling;
 use std::cmp::Ordering;
 use std::time::Duration;
 
-/// What became of one check.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckResult {
     /// The condition as typed.
     pub text: String,
-    /// What the run says of the condition.
+    /// The outcome of the condition in the run.
     pub outcome: CheckOutcome,
-    /// Why that is not known, where it is not.
+    /// The reason why the outcome is not known, if it is not.
     pub undecided: Option<WhyUndecided>,
-    /// What was measured; `None` without a single sample.
+    /// The measured value; `None` without a sample.
     pub actual: Option<Quantity>,
-    /// Whether `actual` is a lower bound, because it lies beyond what is known of unfinished
+    /// True if `actual` is a lower bound, because it lies beyond what is known of unfinished
     /// requests.
     pub is_at_least: bool,
-    /// Whether the condition holds for `actual`, however sure that is. Of a lower bound: whether it
-    /// holds for all that is greater.
+    /// True if the condition holds for `actual`, whatever its confidence; for a lower bound, if it
+    /// holds for all greater values.
     pub estimate_holds: bool,
-    /// What it was compared with.
+    /// The value that it was compared with.
     pub bound: Quantity,
-    /// Samples behind `actual`: of the time looked at, or exchanges that ended.
+    /// The number of samples of `actual`: of the evaluated time, or exchanges that ended.
     pub samples: u64,
 }
 
-/// Why a run can't decide a check.
+/// The reason why a run can't decide a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyUndecided {
     /// It depends on how requests end that had no response when the run ended: on this many of
@@ -75,18 +75,18 @@ pub enum WhyUndecided {
     NoMetric,
 }
 
-/// What checks are evaluated on.
+/// The data on which checks are evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'a> {
-    /// What was recorded.
+    /// The records.
     pub total: &'a Snapshot,
     /// The time over which rates are taken.
     pub duration: Duration,
-    /// What had no response at the end; `None` of a part of a run that goes on.
+    /// The requests without a response at the end; `None` for a part of a run that continues.
     pub unfinished: Option<&'a Unfinished>,
     /// Response and service times in stretches, to see how much they depend on each other.
     pub stretches: Option<(&'a Blocks, &'a Blocks)>,
-    /// How long an exchange may take.
+    /// The longest time of an exchange.
     pub timeout: Option<Duration>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Observed<'a> {
         }
     }
 
-    /// How many requests had no response.
+    /// Returns the number of requests without a response.
     fn open(&self) -> u64 {
         self.unfinished.map_or(0, Unfinished::count)
     }
@@ -142,13 +142,13 @@ impl CheckOutcome {
 }
 
 impl CheckResult {
-    /// Whether the check passed.
+    /// True if the check passed.
     pub fn passed(&self) -> bool {
         self.outcome == CheckOutcome::Passed
     }
 
-    /// Whether there is evidence against the condition. A run may end early on this, where a check
-    /// without a sample, which has failed too, would end it before the first response.
+    /// True if there is evidence against the condition. A run may end early on this; a check
+    /// without a sample, which has failed too, would otherwise end it before the first response.
     pub fn failed(&self) -> bool {
         self.outcome == CheckOutcome::Failed && self.actual.is_some()
     }
@@ -260,7 +260,7 @@ pub fn evaluate(check: &Check, observed: &Observed<'_>) -> CheckResult {
     }
 }
 
-/// What a check asks of a number.
+/// The condition of a check on a number.
 #[derive(Clone, Copy, Debug)]
 struct Condition {
     comparison: Comparison,
@@ -275,7 +275,7 @@ impl Condition {
         }
     }
 
-    /// Whether it asks for less.
+    /// True if the condition sets an upper bound.
     fn is_upper(self) -> bool {
         matches!(self.comparison, Comparison::Less | Comparison::LessOrEqual)
     }
@@ -285,7 +285,8 @@ impl Condition {
         ordering.is_some_and(|ordering| holds(self.comparison, ordering))
     }
 
-    /// Whether it holds for the number; of a lower bound, for all that is greater.
+    /// True if the condition holds for the number; for a lower bound, if it holds for all greater
+    /// values.
     fn holds_for_all(self, actual: Bounded<Quantity>) -> bool {
         match actual {
             Bounded::Exactly(actual) => self.holds(actual),
@@ -360,7 +361,7 @@ fn times<'a>(observed: &Observed<'a>, clocked: Clocked) -> Censored<'a> {
     }
 }
 
-/// How many responses have a status that the check counts.
+/// Counts the responses with a status that the check counts.
 fn statuses(check: &Check, total: &Snapshot) -> u64 {
     let counted = |status: u16| check.metric.counts_status(status) == Some(true);
     let statuses = total.statuses.iter();

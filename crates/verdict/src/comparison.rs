@@ -1,11 +1,11 @@
 //! Is B slower than A? Saved runs compared.
 //!
-//! Each side is one run, or a set of repeats. Repeats are compared by their *runs*, so that what
-//! differs from run to run is in the intervals; where both sides took turns, in *pairs*, so that
-//! what drifted meanwhile is not. A single run is compared by its *seconds*. Percentiles of
-//! response time and the achieved rate are each a [`ComparedFigure`] with the ratio B / A, its
-//! interval, and what it says. All intervals together hold at 95 %: two equal runs are called
-//! different in one case of twenty, however many figures there are.
+//! Each side is one run, or a set of repeats. Repeats are compared by their *runs*, so that the
+//! differences from run to run are in the intervals; if both sides took turns, in *pairs*, so that
+//! drift is not. A single run is compared by its *seconds*. Percentiles of response time and the
+//! achieved rate are each a [`ComparedFigure`] with the ratio B / A, its interval, and the
+//! conclusion. All intervals together hold at 95 %: two equal runs are called different in one case
+//! of twenty, however many figures there are.
 
 mod asked;
 mod conditions;
@@ -31,19 +31,19 @@ use loadline_stats::compare::{
 use loadline_stats::least_samples;
 use std::collections::BTreeMap;
 
-/// The percentiles of response time that are compared where no others are asked for, each where
-/// every run has enough samples.
+/// The percentiles of response time that are compared by default, each if every run has enough
+/// samples.
 pub const COMPARED_PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 /// The confidence of every interval that is reported; of a comparison's that of all together.
 pub const CONFIDENCE: f64 = 0.95;
 /// Differences below this share are not looked at: each side is known to three digits.
 const PRECISION: f64 = 0.002;
-/// What is drawn is the same each time, so that the same runs give the same result.
+/// The seed of the resampling: the same runs always give the same result.
 const SEED: u64 = 1;
 /// Seconds that were cut short by more than half are left out of the rate.
 const SHORTEST_NS: u64 = 500_000_000;
 
-/// What is compared.
+/// A compared figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Figure {
     /// A percentile of response time, in nanoseconds.
@@ -57,7 +57,7 @@ pub enum Figure {
     Rate,
 }
 
-/// How B stands to A.
+/// The relation of B to A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Shorter times, or a higher rate.
@@ -71,7 +71,7 @@ pub enum Standing {
 /// One figure of both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedFigure {
-    /// Which one.
+    /// The figure.
     pub figure: Figure,
     /// A's; of several runs the geometric mean.
     pub base: f64,
@@ -79,21 +79,21 @@ pub struct ComparedFigure {
     pub with: f64,
     /// B / A, with its interval.
     pub ratio: Ratio,
-    /// What the interval says.
+    /// The conclusion from the interval.
     pub standing: Standing,
-    /// About how many more runs of each side would tell a difference of this size; 0 if it is known
-    /// already, `None` if a thousand would not suffice.
+    /// The approximate number of further runs of each side that would decide a difference of this
+    /// size; 0 if it is decided already, `None` if a thousand would not suffice.
     pub more_runs: Option<u64>,
 }
 
 /// Two sides compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// How many runs A has.
+    /// The number of runs of A.
     pub base_runs: usize,
-    /// How many runs B has.
+    /// The number of runs of B.
     pub with_runs: usize,
-    /// Whether both took turns, so that runs were compared in pairs.
+    /// True if both took turns, so that runs were compared in pairs.
     pub paired: bool,
     /// The figures, the rate last.
     pub figures: Vec<ComparedFigure>,
@@ -108,7 +108,7 @@ pub struct Comparison {
     pub names: ComparedNames,
     /// The figures of some requests that rules are on, by their text.
     pub asked: BTreeMap<String, ComparedFigure>,
-    /// What the scripts of both sides counted by themselves.
+    /// The metrics that the scripts of both sides counted.
     pub metrics: ComparedMetrics,
 }
 
@@ -242,7 +242,8 @@ impl Comparison {
         figures.find(|compared| compared.figure == figure)
     }
 
-    /// How B stands to A in all: slower if any figure is, faster if some are and none is slower.
+    /// Returns the overall relation of B to A: slower if any figure is, faster if some are and none
+    /// is slower.
     pub fn standing(&self) -> Standing {
         let any = |standing| {
             self.figures
@@ -257,7 +258,8 @@ impl Comparison {
     }
 }
 
-/// Those of these percentiles for which every run has enough samples and a figure, and the rate.
+/// Returns the percentiles, among these, for which every run has enough samples and a figure, and
+/// the rate.
 pub(crate) fn wanted(runs: &[&Summary], percentiles: &[f64]) -> Vec<Figure> {
     let bounds = bounds_among(runs, percentiles);
     let percentiles = of_enough_samples(runs, percentiles);
@@ -330,7 +332,7 @@ fn compared_pairs(
     Some(compared(figure, means, ratio, base.len()))
 }
 
-/// What a ratio says of a figure; `means` are those of A and of B.
+/// Returns the conclusion from a ratio of a figure; `means` are the means of A and of B.
 fn compared(figure: Figure, means: (f64, f64), ratio: Ratio, runs: usize) -> ComparedFigure {
     let ratio = ratio.widened(PRECISION);
     ComparedFigure {
@@ -348,7 +350,7 @@ fn geometric_mean(values: &[f64]) -> f64 {
     (sum / values.len() as f64).exp()
 }
 
-/// What is drawn from.
+/// The data that is resampled.
 enum Side<'a> {
     One {
         summary: &'a Summary,

@@ -1,4 +1,4 @@
-//! How sure a percentile is: its 95 % interval, adjusted for dependence.
+//! The confidence of a percentile: its 95 % interval, adjusted for dependence.
 //!
 //! Times that follow each other resemble each other, so that there are fewer independent ones than
 //! there are. How many shows in the stretches of the run ([`Blocks`]), for each percentile apart: a
@@ -13,7 +13,7 @@ use loadline_record::{Blocks, Bounded, Censored, Step};
 use loadline_stats::dependence::{Block, effective_by_blocks};
 use loadline_stats::{Ranks, SampleSize, least_samples};
 
-/// How often an end is looked for again, because the estimate is worth less there.
+/// The number of further searches for an end, because the estimate is worth less there.
 const ROUNDS: usize = 8;
 
 /// The confidence interval of a percentile.
@@ -23,16 +23,18 @@ pub struct ConfidenceInterval {
     pub lower_ns: Option<Bounded>,
     /// Its upper end in nanoseconds, if there are enough samples for one.
     pub upper_ns: Option<Bounded>,
-    /// How many independent samples there are.
+    /// The number of independent samples.
     pub independent: u64,
-    /// Whether that was found out; a short run does not show it, and each sample counts as one.
+    /// True if that number was measured; a short run does not show it, and then each sample counts
+    /// as one.
     pub adjusted: bool,
-    /// How many more samples such as these it takes to an upper end.
+    /// The number of further samples of the same kind that an upper end requires.
     pub still_needed: u64,
 }
 
-/// How many independent samples the 95 % interval of `percentile` (above 0, at most 100) needs to
-/// have an upper end; the 100th percentile is the largest value, which one sample has.
+/// Returns the number of independent samples that the 95 % interval of `percentile` (above 0, at
+/// most 100) requires to have an upper end; the 100th percentile is the largest value, which one
+/// sample has.
 pub fn samples_needed(percentile: f64) -> u64 {
     least_samples(percentile / 100.0, CONFIDENCE)
 }
@@ -81,8 +83,8 @@ pub(crate) fn interval_at<'a>(
 }
 
 impl ConfidenceInterval {
-    /// How far the further end lies from the percentile, as a share of it; `None` if an end is not
-    /// known, or the percentile is zero.
+    /// Returns the distance of the further end from the percentile, as a share of it; `None` if an
+    /// end is not known, or the percentile is zero.
     pub fn half_width(&self, percentile_ns: u64) -> Option<f64> {
         let (Bounded::Exactly(lower), Bounded::Exactly(upper)) = (self.lower_ns?, self.upper_ns?)
         else {
@@ -95,12 +97,12 @@ impl ConfidenceInterval {
     }
 }
 
-/// What the ends of an interval of censored times are looked for with.
+/// The data for the search for the ends of an interval of censored times.
 struct Ends<'a> {
     times: Censored<'a>,
-    /// How many independent samples one is worth, as far as dependence goes.
+    /// The number of independent samples that one is worth, as far as dependence goes.
     each: f64,
-    /// How many requests the estimate is worth at the percentile.
+    /// The number of requests that the estimate is worth at the percentile.
     worth: f64,
     quantile: f64,
     confidence: f64,
@@ -143,9 +145,10 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// What the requests are worth; those that are older than the percentile take longer than it, and
-/// came in the last stretch. A percentile beyond the last response leaves all older ones beyond it.
-/// `None` of a run that is too short to show it.
+/// Returns the number of independent samples that the requests are worth. Requests without a
+/// response that are older than the percentile take longer than it, and came in the last stretch. A
+/// percentile beyond the last response leaves all older ones beyond it. `None` for a run that is
+/// too short to show dependence.
 pub(crate) fn dependence(
     times: Censored<'_>,
     blocks: &Blocks,

@@ -1,9 +1,9 @@
-//! How much of a figure is not the target's: the delay that Loadline added, or the wait for one of
-//! the connections that the plan allows.
+//! The part of a figure that is not the target's: the delay that Loadline added, or the wait for
+//! one of the connections that the plan allows.
 //!
-//! Every response time of an open load is kept twice, as it was and without the delay that Loadline
-//! added to it. So each figure can be told with that delay and without it, and a result is judged
-//! by how far they lie apart, not by what may have been the cause. A figure is *affected* when more
+//! Every response time of an open load is recorded twice, as it was and without the delay that
+//! Loadline added to it. So each figure can be computed with that delay and without it, and a
+//! result is judged by their difference, not by a possible cause. A figure is *affected* when more
 //! than a tenth of it, and more than 50 µs, is not the target's. The delay that Loadline added must
 //! also move the figure further than chance does ([`is_within_chance`]): in a short run the p99
 //! rests on a few requests, and two or three late ones move it less than the next run would.
@@ -19,8 +19,8 @@ use loadline_stats::normal_quantile;
 pub const AFFECTED_PART: f64 = 0.1;
 /// … and more than this, in nanoseconds.
 pub const AFFECTED_NS: f64 = 50_000.0;
-/// What lies in the interval of this confidence may be chance. It is above that of the intervals
-/// that reports print, because several figures of each run are judged.
+/// The confidence of the interval within which a difference may be chance. It is above that of the
+/// printed intervals, because several figures of each run are judged.
 const CHANCE: f64 = 0.99;
 /// The connections that a plan allows were the limit when more than this share of them was in use
 /// on average. Waiting begins about there: in a queue with many servers (M/M/c) nobody waits
@@ -46,7 +46,7 @@ fn between(with: Censored<'_>, without: Censored<'_>, statistic: Statistic) -> O
     })
 }
 
-/// Whether the effect is a large part of the statistic.
+/// True if the effect is a large part of the statistic.
 fn is_large(effect: &Effect) -> bool {
     let ours_ns = (effect.with_ns - effect.without_ns).abs();
     ours_ns > AFFECTED_NS && ours_ns > effect.with_ns * AFFECTED_PART
@@ -83,7 +83,7 @@ pub(crate) fn own_delay(summary: &Summary, statistic: Statistic) -> Option<Effec
         .filter(|effect| !is_within_chance(with, without, effect))
 }
 
-/// Whether chance alone, in as many requests, moves the figure as far as our delay did.
+/// True if chance alone, in as many requests, moves the figure as far as our delay did.
 ///
 /// The requests are taken as independent. That is the narrowest interval, so the rule stays strict.
 /// A percentile without our delay must lie in the interval that the ranks of the percentile with it
@@ -118,8 +118,8 @@ pub(crate) fn plan_wait(summary: &Summary, statistic: Statistic) -> Option<Effec
     between(summary.response(), summary.service(), statistic).filter(is_large)
 }
 
-/// Whether requests waited, or were never sent, because the plan allows fewer connections than its
-/// rate needs of this target, which was no slower for it.
+/// True if requests waited, or were never sent, because the plan allows fewer connections than its
+/// rate requires with this target, which was no slower for it.
 ///
 /// What was never sent has its cause in the record. Where all was sent, it shows in how many
 /// connections were in use: by Little's law the rate times the service time (J. D. C. Little, "A
@@ -143,7 +143,7 @@ pub fn is_limited_by_plan(summary: &Summary) -> bool {
     is_plain && is_even && has_waited && is_full && !became_slower(summary)
 }
 
-/// How many requests were under way on average, those included that had no response at the end.
+/// Returns the mean number of requests in flight, including those without a response at the end.
 pub(crate) fn connections_in_use(summary: &Summary) -> f64 {
     let sum_ns = |times: &Distribution| times.mean_ns() * times.len() as f64;
     let ended_ns = sum_ns(&summary.total.times.service);
@@ -158,8 +158,8 @@ fn became_slower(summary: &Summary) -> bool {
     median_ns as f64 > shortest_ns as f64 * SLOWER
 }
 
-/// A check that passes with the delay that Loadline added and fails without it, or the reverse:
-/// the figure that it names, and what it says with the delay.
+/// Returns a check that passes with the delay that Loadline added and fails without it, or the
+/// reverse: its figure, and its outcome with the delay.
 pub(crate) fn decided_by_own_delay(summary: &Summary) -> Option<(Effect, CheckOutcome)> {
     let times = &summary.total.times;
     let looks_at_response = |metric: &Metric| matches!(metric, Metric::Time(Clocked::Response, _));
@@ -191,7 +191,7 @@ pub(crate) fn decided_by_own_delay(summary: &Summary) -> Option<(Effect, CheckOu
     Some((effect, with.outcome))
 }
 
-/// What a check found of a time, if it is no lower bound.
+/// Returns the time that a check measured, if it is not a lower bound.
 fn known_ns(result: &CheckResult) -> Option<f64> {
     match result.actual {
         Some(Quantity::TimeNs(ns)) if !result.is_at_least => Some(ns),

@@ -1,10 +1,9 @@
-//! Checks on a result and what they say, whether the result may be believed, and two results
-//! compared.
+//! The judgement of results: checks, validity, and the comparison of two results.
 //!
 //! A [check](loadline_plan::Check) is a condition the user set on the result (`p99<50ms`);
-//! [`evaluate`] compares it with what was recorded and returns a [`CheckResult`]: what the run says
-//! of it, and the [`Quantity`] it looked at. The same function serves the checks on the whole run
-//! and the conditions that end a run early.
+//! [`evaluate`] compares it with the records and returns a [`CheckResult`]: the outcome, and the
+//! [`Quantity`] that decided it. The same function serves the checks on the whole run and the
+//! conditions that end a run early.
 //!
 //! A [`RunResult`] is a run with its whole judgement: checks, validity, warnings, confidence
 //! intervals, and what of a figure is not the target's. [`SoFar`] is the judgement of a run that
@@ -12,8 +11,25 @@
 //!
 //! [`machine_problems`] judges a machine before a run.
 //!
-//! A [`Comparison`] says of two saved runs, or two sets of them, which is slower, and [`spreads`]
-//! what differs among the repeats of one.
+//! A [`Comparison`] decides which of two saved runs, or two sets of them, is slower, and
+//! [`spreads`] are the differences among the repeats of one.
+//!
+//! ## To change
+//!
+//! - a condition of a finding: `validity.rs`; the effect of our own delay on a figure `effect.rs`;
+//!   warnings `warnings.rs`
+//! - a check: `check.rs`; open decisions `check/rule.rs`; metrics of scripts `check/custom.rs`; the
+//!   part after a transient `check/uncut.rs`
+//! - a statistic of a check: its value `check/rule.rs`, without our own delay `effect.rs`; when it
+//!   is known well enough `until.rs`
+//! - when a run has gone on for long enough: `until.rs`
+//! - where the transient ends: `transient.rs`
+//! - a comparison: `comparison.rs`, which runs `comparison/fit.rs`, what else differs
+//!   `comparison/conditions.rs`, tolerances `comparison/tolerance.rs`; by name
+//!   `comparison/names.rs`, `comparison/asked.rs`
+//! - what differs from run to run, and the history of a figure: `spread.rs`, `trend.rs`
+//! - the judgement of a run that goes on: `so_far.rs`
+//! - what is wrong with a machine: `machine.rs`
 
 mod check;
 mod comparison;

@@ -1,4 +1,4 @@
-//! What to change about a machine before it generates load.
+//! The problems of a machine before it generates load.
 //!
 //! Each bound is where a machine begins to be the limit of tests that people usually make; what is
 //! not known is no problem. A run is not judged by this, but by what its machine did to it.
@@ -7,7 +7,7 @@ use crate::validity::STOLEN;
 use loadline_findings::MachineProblem;
 use loadline_record::{Environment, HostCounters, TcpSettings};
 
-/// Fewer connections than a load tester is asked for now and then.
+/// Fewer connections than load tests sometimes need.
 const FEW_CONNECTIONS: u64 = 10_000;
 /// A server's queue that a burst of connections fills (the kernel's usual length is 4096, and was
 /// 128 until Linux 5.4).
@@ -24,7 +24,7 @@ const SLOW_CLOCKS: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"]
 /// The share of its cores that other work has.
 const BUSY: f64 = 0.5;
 
-/// What is to change about this machine, which did this while it was looked at.
+/// Returns the problems of this machine, whose counters were sampled meanwhile.
 pub fn machine_problems(machine: &Environment, meanwhile: &HostCounters) -> Vec<MachineProblem> {
     let is_below = |value: Option<u64>, bound| value.is_some_and(|value| value < bound);
     let problems = [
@@ -64,7 +64,7 @@ fn has_slow_clock(machine: &Environment) -> bool {
         || reading_ns.is_some_and(|reading_ns| reading_ns > SLOW_READING_NS)
 }
 
-/// The load of all cores, as that is what the kernel tells.
+/// True if the machine is busy. The load is that of all cores, which is what the kernel reports.
 fn is_busy(machine: &Environment) -> bool {
     let load = machine.load_average.map(|[last_minute, ..]| last_minute);
     let cores = machine.cores.or(machine.usable_cores);

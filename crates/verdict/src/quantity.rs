@@ -24,7 +24,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// How the two compare; `None` when their units differ or one is not a number.
+    /// Compares the two; `None` if their units differ or one is not a number.
     pub fn compare(self, other: Quantity) -> Option<Ordering> {
         match (self, other) {
             (Quantity::Count(a), Quantity::Count(b)) => Some(a.cmp(&b)),

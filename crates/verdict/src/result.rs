@@ -14,15 +14,16 @@ use loadline_record::Summary;
 /// the exit code, studies and searches only read it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
-    /// What was recorded.
+    /// The records of the run.
     pub summary: Summary,
-    /// The plan's checks, evaluated on all of the run, and behind them those that a script declared
+    /// The plan's checks, evaluated on all of the run, and after them those that a script declared
     /// and its tool has judged.
     pub checks: Vec<CheckResult>,
     /// The checks, as typed, that only the transient at the beginning broke, which was left out.
     pub failed_by_beginning: Vec<String>,
-    /// Why the result may not be believed, and what a reader must know of the target and the run
-    /// before reading a figure. [`RunResult::few_samples`] depends on what is shown, and is apart.
+    /// The reasons to doubt the result, and the facts about the target and the run that a reader
+    /// needs before the figures. [`RunResult::few_samples`] depends on the figures that are shown,
+    /// and is separate.
     pub findings: Findings,
 }
 
@@ -43,7 +44,7 @@ impl RunResult {
         }
     }
 
-    /// How far the result may be believed.
+    /// Returns the grade of the result's validity.
     pub fn grade(&self) -> Grade {
         self.findings.grade()
     }
@@ -60,7 +61,7 @@ impl RunResult {
         warnings::few_samples(&self.summary, percentiles)
     }
 
-    /// Whether this many requests failed or had a status other than 2xx (more than one in a hundred
+    /// True if so many requests failed or had a status other than 2xx (more than one in a hundred
     /// failed, any such status, no response at all) that *valid* alone would mislead.
     pub fn many_failed(&self) -> bool {
         warnings::many_failed(&self.summary)

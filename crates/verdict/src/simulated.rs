@@ -1,4 +1,4 @@
-//! Targets whose truth is known, for the simulations behind docs/design/016: 500 requests a second.
+//! Targets whose truth is known, for the simulations of docs/design/016: 500 requests a second.
 
 use crate::comparison::tests::{Dice, environment};
 use loadline_plan::Plan;
@@ -10,7 +10,7 @@ const RATE: f64 = 500.0;
 /// The mean time of a response that waits for nothing.
 const SERVED_S: f64 = 0.001;
 
-/// How a target answers.
+/// The response times of a target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     /// A queue with one server (M/M/1) that is busy for this share of its time.
@@ -49,7 +49,7 @@ impl Target {
         (seconds * SECOND as f64) as u64
     }
 
-    /// What is recorded in each of this many seconds, from a seed.
+    /// Returns the records of each of this many seconds, from a seed.
     pub(crate) fn seconds(self, seconds: u64, seed: u64) -> Vec<Snapshot> {
         let mut dice = Dice(seed.wrapping_mul(0x0012_3456_789a).wrapping_add(99));
         let requests = self.requests(seconds as f64, &mut dice);
@@ -121,7 +121,7 @@ pub(crate) fn begun(plan: &Plan) -> Summary {
     Summary::new(Header::new(plan, environment(), SystemTime::UNIX_EPOCH))
 }
 
-/// How many repetitions: all of them in the soak, and few elsewhere.
+/// Returns the number of repetitions: all of them in the soak, and few otherwise.
 pub(crate) fn repetitions(soak: bool) -> u64 {
     if soak { 200 } else { 6 }
 }

@@ -1,20 +1,20 @@
 //! The judgement of a run that still goes on, from what was recorded so far.
 //!
-//! It is what the result would be if the run ended now, but for two things that only the end
-//! tells: requests without a response are still awaited and decide nothing, and a run that is not
-//! complete is no record that breaks off.
+//! It is what the result would be if the run ended now, except for two things that only the end
+//! shows: requests without a response are still awaited and decide nothing, and a run that is not
+//! complete does not count as broken off.
 
 use crate::check::{CheckResult, Observed, evaluate_observed};
 use crate::validity::validity;
 use crate::{Cause, Findings};
 use loadline_record::Summary;
 
-/// What is judged of a run that still goes on.
+/// The judgement of a run that continues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoFar {
     /// The plan's checks, evaluated on the requests that have ended.
     pub checks: Vec<CheckResult>,
-    /// Why the result may not be believed, if it ended now.
+    /// The reasons to doubt the result if it ended now.
     pub findings: Findings,
 }
 

@@ -1,4 +1,4 @@
-//! What differs from run to run: the figures of repeats, and how sure their median is.
+//! The differences from run to run: the figures of repeats, and the confidence of their median.
 //!
 //! The interval of the median is distribution-free, from the ranks of the runs alone, because what
 //! differs from run to run is seldom normal (A. Maricq et al., "Taming Performance Variability",
@@ -11,9 +11,9 @@ use loadline_stats::SampleSize;
 /// One figure of several runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// Which one.
+    /// The figure.
     pub figure: Figure,
-    /// That of each run, in their order: nanoseconds, or answers a second.
+    /// The figure of each run, in their order: nanoseconds, or responses per second.
     pub values: Vec<f64>,
     /// The middle one; of an even number the mean of the two in the middle.
     pub median: f64,
@@ -26,14 +26,13 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// How many times the least the greatest is.
+    /// Returns the greatest value as a multiple of the least.
     pub fn ratio(&self) -> f64 {
         self.most / self.least
     }
 }
 
-/// Whether a run went on to the end that was planned. One that did not is no repeat of one that
-/// did.
+/// True if a run reached its planned end. One that did not is no repeat of one that did.
 pub fn is_whole(run: &Summary) -> bool {
     let is_cut = matches!(
         run.ended,
@@ -53,7 +52,7 @@ pub fn spreads(runs: &[&Summary]) -> Vec<Spread> {
     figures.into_iter().map(spread).collect()
 }
 
-/// How many more runs it takes until the interval of their median has two ends.
+/// Returns the number of further runs that the interval of their median requires to have two ends.
 pub fn runs_still_needed(runs: usize) -> u64 {
     SampleSize::independent(runs as u64).still_needed(0.5, CONFIDENCE)
 }

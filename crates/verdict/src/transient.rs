@@ -1,4 +1,4 @@
-//! Where the initial transient of a run ends, by its seconds.
+//! The end of a run's initial transient, by its seconds.
 //!
 //! Of rate, median and 99th percentile each may have a beginning on another level (see [`steady`]),
 //! and the longest is taken: what has settled in one figure may still move in another. Less than
@@ -10,7 +10,7 @@ use loadline_stats::steady::{self, InitialTransient};
 /// Seconds that were cut short by more than half are not looked at.
 const SHORTEST_NS: u64 = 500_000_000;
 
-/// What the intervals of a run say of its beginning.
+/// Finds the transient at the beginning of a run by its intervals.
 pub fn transient(rows: &[Row]) -> Transient {
     let length_ns = |row: &Row| row.end_ns.saturating_sub(row.start_ns);
     let whole: Vec<&Row> = rows
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(found, Transient::Never);
     }
 
-    /// What is found of each of this many runs.
+    /// Returns the transient that is found in each of this many runs.
     fn found(target: Target, seconds: u64, runs: u64) -> Vec<Transient> {
         let run = |seed| {
             let mut summary = begun(&plan(500, 50));

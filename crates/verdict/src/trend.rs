@@ -4,15 +4,15 @@ use crate::CONFIDENCE;
 use loadline_stats::change_points::change_points;
 use loadline_stats::compare::Noise;
 
-/// How often chance alone may make a change, at most.
+/// The highest probability with which chance alone may make a change.
 const SIGNIFICANCE: f64 = 0.01;
-/// What is drawn is the same each time.
+/// The seed of the permutations: the same series always gives the same result.
 const SEED: u64 = 1;
 
-/// What a series of runs says of a figure.
+/// The course of a figure over a series of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trend {
-    /// Where it became another, in their order.
+    /// The changes, in their order.
     pub changes: Vec<TrendChange>,
     /// The noise of the runs since the last change, if there are at least two.
     noise: Option<Noise>,
@@ -25,7 +25,7 @@ pub struct TrendChange {
     pub index: usize,
     /// Their geometric mean over that of the runs before, back to the change before.
     pub ratio: f64,
-    /// How often chance alone makes a change as large as this one: a share of one.
+    /// The probability that chance alone makes a change as large as this one: a share of one.
     pub probability: f64,
 }
 

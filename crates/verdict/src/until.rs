@@ -1,4 +1,4 @@
-//! Whether a run has gone on for long enough: `--until`.
+//! The decision whether a run has gone on for long enough: `--until`.
 //!
 //! A [`Goal`] looks at the summary after each interval. *Precise* is met when both ends of a
 //! percentile's interval, adjusted for dependence, are near enough to it, and still are at the next
@@ -28,7 +28,7 @@ use loadline_stats::least_samples;
 use loadline_stats::slo::{self, Evidence, Proof, Significance};
 use std::time::Duration;
 
-/// How sure a check is decided.
+/// The confidence with which a check is decided.
 const PROVEN: f64 = 0.99;
 /// The fewest stretches that show dependence well enough to stop on.
 const FEWEST_STRETCHES: usize = 8;
@@ -47,7 +47,7 @@ const FEWEST_CLUSTERS: [(f64, f64); 2] = [(75.0, 20.0), (90.0, 10.0)];
 /// bound.
 const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
 
-/// Why a run can't go on until what was asked.
+/// The reason why a run can't reach its condition.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Impossible {
     /// Nothing to decide.
@@ -66,11 +66,11 @@ pub enum Impossible {
          --requests, --duration or --rate."
     )]
     TooFew {
-        /// What was asked.
+        /// The condition.
         until: Until,
         /// The fewest requests that can answer it.
         needed: u64,
-        /// How many there are to be.
+        /// The number of planned requests.
         planned: u64,
     },
     /// The run ends before dependence shows.
@@ -79,28 +79,28 @@ pub enum Impossible {
          depend on each other; raise --duration."
     )]
     TooShort {
-        /// What was asked.
+        /// The condition.
         until: Until,
         /// The fewest seconds that can answer it.
         seconds: u64,
     },
 }
 
-/// What a run goes on until, and what is known of it so far.
+/// The condition that ends a run, and its state so far.
 #[derive(Clone, Debug)]
 pub struct Goal {
     until: Until,
-    /// How often the checks were looked at.
+    /// The number of looks at the checks.
     looks: u64,
     /// The samples at the last look.
     looked_at: u64,
     /// At how many looks one after the other the interval was narrow enough.
     narrow_looks: u64,
-    /// What is known of each check.
+    /// The state of each check.
     checks: Vec<Decided>,
 }
 
-/// What is known of a check.
+/// The state of a check.
 #[derive(Clone, Debug)]
 struct Decided {
     proof: Proof,
@@ -131,7 +131,7 @@ impl Goal {
         }))
     }
 
-    /// Whether it is met now, an interval after the last look.
+    /// True if the condition is met now, an interval after the last look.
     pub fn is_met(&mut self, summary: &Summary) -> bool {
         for (decided, check) in self.checks.iter_mut().zip(&summary.plan.checks) {
             decided.observe(check, summary);
@@ -208,12 +208,12 @@ impl Decided {
     }
 }
 
-/// What the run so far shows of a check.
+/// The evidence of the run so far about a check.
 struct Found {
     evidence: Evidence,
-    /// How requests beyond the bound come.
+    /// The pattern of requests beyond the bound.
     clusters: Clusters,
-    /// Whether the run [stays far below](stays_far_below) the bound.
+    /// True if the run [stays far below](stays_far_below) the bound.
     is_far_below: bool,
 }
 
@@ -228,8 +228,8 @@ impl Found {
     }
 }
 
-/// Whether the longest of all times lies so far below a bound that a target whose percentile is
-/// there would have shown a longer one.
+/// True if the longest of all times is so far below a bound that a target whose percentile is at
+/// the bound would have shown a longer one.
 ///
 /// No law of the tail is assumed, but that it is of one piece: answers as slow as the bound are the
 /// longest of those that are slow in the run, and come in the same clusters. A queue whose p99 is
@@ -246,8 +246,8 @@ fn stays_far_below(bound_ns: u64, times: &Distribution, blocks: &Blocks) -> bool
     is_far && FEWEST_CLUSTERS.into_iter().all(has_clusters)
 }
 
-/// How far the ends of a percentile's interval are from it, as a share of it; `None` as long as
-/// that is not known well.
+/// Returns the distance of the ends of a percentile's interval from it, as a share of it; `None` as
+/// long as that is not known well.
 pub fn precision(summary: &Summary, percentile: f64) -> Option<f64> {
     let (times, blocks) = (&summary.total.times.response, &summary.response_blocks);
     let filled = blocks.up_to_ns(0).filter(|(samples, _)| *samples > 0);
@@ -322,7 +322,11 @@ fn planned(plan: &Plan) -> u64 {
     let by_rate = match plan.load.shape {
         Shape::Rate { rate, .. } => rate.per_second() * seconds,
         Shape::Burst { size, every } => size as f64 * (seconds / every.as_secs_f64()).ceil(),
-        _ => f64::INFINITY,
+        Shape::Closed
+        | Shape::ClosedStages { .. }
+        | Shape::RateStages { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => f64::INFINITY,
     };
     limit.min(by_rate as u64)
 }
@@ -342,7 +346,8 @@ fn promised(check: &Check) -> Option<f64> {
     share.filter(|share| is_below && 0.0 < *share && *share < 1.0)
 }
 
-/// What the run so far shows of a check that looks at times; `None` if it can't be told yet.
+/// Returns the evidence of the run so far about a check on times; `None` as long as it can't be
+/// known.
 fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<Found> {
     let most_ns = most_ns(check)?;
     let (times, blocks): (&Distribution, &Blocks) = match clocked {
@@ -379,7 +384,7 @@ fn most_ns(check: &Check) -> Option<u64> {
     })
 }
 
-/// How many response times are beyond the bound of a check, and of how many.
+/// Returns the number of response times beyond the bound of a check, and the number of all.
 fn slower(check: &Check, total: &Snapshot) -> Option<(u64, u64)> {
     let times = &total.times.response;
     let within = times.count_up_to_ns(most_ns(check)?);
@@ -423,7 +428,7 @@ fn more_under_way(summary: &Summary) -> u64 {
     under_way.saturating_sub((usual + 3.0 * usual.sqrt()).ceil() as u64)
 }
 
-/// What the run so far shows of a check that looks at a share of the requests.
+/// Returns the evidence of the run so far about a check on a share of the requests.
 fn shares((over, all): (u64, u64), blocks: &[Block]) -> Option<Found> {
     let evidence = Evidence {
         over,

@@ -1,4 +1,4 @@
-//! Whether a result may be believed, as far as the generator and its machine can tell.
+//! The validity of a result, as far as the generator and its machine show it.
 //!
 //! A result is judged by what the generator did to its figures, and not by what might have done it:
 //! how much of a figure is delay that Loadline added ([`own_delay`]), and how much of the load it
@@ -39,7 +39,7 @@ const DISPLACED: f64 = 0.05;
 const IN_FLIGHT: f64 = 0.9;
 /// Shorter runs are mostly begin and end.
 const LONG_NS: u64 = 1_000_000_000;
-/// What a worker did in less time than this says nothing of the rest.
+/// The shortest work of a worker that allows conclusions about the rest.
 const LONG_WORK_NS: u64 = 100_000_000;
 /// A worker whose loop stalled for more than this share of its time has moved the p99.9.
 const STALLED: f64 = 0.001;
@@ -50,7 +50,7 @@ const SHORT: f64 = 1.0 - SENT;
 const LOST: f64 = 0.01;
 const FEW_LOST: u64 = 10;
 
-/// What was found of the measurement, the gravest first.
+/// Returns the findings about the measurement, the gravest first.
 pub(crate) fn validity(summary: &Summary) -> Findings {
     let effects = match summary.model {
         Model::Open => vec![
@@ -103,8 +103,8 @@ fn late(summary: &Summary) -> Option<Finding> {
         .map(|effect| suspect(Cause::Late { effect }))
 }
 
-/// That the plan was the limit says nothing against the target, but the figures are not those of a
-/// load without that limit.
+/// Returns the finding that the plan was the limit. It is no evidence against the target, but the
+/// figures are not those of a load without that limit.
 fn plan_limit(summary: &Summary) -> Option<Finding> {
     if !is_limited_by_plan(summary) {
         return None;
@@ -127,8 +127,9 @@ fn plan_limit(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Where the kernel stamps no response, what lay here unread is in its time. For how long is not
-/// known, so the cause is judged: a worker that had no time to look.
+/// Returns the finding that responses lay unread here if the kernel does not stamp them: their
+/// times include that delay. Its length is not known, so the cause is judged: a worker that had no
+/// time to read.
 fn unstamped(summary: &Summary) -> Option<Finding> {
     let connection = &summary.plan.connection;
     let is_stamped = connection.clock == Clock::Kernel && connection.unix_socket.is_none();
@@ -163,7 +164,7 @@ fn limit(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Whether several workers share a host with the target.
+/// True if several workers share a host with the target.
 fn runs_beside_target(summary: &Summary) -> bool {
     let is_loopback = |address: std::net::IpAddr| address.to_canonical().is_loopback();
     summary.plan.threads > 1 && summary.plan.stays_on_host(is_loopback)
@@ -226,7 +227,7 @@ fn crowded(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Whether the target used more of the machine than all unwatched processes.
+/// True if the target used more of the machine than all unwatched processes.
 fn target_had_most(summary: &Summary) -> bool {
     let watch = &summary.watch;
     let cores = |tree: usize| {
@@ -246,8 +247,8 @@ fn target_had_most(summary: &Summary) -> bool {
     host.is_some_and(|host| target > 0.0 && target > host - watched)
 }
 
-/// In an open load the times tell what a pause did. In a closed one nothing was sent meanwhile, so
-/// the rate is lower by as much.
+/// Returns the finding that Loadline stalled. In an open load the times show the effect of a pause.
+/// In a closed one nothing was sent meanwhile, so the rate is lower by as much.
 fn stalled(summary: &Summary) -> Option<Finding> {
     let share = most(summary, WorkerTimes::stalled_share);
     let workers = summary.total.workers.values();
@@ -332,7 +333,8 @@ fn dropped(summary: &Summary) -> Option<Finding> {
     is_many.then(|| suspect(Cause::Dropped { planned, dropped }))
 }
 
-/// Starts that were missed have their times, so they say nothing against the figures.
+/// Returns the finding about missed starts. These have their times, so they are no evidence against
+/// the figures.
 fn missed(summary: &Summary) -> Option<Finding> {
     let Counts {
         planned, missed, ..
@@ -354,7 +356,7 @@ fn ports(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// What could not be sent because something ran out here.
+/// Returns the finding that requests could not be sent because a resource of this machine ran out.
 fn short(summary: &Summary, kind: ErrorKind, cause: impl Fn(u64, u64) -> Cause) -> Option<Finding> {
     let failed = summary.total.errors.get(&kind)?.count;
     let sent = summary.total.counts.sent;

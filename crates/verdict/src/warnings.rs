@@ -1,5 +1,4 @@
-//! When a run deserves a warning: the conditions. The words are in
-//! [`Cause`](loadline_findings::Cause).
+//! The conditions of warnings. Their words are in [`Cause`](loadline_findings::Cause).
 
 use crate::confidence::samples_needed;
 use loadline_findings::{Cause, Finding, Findings, Grade, Shortfall};
@@ -37,7 +36,7 @@ pub(crate) fn warnings(summary: &Summary, validity: &Findings) -> Vec<Finding> {
     found.into_iter().flatten().map(warning).collect()
 }
 
-/// What is about the target or the user says nothing against the measurement.
+/// Creates a finding about the target or the user, which is no evidence against the measurement.
 fn warning(cause: Cause) -> Finding {
     Finding {
         grade: Grade::Valid,
@@ -45,7 +44,7 @@ fn warning(cause: Cause) -> Finding {
     }
 }
 
-/// Whether nothing was answered, or many requests failed or had a status other than 2xx.
+/// True if nothing was answered, or many requests failed or had a status other than 2xx.
 pub(crate) fn many_failed(summary: &Summary) -> bool {
     let counts = &summary.total.counts;
     let ended = counts.answered + counts.failed;
@@ -122,7 +121,7 @@ fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
     })
 }
 
-/// Whether the result's validity says already that most of the rest was never sent.
+/// True if the validity reports already that most of the rest was never sent.
 fn says_unsent(validity: &Findings) -> bool {
     let is_unsent = |finding: &Finding| {
         matches!(
@@ -161,8 +160,8 @@ fn unanswered(summary: &Summary) -> Option<Cause> {
     })
 }
 
-/// Whether at the end of a closed loop every user waited, longer than any had for a response and
-/// for a good part of the run: the target had stopped to answer, and few requests show it.
+/// True if at the end of a closed loop every user waited, longer than any had for a response and
+/// for a good part of the run: the target had stopped to respond, and few requests show it.
 fn all_users_wait(summary: &Summary) -> bool {
     let ages = &summary.unfinished.ages.response;
     let slowest_ns = summary.total.times.response.max_ns();
@@ -173,8 +172,8 @@ fn all_users_wait(summary: &Summary) -> bool {
         && ages.count_up_to_ns(long_ns) == 0
 }
 
-/// How many requests may be under way at any instant: by Little's law λ·R on average, and of a
-/// Poisson process hardly ever more than three standard deviations above that.
+/// Returns the most requests that may be in flight at any instant: by Little's law λ·R on average,
+/// and in a Poisson process hardly ever more than three standard deviations above that.
 fn usually_under_way(summary: &Summary) -> u64 {
     let rate = summary.total.counts.planned as f64 / summary.duration_ns.max(1) as f64;
     let mean = rate * summary.total.times.response.mean_ns();
@@ -236,7 +235,8 @@ fn resent(summary: &Summary) -> Option<Cause> {
     })
 }
 
-/// That there are fewer samples than these percentiles and those of the checks need.
+/// Returns the finding that there are fewer samples than these percentiles and those of the checks
+/// need.
 pub(crate) fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Finding> {
     if summary.response().times.is_empty() {
         return None;

@@ -17,6 +17,14 @@
 //! files, the switches of many threads) are spaced so that each kind takes at most a
 //! five-thousandth of a core. The processes of a target are searched for before the load; during
 //! the load, only new processes are checked as replacements of a target that has ended.
+//!
+//! ## To change
+//!
+//! - the words for a target, and its search: `target.rs`, `find.rs`, `holders.rs`, `listeners.rs`
+//! - a figure of processes: `tree.rs`, `cpu.rs`, `sockets.rs`, `switches.rs`
+//! - a figure of the machine: `host.rs`, `route.rs`, `tcp_sockets.rs`; around a run
+//!   `host_counters.rs`, before it `environment.rs`, `cpu_quota.rs`
+//! - how often something expensive is read: `look.rs`, `probe_budget.rs`
 
 mod cpu;
 mod cpu_quota;

@@ -25,6 +25,19 @@
 //! assert!(parser.reusable());
 //! # Ok::<(), loadline_wire::Malformed>(())
 //! ```
+//!
+//! ## To change
+//!
+//! - what is written of a request: HTTP/1.1 `request.rs`, `request/framing.rs`; HTTP/2
+//!   `h2/request.rs`, `h2/connection/sending.rs`
+//! - what is read as HTTP/1.1: `head.rs`, `fields.rs`, `chunk.rs`, `body.rs`, `response.rs`; then
+//!   `make fuzz`
+//! - what is read as HTTP/2: `h2/connection/reading.rs`, `h2/connection/frames.rs`, `h2/stream.rs`,
+//!   `h2/streams.rs`; its rules as text `h2/tests/cases.txt`
+//! - limits and settings of HTTP/2: `h2/connection.rs`, `h2/settings.rs`, `h2/window.rs`,
+//!   `h2/error.rs`
+//! - header compression: `h2/hpack/`
+//! - the receiver of a response's parts: `sink.rs`, `h2/sink.rs`
 
 mod body;
 mod chunk;

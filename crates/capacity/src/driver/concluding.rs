@@ -46,8 +46,22 @@ impl<M: Measure> Driver<'_, M> {
                     own_limit: conclusion::other_cause(&at_lowest),
                 }
             }
+            (Some(level), _) => Conclusion::AtLeast {
+                level,
+                why: Why::TimeOver {
+                    confirmed_s: self.confirmed_s(level),
+                    known: self.inconclusive(),
+                },
+            },
             _ => Conclusion::Inconclusive(self.inconclusive()),
         }
+    }
+
+    /// Returns the duration of the run that confirmed this level, in seconds.
+    fn confirmed_s(&self, level: f64) -> f64 {
+        let at_level = self.counting(Some(level)).into_iter();
+        let confirming = at_level.filter(|trial| trial.purpose == Purpose::Confirmation);
+        confirming.map(|trial| trial.seconds).fold(0.0, f64::max)
     }
 
     fn inconclusive(&self) -> Inconclusive {
@@ -89,9 +103,6 @@ impl<M: Measure> Driver<'_, M> {
             lower
         };
         let piled_up = conclusion::piled_up(&at_lower, self.mean_at_ease_s);
-        let confirming = at_lower
-            .iter()
-            .filter(|trial| trial.purpose == Purpose::Confirmation);
         LoadLine {
             level: lower,
             upper,
@@ -101,7 +112,7 @@ impl<M: Measure> Driver<'_, M> {
             high: threshold.high.max(lower),
             breaks: conclusion::breaks(&at_upper),
             disturbance: conclusion::other_cause(&at_upper),
-            confirmed_s: confirming.map(|trial| trial.seconds).fold(0.0, f64::max),
+            confirmed_s: self.confirmed_s(lower),
             target_cores: conclusion::target_cores(&at_lower),
         }
     }

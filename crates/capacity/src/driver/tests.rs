@@ -279,6 +279,13 @@ fn a_search_that_a_disturbed_machine_keeps_from_its_end_says_why() {
             Conclusion::Inconclusive(known) => assert_eq!(known.own_limit, Some(STOLEN)),
             Conclusion::Found(line) => assert_eq!(line.disturbance, Some(STOLEN)),
             Conclusion::NothingHolds { own_limit, .. } => assert_eq!(own_limit, Some(STOLEN)),
+            Conclusion::AtLeast {
+                level,
+                why: Why::TimeOver { confirmed_s, known },
+            } => {
+                assert!(level <= 5_000.0 && confirmed_s >= 5.0 * short.trial_s);
+                assert_eq!(known.own_limit, Some(STOLEN));
+            }
             Conclusion::AtLeast { .. } => panic!("{:?}", outcome.conclusion),
         }
     }

@@ -46,10 +46,11 @@
 mod reading;
 mod sending;
 
-use super::failure::{Broken, Failure, broken_connection};
 use super::in_flight::InFlightBatch;
 use super::{CLOSE_WAIT_NS, end, is_over, let_others_run, refuse};
-use crate::behaviour::{Batch, Carrier, Observer, Resend};
+use crate::batch::{Batch, Resend};
+use crate::failure::{Broken, Failure, broken_connection};
+use crate::observer::{Carrier, Observer};
 use crate::pool::OpenConnection;
 use crate::user::User;
 use crate::worker::Worker;

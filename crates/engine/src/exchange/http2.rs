@@ -1,6 +1,6 @@
 //! The protocol HTTP/2: requests of several users on streams of one connection.
 //!
-//! The connections belong to the worker (`pool`). Each has a task of its own that sends and
+//! The connections belong to the worker ([`Http2Pool`](crate::http2::Http2Pool)). Each has a task of its own that sends and
 //! receives (`driver`): requests that the users of a connection begin in one turn of the loop are
 //! sent together, and one receive wakes all users whose responses are complete. A user takes its
 //! last connection, if that has room for a stream, so that as many users as streams are spread
@@ -27,20 +27,18 @@
 //! receive end at that instant: an early one may read late, by at most the time between two
 //! wake-ups of the loop. On the user's clock all would read as late or later.
 
-mod connection;
+mod dialling;
 mod driver;
-mod heard;
-mod pool;
 
-pub(crate) use self::connection::Http2Connection;
-pub(super) use self::pool::establish_in;
-pub(crate) use self::pool::{Http2Pool, establish_ahead, http2_config};
+pub(crate) use self::dialling::establish_ahead;
+pub(super) use self::dialling::establish_in;
 
-use self::connection::{EndedStream, Stream, StreamEnd};
-use super::failure::{Broken, Failure};
 use super::in_flight::{self, InFlightBatch};
 use super::{is_over, let_others_run, refuse};
-use crate::behaviour::{Answer, Batch, Carrier, Observer};
+use crate::batch::Batch;
+use crate::failure::{Broken, Failure};
+use crate::http2::{EndedStream, Http2Connection, Stream, StreamEnd};
+use crate::observer::{Answer, Carrier, Observer};
 use crate::user::User;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Outcome};
@@ -242,7 +240,7 @@ async fn dial<H: Host>(
     let worker = &user.worker;
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
-    let (dial, is_own) = pool::join_or_dial(
+    let (dial, is_own) = dialling::join_or_dial(
         worker,
         in_flight.batch.endpoint,
         in_flight.deadline_ns,

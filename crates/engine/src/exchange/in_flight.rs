@@ -1,9 +1,10 @@
 //! The batch that a user has in flight: its next request, the start of that request, and the
 //! outcome of the previous one.
 
-use super::failure::Failure;
 use crate::activity::ConcurrentBatch;
-use crate::behaviour::{Batch, Observer, Part, Refusal};
+use crate::batch::{Batch, Part};
+use crate::failure::Failure;
+use crate::observer::{Observer, Refusal};
 use crate::own_starts::OwnStarts;
 use crate::user::{Start, User};
 use crate::worker::Worker;

@@ -8,21 +8,21 @@
 //!
 //! A request is written in both forms, because a server's choice may differ from dial to dial.
 
-use super::failure::{Broken, Failure};
-use super::http2::{Http2Connection, Http2Pool, establish_in, http2_config};
+use super::http2::establish_in;
 use super::in_flight::InFlightBatch;
 use super::{end, http1, http2, is_over, refuse};
-use crate::behaviour::{Batch, Observer};
+use crate::batch::Batch;
+use crate::failure::{Broken, Failure};
+use crate::http2::{Gate, Http2Connection};
+use crate::observer::Observer;
 use crate::pool::OpenConnection;
 use crate::user::User;
-use loadline_plan::Connection as Settings;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
 use loadline_wire::h2;
-use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Poll, Waker};
+use std::task::Poll;
 
 /// One request in the forms of both versions of HTTP.
 #[derive(Clone, Copy, Debug)]
@@ -34,98 +34,25 @@ pub(crate) struct Forms<'a> {
     pub(crate) request: &'a h2::Request,
 }
 
-/// The HTTP/2 state of one user.
-pub(crate) struct Negotiation {
-    /// The user's connections.
-    pub(crate) pool: Rc<Http2Pool>,
-    /// The dials in progress to endpoints whose version is unknown, or which use HTTP/2.
-    gates: RefCell<Vec<Rc<Gate>>>,
-}
-
-/// A dial for which other requests wait.
-struct Gate {
-    endpoint: usize,
-    is_open: Cell<bool>,
-    /// The failure of the dial, if it failed.
-    failure: RefCell<Option<Failure>>,
-    waiting: RefCell<Vec<Waker>>,
-}
-
-/// Opens a gate when its dial has ended, or was cancelled.
-struct Dialling<'a> {
-    negotiation: &'a Negotiation,
-    gate: Rc<Gate>,
-}
-
 /// A connection on which a request can be sent.
 enum Way<H: Host> {
     Http1(Box<OpenConnection<H>>),
     Http2(Rc<Http2Connection>),
 }
 
-impl Negotiation {
-    /// Creates the state of a user without connections.
-    pub(crate) fn new(settings: &Settings) -> Self {
-        // No limit of our own: as many streams as the server allows.
-        let pool = Http2Pool::new(http2_config(settings), u32::MAX);
-        Negotiation {
-            pool: Rc::new(pool),
-            gates: RefCell::default(),
-        }
-    }
-
-    /// Returns the dial to an endpoint that is in progress.
-    fn gate(&self, endpoint: usize) -> Option<Rc<Gate>> {
-        let gates = self.gates.borrow();
-        let found = gates.iter().find(|gate| gate.endpoint == endpoint);
-        found.map(Rc::clone)
-    }
-
-    /// Creates a gate, so that others wait for a dial to an endpoint.
-    fn dialling(&self, endpoint: usize) -> Dialling<'_> {
-        let gate = Rc::new(Gate {
-            endpoint,
-            is_open: Cell::new(false),
-            failure: RefCell::new(None),
-            waiting: RefCell::default(),
-        });
-        self.gates.borrow_mut().push(Rc::clone(&gate));
-        Dialling {
-            negotiation: self,
-            gate,
-        }
-    }
-}
-
-impl Drop for Dialling<'_> {
-    fn drop(&mut self) {
-        let mut gates = self.negotiation.gates.borrow_mut();
-        gates.retain(|gate| !Rc::ptr_eq(gate, &self.gate));
-        self.gate.is_open.set(true);
-        let waiting = self.gate.waiting.take();
-        waiting.into_iter().for_each(Waker::wake);
-    }
-}
-
-impl Gate {
-    /// Waits until the dial has ended, up to the deadline; fails if the dial failed.
-    async fn pass<H: Host>(&self, in_flight: &mut InFlightBatch<'_, H>) -> Result<(), Broken> {
-        let host = &in_flight.user.worker.host;
-        let from_ns = host.now_ns();
-        let timer = host.timer();
-        timer.set(Some(in_flight.deadline_ns));
-        let passed = poll_fn(|cx| {
-            if self.is_open.get() {
-                let failure = self.failure.borrow().clone();
-                return Poll::Ready(failure.map_or(Ok(()), Err));
-            }
-            self.waiting.borrow_mut().push(cx.waker().clone());
-            timer.poll(cx).map(|()| Err(Failure::timeout()))
-        })
-        .await;
-        in_flight.dial_ns += host.now_ns() - from_ns;
-        passed.map_err(Broken::Failed)
-    }
+/// Waits until the dial of a gate has ended, up to the deadline; fails if the dial failed.
+async fn pass<H: Host>(gate: &Gate, in_flight: &mut InFlightBatch<'_, H>) -> Result<(), Broken> {
+    let host = &in_flight.user.worker.host;
+    let from_ns = host.now_ns();
+    let timer = host.timer();
+    timer.set(Some(in_flight.deadline_ns));
+    let passed = poll_fn(|cx| match gate.poll_pass(cx) {
+        Poll::Ready(passed) => Poll::Ready(passed),
+        Poll::Pending => timer.poll(cx).map(|()| Err(Failure::timeout())),
+    })
+    .await;
+    in_flight.dial_ns += host.now_ns() - from_ns;
+    passed.map_err(Broken::Failed)
 }
 
 /// Sends a request and waits for its response; returns the outcome of the exchange.
@@ -192,7 +119,7 @@ async fn find<H: Host, O: Observer>(
             return Ok(Way::Http1(open));
         }
         match user.negotiation().gate(endpoint) {
-            Some(gate) => gate.pass(in_flight).await?,
+            Some(gate) => pass(&gate, in_flight).await?,
             None => return dial_gated(in_flight, observer).await,
         }
     }
@@ -211,7 +138,7 @@ async fn dial_gated<H: Host, O: Observer>(
     let dialling = user.negotiation().dialling(endpoint);
     let dialled = dial(in_flight, observer).await;
     if let Err(Broken::Failed(failure)) = &dialled {
-        dialling.gate.failure.replace(Some(failure.clone()));
+        dialling.gate.fail(failure);
     }
     dialled
 }

@@ -186,7 +186,11 @@ fn is_drawn(shape: &Shape) -> bool {
             let targets = stages.iter().map(|stage| stage.target.per_second());
             targets.fold(start.per_second(), f64::max)
         }
-        _ => 0.0,
+        Shape::Closed
+        | Shape::ClosedStages { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => 0.0,
     };
     shape.is_random() && highest_per_s <= MOST_DRAWN_PER_S
 }

@@ -1,9 +1,9 @@
 //! The session of a user that composes its requests, as scripts do.
 
-use super::hearing::{Decoders, Hearing, Kept, Next};
-use super::step::{Asked, Step};
-use crate::behaviour::Observer;
+use super::session_observer::{Decoders, Next, SessionObserver, SessionState};
+use super::step::{OriginalRequest, Step};
 use crate::composed::{ComposeError, Composed};
+use crate::observer::Observer;
 use crate::requester::Requester;
 use loadline_plan::Client;
 use loadline_reactor::Host;
@@ -17,7 +17,7 @@ use url::Url;
 /// Concurrent requests share the cookies.
 #[derive(Debug)]
 pub struct Session {
-    kept: RefCell<Kept>,
+    kept: RefCell<SessionState>,
     decoders: Decoders,
     compressed: bool,
 }
@@ -37,7 +37,7 @@ impl Session {
     /// Creates a session that follows `client`, without cookies.
     pub fn new(client: &Client) -> Self {
         Session {
-            kept: RefCell::new(Kept::new(client)),
+            kept: RefCell::new(SessionState::new(client)),
             decoders: Decoders::default(),
             compressed: client.compressed,
         }
@@ -56,7 +56,7 @@ impl Session {
         observer: &mut O,
     ) -> Result<SessionEnd, ComposeError> {
         request.check_scheme()?;
-        let mut step = Step::first(Asked::composed(&request));
+        let mut step = Step::first(OriginalRequest::composed(&request));
         loop {
             self.kept.borrow_mut().sign(&mut step);
             let (outcome, next) = match self.compressed {
@@ -100,11 +100,12 @@ impl Session {
                 requester.settings(),
             )?
         };
-        let mut hearing = Hearing::<_, DECODES>::new(step, &self.kept, &self.decoders, observer);
+        let mut heard =
+            SessionObserver::<_, DECODES>::new(step, &self.kept, &self.decoders, observer);
         let user = &*requester.0;
         let timeout_ns = request.timeout_ns().unwrap_or(user.worker.timeout_ns);
-        let sent = written.send(user, request.series, timeout_ns, &mut hearing);
+        let sent = written.send(user, request.series, timeout_ns, &mut heard);
         let outcome = sent.await;
-        Ok((outcome, hearing.into_next()))
+        Ok((outcome, heard.into_next()))
     }
 }

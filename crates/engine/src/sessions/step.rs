@@ -26,7 +26,7 @@ const OF_BODIES: &[&str] = &[
 
 /// A request in its original form: one of the plan's, or a composed one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct OriginalRequest<'a> {
     method: &'a str,
     url: &'a Url,
     fields: Fields<'a>,
@@ -40,10 +40,10 @@ enum Fields<'a> {
     Composed(&'a [(&'a str, &'a str)]),
 }
 
-impl<'a> Asked<'a> {
+impl<'a> OriginalRequest<'a> {
     /// Returns a request of the plan.
     pub(super) fn of_plan(request: &'a Request) -> Self {
-        Asked {
+        OriginalRequest {
             method: &request.method,
             url: &request.url,
             fields: Fields::OfPlan(&request.headers),
@@ -56,7 +56,7 @@ impl<'a> Asked<'a> {
 
     /// Returns a composed request.
     pub(super) fn composed(request: &Composed<'a>) -> Self {
-        Asked {
+        OriginalRequest {
             method: request.method,
             url: request.url,
             fields: Fields::Composed(request.headers),
@@ -79,7 +79,7 @@ impl<'a> Asked<'a> {
 /// A request in its original form, or one that follows from it.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
-    asked: Asked<'a>,
+    asked: OriginalRequest<'a>,
     /// The URL to which a redirect leads, if there was one.
     url: Option<Url>,
     /// True if it has become a GET without a body.
@@ -97,7 +97,7 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     /// Creates the original request.
-    pub(super) fn first(asked: Asked<'a>) -> Self {
+    pub(super) fn first(asked: OriginalRequest<'a>) -> Self {
         Step {
             asked,
             url: None,

@@ -8,7 +8,7 @@ use super::plans::{MS, SECOND, closed, open, time};
 use super::ran::Ran;
 use super::server::{Reply, Seen};
 use super::world::World;
-use crate::behaviour::Resend;
+use crate::batch::Resend;
 use loadline_plan::{HttpVersion, Plan};
 use loadline_record::{ErrorKind, Outcome};
 use std::cell::Cell;

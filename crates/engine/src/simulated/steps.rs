@@ -3,7 +3,8 @@
 use super::plans::{MS, SECOND, closed, open};
 use super::world::World;
 use crate::EndReason;
-use crate::behaviour::{Batch, Behaviour, Part, Resend, Scenario};
+use crate::batch::{Batch, Part, Resend};
+use crate::behaviour::{Behaviour, Scenario};
 use crate::iteration::Iteration;
 use loadline_metrics::SeriesId;
 use loadline_plan::Plan;

@@ -3,8 +3,10 @@
 use super::plans::{MS, SECOND, closed};
 use super::server::Reply;
 use super::world::World;
-use crate::behaviour::{Answer, Batch, Behaviour, Observer, Part, Resend, Scenario};
+use crate::batch::{Batch, Part, Resend};
+use crate::behaviour::{Behaviour, Scenario};
 use crate::iteration::Iteration;
+use crate::observer::{Answer, Observer};
 use loadline_metrics::SeriesId;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Exchange, Outcome};

@@ -6,7 +6,7 @@ use super::server::{Reply, Script, Seen, Server};
 use crate::behaviour::Scenario;
 use crate::control::Handle;
 use crate::event::Detail;
-use crate::exchange::http2_config;
+use crate::http2::http2_config;
 use crate::launch::{Group, Launch, run_groups};
 use crate::merger::Merger;
 use crate::prepare::{Prepared, series_of};

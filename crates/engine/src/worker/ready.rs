@@ -1,12 +1,13 @@
 //! Setting up a worker: its connections are dialled before the load begins.
 
 use super::backlog::Backlog;
+use super::extra_users::ExtraUsers;
 use super::free_users::FreeUsers;
-use super::guests::Guests;
 use super::{LOG_BATCH, Report, Worker};
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
-use crate::exchange::{Http2Pool, establish_ahead};
+use crate::exchange::establish_ahead;
+use crate::http2::Http2Pool;
 use crate::lingering::Lingering;
 use crate::pacer::{Pacer, most_users, nanoseconds, share, starts_of};
 use crate::pool::OpenConnection;
@@ -209,7 +210,7 @@ fn new_worker<H: Host>(
         iterations: Cell::new(0),
         backlog: Backlog::default(),
         free_users: FreeUsers::default(),
-        guests: Guests::default(),
+        extra_users: ExtraUsers::default(),
         users: Cell::new(0),
         resting: Cell::new(0),
         thinking: Cell::new(0),

@@ -1,6 +1,6 @@
 //! The supervisor of a worker: it takes snapshots, spawns users that are needed and ends the run.
 
-use super::leaving::{Leaving, flight_ns};
+use super::unfinished::{UnfinishedWork, flight_ns};
 use super::user_pool::UserPool;
 use super::{Done, Heard, Report};
 use crate::behaviour::Scenario;
@@ -350,7 +350,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let followed_ns = self.window_end_ns.min(now_ns + 1);
         let flight_ns = flight_ns(&self.pool, now_ns);
         let until_ns = followed_ns.min(self.after_stop_ns());
-        let unfinished = Leaving::new(&worker, now_ns, until_ns).count(&self.pool);
+        let unfinished = UnfinishedWork::new(&worker, now_ns, until_ns).count(&self.pool);
         self.pool.cut_off();
         self.snapshot_intervals(now_ns);
         if !worker.draining.get() {

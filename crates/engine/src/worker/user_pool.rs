@@ -257,11 +257,11 @@ impl<H: Host, S> UserPool<H, S> {
         youngest_ns
     }
 
-    /// Calls `show` with the activity of each user, guests included.
+    /// Calls `show` with the activity of each user, extra ones included.
     pub(super) fn each_activity(&self, mut show: impl FnMut(&Activity)) {
         self.activities().for_each(&mut show);
-        let guests = self.worker.guests.present();
-        guests.iter().for_each(|guest| show(&guest.activity));
+        let extra = self.worker.extra_users.present();
+        extra.iter().for_each(|user| show(user.activity()));
     }
 
     /// Returns the activity of each user of the load.

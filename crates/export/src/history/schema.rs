@@ -60,7 +60,7 @@ FROM runs LEFT JOIN figures ON figures.run = runs.id AND figure = ?2
 WHERE test = ?1 ORDER BY id DESC LIMIT ?3
 ";
 
-/// What a database is.
+/// The kind of a database.
 pub(super) enum Tables {
     /// Empty.
     None,
@@ -70,7 +70,7 @@ pub(super) enum Tables {
     Foreign,
 }
 
-/// What this database is.
+/// Returns the kind of this database.
 pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Tables> {
     let ask = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get(0));
     let (mark, version): (i64, i64) = (ask("application_id")?, ask("user_version")?);

@@ -99,7 +99,7 @@ fn baselines_are_kept_by_name_and_replaced_alone() {
     assert_eq!(fs::read(places[1].join("main.run")).unwrap(), b"three");
 }
 
-/// What is refused at this place, which is left as it is.
+/// Returns the error at this place, and asserts that the file is unchanged.
 fn refused(place: &Path) -> String {
     let before = fs::read(place).unwrap();
     let error = History::open(place).unwrap_err();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The time to wait for a database that another program has locked.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The error of a database that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +106,7 @@ fn refusal(path: &Path) -> Option<io::Error> {
 pub fn open(path: &Path) -> Result<Connection, DatabaseError> {
     let said = |error| DatabaseError::of(path, error);
     let connection = Connection::open(path).map_err(said)?;
-    connection.busy_timeout(PATIENCE).map_err(said)?;
+    connection.busy_timeout(LOCK_TIMEOUT).map_err(said)?;
     // SQLite does not read the file before the first query.
     let ask = "SELECT count(*) FROM sqlite_schema";
     let asked = connection.query_row(ask, [], |row| row.get::<_, i64>(0));

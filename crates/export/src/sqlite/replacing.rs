@@ -22,7 +22,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 const MARK_AT: usize = 68;
 /// The time to wait for another program that has the database open. A program that only reads a
 /// little closes it within that time.
-const PATIENCE: Duration = Duration::from_millis(500);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// True if this is the name of a database: it ends in `.sqlite`, `.sqlite3` or `.db`.
 pub fn is_database_name(path: &Path) -> bool {
@@ -70,7 +70,7 @@ fn mark(path: &Path) -> io::Result<Option<u32>> {
 fn check_unlocked(path: &Path) -> Result<(), DatabaseError> {
     let ask = || {
         let connection = Connection::open(path)?;
-        connection.busy_timeout(PATIENCE)?;
+        connection.busy_timeout(LOCK_TIMEOUT)?;
         connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;")
     };
     match ask().map_err(|error: rusqlite::Error| error.sqlite_error_code()) {

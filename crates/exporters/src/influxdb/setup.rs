@@ -5,9 +5,9 @@
 
 use super::channel::Database;
 use super::{Field, FieldKind, Lines, MOST_BYTES};
-use crate::asked::{Asked, Dialect, OpenError};
 use crate::channel::{Channel, Datagrams};
 use crate::exporter::{Exporter, Wants};
+use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::Settings;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,25 +25,25 @@ const QUERY: &str = "org, bucket, precision, retention, consistency, insecure, p
 /// # Errors
 /// If a setting can't be used.
 pub(crate) fn open(
-    asked: &Asked,
+    requested: &Requested,
     dialect: Dialect,
     settings: &Settings,
 ) -> Result<Exporter, OpenError> {
     let settings = settings
         .nested("INFLUXDB_")
-        .overridden(query(asked)?.into_iter());
+        .overridden(query(requested)?.into_iter());
     let precision = settings.text("PRECISION").unwrap_or("ns");
     let precision_ns = precision_ns(precision)
         .ok_or_else(|| settings.refused("PRECISION", "ns, u, ms, s, m or h"))?;
-    let is_udp = asked.address().scheme() == "udp";
+    let is_udp = requested.address().scheme() == "udp";
     let payload = settings.count("PAYLOAD_SIZE")?;
     let channel: Box<dyn Channel> = match is_udp {
-        true => Box::new(Datagrams::to(asked.authority(8_089))),
-        false => Box::new(database(asked, dialect, &settings, precision)?),
+        true => Box::new(Datagrams::to(requested.authority(8_089))),
+        false => Box::new(database(requested, dialect, &settings, precision)?),
     };
     let interval = settings.duration("PUSH_INTERVAL")?;
     Ok(Exporter {
-        receiver: asked.described(),
+        receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(1)),
         wants: match dialect {
             Dialect::Native => Wants::Series,
@@ -67,9 +67,9 @@ pub(crate) fn open(
 }
 
 /// Returns the settings in the query of the address, by the names of their variables.
-fn query(asked: &Asked) -> Result<BTreeMap<&'static str, String>, OpenError> {
+fn query(requested: &Requested) -> Result<BTreeMap<&'static str, String>, OpenError> {
     let mut given = BTreeMap::new();
-    for (name, value) in asked.address().query_pairs() {
+    for (name, value) in requested.address().query_pairs() {
         let variable = match &*name {
             "org" => "ORGANIZATION",
             "bucket" => "BUCKET",
@@ -84,7 +84,7 @@ fn query(asked: &Asked) -> Result<BTreeMap<&'static str, String>, OpenError> {
             "concurrentWrites" => continue,
             _ => {
                 let name = name.into_owned();
-                return Err(OpenError::Query(asked.described(), name, QUERY));
+                return Err(OpenError::Query(requested.described(), name, QUERY));
             }
         };
         given.insert(variable, value.into_owned());
@@ -130,7 +130,7 @@ fn fields(settings: &Settings) -> Result<Vec<Field>, OpenError> {
 
 /// Returns the channel to a database of version 1, or to a bucket of version 2.
 fn database(
-    asked: &Asked,
+    requested: &Requested,
     dialect: Dialect,
     settings: &Settings,
     precision: &str,
@@ -141,27 +141,27 @@ fn database(
     )?;
     let credentials = match settings.secret("TOKEN")? {
         Some(token) => Some(("Authorization".to_owned(), format!("Token {token}"))),
-        None => asked.credentials(settings)?,
+        None => requested.credentials(settings)?,
     };
     let mut fields = vec![(
         "Content-Type".to_owned(),
         "text/plain; charset=utf-8".to_owned(),
     )];
     fields.extend(credentials.clone());
-    let (prefix, last) = split_path(asked.address().path());
+    let (prefix, last) = split_path(requested.address().path());
     if let Some(bucket) = settings.text("BUCKET") {
         let organization = settings.text("ORGANIZATION").unwrap_or_default();
-        let path = asked.address().path().trim_end_matches('/');
+        let path = requested.address().path().trim_end_matches('/');
         let precision = if precision == "n" { "ns" } else { precision };
         let pairs = [
             ("org", organization),
             ("bucket", bucket),
             ("precision", precision),
         ];
-        let url = with(asked.address(), &format!("{path}/api/v2/write"), &pairs);
+        let url = with(requested.address(), &format!("{path}/api/v2/write"), &pairs);
         return Ok(Database {
             creation: None,
-            lines: asked.http(&url, &fields, &tls)?,
+            lines: requested.http(&url, &fields, &tls)?,
         });
     }
     let usual = match dialect {
@@ -180,17 +180,17 @@ fn database(
             .text("CONSISTENCY")
             .map(|level| ("consistency", level)),
     );
-    let url = with(asked.address(), &format!("{prefix}/write"), &pairs);
+    let url = with(requested.address(), &format!("{prefix}/write"), &pairs);
     let create = format!("CREATE DATABASE \"{}\"", name.replace('"', "\\\""));
     let creation = with(
-        asked.address(),
+        requested.address(),
         &format!("{prefix}/query"),
         &[("q", &create)],
     );
     let credentials: Vec<_> = credentials.into_iter().collect();
     Ok(Database {
-        creation: Some(asked.http(&creation, &credentials, &tls)?),
-        lines: asked.http(&url, &fields, &tls)?,
+        creation: Some(requested.http(&creation, &credentials, &tls)?),
+        lines: requested.http(&url, &fields, &tls)?,
     })
 }
 

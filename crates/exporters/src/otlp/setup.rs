@@ -3,9 +3,9 @@
 
 use super::{Form, Otlp};
 use crate::Measured;
-use crate::asked::{Asked, Dialect, OpenError};
 use crate::exporter::{Exporter, Wants};
 use crate::observer::now_ns;
+use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::{Settings, SettingsError, basic};
 use percent_encoding::percent_decode_str;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const PATH: &str = "/v1/metrics";
 /// # Errors
 /// If a setting can't be used.
 pub(crate) fn open(
-    asked: &Asked,
+    requested: &Requested,
     dialect: Dialect,
     settings: &Settings,
 ) -> Result<Exporter, OpenError> {
@@ -42,7 +42,7 @@ pub(crate) fn open(
             ],
         )?,
     };
-    let mut url = asked.address().clone();
+    let mut url = requested.address().clone();
     if url.path() == "/" {
         url.set_path(PATH);
     }
@@ -50,9 +50,9 @@ pub(crate) fn open(
         true => k6.duration("EXPORT_INTERVAL")?,
         false => otel.duration("METRIC_EXPORT_INTERVAL")?,
     };
-    let fields = fields(asked, is_k6, &k6, &otel)?;
+    let fields = fields(requested, is_k6, &k6, &otel)?;
     Ok(Exporter {
-        receiver: asked.described(),
+        receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(if is_k6 { 10 } else { 5 })),
         wants: if is_k6 {
             Wants::SeriesInMs
@@ -65,13 +65,13 @@ pub(crate) fn open(
             since_ns: now_ns(),
             has_overflowed: false,
         }),
-        channel: Box::new(asked.http(&url, &fields, &tls)?),
+        channel: Box::new(requested.http(&url, &fields, &tls)?),
     })
 }
 
 /// Returns the header fields of all messages.
 fn fields(
-    asked: &Asked,
+    requested: &Requested,
     is_k6: bool,
     k6: &Settings,
     otel: &Settings,
@@ -89,7 +89,7 @@ fn fields(
         let password = k6.secret("HTTP_EXPORTER_PASSWORD")?;
         fields.push(basic(user, &password.unwrap_or_default()));
     }
-    fields.extend(asked.credentials(&otel.nested("EXPORTER_OTLP_"))?);
+    fields.extend(requested.credentials(&otel.nested("EXPORTER_OTLP_"))?);
     Ok(fields)
 }
 

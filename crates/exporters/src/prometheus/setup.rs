@@ -1,8 +1,8 @@
 //! The settings of Prometheus remote write: k6's variables and defaults, and Loadline's own.
 
 use super::{Form, RemoteWrite, Stat};
-use crate::asked::{Asked, Dialect, OpenError};
 use crate::exporter::{Exporter, Wants};
+use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::{Settings, SettingsError};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// # Errors
 /// If a setting can't be used.
 pub(crate) fn open(
-    asked: &Asked,
+    requested: &Requested,
     dialect: Dialect,
     settings: &Settings,
 ) -> Result<Exporter, OpenError> {
@@ -25,18 +25,18 @@ pub(crate) fn open(
         ],
     )?;
     let interval = settings.duration("PUSH_INTERVAL")?;
-    let fields = fields(asked, &settings)?;
+    let fields = fields(requested, &settings)?;
     Ok(Exporter {
-        receiver: asked.described(),
+        receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(5)),
         wants: Wants::Series,
         layout: Box::new(RemoteWrite::new(form(dialect, &settings)?)),
-        channel: Box::new(asked.http(asked.address(), &fields, &tls)?),
+        channel: Box::new(requested.http(requested.address(), &fields, &tls)?),
     })
 }
 
 /// Returns the header fields of all messages.
-fn fields(asked: &Asked, settings: &Settings) -> Result<Vec<(String, String)>, OpenError> {
+fn fields(requested: &Requested, settings: &Settings) -> Result<Vec<(String, String)>, OpenError> {
     let of_format = [
         ("Content-Encoding", "snappy"),
         ("Content-Type", "application/x-protobuf"),
@@ -46,7 +46,7 @@ fn fields(asked: &Asked, settings: &Settings) -> Result<Vec<(String, String)>, O
     let mut fields: Vec<_> = of_format.into_iter().map(owned).collect();
     fields.extend(match settings.secret("BEARER_TOKEN")? {
         Some(token) => Some(("Authorization".to_owned(), format!("Bearer {token}"))),
-        None => asked.credentials(settings)?,
+        None => requested.credentials(settings)?,
     });
     fields.extend(header_fields(settings)?);
     Ok(fields)

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The most bytes of the head of a request.
 const MOST_HEAD: usize = 16_384;
 
-/// Offers the last message to whoever asks, until it is dropped.
+/// Offers the last message to every client, until it is dropped.
 pub(super) struct Endpoint {
     shelf: Arc<Shelf>,
     server: Option<JoinHandle<()>>,

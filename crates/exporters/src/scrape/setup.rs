@@ -3,8 +3,8 @@
 use super::Exposition;
 use super::server::Endpoint;
 use crate::Measured;
-use crate::asked::{Asked, OpenError};
 use crate::exporter::{Exporter, Wants};
+use crate::requested::{OpenError, Requested};
 use std::io;
 use std::net::ToSocketAddrs;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use std::time::Duration;
 ///
 /// # Errors
 /// If the address can't be listened on.
-pub(crate) fn open(asked: &Asked) -> Result<Exporter, OpenError> {
-    let address = asked.authority(9_464);
+pub(crate) fn open(requested: &Requested) -> Result<Exporter, OpenError> {
+    let address = requested.authority(9_464);
     let listen = || {
         let found = address.to_socket_addrs()?.next();
         Endpoint::listen(found.ok_or_else(|| io::Error::other("it is no address"))?)
     };
     let endpoint = listen().map_err(|error| OpenError::Listen(address.clone(), error))?;
     Ok(Exporter {
-        receiver: asked.described(),
+        receiver: requested.described(),
         interval: Duration::from_secs(1),
         wants: Wants::Series,
         layout: Box::new(Exposition {

@@ -1,9 +1,9 @@
 //! The settings of StatsD and DogStatsD.
 
 use super::Datagram;
-use crate::asked::{Asked, Dialect, OpenError};
 use crate::channel::Datagrams;
 use crate::exporter::{Exporter, Wants};
+use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::Settings;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// # Errors
 /// If a setting can't be used.
 pub(crate) fn open(
-    asked: &Asked,
+    requested: &Requested,
     dialect: Dialect,
     settings: &Settings,
     has_tags: bool,
@@ -20,7 +20,7 @@ pub(crate) fn open(
     let settings = settings.nested("STATSD_");
     let interval = settings.duration("PUSH_INTERVAL")?;
     Ok(Exporter {
-        receiver: asked.described(),
+        receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(1)),
         wants: Wants::Series,
         layout: Box::new(Datagram {
@@ -31,6 +31,6 @@ pub(crate) fn open(
             has_tags,
             has_overflowed: false,
         }),
-        channel: Box::new(Datagrams::to(asked.authority(8_125))),
+        channel: Box::new(Datagrams::to(requested.authority(8_125))),
     })
 }

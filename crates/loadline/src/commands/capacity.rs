@@ -6,10 +6,10 @@ use crate::exit::Exit;
 use crate::flags::run::judgement::Trust;
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
-use crate::live::say_line;
 use crate::publish::write_file;
 use crate::resolve::{Locust, Search};
 use crate::session::keys_of_view;
+use crate::terminal::say_line;
 use crate::view::View;
 use anyhow::Result;
 use loadline_capacity::{Conclusion, SearchEnd, Settings, Why};
@@ -119,7 +119,7 @@ fn aim(search: &mut Search, locustfile: &Locustfile) {
     }
 }
 
-/// Conducts the search, each trial saved and shown as the invocation says.
+/// Conducts the search, each trial saved and shown as the invocation requires.
 fn conduct(
     search: &Search,
     setup: &Setup<'_>,
@@ -150,7 +150,8 @@ impl Observer for FirstTrial {
     }
 }
 
-/// What is searched for. What the floor took of the budget is gone.
+/// Returns the settings of the search, with the time that the floor took subtracted from the
+/// budget.
 fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
     let floor = floor.filter(|_| !search.users);
     let settings = Settings {
@@ -167,7 +168,7 @@ fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
     searched.without_requests()
 }
 
-/// Says what is searched for, where it was left to us.
+/// Prints the goal of the search, if the user left it to us.
 fn announce(search: &Search) {
     let shown = search.run.session.progress;
     if shown && search.usual_checks && search.locust.is_some() {
@@ -206,7 +207,8 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
     write_file(path, svg.as_bytes())
 }
 
-/// How the answer ends the command, which is said on stderr where it is not good.
+/// Returns the exit of the command by the result, and prints the reason on stderr if it is not
+/// success.
 pub(crate) fn tell_exit(answer: &Conclusion, trust: Trust) -> Exit {
     let exit = exit(answer, trust);
     if let Some(why) = why(exit, answer) {
@@ -215,7 +217,7 @@ pub(crate) fn tell_exit(answer: &Conclusion, trust: Trust) -> Exit {
     exit
 }
 
-/// Why the answer does not end the command well.
+/// Returns the reason why the result does not end the command with success.
 fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
     let is_ours = !matches!(answer, Conclusion::Inconclusive(known) if known.own_limit.is_none());
     Some(match exit {
@@ -235,7 +237,7 @@ fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
     })
 }
 
-/// How the answer ends the command.
+/// Returns the exit of the command by the result.
 pub(crate) fn exit(answer: &Conclusion, trust: Trust) -> Exit {
     let ours = match answer {
         Conclusion::Found(_) => return Exit::Good,
@@ -246,6 +248,10 @@ pub(crate) fn exit(answer: &Conclusion, trust: Trust) -> Exit {
     match answer {
         _ if ours && !trust.allow_invalid => Exit::Invalid,
         Conclusion::AtLeast { .. } if ours => Exit::Good,
+        Conclusion::AtLeast {
+            why: Why::TimeOver { .. },
+            ..
+        } => Exit::Good,
         Conclusion::NothingHolds { .. } => Exit::CheckFailed,
         Conclusion::Inconclusive(_) => Exit::Invalid,
         _ => Exit::Failed,
@@ -280,5 +286,13 @@ mod tests {
             why: Why::Highest,
         };
         assert!(said(&highest).starts_with("the checks pass even at the highest load"));
+        let confirmed = Conclusion::AtLeast {
+            level: 10.0,
+            why: Why::TimeOver {
+                confirmed_s: 10.0,
+                known: Inconclusive::default(),
+            },
+        };
+        assert_eq!(exit(&confirmed, trust), Exit::Good);
     }
 }

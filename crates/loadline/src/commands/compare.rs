@@ -63,7 +63,7 @@ pub(crate) struct Sides {
     with: Vec<SavedRun>,
     base_results: Vec<RunResult>,
     with_results: Vec<RunResult>,
-    /// How they stand to each other.
+    /// Their comparison.
     pub(crate) comparison: Comparison,
 }
 
@@ -91,7 +91,7 @@ impl Sides {
     }
 }
 
-/// Why a comparison fails the command by this rule.
+/// The reason why a comparison fails the command by this rule.
 const SLOWER: &str = "B is slower, which --fail-on slower does not allow.";
 
 fn results(saved: &[SavedRun]) -> Vec<RunResult> {
@@ -137,14 +137,14 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
             let json = comparison_of_files_json(compared);
             Ok(format!("{json:#}\n").into_bytes())
         }
-        _ => {
+        Format::Text | Format::Csv | Format::Html | Format::Sqlite => {
             let options = options(&style, &output.to);
             Ok(comparison_of_files(compared, &options).into_bytes())
         }
     })
 }
 
-/// How a run that is compared ends the command. Its checks were those of another day.
+/// Returns the exit of the command by a run that is compared. Its checks applied to another day.
 fn exit_of_run(run: &RunResult, trust: Trust) -> Exit {
     if trust.believes(run.grade()) {
         Exit::Good
@@ -153,7 +153,7 @@ fn exit_of_run(run: &RunResult, trust: Trust) -> Exit {
     }
 }
 
-/// How a comparison ends the command: what is not known of a tolerance is not good.
+/// Returns the exit of the command by a comparison: an undecided tolerance is not success.
 pub(crate) fn exit(rules: &[FailOn], comparison: &Comparison) -> Exit {
     let is_slower = rules.contains(&FailOn::Slower) && comparison.standing() == Standing::Slower;
     let tolerances = tolerances(rules, comparison);
@@ -165,7 +165,7 @@ pub(crate) fn exit(rules: &[FailOn], comparison: &Comparison) -> Exit {
     }
 }
 
-/// Says on stderr of each rule that is not kept why it is not.
+/// Prints on stderr, for each rule that is not kept, the reason.
 pub(crate) fn tell_rules(rules: &[FailOn], comparison: &Comparison) {
     if exit(&[FailOn::Slower], comparison) != Exit::Good && rules.contains(&FailOn::Slower) {
         tell(SLOWER);
@@ -194,7 +194,7 @@ pub(crate) fn read_one(path: &Path) -> Result<Vec<SavedRun>> {
     Ok(saved_runs(path, RunFile::read_all(path)?))
 }
 
-/// What was read from this file, as sides take it.
+/// Returns the runs of this file in the form of a comparison's side.
 pub(crate) fn saved_runs(path: &Path, runs: Vec<RunFile>) -> Vec<SavedRun> {
     let several = runs.len() > 1;
     let any_whole = runs.iter().any(|run| is_whole(run.summary()));

@@ -13,10 +13,10 @@ use loadline_watch::{environment, host_counters};
 use std::thread;
 use std::time::Duration;
 
-/// For how long the CPU time of others is looked at: fifty of the kernel's ticks of each core.
-const LOOK: Duration = Duration::from_millis(500);
+/// The duration of the sample of the CPU time of others: fifty of the kernel's ticks of each core.
+const SAMPLE_TIME: Duration = Duration::from_millis(500);
 
-/// Looks at this machine, and says what is to be changed.
+/// Examines this machine, and prints its problems.
 pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
     let machine = look();
     let text = [Output::TEXT];
@@ -27,7 +27,13 @@ pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
     write_each(outputs, |output| {
         let text = match output.format {
             Format::Json => format!("{:#}\n", machine_json(&machine)),
-            _ => machine_text(&machine),
+            Format::Text
+            | Format::Csv
+            | Format::Html
+            | Format::Sqlite
+            | Format::Junit
+            | Format::Markdown
+            | Format::Github => machine_text(&machine),
         };
         Ok(text.into_bytes())
     })?;
@@ -36,7 +42,7 @@ pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
 
 fn look() -> Machine {
     let before = host_counters();
-    thread::sleep(LOOK);
+    thread::sleep(SAMPLE_TIME);
     let meanwhile = host_counters().since(&before);
     let environment = Environment {
         pacing: Some(loadline_reactor::PACING.to_owned()),

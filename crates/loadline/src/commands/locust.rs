@@ -16,10 +16,11 @@ const VARIABLE: &str = "LOADLINE_PYTHON";
 /// Names this program to Python, which has it judge runs and write reports.
 const PROGRAM: &str = "LOADLINE_PROGRAM";
 
-/// The exit code of Locust's that says that it could not start.
+/// Locust's exit code if it could not start.
 const FAILED: u8 = 1;
 
-/// Says that it can run the package: Python from 3.10 on that finds it.
+/// The program that exits with 0 if an interpreter can run the package: Python from 3.10 on that
+/// finds it.
 const PROBE: &str = "\
 import importlib.util, sys
 old = sys.version_info < (3, 10)
@@ -136,7 +137,7 @@ fn candidates_of(beside: Option<&Path>, active: Option<&Path>) -> Vec<PathBuf> {
     all
 }
 
-/// Why none of them will do, and what to do.
+/// Returns the reason why none of them is usable, and advice.
 fn sentence(tried: &[Tried]) -> String {
     let has = |fitness| tried.iter().find(|tried| tried.fitness == fitness);
     if let Some(bare) = has(Fitness::Bare) {

@@ -5,9 +5,9 @@ use crate::commands::capacity;
 use crate::exit::{Exit, exit_of_run, exit_of_series};
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
-use crate::live::say_line;
 use crate::output::{Format, Output, Sink};
 use crate::publish::{Reports, Style, prepare_runner, write_plots};
+use crate::terminal::say_line;
 use anyhow::{Context, Result, bail};
 use loadline_page::{AddedTables, Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
@@ -60,7 +60,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Says which files there are now, to who sits at a terminal and was shown nothing else.
+/// Prints the files that exist now, for a user at a terminal who was shown nothing else.
 fn tell_written(flags: &ReportFlags) {
     let outputs = flags.style.reports();
     if !io::stderr().is_terminal() || outputs.iter().any(|output| output.to == Sink::Stdout) {
@@ -76,19 +76,19 @@ fn tell_written(flags: &ReportFlags) {
     }
 }
 
-/// Whether one run was asked for, or one that is put together.
+/// True if the flags request one run of a file, or one that is merged.
 fn picks_or_merges(flags: &ReportFlags) -> bool {
     flags.run.is_some() || flags.files.len() > 1
 }
 
-/// Whether this run is one of a series, which is reported as one even if no other run is left of
+/// True if this run is one of a series, which is reported as one even if no other run is left of
 /// it.
 fn is_repeat(run: &RunResult) -> bool {
     let role = run.summary.role.as_ref();
     role.is_some_and(|role| role.kind == RoleKind::Repeat)
 }
 
-/// The search that these runs are the trials of, where not one of them was asked for.
+/// Returns the search to which these trials belong, unless one of them was requested.
 fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
     match flags.run {
         Some(_) => None,
@@ -105,7 +105,7 @@ fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
     }
 }
 
-/// Reports the result of a search, and its trials as rows if these are asked for.
+/// Reports the result of a search, and its trials as rows if these are requested.
 fn report_search(
     search: &SavedSearch,
     runs: Vec<RunFile>,
@@ -153,7 +153,7 @@ fn report_search(
     })
 }
 
-/// The reports that were asked for; the text report if none was.
+/// Returns the requested reports; the text report if there is none.
 fn reports(flags: &ReportFlags) -> Result<Reports> {
     let page = flags.html.as_ref().map(|path| Output {
         format: Format::Html,
@@ -189,7 +189,7 @@ fn tables(path: &Path) -> Result<AddedTables> {
     AddedTables::parse(&json).with_context(|| path.display().to_string())
 }
 
-/// Writes the plots of this page, if they were asked for.
+/// Writes the plots of this page, if they are requested.
 fn draw(flags: &ReportFlags, page: impl FnOnce() -> Page) -> Result<()> {
     match &flags.plots {
         Some(folder) => write_plots(folder, &page(), &flags.files),
@@ -226,7 +226,7 @@ fn exit_of_all(runs: &[RunResult], trust: Trust) -> Exit {
     }
 }
 
-/// What the exit code is made of.
+/// Returns the grounds of the exit code.
 fn grounds(runs: &[RunResult], trust: Trust) -> Grounds<'_> {
     match runs {
         [only] => Grounds::of_run(only, trust),
@@ -265,7 +265,7 @@ fn read(flags: &ReportFlags) -> Result<Vec<RunFile>> {
     Ok(vec![RunFile::merge_concurrent(parts)?])
 }
 
-/// The run that was asked for, or all.
+/// Returns the requested run, or all.
 fn picked(runs: Vec<RunFile>, number: Option<u32>, path: &Path) -> Result<Vec<RunFile>> {
     let Some(number) = number else {
         return Ok(runs);

@@ -7,9 +7,9 @@ use crate::exit::{Exit, exit_of_series};
 use crate::flags::compare::FailOn;
 use crate::flags::run::judgement::Trust;
 use crate::invocation::Invocation;
-use crate::live::say_line;
 use crate::publish::Reports;
-use crate::session::{Ran, Session};
+use crate::session::{EndedRun, Session};
+use crate::terminal::say_line;
 use anyhow::Result;
 use loadline_plan::{Body, Plan};
 use loadline_report::ComparedFiles;
@@ -50,7 +50,7 @@ fn run_once(
     prepared: Prepared,
     trust: Trust,
 ) -> Result<Exit> {
-    let Ran {
+    let EndedRun {
         conducted: Conducted { result, trouble },
         workload,
         heat,
@@ -69,7 +69,7 @@ fn run_once(
     Ok(exit)
 }
 
-/// How the sides are told.
+/// Returns the sides in the form for reports.
 fn compared<'a>(sides: &'a Result<Option<Sides>>, rules: &[FailOn]) -> Option<ComparedFiles<'a>> {
     let sides = sides.as_ref().ok()?.as_ref()?;
     Some(sides.compared(rules))
@@ -82,7 +82,7 @@ fn worse(one: Exit, other: Exit) -> Exit {
     }
 }
 
-/// Whether a request has JSON for its body, and no header that says what it is.
+/// True if a request has JSON for its body, and no header that declares the type.
 fn has_untold_json(plan: &Plan) -> bool {
     plan.requests.iter().any(|request| match &request.body {
         Body::Bytes(bytes) => {

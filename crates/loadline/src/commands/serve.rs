@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::time::Duration;
 use std::{io, thread};
 
-/// Runs the test server until it is interrupted, and says what it did.
+/// Runs the test server until it is interrupted, and prints its counts.
 pub(crate) fn run(flags: &ServeFlags) -> Result<Exit> {
     flags.refuse_lonely()?;
     let client_ca = flags.client_ca.as_ref().map(|path| {

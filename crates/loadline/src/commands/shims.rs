@@ -27,7 +27,7 @@ pub(crate) fn run(flags: &ShimsFlags) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// Whether a link is to be made; one of ours that is there will do.
+/// True if a link is to be made; an existing link of ours is kept.
 fn is_missing(link: &PathBuf, program: &Path) -> Result<bool> {
     match fs::symlink_metadata(link) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),

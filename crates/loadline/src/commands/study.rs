@@ -5,15 +5,15 @@ use crate::exit::Exit;
 use crate::flags::study::StudyFlags;
 use crate::flags::{self, Refusal};
 use crate::interrupt::ending_signals;
-use crate::live::{CLEAR_LINE, draws};
 use crate::publish::{print, write_file, write_plots};
-use crate::visible::visible;
+use crate::terminal::{CLEAR_LINE, draws};
 use anyhow::{Context, Result};
 use loadline_page::{Fact, Page, StudyPage, html};
 use loadline_study::{
     Conductor, Events, Folder, Interrupter, Problem, Progress, Run, SavedRun, Screen, Study,
     StudyEnd, csv, markdown, study_page, table,
 };
+use loadline_units::visible;
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -88,7 +88,7 @@ fn read(path: &Path) -> Result<Study> {
     Ok(Study::parse(path, &text)?)
 }
 
-/// What is wrong with these arguments of a run of our own, if anything is.
+/// Checks the arguments of a run of our own.
 fn takes(words: &[String]) -> Result<(), String> {
     let line = std::iter::once("loadline").chain(words.iter().map(String::as_str));
     match flags::parse(line.map(OsString::from)) {
@@ -196,8 +196,8 @@ fn publish(saved: &[SavedRun], folder: &Path, page: StudyPage, left_out: &[Strin
     print(&text)
 }
 
-/// Writes the pictures, each as a file and all in a report, and says where they are; or why there
-/// is no report.
+/// Writes the pictures, each as a file and all in a report, and returns a sentence with their
+/// location; or with the reason why there is no report.
 fn picture(page: StudyPage, folder: &Path) -> Result<String> {
     let page = Page::Study(Box::new(page));
     let (path, plots) = (folder.join(REPORT), folder.join(PLOTS));
@@ -276,7 +276,7 @@ impl Screen for Line {
     }
 }
 
-/// Where stderr is closed nobody wants to know.
+/// Writes to stderr. Errors are ignored: if stderr is closed, nobody reads it.
 fn write(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr

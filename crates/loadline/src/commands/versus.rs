@@ -9,10 +9,10 @@ use crate::commands::compare;
 use crate::exit::{Exit, exit_of_series};
 use crate::flags::compare::{rules_of, with_those_of};
 use crate::flags::run::RunFlags;
-use crate::flags::run::request::{BodySource, Place};
+use crate::flags::run::request::{BodySource, TargetWord};
 use crate::flags::versus::VersusFlags;
 use crate::invocation::Invocation;
-use crate::resolve::{Surroundings, resolve, with_plan_file};
+use crate::resolve::{RunEnvironment, resolve, with_plan_file};
 use anyhow::{Result, bail, ensure};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
@@ -23,12 +23,12 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use std::io::{self, Cursor, Read};
 use std::time::Duration;
 
-/// How often each target has its turn where nothing is said.
+/// The default number of turns of each target.
 const PAIRS: u32 = 10;
-/// How long a turn is where nothing is said.
+/// The default duration of a turn.
 const TURN: Duration = Duration::from_secs(2);
 
-/// Loads two targets in turns, and says which is slower, and which breaks the checks.
+/// Loads two targets in turns, and reports the slower one, and the one that breaks the checks.
 pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     let VersusFlags { run } = with_plan_file(flags)?;
     refuse_baseline(&run)?;
@@ -107,9 +107,9 @@ fn with_defaults(mut run: RunFlags) -> Result<RunFlags> {
 fn sides(run: RunFlags) -> Result<[Invocation; 2]> {
     let places = run.request.places.iter();
     let urls = places.filter_map(|place| match place {
-        Place::Url(url) => Some(url),
+        TargetWord::Url(url) => Some(url),
         // What it says is among the flags by now.
-        Place::Plan(_) => None,
+        TargetWord::Plan(_) => None,
     });
     let [base, with] = urls.collect::<Vec<_>>()[..] else {
         bail!("versus takes two URLs, A and B; the other flags are those of a run.");
@@ -120,8 +120,11 @@ fn sides(run: RunFlags) -> Result<[Invocation; 2]> {
     };
     let side = |url: &loadline_plan::Target| {
         let mut run = run.clone();
-        run.request.places = vec![Place::Url(url.clone())];
-        resolve(run, Surroundings::of_this_machine(&mut Cursor::new(&stdin)))
+        run.request.places = vec![TargetWord::Url(url.clone())];
+        resolve(
+            run,
+            RunEnvironment::of_this_machine(&mut Cursor::new(&stdin)),
+        )
     };
     Ok([side(base)?, side(with)?])
 }
@@ -154,7 +157,7 @@ fn turns(plans: [&Plan; 2], pairs: u32) -> Vec<Planned> {
         .collect()
 }
 
-/// Which side begins each pair: both as often as the other, in random order.
+/// Returns the side that begins each pair: both equally often, in random order.
 fn orders(pairs: u32, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let flip = (random.next_u32() % 2) as usize;

@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Why nothing more is printed.
+/// The reason why nothing more is printed.
 enum End {
     /// The user, a limit, or a reader that has gone.
     Asked,
@@ -103,21 +103,21 @@ fn comeback(watched: &Watched) -> Option<String> {
     Some(format!("{} was restarted, as process {pid}.", tree.name))
 }
 
-/// Where looks are printed, and how.
+/// The output of samples.
 struct Screen {
     format: WatchFormat,
     is_terminal: bool,
     /// Lines that are drawn over by the next look.
     drawn: usize,
-    /// Whether the line of names was printed.
+    /// True if the line of names was printed.
     has_header: bool,
-    /// What could not be read, as it was said last.
+    /// The figures that could not be read, as last printed.
     notes: Vec<String>,
-    /// What costs much to read, as it was read last.
+    /// The latest expensive figures.
     dear: Dear,
 }
 
-/// What costs much to read, and so is read less often.
+/// The figures that are expensive to read, and therefore read less often.
 #[derive(Clone, Copy, Default)]
 struct Dear {
     pss_bytes: Option<u64>,
@@ -154,7 +154,7 @@ impl Screen {
         }
     }
 
-    /// Shows a look at this time. Says whether anybody reads it.
+    /// Prints a sample at this time. Returns whether the output still has a reader.
     fn show(&mut self, watched: &Watched, at: Duration) -> Result<bool> {
         let time_s = (at.as_secs_f64() * 1e3).round() / 1e3;
         let text = match self.format {
@@ -198,7 +198,7 @@ impl Screen {
         }
     }
 
-    /// A line for a log; what can't be read is said once.
+    /// Returns a line for a log; a figure that can't be read is reported once.
     fn told(&mut self, line: String) -> String {
         let row = self.headed(&watch_line_header(), line);
         let notes = self.notes.iter().skip(self.drawn);

@@ -3,7 +3,7 @@
 use crate::output::{Format, Output};
 use clap::Args;
 
-/// How it ends.
+/// The exit codes, for the help.
 pub(crate) const EXIT_CODES: &str =
     "Exit codes: 0 nothing to change, 1 something to change, 2 usage error.";
 
@@ -19,6 +19,11 @@ fn text_or_json(text: &str) -> Result<Output, String> {
     let output: Output = text.parse().map_err(|error| format!("{error}"))?;
     match output.format {
         Format::Text | Format::Json => Ok(output),
-        _ => Err("a machine is reported as text or json.".to_owned()),
+        Format::Csv
+        | Format::Html
+        | Format::Sqlite
+        | Format::Junit
+        | Format::Markdown
+        | Format::Github => Err("a machine is reported as text or json.".to_owned()),
     }
 }

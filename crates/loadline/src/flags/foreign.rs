@@ -315,8 +315,8 @@ const OTHERWISE: [Same; 15] = [
     (&["url"], "write the URL by itself."),
 ];
 
-/// What to write instead of this flag, as a sentence without its beginning; `None` if it is no flag
-/// that others have.
+/// Returns the replacement of this flag, as a sentence without its beginning; `None` if no other
+/// tool has such a flag.
 pub(super) fn instead(flag: &str) -> Option<String> {
     // A letter has one dash and a word has two.
     let long = flag.strip_prefix("--").filter(|name| name.len() > 1);

@@ -4,7 +4,7 @@
 use clap::Command;
 use std::ffi::OsString;
 
-/// What `-h` shows of a command that has more flags than fit a screen.
+/// The part of the flags that `-h` shows for a command that has more than fit a screen.
 struct MostUsed {
     /// The subcommand; a run has none.
     command: Option<&'static str>,
@@ -96,7 +96,7 @@ pub(super) fn is_of_help(words: &[OsString]) -> bool {
     words.get(1).is_some_and(|word| word == "help") && words.iter().skip(2).any(is_flag)
 }
 
-/// The help that these words ask for, the program's name first.
+/// Returns the help that these words request, the program's name first.
 pub(super) fn text(words: &[OsString]) -> String {
     let mut line = super::command();
     line.build();

@@ -1,4 +1,4 @@
-//! A command behind flags: it would be taken for the name of a host, and must come first.
+//! A command after flags: it would be taken for the name of a host, and must come first.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ pub(super) fn called(words: &[OsString], word: &str) -> Option<String> {
     ))
 }
 
-/// The sentence about a flag that a run does not know, and a command behind it does.
+/// Returns the sentence about a flag that a run does not know, but a later command does.
 pub(super) fn knowing(words: &[OsString], flag: &str) -> Option<String> {
     let flag = flag.strip_prefix("--")?;
     let knows = |command: &clap::Command| {
@@ -26,8 +26,8 @@ pub(super) fn knowing(words: &[OsString], flag: &str) -> Option<String> {
     ))
 }
 
-/// The first word that is a command behind flags, and is the one that is looked for; with its
-/// place.
+/// Returns the first word that is a command after flags, and the one that is searched for, with its
+/// position.
 fn late(
     words: &[OsString],
     is_it: impl Fn(&clap::Command) -> bool,
@@ -45,7 +45,8 @@ fn late(
     })
 }
 
-/// The line with the word at this place behind the program's name, as a shell takes it.
+/// Returns the line with the word at this position directly after the program's name, as a shell
+/// takes it.
 fn with_first(words: &[OsString], at: usize) -> String {
     let others = words
         .iter()

@@ -6,12 +6,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::error::Error as _;
 use std::ffi::OsString;
 
-/// Why a command line starts nothing.
+/// The reason why a command line starts nothing.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It asks for a text alone: help or the version.
+    /// It requests a text alone: help or the version.
     Asked(String),
-    /// It can't be read; the sentence says why.
+    /// It can't be read; the sentence has the reason.
     Mistake(String),
 }
 
@@ -31,7 +31,7 @@ impl Refusal {
     }
 }
 
-/// What is wrong, and where to look.
+/// Returns the mistake, and where to find help.
 fn told(error: &Error, words: &[OsString]) -> String {
     let sentence = of_place(error, words).or_else(|| of_another_tool(error, words));
     let sentence = sentence.or_else(|| quiet_with_a_number(error, words));
@@ -64,7 +64,7 @@ fn one_dash(error: &Error, words: &[OsString]) -> Option<String> {
     Some(format!("-{meant} has two dashes here: write --{meant}."))
 }
 
-/// What curl's -d was meant for, where it has no time.
+/// Returns the replacement for curl's -d, if the value is no time.
 fn of_body(error: &Error) -> &'static str {
     let value = text(error, ContextKind::InvalidValue);
     let is_time = value.starts_with(|first: char| first.is_ascii_digit() || first == '.');
@@ -125,7 +125,7 @@ fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
     Some(format!("there is no flag {flag}; {instead}"))
 }
 
-/// The sentence where a flag is not known because its command stands behind it.
+/// Returns the sentence about a flag that is not known because its command comes after it.
 fn late_command(error: &Error, words: &[OsString]) -> Option<String> {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     late_command::knowing(words, &flag(error)).filter(|_| is_unknown)
@@ -179,7 +179,7 @@ fn negative(error: &Error, words: &[OsString]) -> Option<String> {
     ))
 }
 
-/// Says in one sentence what is wrong, the flag first.
+/// Returns one sentence about the mistake, the flag first.
 pub(crate) fn sentence(error: &Error) -> String {
     let flag = flag(error);
     match value_problem(error) {
@@ -227,7 +227,7 @@ pub(crate) fn sentence(error: &Error) -> String {
     }
 }
 
-/// What is wrong with the value of a flag, if it is that.
+/// Returns the problem with the value of a flag, if the error is about one.
 pub(crate) fn value_problem(error: &Error) -> Option<String> {
     let value = text(error, ContextKind::InvalidValue);
     match error.kind() {
@@ -286,7 +286,7 @@ fn text(error: &Error, kind: ContextKind) -> String {
     }
 }
 
-/// What clap says of the odd rest.
+/// Returns clap's own text for other errors.
 fn first_line(error: &Error) -> String {
     let rendered = error.render().to_string();
     let line = rendered.lines().next().unwrap_or_default();

@@ -42,15 +42,15 @@ pub(crate) struct RunFlags {
     pub(crate) secrets: Vec<String>,
 }
 
-/// What a plan file says of a scenario.
+/// The keys of a scenario in a plan file.
 #[derive(Clone, Debug)]
 pub(crate) struct ScenarioFlags {
-    /// What belongs to it whatever its load is.
+    /// The keys that belong to it whatever its load is.
     pub(crate) part: Part,
     /// Its part of the whole run's users, if it takes them by weight.
     pub(crate) weight: Option<u32>,
-    /// What it says of its load.
+    /// The keys of its load.
     pub(crate) load: load::LoadFlags,
-    /// What it says of its requests.
+    /// The keys of its requests.
     pub(crate) request: request::RequestFlags,
 }

@@ -74,7 +74,7 @@ pub(crate) struct ServeFlags {
     answer: AnswerFlags,
 }
 
-/// How many requests a limit serves at the same time, unless told.
+/// The default number of requests that a limit serves at the same time.
 const USUAL_COUNTERS: u32 = 4;
 
 /// A flag that means nothing without another one.
@@ -103,7 +103,7 @@ impl ServeFlags {
         Ok(())
     }
 
-    /// The server that is asked for, given what stands in the file of `--client-ca`.
+    /// Returns the configuration of the server, given the contents of the file of `--client-ca`.
     pub(crate) fn config(&self, client_ca_pem: Option<String>) -> Config {
         Config {
             listen: self.listen,
@@ -137,7 +137,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, NoListen> {
     text.parse().map_err(|_| NoListen(text.to_owned()))
 }
 
-/// What a request gets that asks for nothing else.
+/// The default response.
 #[derive(Debug)]
 struct AnswerFlags(Answer);
 

@@ -1,4 +1,4 @@
-//! What the command line is read as, and how it is refused.
+//! Tests of command lines, as read and as refused.
 
 use super::*;
 use loadline_plan::Connection;
@@ -158,13 +158,15 @@ fn lists_are_split_at_commas_and_add_up() {
 
 #[test]
 fn places_are_urls_or_plan_files() {
-    use run::request::Place;
+    use run::request::TargetWord;
     let flags = run_flags("loadline plans/soak.toml http://a/b.toml a:80/x");
-    assert!(matches!(&flags.request.places[0], Place::Plan(path) if path.ends_with("soak.toml")));
+    assert!(
+        matches!(&flags.request.places[0], TargetWord::Plan(path) if path.ends_with("soak.toml"))
+    );
     assert!(
         flags.request.places[1..]
             .iter()
-            .all(|place| matches!(place, Place::Url(_)))
+            .all(|place| matches!(place, TargetWord::Url(_)))
     );
 }
 

@@ -43,7 +43,7 @@ pub(crate) enum WatchFormat {
     Json,
 }
 
-/// Why an interval can't be used.
+/// The reason why an interval can't be used.
 #[derive(Debug, thiserror::Error)]
 enum BadInterval {
     #[error(transparent)]

@@ -18,7 +18,7 @@ use toml::de::{DeTable, DeValue};
 /// Keys of a load and of requests that belong to the whole run all the same.
 const OF_WHOLE_RUN: [&str; 6] = ["threads", "seed", "until", "warmup", "drain", "repeat"];
 
-/// What a plan file says of a scenario.
+/// The keys of a scenario in a plan file.
 #[derive(Debug, PartialEq)]
 pub(super) struct ScenarioTable {
     part: Part,
@@ -120,7 +120,7 @@ impl<F: Planned> Reader<'_, F> {
         self.variables.end_key(key, Ok(()))
     }
 
-    /// Why a scenario can't have this key.
+    /// Returns the reason why a scenario can't have this key.
     fn refusal(&self, id: &str) -> Problem {
         let mut known = self.command.get_arguments();
         match known.any(|argument| argument.get_id() == id) {
@@ -130,7 +130,7 @@ impl<F: Planned> Reader<'_, F> {
     }
 }
 
-/// Whether a key belongs to a load or to requests.
+/// True if a key belongs to a load or to requests.
 fn may_have(id: &str) -> bool {
     let command = RequestFlags::augment_args(LoadFlags::augment_args(clap::Command::new("")));
     let mut known = command.get_arguments();

@@ -1,4 +1,4 @@
-//! What plan files are read as, what they leave to the command line, and how they are refused.
+//! Tests of plan files: as read, as completed by the command line, and as refused.
 
 use super::*;
 use crate::flags::run::RunFlags;

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 /// Keys whose values are secret wherever a variable is in them.
 const SECRET_KEYS: [&str; 5] = ["header", "user", "body", "form", "proxy"];
 
-/// The variables that a file has asked for.
+/// The variables that a file uses.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
     /// Names and values, in the key that is read.
@@ -39,8 +39,8 @@ impl Variables {
         Ok(expanded)
     }
 
-    /// Ends a key: which of its variables are secret. What is wrong with it is said without their
-    /// values.
+    /// Ends a key, and records which of its variables are secret. A mistake in the key is reported
+    /// without their values.
     pub(super) fn end_key<T>(&self, key: &str, read: Result<T, Problem>) -> Result<T, Problem> {
         let mut used = self.used.take();
         used.retain(|(name, value)| {
@@ -68,7 +68,7 @@ impl Variables {
     }
 }
 
-/// Whether a variable can be called so.
+/// True if this is a valid name of a variable.
 fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
     name.chars().all(allowed)

@@ -4,7 +4,7 @@ mod locustfile;
 
 pub(crate) use locustfile::Locust;
 
-use super::{Error, Surroundings, resolve_alone, with_plan_file};
+use super::{Error, RunEnvironment, resolve_alone, with_plan_file};
 use crate::flags::capacity::{CapacityFlags, SearchFlags};
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
@@ -15,58 +15,59 @@ use loadline_plan::{Check, Comparison, Metric, Rate, Statistic};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The rate of the first trial, at least and at most: between them the one at which the highest
-/// percentile that a check asks for has its requests.
+/// The limits of the first trial's rate: between them it is the rate at which the highest
+/// percentile of a check has enough requests.
 const FIRST_RATES: (f64, f64) = (10.0, 100.0);
-/// Failures count whatever is asked for: a rate at which requests fail is no capacity.
+/// The check on failures, whatever the user's checks are: a rate at which requests fail is no
+/// capacity.
 const ERRORS_CHECK: &str = "errors<1%";
-/// What a trial drives before it measures, so that connections are up and queues settled.
+/// The time of load before a trial measures, in which connections are opened and queues settle.
 const SETTLING: Duration = Duration::from_millis(300);
-/// What else a trial takes: threads and connections.
+/// The additional time of a trial: threads and connections.
 const OVERHEAD: Duration = Duration::from_millis(100);
 /// The time that a target has to recover, at least.
 const RECOVERY: Duration = Duration::from_secs(5);
-/// More users than these are for who asks for them.
+/// The most users, unless the user sets another limit.
 const MOST_USERS: u32 = 10_000;
-/// What is checked where nothing is asked: what a service must surely keep to be called up.
+/// The default checks: the least that a service must keep to count as available.
 const USUAL_CHECKS: [&str; 3] = ["p99<1s", "errors<0.1%", "non2xx<0.1%"];
-/// The same of a locustfile, which says itself which responses are failures.
+/// The same for a locustfile, which itself decides which responses are failures.
 const USUAL_CHECKS_OF_LOCUSTFILE: [&str; 2] = ["p99<1s", "errors<0.1%"];
 
-/// All of a search takes so long, where nothing else is said.
+/// The default duration of a whole search.
 const BUDGET: Duration = Duration::from_secs(Settings::BUDGET_S as u64);
 /// The same of a search for a locustfile's users, who settle for a second before each trial.
 const BUDGET_OF_LOCUSTFILE: Duration = Duration::from_secs(300);
-/// What a trial of a locustfile's takes besides: users settle, and a whole second begins.
+/// The additional time of a trial of a locustfile: users settle, and a whole second begins.
 const OVERHEAD_OF_LOCUSTFILE: Duration = Duration::from_millis(1_500);
 
-/// A search as the command was asked for it, everything read and checked.
+/// A search as the command line describes it, with everything read and checked.
 #[derive(Debug)]
 pub(crate) struct Search {
-    /// What each trial is, but for its load, and where results go.
+    /// The run of each trial, except its load, and the outputs.
     pub(crate) run: Invocation,
-    /// Where it looks, how long and how closely.
+    /// The range, the time and the precision of the search.
     pub(crate) settings: Settings,
-    /// Whether users are searched, instead of rates.
+    /// True if numbers of users are searched, instead of rates.
     pub(crate) users: bool,
-    /// Whose users they are, where these are a locustfile's.
+    /// The locustfile whose users are searched, if there is one.
     pub(crate) locust: Option<Locust>,
-    /// Whether the checks are ours.
+    /// True if the checks are the default ones.
     pub(crate) usual_checks: bool,
-    /// Whether the check on errors is ours, beside those that were given.
+    /// True if the check on errors was added to the given ones.
     pub(crate) errors_added: bool,
     /// Driven before each trial is measured.
     pub(crate) settling: Duration,
-    /// Whether it is first measured what this machine can do at best.
+    /// True if the floor of this machine is measured first.
     pub(crate) floor: bool,
-    /// Where the response times over the load are drawn.
+    /// The file of the drawing of response times over the load.
     pub(crate) svg: Option<PathBuf>,
 }
 
-/// Why flags make no search.
+/// The reason why flags don't describe a search.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SearchError {
-    /// A flag says what the search decides.
+    /// A flag sets a value that the search decides.
     #[error("the search itself decides --{0}; leave it out.")]
     Decided(&'static str),
     /// Loads that a search has no hold of.
@@ -81,7 +82,7 @@ pub(crate) enum SearchError {
     /// A locustfile's users are no rate.
     #[error("-f searches the number of a locustfile's users; add --users.")]
     LocustfileAlone,
-    /// The locustfile says where requests go.
+    /// The locustfile determines the URLs of requests.
     #[error(
         "-f takes the requests from the locustfile, and a URL beside it is one too many; give the \
          locustfile's host with -H {0}, or leave out -f."
@@ -139,11 +140,11 @@ pub(crate) enum SearchError {
          {reserved_s:.0} s; give at least {least_s:.0}s, or shorten the trials (-d)."
     )]
     Budget {
-        /// What was given.
+        /// The given budget.
         budget_s: f64,
-        /// What is needed after the search.
+        /// The time that is needed after the search.
         reserved_s: f64,
-        /// What would do.
+        /// The least sufficient budget.
         least_s: f64,
     },
 }
@@ -151,7 +152,7 @@ pub(crate) enum SearchError {
 /// Makes a search of what was typed.
 pub(crate) fn resolve_search(
     flags: CapacityFlags,
-    surroundings: Surroundings<'_>,
+    surroundings: RunEnvironment<'_>,
 ) -> Result<Search, Error> {
     let CapacityFlags {
         search,
@@ -236,7 +237,7 @@ fn refuse_lower_bounds(checks: &[Check]) -> Result<(), SearchError> {
     }
 }
 
-/// Says of the load what a trial's plan needs to be whole; each trial has its own level.
+/// Completes the load so that a trial's plan is whole; each trial has its own level.
 fn fill_in(search: &SearchFlags, run: &mut RunFlags) {
     let load = &mut run.load;
     load.duration = Some(

@@ -1,14 +1,14 @@
-//! Which reports are made, and which files a run writes and reads.
+//! The reports of a run, and the files that it writes and reads.
 
 use super::Error;
 use crate::flags::run::output::OutputFlags;
-use crate::flags::run::request::{BodySource, Place, RequestFlags};
+use crate::flags::run::request::{BodySource, RequestFlags, TargetWord};
 use crate::output::{Output, Sink};
 use loadline_plan::{FormField, FormSource, Plan};
 use std::path::{Path, PathBuf};
 
-/// The reports that were asked for, and the text report on stdout unless something else goes
-/// there or nothing is to be printed.
+/// Returns the requested reports, and the text report on stdout unless something else goes there or
+/// nothing is to be printed.
 pub(super) fn outputs(flags: &OutputFlags) -> Result<Vec<Output>, Error> {
     let mut outputs = flags.report.reports();
     match outputs
@@ -36,8 +36,8 @@ pub(super) fn written<'a>(
 /// The files that a run reads.
 pub(super) fn read<'a>(flags: &'a RequestFlags, plan: &'a Plan) -> impl Iterator<Item = &'a Path> {
     let plans = flags.places.iter().filter_map(|place| match place {
-        Place::Plan(path) => Some(path),
-        Place::Url(_) => None,
+        TargetWord::Plan(path) => Some(path),
+        TargetWord::Url(_) => None,
     });
     let body = match &flags.body {
         Some(BodySource::File(path)) => Some(path),

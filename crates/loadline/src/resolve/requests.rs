@@ -1,7 +1,7 @@
 //! The requests of a run: every URL that was named, with the method, headers and body for all.
 
 use super::{Error, read_bytes, read_text, unreadable};
-use crate::flags::run::request::{BodySource, Place, RequestFlags};
+use crate::flags::run::request::{BodySource, RequestFlags, TargetWord};
 use flate2::Crc;
 use loadline_plan::{
     BaseUrl, Body, Client, Contradiction, FormField, FormPart, FormSource, Header, ListSource,
@@ -34,7 +34,7 @@ fn crc32(text: &[u8]) -> String {
     format!("{:08x}", crc.sum())
 }
 
-/// What users do with responses.
+/// Returns the options for the handling of responses.
 pub(super) fn client(flags: &RequestFlags) -> Result<Client, Contradiction> {
     if flags.digest && flags.user.is_none() {
         return Err(Contradiction::DigestWithoutUser);
@@ -102,7 +102,7 @@ fn long_list(
     text: Option<&str>,
     defaults: &RequestDefaults,
 ) -> Result<Option<(Vec<Request>, LongList)>, Error> {
-    let mut places = flags.places.iter().filter_map(Place::request);
+    let mut places = flags.places.iter().filter_map(TargetWord::request);
     let has_others = places.next().is_some() || flags.urls_inline.is_some();
     let (Some(path), Some(text), false) = (&flags.urls, text, has_others) else {
         return Ok(None);
@@ -143,7 +143,11 @@ fn refuse_contradictions(flags: &RequestFlags) -> Result<(), Contradiction> {
 
 fn listed(flags: &RequestFlags, text: Option<&str>) -> Result<Vec<ListedRequest>, Error> {
     let base = flags.base_url.as_ref();
-    let mut listed: Vec<_> = flags.places.iter().filter_map(Place::request).collect();
+    let mut listed: Vec<_> = flags
+        .places
+        .iter()
+        .filter_map(TargetWord::request)
+        .collect();
     if let (Some(path), Some(text)) = (&flags.urls, text) {
         listed.extend(read_list(path, text, base)?);
     }
@@ -161,11 +165,11 @@ fn read_list(path: &Path, text: &str, base: Option<&BaseUrl>) -> Result<Vec<List
     })
 }
 
-impl Place {
+impl TargetWord {
     fn request(&self) -> Option<ListedRequest> {
         match self {
-            Place::Plan(_) => None,
-            Place::Url(target) => Some(ListedRequest::new(target.clone())),
+            TargetWord::Plan(_) => None,
+            TargetWord::Url(target) => Some(ListedRequest::new(target.clone())),
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The scenarios of a plan file: what each says itself, and what it takes of the whole run.
+//! The scenarios of a plan file: their own keys, and the keys of the whole run that apply to them.
 
-use super::{Error, Surroundings, limit_connections, requests};
+use super::{Error, RunEnvironment, limit_connections, requests};
 use crate::flags::run::load::LoadFlags;
-use crate::flags::run::request::{Place, RequestFlags};
+use crate::flags::run::request::{RequestFlags, TargetWord};
 use crate::flags::run::{RunFlags, ScenarioFlags};
 use loadline_plan::{Load, LoadOptions, Scenario, StageList};
 
-/// Refuses flags of the whole run that each scenario says itself.
+/// Refuses flags of the whole run that each scenario sets itself.
 pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
     if flags.scenarios.is_empty() {
         return Ok(());
@@ -52,8 +52,8 @@ pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
 /// Refuses a URL of the whole run that no scenario takes.
 fn refuse_unused_url(flags: &RunFlags) -> Result<(), Error> {
     let urls = flags.request.places.iter().find_map(|place| match place {
-        Place::Url(target) => Some(&target.url),
-        Place::Plan(_) => None,
+        TargetWord::Url(target) => Some(&target.url),
+        TargetWord::Plan(_) => None,
     });
     match urls {
         Some(url) if flags.scenarios.iter().all(|own| names_urls(&own.request)) => {
@@ -66,12 +66,12 @@ fn refuse_unused_url(flags: &RunFlags) -> Result<(), Error> {
     }
 }
 
-/// Whether a scenario says itself where its requests go.
+/// True if a scenario sets the URLs of its requests itself.
 fn names_urls(own: &RequestFlags) -> bool {
     !own.places.is_empty() || own.urls.is_some() || own.urls_inline.is_some()
 }
 
-/// Whether some of the scenarios take their users by weight.
+/// True if some of the scenarios receive their users by weight.
 fn has_weights(flags: &RunFlags) -> bool {
     flags.scenarios.iter().any(|own| own.weight.is_some())
 }
@@ -110,7 +110,7 @@ fn loads_by_weight(flags: &RunFlags) -> Result<Vec<Option<Load>>, Error> {
     own.collect()
 }
 
-/// The first key of a load that says how many users or arrivals there are.
+/// Returns the first key of a load that sets the number of users or arrivals.
 fn has_own_load(load: &LoadFlags) -> Option<&'static str> {
     let keys = [
         ("connections", load.connections.is_some()),
@@ -123,12 +123,12 @@ fn has_own_load(load: &LoadFlags) -> Option<&'static str> {
     given.map(|(key, _)| key)
 }
 
-/// The scenarios of a plan file. What one does not say of its requests and its length is what the
-/// whole run says of them.
+/// Returns the scenarios of a plan file. Keys of requests and of the length that a scenario lacks
+/// are those of the whole run.
 pub(super) fn scenarios(
     flags: &RunFlags,
     seed: u64,
-    surroundings: &mut Surroundings<'_>,
+    surroundings: &mut RunEnvironment<'_>,
 ) -> Result<Vec<Scenario>, Error> {
     let loads = loads_by_weight(flags)?;
     let each = flags.scenarios.iter().zip(loads).map(|(own, load)| {
@@ -146,7 +146,7 @@ fn scenario(
     by_weight: Option<Load>,
     whole: &RunFlags,
     seed: u64,
-    surroundings: &mut Surroundings<'_>,
+    surroundings: &mut RunEnvironment<'_>,
 ) -> Result<Scenario, Error> {
     let mut options = own.load.options();
     let is_counted = options.requests.is_some() || own.part.iterations_per_user.is_some();
@@ -178,11 +178,11 @@ fn scenario(
     })
 }
 
-/// What a scenario says of its requests, and what it does not say as the whole run says it.
+/// Returns the keys of a scenario's requests, completed by those of the whole run.
 fn completed(own: &RequestFlags, whole: &RequestFlags) -> RequestFlags {
     let mut flags = own.clone();
     if !names_urls(own) {
-        let is_url = |place: &&Place| matches!(place, Place::Url(_));
+        let is_url = |place: &&TargetWord| matches!(place, TargetWord::Url(_));
         flags.places = whole.places.iter().filter(is_url).cloned().collect();
         flags.urls = whole.urls.clone();
         flags.urls_inline = whole.urls_inline.clone();

@@ -1,4 +1,4 @@
-//! What runs come of flags and files.
+//! Tests of the runs that flags and files describe.
 
 use super::*;
 use crate::output::{Color, Format, Output, Sink};
@@ -10,7 +10,7 @@ fn resolve_words(words: &[&str], stdin: &str) -> Result<Invocation, Error> {
     let flags = flags::parse_planned::<RunFlags>(words.iter().map(Into::into)).expect("flags");
     resolve(
         flags,
-        Surroundings {
+        RunEnvironment {
             cores: 8,
             open_files: 4_096,
             seed: 42,
@@ -176,7 +176,7 @@ fn a_target_on_this_host_is_left_a_core() {
 fn the_limit_of_connections_that_nobody_asked_for_fits_the_open_files() {
     let most = |words: &[&str], open_files| {
         let flags = flags::parse_planned::<RunFlags>(words.iter().map(Into::into)).expect("flags");
-        let surroundings = Surroundings {
+        let surroundings = RunEnvironment {
             cores: 2,
             open_files,
             seed: 42,

@@ -15,16 +15,16 @@ const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[0m\x1b[2J";
 /// Plain characters, the cursor, and the screen of before.
 const LEAVE: &str = "\x1b[0m\x1b[?25h\x1b[?1049l";
 
-/// A terminal as `ratatui` wants one.
+/// A terminal in the form that `ratatui` requires.
 #[derive(Debug)]
 pub(super) struct Escapes {
     terminal: File,
-    /// What is not written yet.
+    /// The output that is not written yet.
     pending: String,
     size: Size,
 }
 
-/// How a character looks.
+/// The appearance of a character.
 type Looks = (Color, Color, Modifier);
 
 impl Escapes {
@@ -96,7 +96,7 @@ impl Backend for Escapes {
         Ok(())
     }
 
-    /// Nobody asks: the view has no cursor.
+    /// Not called: the view has no cursor.
     fn get_cursor_position(&mut self) -> io::Result<Position> {
         Ok(Position::ORIGIN)
     }

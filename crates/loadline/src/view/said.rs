@@ -1,12 +1,12 @@
-//! What is printed while the live view is on: by a script, by a message, by a panic. On the screen
-//! it would destroy the view, and it would be gone with it.
+//! The output of others while the live view is on: of a script, of a message, of a panic. On the
+//! screen it would destroy the view, and would disappear with it.
 //!
 //! So stdout and stderr lead to files without a name as long as the view is on, where they led to
 //! a terminal before. The view shows the last lines. When the screen of before is back, all of it
 //! is printed to where it would have gone. A file has room for whatever a script prints, and never
 //! keeps it waiting, which a pipe would.
 
-use crate::visible::visible;
+use loadline_units::visible;
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, Write};
@@ -18,18 +18,18 @@ const MOST_SHOWN: u64 = 4_096;
 
 /// Streams that lead to files.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct RedirectedStreams {
     streams: Vec<Stream>,
 }
 
 #[derive(Debug)]
 struct Stream {
     which: Which,
-    /// Where it led before.
+    /// The destination of the stream before.
     before: File,
-    /// Where it leads now.
+    /// The current destination.
     file: File,
-    /// How much of the file was shown.
+    /// The number of bytes of the file that were shown.
     shown: u64,
 }
 
@@ -39,13 +39,13 @@ enum Which {
     Stderr,
 }
 
-impl Said {
+impl RedirectedStreams {
     /// Leads those of stdout and stderr that lead to a terminal to files.
     ///
     /// # Errors
     /// If there is no room for a file. Both lead to where they did then.
-    pub(super) fn keep() -> io::Result<Said> {
-        let mut said = Said {
+    pub(super) fn keep() -> io::Result<RedirectedStreams> {
+        let mut said = RedirectedStreams {
             streams: Vec::new(),
         };
         if io::stdout().is_terminal() {
@@ -62,7 +62,7 @@ impl Said {
         Ok(said)
     }
 
-    /// The lines that were printed since it was asked last.
+    /// Returns the lines that were printed since the last call.
     pub(super) fn newly_said(&mut self) -> Vec<String> {
         let streams = self.streams.iter_mut();
         streams.flat_map(Stream::new_lines).collect()
@@ -107,7 +107,7 @@ impl Stream {
         })
     }
 
-    /// The whole lines behind what was shown, fit for a terminal.
+    /// Returns the whole lines after the shown ones, fit for a terminal.
     fn new_lines(&mut self) -> Vec<String> {
         let length = self.file.metadata().map_or(0, |file| file.len());
         if length <= self.shown {

@@ -3,7 +3,7 @@
 //! the command leaves it, too.
 
 use crate::view::backend::Escapes;
-use crate::view::said::Said;
+use crate::view::said::RedirectedStreams;
 use loadline_terminal_view::{State, draw};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
@@ -14,9 +14,9 @@ use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Where the size of the terminal is not known.
+/// The size that is assumed if that of the terminal is not known.
 const USUAL_SIZE: (u16, u16) = (80, 24);
-/// What of a larger terminal is used.
+/// The largest part of a terminal that is used.
 const MOST_COLUMNS: u16 = 1_000;
 /// As [`MOST_COLUMNS`].
 const MOST_LINES: u16 = 500;
@@ -30,9 +30,9 @@ static SCREEN: Mutex<Shown> = Mutex::new(Shown {
 
 struct Shown {
     screen: Option<Screen>,
-    /// Whether it could not be entered, so that it is not tried again.
+    /// True if the screen could not be entered, so that it is not tried again.
     is_refused: bool,
-    /// How many screens there were.
+    /// The number of screens so far.
     generation: u64,
 }
 
@@ -40,11 +40,11 @@ struct Shown {
 pub(crate) struct Screen {
     terminal: Terminal<Escapes>,
     size: (u16, u16),
-    /// Which of several it is.
+    /// The number of this screen.
     generation: u64,
-    /// What is printed meanwhile.
-    said: Option<Said>,
-    /// Whether the terminal is gone.
+    /// The streams whose output is kept meanwhile.
+    said: Option<RedirectedStreams>,
+    /// True if the terminal is gone.
     is_gone: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn leave() {
     }
 }
 
-/// Whether the screen is entered.
+/// True if the screen is entered.
 pub(super) fn is_entered() -> bool {
     shown().screen.is_some()
 }
@@ -89,7 +89,7 @@ impl Screen {
     fn enter(generation: u64) -> io::Result<Screen> {
         let terminal = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let size = size_of(&terminal).unwrap_or(USUAL_SIZE);
-        let said = Said::keep()?;
+        let said = RedirectedStreams::keep()?;
         let options = TerminalOptions {
             viewport: Viewport::Fixed(Rect::new(0, 0, size.0, size.1)),
         };
@@ -113,7 +113,7 @@ impl Screen {
         }
     }
 
-    /// Which of several screens it is: a new one has to be drawn in full.
+    /// Returns the number of the screen: a new one has to be drawn in full.
     pub(super) fn generation(&self) -> u64 {
         self.generation
     }
@@ -123,9 +123,11 @@ impl Screen {
         size_of(self.terminal.backend().terminal()).unwrap_or(self.size)
     }
 
-    /// The lines that were printed since it was asked last.
+    /// Returns the lines that were printed since the last call.
     pub(super) fn newly_said(&mut self) -> Vec<String> {
-        self.said.as_mut().map_or_else(Vec::new, Said::newly_said)
+        self.said
+            .as_mut()
+            .map_or_else(Vec::new, RedirectedStreams::newly_said)
     }
 
     /// Draws this state, unless the terminal is gone or belongs to another job.
@@ -164,7 +166,7 @@ fn bounded(columns: u16, lines: u16) -> Option<(u16, u16)> {
     is_known.then_some((columns.min(MOST_COLUMNS), lines.min(MOST_LINES)))
 }
 
-/// Whether this process is in the foreground of a terminal.
+/// True if this process is in the foreground of a terminal.
 pub(crate) fn is_ours(terminal: &impl AsFd) -> bool {
     tcgetpgrp(terminal).ok() == Some(rustix::process::getpgrp())
 }

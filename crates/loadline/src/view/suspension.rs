@@ -1,7 +1,7 @@
 //! Ctrl-Z and Ctrl-\ while keys are read or the live view is on: the shell that comes back must
 //! find its own screen, and the view must be drawn again when the command goes on.
 
-use crate::keys::{restore_terminal, set_again};
+use crate::terminal::mode::{restore_terminal, set_again};
 use crate::view::screen;
 use signal_hook::consts::{SIGQUIT, SIGTSTP};
 use signal_hook::iterator::Signals;

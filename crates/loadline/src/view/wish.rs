@@ -1,7 +1,7 @@
-//! Whether the live view is shown: what flags ask for, and what the terminal allows.
+//! The decision whether the live view is shown, by the flags and the terminal.
 
-use crate::live::draws;
 use crate::output::Color;
+use crate::terminal::draws;
 use crate::view::screen::{is_ours, size_of};
 use anyhow::{Result, bail};
 use loadline_plan::Plan;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// A run of no more than this is over before anybody has found what he looks for.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// What flags ask for.
+/// The user's wish for a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// A view where a terminal has room for it, and the runs are long enough.
@@ -27,30 +27,30 @@ pub(crate) enum Wish {
     Never,
 }
 
-/// What flags ask for, and how it is to look.
+/// The options of the view.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wished {
-    /// Whether it is wanted.
+pub(crate) struct ViewOptions {
+    /// The user's wish.
     pub(crate) wish: Wish,
-    /// Whether it has colours.
+    /// The colours.
     pub(crate) color: Color,
 }
 
-impl Default for Wished {
+impl Default for ViewOptions {
     fn default() -> Self {
-        Wished {
+        ViewOptions {
             wish: Wish::Automatic,
             color: Color::Auto,
         }
     }
 }
 
-impl Wished {
-    /// Whether a view is shown of runs that last so long together; `None` is not known. What is
-    /// written into one of these files while they last must not be on the same terminal.
+impl ViewOptions {
+    /// Returns whether a view is shown of runs of this total length, which may be unknown. None of
+    /// these files, which are written during the runs, may be the same terminal.
     ///
     /// # Errors
-    /// If it was asked for and there is no terminal for it.
+    /// If it is requested and there is no terminal for it.
     pub(crate) fn is_shown<'a>(
         &self,
         length: Option<Duration>,
@@ -66,7 +66,7 @@ impl Wished {
         }
     }
 
-    /// Whether it has colours.
+    /// True if the view has colours.
     pub(crate) fn has_colours(&self) -> bool {
         match self.color {
             Color::Always => true,
@@ -76,7 +76,7 @@ impl Wished {
     }
 }
 
-/// How long runs of this plan last, warm-up included, where the plan says so.
+/// Returns the duration of runs of this plan, warm-up included, if the plan sets it.
 pub(crate) fn length(plan: &Plan) -> Option<Duration> {
     planned_length(plan).map(|length| length + plan.warmup)
 }
@@ -86,7 +86,7 @@ fn has_room() -> bool {
     size.is_some_and(|(columns, lines)| columns >= MIN_WIDTH && lines >= MIN_HEIGHT)
 }
 
-/// Why there is no place for a view.
+/// Fails if there is no terminal for a view, with the reason.
 fn refuse<'a>(written: &mut impl Iterator<Item = &'a Path>) -> Result<()> {
     let stderr = io::stderr();
     if !draws(&stderr) {
@@ -111,7 +111,7 @@ fn refuse<'a>(written: &mut impl Iterator<Item = &'a Path>) -> Result<()> {
     Ok(())
 }
 
-/// Whether this is a terminal: most likely the one that is drawn on.
+/// True if this is a terminal: most likely the one that is drawn on.
 fn is_a_terminal(path: &Path) -> bool {
     /// The device of `/dev/tty`, and the major numbers of terminals (devices.txt of Linux).
     const TERMINALS: [u64; 3] = [4, 5, 136];

@@ -333,19 +333,19 @@ fn refuse_certainty(
     bound: Bound,
 ) -> Result<(), CheckProblem> {
     use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
-    match (comparison, Place::of(metric, bound)) {
-        (Less, Place::Lowest | Place::Below)
-        | (LessOrEqual, Place::Below)
-        | (Greater, Place::Highest) => Err(CheckProblem::NeverHolds),
-        (GreaterOrEqual, Place::Lowest | Place::Below)
-        | (Greater, Place::Below)
-        | (LessOrEqual, Place::Highest) => Err(CheckProblem::AlwaysHolds),
+    match (comparison, BoundPosition::of(metric, bound)) {
+        (Less, BoundPosition::Lowest | BoundPosition::Below)
+        | (LessOrEqual, BoundPosition::Below)
+        | (Greater, BoundPosition::Highest) => Err(CheckProblem::NeverHolds),
+        (GreaterOrEqual, BoundPosition::Lowest | BoundPosition::Below)
+        | (Greater, BoundPosition::Below)
+        | (LessOrEqual, BoundPosition::Highest) => Err(CheckProblem::AlwaysHolds),
         _ => Ok(()),
     }
 }
 
 /// The position of a bound among the values that its metric can take.
-enum Place {
+enum BoundPosition {
     /// Below all of them: zero, for a time that is always longer.
     Below,
     /// At the lowest of them: zero.
@@ -356,14 +356,14 @@ enum Place {
     Highest,
 }
 
-impl Place {
+impl BoundPosition {
     fn of(metric: Metric, bound: Bound) -> Self {
         match bound {
-            Bound::TimeNs(0) if always_takes_time(metric) => Place::Below,
-            Bound::TimeNs(0) | Bound::Count(0) => Place::Lowest,
-            Bound::Share(bound) | Bound::PerSecond(bound) if bound == 0.0 => Place::Lowest,
-            Bound::Share(1.0) => Place::Highest,
-            _ => Place::Inside,
+            Bound::TimeNs(0) if always_takes_time(metric) => BoundPosition::Below,
+            Bound::TimeNs(0) | Bound::Count(0) => BoundPosition::Lowest,
+            Bound::Share(bound) | Bound::PerSecond(bound) if bound == 0.0 => BoundPosition::Lowest,
+            Bound::Share(1.0) => BoundPosition::Highest,
+            _ => BoundPosition::Inside,
         }
     }
 }

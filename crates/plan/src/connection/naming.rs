@@ -118,13 +118,21 @@ fn matches(pattern: &str, host: &str) -> bool {
 }
 
 impl IpRange {
-    /// Reads an address and a number of bits, as `10.1.0.0/16`; `None` for anything else.
+    /// Reads an address and a number of bits, as `10.1.0.0/16`; `None` for anything else. A range
+    /// of IPv4 addresses mapped to IPv6 is read as that of the IPv4 addresses.
     pub fn parse(text: &str) -> Option<Self> {
         let (address, bits) = text.split_once('/')?;
         let address: IpAddr = address.parse().ok()?;
-        let bits = bits.parse().ok()?;
+        let bits: u8 = bits.parse().ok()?;
         let most = if address.is_ipv4() { 32 } else { 128 };
-        (bits <= most).then(|| IpRange {
+        if bits > most {
+            return None;
+        }
+        let (address, bits) = match (address.to_canonical(), bits.checked_sub(MAPPED_PREFIX)) {
+            (canonical, Some(bits)) if canonical != address => (canonical, bits),
+            _ => (address, bits),
+        };
+        Some(IpRange {
             first: first_of(address, bits),
             bits,
         })
@@ -142,6 +150,9 @@ impl fmt::Display for IpRange {
         write!(f, "{}/{}", self.first, self.bits)
     }
 }
+
+/// The bits in front of an IPv4 address that is mapped to IPv6 (RFC 4291, section 2.5.5.2).
+const MAPPED_PREFIX: u8 = 96;
 
 /// Returns the address with all but its first bits set to zero.
 fn first_of(address: IpAddr, bits: u8) -> IpAddr {
@@ -225,6 +236,9 @@ mod tests {
         assert!(!small.contains(ip("127.0.2.0")) && !small.contains(ip("::1")));
         assert!(range("0.0.0.0/0").contains(ip("255.1.2.3")));
         assert!(!range("0.0.0.0/0").contains(ip("::1")));
+        assert_eq!(range("::ffff:10.1.2.3/112").to_string(), "10.1.0.0/16");
+        assert!(range("::ffff:10.1.2.3/112").contains(ip("10.1.255.1")));
+        assert_eq!(range("::ffff:0:0/64").to_string(), "::/64");
         assert!(range("fe80::/10").contains(ip("febf::1")));
         assert!(range("::1/128").contains(ip("::1")));
         for text in [

@@ -72,7 +72,9 @@ impl Level {
             Level::Rate(_) => match shape {
                 Shape::Rate { .. } | Shape::RateStages { .. } => Ok(()),
                 Shape::Scenarios { .. } => Err(LevelProblem::SeveralScenarios),
-                _ => Err(LevelProblem::NoRate),
+                Shape::Closed | Shape::ClosedStages { .. } | Shape::Burst { .. } | Shape::Paced => {
+                    Err(LevelProblem::NoRate)
+                }
             },
             Level::Users(0) => Err(LevelProblem::Nothing),
             Level::Users(users) if users > MOST_USERS => Err(LevelProblem::Users {

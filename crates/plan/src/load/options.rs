@@ -115,7 +115,12 @@ impl LoadOptions {
     fn connections_of(&self, shape: &Shape) -> u32 {
         match shape {
             Shape::ClosedStages { start, stages } => highest(*start, stages),
-            _ => self.connections.unwrap_or(DEFAULT_CONNECTIONS),
+            Shape::Closed
+            | Shape::Rate { .. }
+            | Shape::RateStages { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => self.connections.unwrap_or(DEFAULT_CONNECTIONS),
         }
     }
 

@@ -45,7 +45,13 @@ impl Shape {
                 rate,
                 arrivals: Arrivals::Constant,
             } => Some(*rate),
-            _ => None,
+            Shape::Closed
+            | Shape::ClosedStages { .. }
+            | Shape::Rate { .. }
+            | Shape::RateStages { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => None,
         }
     }
 
@@ -54,7 +60,11 @@ impl Shape {
         match self {
             Shape::ClosedStages { stages, .. } => Some(stages.last()?.target.to_string()),
             Shape::RateStages { stages, .. } => Some(stages.last()?.target.to_string()),
-            _ => None,
+            Shape::Closed
+            | Shape::Rate { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => None,
         }
     }
 

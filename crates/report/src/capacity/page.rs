@@ -1,5 +1,5 @@
-//! What the HTML report of a search shows: the sentences and figures of the text report, and
-//! its charts.
+//! The data of the HTML report of a search: the sentences and figures of the text report, and its
+//! charts.
 
 use super::words::{answer_parts, goal, load_line, outwards, trial_outcome, verdict};
 use super::{CapacityReport, cells, course, headings, ladder_notes, notes};
@@ -13,7 +13,7 @@ use loadline_page::{
 };
 use loadline_plan::Check;
 
-/// What the HTML report of a search shows.
+/// Returns the data of the HTML report of a search.
 pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
     let (origin, outcome) = (report.origin, report.outcome);
     let checks = &report.plan.checks;
@@ -60,7 +60,8 @@ fn capitalised(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// A check that the generator broke says nothing about the target, as in the line of the answer.
+/// Returns the kind of the result. A check that the generator broke is no evidence about the
+/// target, as in the line of the result.
 fn kind(answer: &Conclusion) -> AnswerKind {
     match answer {
         Conclusion::Found(_) => AnswerKind::Found,
@@ -85,7 +86,8 @@ fn found(report: &CapacityReport<'_>) -> Option<LoadLine> {
     })
 }
 
-/// What else may have broken a check at a rung is said below the ladder.
+/// Returns the row of a rung. Other causes that may have broken a check there are noted below the
+/// ladder.
 fn rung_row(rung: &Rung, checks: &[Check]) -> TrialRow {
     let trial = &rung.trial;
     TrialRow {

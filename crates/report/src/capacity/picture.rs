@@ -15,7 +15,7 @@ const HEIGHT: usize = 12;
 /// Columns of the times beside it.
 const MARGIN: usize = 10;
 
-/// What stands in one place, the worse the greater.
+/// The mark in one place; the greater, the worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Mark {
     Nothing,

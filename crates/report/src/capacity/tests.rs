@@ -151,7 +151,7 @@ fn a_time_of_a_trial_that_is_a_lower_bound_is_shown_as_one() {
     assert_eq!(drawn, Some(vec![&900_000.0]));
 }
 
-/// What was sure to fail is named first, whichever check comes first.
+/// Certain failures are named first, whatever the order of the checks.
 #[test]
 fn a_trial_names_what_failed_before_what_is_undecided() {
     let (plan, mut outcome) = (plan(), found());

@@ -11,18 +11,18 @@ use loadline_plan::Check;
 use loadline_record::Bounded;
 use loadline_units as units;
 
-/// Why there is a check that was not asked for.
+/// The reason for a check that the user did not set.
 pub(super) const ERRORS_ADDED: &str = "errors<1% was added to the checks, because a rate at which \
                                        requests fail is not a capacity; give a --check on errors \
                                        for another bound.";
-/// What it means that a target falls behind, where users are counted.
+/// The meaning of a target that cannot keep up, in a search for users.
 pub(super) const PACE_LOST: &str = "It falls behind where a user makes less than 90 % of the \
                                     requests that it makes at low load, because responses take \
                                     longer: more users would only wait longer.";
-/// Why there is no ladder.
+/// The reason for a missing ladder.
 pub(super) const NO_LADDER: &str = "No time was left for the ladder; give more (--budget) for \
                                     runs below and above the load line.";
-/// A search is not asked for less than this.
+/// The largest width that a user is advised to use for a search.
 const WIDEST: f64 = 0.2;
 
 /// A rate or a number of users, without groups so that it can be typed again: whole numbers, but
@@ -57,11 +57,11 @@ pub(crate) fn answer_line(report: &CapacityReport<'_>) -> String {
     answer + &detail
 }
 
-/// The answer, and what else there is to say of it, which goes on behind it.
+/// Returns the result, and the remarks that follow it in the same line.
 pub(super) fn answer_parts(report: &CapacityReport<'_>) -> (String, String) {
     match &report.outcome.conclusion {
         Conclusion::Found(line) => found(report, line),
-        Conclusion::AtLeast { level, why } => at_least(*level, *why, report.users),
+        Conclusion::AtLeast { level, why } => at_least(*level, *why, report),
         Conclusion::NothingHolds {
             level,
             breaks,
@@ -71,7 +71,7 @@ pub(super) fn answer_parts(report: &CapacityReport<'_>) -> (String, String) {
     }
 }
 
-/// Where a load line is: `load line: 4900 req/s`.
+/// Returns the load line: `load line: 4900 req/s`.
 pub(super) fn load_line(level: f64, users: bool) -> String {
     format!("load line: {} {}", amount(level), unit_of(level, users))
 }
@@ -92,7 +92,7 @@ fn found(report: &CapacityReport<'_>, line: &LoadLine) -> (String, String) {
     (answer, text)
 }
 
-/// What was searched for, by the words of RFC 9971, and the bounds that were found.
+/// Returns the goal of the search, in the words of RFC 9971, and the bounds that were found.
 pub(super) fn goal(report: &CapacityReport<'_>) -> String {
     let settings = report.settings;
     let seconds = |seconds: f64| units::time(seconds * 1e9);
@@ -148,7 +148,8 @@ fn nothing_holds(
     (answer.to_owned(), format!("; {detail}"))
 }
 
-fn at_least(level: f64, why: Why, users: bool) -> (String, String) {
+fn at_least(level: f64, why: Why, report: &CapacityReport<'_>) -> (String, String) {
+    let users = report.users;
     let unit = unit(users);
     let known = format!(
         "load line: at least {} {}",
@@ -165,11 +166,17 @@ fn at_least(level: f64, why: Why, users: bool) -> (String, String) {
             let flag = if users { "--max-users" } else { "--max-rate" };
             format!(", the highest that was tried; raise {flag} to find it.")
         }
+        Why::TimeOver { confirmed_s, known } => format!(
+            ", confirmed by a run of {}{}",
+            units::time(confirmed_s * 1e9),
+            above(known, report)
+        ),
     };
     (known, detail)
 }
 
-/// What trials that were too short may have missed, and how long they should be.
+/// Returns a note that trials were too short and may have missed a backlog, with the length that
+/// they need.
 pub(crate) fn too_short(found: TooShort) -> String {
     format!(
         "Trials of {} are too short to see a backlog grow when a response takes {}, so this may \
@@ -180,7 +187,7 @@ pub(crate) fn too_short(found: TooShort) -> String {
     )
 }
 
-/// What a reader of a load line must know of the machine, if anything.
+/// Returns the disturbance by the machine that a reader of a load line must know, if there was one.
 pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     let limit = line.disturbance?;
     Some(format!(
@@ -189,8 +196,8 @@ pub(super) fn disturbed(line: &LoadLine) -> Option<String> {
     ))
 }
 
-/// Why a check may have failed at a rung for another reason than the target. Above the load line
-/// a failure is expected.
+/// Returns the reason why a check may have failed at a rung other than the target. Above the load
+/// line a failure is expected.
 pub(super) fn other_cause(rung: &Rung) -> Option<String> {
     let limit = rung
         .trial
@@ -201,6 +208,24 @@ pub(super) fn other_cause(rung: &Rung) -> Option<String> {
         rung.part.name(),
         limit_and_advice(limit)
     ))
+}
+
+/// The rest of a sentence on a level that was confirmed: what is not known of those above.
+fn above(known: Inconclusive, report: &CapacityReport<'_>) -> String {
+    let upper = known.upper.map_or(String::new(), |upper| {
+        let (_, upper) = outwards(0.0, upper);
+        format!(
+            ", up to {} {},",
+            amount(upper),
+            unit_of(upper, report.users)
+        )
+    });
+    format!(
+        "; whether it is higher{upper} was not decided{} {}{}",
+        refuted(known),
+        end_of(report),
+        own_limit(known)
+    )
 }
 
 fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> (String, String) {
@@ -217,30 +242,43 @@ fn unsettled(known: Inconclusive, report: &CapacityReport<'_>) -> (String, Strin
         (None, Some(upper)) => format!("below {} {unit}", amount(upper)),
         (None, None) => "unknown, no trial counted yet".to_owned(),
     };
-    let refuted = known.refuted.map_or(String::new(), |level| {
+    (
+        format!("load line: {where_}"),
+        format!("{} {}{}", refuted(known), end_of(report), own_limit(known)),
+    )
+}
+
+/// The level at which only short trials passed, in parentheses, if there is one.
+fn refuted(known: Inconclusive) -> String {
+    known.refuted.map_or(String::new(), |level| {
         format!(
             " (most short trials at {} passed, but neither all their responses together nor a \
              long run did)",
             amount(level)
         )
-    });
-    let why = match report.interrupted {
+    })
+}
+
+/// The reason why a search ended before it had its answer, and what to do.
+fn end_of(report: &CapacityReport<'_>) -> String {
+    match report.interrupted {
         true => "when it was interrupted.".to_owned(),
         false => time_over(report.settings),
-    };
-    let ours = known.own_limit.map_or(String::new(), |limit| {
+    }
+}
+
+/// A sentence on the generator or its machine, if they may be why checks failed.
+fn own_limit(known: Inconclusive) -> String {
+    known.own_limit.map_or(String::new(), |limit| {
         format!(
             " The generator or its machine may be why checks failed: {}",
             limit_and_advice(limit)
         )
-    });
-    (
-        format!("load line: {where_}"),
-        format!("{refuted} {why}{ours}"),
-    )
+    })
 }
 
-/// What to do where the time was over. Who asked for little is not told to ask for less.
+/// Returns advice for a search whose time was over. A user who set low requirements is not advised
+/// to lower them.
 fn time_over(settings: &Settings) -> String {
     let budget = units::time(settings.budget_s * 1e9);
     let more = units::time(2.0 * settings.budget_s * 1e9);
@@ -290,7 +328,7 @@ fn bounded(ns: u64, is_at_least: bool) -> Bounded<f64> {
     }
 }
 
-/// Whether a trial passed, or else what failed, and the possible cause.
+/// Returns whether a trial passed, or else the failed checks and the possible cause.
 pub(super) fn trial_outcome(trial: &Trial, checks: &[Check]) -> String {
     let ours = match (trial.own_limit(), trial.other_cause()) {
         _ if trial.discarded => "; discarded, because the machine was disturbed",
@@ -301,7 +339,8 @@ pub(super) fn trial_outcome(trial: &Trial, checks: &[Check]) -> String {
     format!("{}{ours}", verdict(&trial.seen, trial.held(), checks))
 }
 
-/// Whether it passed, or else what failed, or what does not hold by the estimate and is undecided.
+/// Returns whether a trial passed, or else the failed checks, or those that the estimate fails and
+/// that are undecided.
 pub(super) fn verdict(seen: &Observation, passed: bool, checks: &[Check]) -> String {
     let is_undecided = |index: usize| seen.undecided.get(index).is_some_and(|open| *open);
     let seen_of = seen.checks.iter().zip(checks).enumerate();
@@ -335,7 +374,7 @@ fn failed(what: Breaking, checks: &[Check]) -> String {
     }
 }
 
-/// What a check looks at, as it was typed: `p99`.
+/// Returns the metric of a check, as it was typed: `p99`.
 fn metric(check: Option<&Check>) -> &str {
     let text = check.map_or("a check", |check| &check.text);
     text.split(['<', '>']).next().unwrap_or(text).trim()

@@ -1,4 +1,4 @@
-//! Saved runs on both sides of a comparison, and what their files tell beside the figures.
+//! Saved runs on both sides of a comparison, and the facts in their files other than the figures.
 
 use loadline_plan::Plan;
 use loadline_record::Summary;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct FileRun<'a> {
     /// The file.
     pub file: &'a Path,
-    /// Which run of the file it is, counted from 1, if the file holds several.
+    /// The number of the run in its file, counted from 1, if the file holds several.
     pub number: Option<usize>,
     /// The run.
     pub result: &'a RunResult,
@@ -21,15 +21,15 @@ pub struct FileRun<'a> {
 /// Saved runs, and how B stands to A. Neither side is empty.
 #[derive(Clone, Debug)]
 pub struct ComparedFiles<'a> {
-    /// How they stand to each other.
+    /// Their comparison.
     pub comparison: &'a Comparison,
     /// The runs of A.
     pub base: Vec<FileRun<'a>>,
     /// The runs of B.
     pub with: Vec<FileRun<'a>>,
-    /// What the tolerances came out as that were asked for.
+    /// The results of the tolerances that the user set.
     pub tolerances: Vec<ToleranceResult>,
-    /// Whether B may not be slower in any figure.
+    /// True if B may not be slower in any figure.
     pub slower_fails: bool,
 }
 
@@ -48,14 +48,14 @@ impl ComparedFiles<'_> {
         base.chain(self.with.iter().map(|run| ("B", run)))
     }
 
-    /// What else differs between the runs.
+    /// Returns the other differences between the runs.
     pub(crate) fn mismatches(&self) -> Vec<Mismatch> {
         let runs: Vec<&Summary> = self.each().map(|(_, run)| &run.result.summary).collect();
         mismatches(&runs)
     }
 }
 
-/// What differs, and what to do about it.
+/// Returns the difference, and advice.
 pub(crate) fn mismatch_sentence(mismatch: &Mismatch) -> String {
     match mismatch {
         Mismatch::Clock => "Some of these runs time a response by the kernel's timestamp, others \

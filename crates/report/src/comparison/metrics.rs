@@ -51,7 +51,7 @@ pub(crate) fn compared(metrics: &ComparedMetrics) -> Vec<(String, Vec<Row>)> {
     rows.filter(has_rows).collect()
 }
 
-/// What only one side has.
+/// Returns a note for each side with the metrics that it alone has.
 pub(crate) fn notes(metrics: &ComparedMetrics) -> Vec<String> {
     let only = |side: &str, keys: Vec<&Key>| {
         let listed: Vec<_> = keys

@@ -13,7 +13,7 @@ pub(crate) const MOST: usize = 20;
 /// The most names of one side that are listed.
 const MOST_LISTED: usize = 5;
 
-/// The section, if there is anything to say of names.
+/// Returns the section, if there is anything to report about names.
 pub(super) fn lines(names: &ComparedNames, width: usize, style: Style) -> Vec<String> {
     if names.is_empty() {
         return Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn lines(names: &ComparedNames, width: usize, style: Style) -> Vec<St
     lines
 }
 
-/// What the name is called.
+/// Returns the label of the name.
 pub(crate) fn label(name: &ComparedName) -> String {
     layout::harmless(&name.key.to_string())
 }
@@ -53,7 +53,8 @@ fn failures(name: &ComparedName) -> Option<String> {
     })
 }
 
-/// Which names are not shown among these many, and what the intervals hold for.
+/// Returns notes on the names that are left out of so many rows, and on what the intervals apply
+/// to.
 pub(crate) fn notes(names: &ComparedNames, shown: usize) -> Vec<String> {
     let mut notes = Vec::new();
     let more = names.common.len().saturating_sub(shown) + names.more;

@@ -6,9 +6,9 @@ use loadline_verdict::ComparedFigure;
 
 /// Columns of the figures' names.
 const NAMES: usize = 10;
-/// The widest axis; a wider one tells no more.
+/// The widest axis; a wider one shows no more.
 const WIDEST: usize = 60;
-/// The narrowest one that still tells anything, however narrow the terminal is.
+/// The narrowest axis that still shows anything, however narrow the terminal is.
 const NARROWEST: usize = 16;
 /// The axis reaches at least this far on both sides of 1, as a logarithm: 5 %.
 const NEAREST: f64 = 0.05;

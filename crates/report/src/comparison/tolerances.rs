@@ -1,4 +1,4 @@
-//! What the tolerances of a comparison (`--fail-on p95:+10%`) came out as.
+//! The results of the tolerances of a comparison (`--fail-on p95:+10%`).
 
 use super::{name, times};
 use crate::layout;
@@ -50,8 +50,8 @@ pub(crate) fn measured(result: &ToleranceResult) -> String {
     )
 }
 
-/// Why a comparison does not keep a tolerance, in a sentence that says what to do; `None` where it
-/// does.
+/// Returns the reason why a comparison does not keep a tolerance, in a sentence with advice; `None`
+/// if it does.
 pub fn tolerance_sentence(result: &ToleranceResult) -> Option<String> {
     match result.outcome {
         CheckOutcome::Passed => None,
@@ -82,7 +82,8 @@ fn advice(result: &ToleranceResult) -> Option<String> {
     Some(format!("Whether {} holds is not known: {why}", result.text))
 }
 
-/// What a baseline's noise lets a rule see of so many runs, said before they are made.
+/// Returns the change that a rule can detect with so many runs, given the baseline's noise; it is
+/// printed before the runs are made.
 pub fn visible_sentence(visible: &VisibleChange, runs: u32) -> String {
     let rule = &visible.rule;
     let (figure, text) = (name(rule.figure()), rule.text());

@@ -1,4 +1,4 @@
-//! The cases that a job is told of, each with what came of it.
+//! The cases in a job's report, each with its outcome.
 
 use super::JobReport;
 use crate::closing::grade_and_reason;
@@ -10,7 +10,7 @@ use loadline_record::{Ended, Summary};
 use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Standing, ToleranceResult, sides};
 
-/// What a case is one of.
+/// The group of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Suite {
     /// A condition on the result.
@@ -19,12 +19,12 @@ pub(super) enum Suite {
     Thresholds,
     /// A rule on how far a figure may be from a baseline's.
     Regressions,
-    /// Whether a run can be believed.
+    /// The validity of a run.
     Validity,
 }
 
 impl Suite {
-    /// All, in the order in which they are told.
+    /// All groups, in the order of the report.
     pub(super) const ALL: [Suite; 4] = [
         Suite::Checks,
         Suite::Thresholds,
@@ -32,7 +32,7 @@ impl Suite {
         Suite::Validity,
     ];
 
-    /// What it is called. That of thresholds is the name that k6's own JUnit has.
+    /// Returns the name of the group. Thresholds have the name that k6's own JUnit uses.
     pub(super) fn name(self) -> &'static str {
         match self {
             Suite::Checks => "checks",
@@ -43,12 +43,12 @@ impl Suite {
     }
 }
 
-/// What came of a case; the later one is worse.
+/// The outcome of a case; later ones are worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outcome {
     /// It is as it should be.
     Passed,
-    /// The measurement can't tell.
+    /// The measurement does not decide it.
     Undecided,
     /// It is not.
     Failed,
@@ -81,17 +81,17 @@ impl From<CheckOutcome> for Outcome {
 /// One thing that was judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Case {
-    /// What it is one of.
+    /// The group of the case.
     pub(super) suite: Suite,
-    /// What was asked for: `p99<50ms`.
+    /// The condition: `p99<50ms`.
     pub(super) name: String,
-    /// What came of it.
+    /// The outcome.
     pub(super) outcome: Outcome,
-    /// What was measured, in few words; empty where there is nothing to say.
+    /// The measured value, in few words; may be empty.
     pub(super) measured: String,
-    /// What was found, in a sentence; empty where it passed.
+    /// The finding, in a sentence; empty if the case passed.
     pub(super) found: String,
-    /// What to do next, in a sentence; empty where nothing is to be done.
+    /// The advice, in a sentence; may be empty.
     pub(super) next: String,
 }
 
@@ -115,7 +115,7 @@ impl Case {
         }
     }
 
-    /// What was found and what to do, in one line.
+    /// Returns the finding and the advice, in one line.
     pub(super) fn sentence(&self) -> String {
         let parts = [&self.found, &self.next];
         let parts = parts.into_iter().filter(|part| !part.is_empty());
@@ -187,7 +187,7 @@ fn check(side: &str, check: &CheckResult, run: Option<&Summary>) -> Case {
     }
 }
 
-/// What to do about a check that failed.
+/// Returns advice for a check that failed.
 fn advice(check: &CheckResult, run: Option<&Summary>) -> String {
     let metric = check.text.parse::<Check>().map(|check| check.metric);
     let worst = run.and_then(|run| {
@@ -248,7 +248,7 @@ fn regressions(compared: &ComparedFiles<'_>) -> Vec<Case> {
     slower.into_iter().chain(tolerances).collect()
 }
 
-/// What to do about a figure that got worse.
+/// The advice for a figure that got worse.
 const WORSE: &str = "Look for the change that did it; if it is meant, keep a run of this version \
                      as the baseline.";
 
@@ -297,7 +297,7 @@ fn validity(run: &RunResult, name: String, is_accepted: bool) -> Case {
     Case::new(Suite::Validity, name, outcome, measured).told(&found, &next)
 }
 
-/// Why a run has no result, and what to do.
+/// Returns the reason why a run has no result, and advice.
 fn trouble(run: &Summary) -> Option<(String, String)> {
     let said = |found: &str, next: &str| Some((found.to_owned(), next.to_owned()));
     match &run.ended {

@@ -1,4 +1,4 @@
-//! What GitHub's runner reads: annotations as workflow commands, and the outputs of a step. Its
+//! The formats of GitHub's runner: annotations as workflow commands, and the outputs of a step. Its
 //! step summary is the [Markdown](super::markdown()).
 //!
 //! Formats: "Workflow commands for GitHub Actions" in GitHub's documentation. Data of a command
@@ -23,7 +23,7 @@ const PERCENTILES: [(&str, f64); 4] = [
 /// summary.
 const MOST_OF_A_KIND: usize = 10;
 
-/// What is appended to the step summary.
+/// Returns the text that is appended to the step summary.
 pub fn step_summary(report: &JobReport<'_>) -> String {
     markdown(report) + "\n"
 }

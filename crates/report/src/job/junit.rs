@@ -35,7 +35,7 @@ pub fn junit(report: &JobReport<'_>) -> String {
     xml + "</testsuites>\n"
 }
 
-/// How many cases there are, and came out how.
+/// The numbers of cases by outcome.
 struct Counts {
     tests: usize,
     failures: usize,
@@ -142,7 +142,7 @@ fn testcase(xml: &mut String, case: &Case) {
     xml.push_str("    </testcase>\n");
 }
 
-/// What was asked for, what was measured, and what to do.
+/// Returns the condition, the measured value, and the advice.
 fn body(case: &Case) -> String {
     let lines = [
         format!("expected: {}", case.name),

@@ -1,9 +1,9 @@
 //! Markdown, for the comment on a pull request: verdict, what to do next, figures, cases, changes
 //! against the baseline, names.
 //!
-//! It is GitHub's dialect, which GitLab and others read as well. What came from elsewhere (URLs,
-//! names, what a server said) stands in code spans, or is escaped: it must not format the page,
-//! mention people or load pictures.
+//! It is GitHub's dialect, which GitLab and others read as well. Texts from elsewhere (URLs, names,
+//! a server's words) are in code spans, or escaped: they must not format the page, mention people
+//! or load pictures.
 
 use super::cases::{Case, Outcome, Suite};
 use super::{JobReport, verdict};
@@ -76,7 +76,7 @@ pub(super) fn in_words(verdict: Outcome, cases: &[Case]) -> String {
     }
 }
 
-/// What is not as it should be, and what to do about it.
+/// Returns the findings that need attention, with advice.
 fn to_do(cases: &[Case]) -> Option<String> {
     let open = cases.iter().filter(|case| case.outcome != Outcome::Passed);
     let lines: Vec<String> = open
@@ -134,8 +134,8 @@ fn percentile(run: &RunResult, percentile: f64) -> Option<(String, String)> {
     ))
 }
 
-/// How rate and p99 went, second by second: a page of GitHub shows no picture that is not on the
-/// web.
+/// Returns the course of rate and p99, second by second: a page of GitHub shows no picture that is
+/// not on the web.
 fn course(rows: &[Row]) -> Vec<(String, String)> {
     if rows.len() < 3 {
         return Vec::new();

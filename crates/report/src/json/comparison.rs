@@ -39,7 +39,7 @@ pub(super) fn comparison(comparison: &Comparison, base: &Plan, with: &Plan) -> j
     }
 }
 
-/// The comparison of saved runs, with what their files tell beside the figures.
+/// Returns the comparison of saved runs, with the facts in their files other than the figures.
 pub(super) fn of_files(compared: &ComparedFiles<'_>) -> json::Comparison {
     let [base, with] = compared.plans();
     let mut found = comparison(compared.comparison, base, with);

@@ -1,4 +1,4 @@
-//! What the generator and its machine did meanwhile.
+//! The generator and its machine during the run.
 
 use super::{distribution::distribution, us};
 use crate::confidence::LEVEL;
@@ -50,9 +50,9 @@ fn host(counters: &HostCounters) -> json::HostCounters {
     }
 }
 
-/// Requests in flight on average: until their responses were read, and as rate times service time
-/// tell (J. D. C. Little, "A proof for the queuing formula L = λW", *Operations Research* 9
-/// (1961)).
+/// Returns the mean number of requests in flight: until their responses were read, and as rate
+/// times service time (J. D. C. Little, "A proof for the queuing formula L = λW", *Operations
+/// Research* 9 (1961)).
 fn in_flight(summary: &Summary) -> json::InFlight {
     let service = &summary.total.times.service;
     let total_ns = service.mean_ns() * service.len() as f64;

@@ -1,4 +1,4 @@
-//! What is judged of a run: its checks and its validity.
+//! The judgement of a run: its checks and its validity.
 
 use super::distribution::{response_intervals, service_intervals};
 use super::us;
@@ -8,7 +8,7 @@ use loadline_verdict::{
     CheckOutcome, CheckResult, Finding, Findings, Grade, Quantity, RunResult, Section,
 };
 
-/// How a run was judged, for its saved run.
+/// Returns the judgement of a run, for its saved run.
 pub fn judgement(run: &RunResult) -> json::Judgement {
     json::Judgement {
         validity: validity(&run.findings),

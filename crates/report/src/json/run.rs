@@ -44,7 +44,7 @@ fn in_flight_mean(row: &Row) -> Option<f64> {
     mean.map(rounding::rate)
 }
 
-/// What was counted in a stretch of this length.
+/// Returns the counts of a stretch of this length.
 pub(super) fn counts(counts: &Counts, length_ns: u64) -> json::Counts {
     json::Counts {
         planned: counts.planned,

@@ -63,6 +63,9 @@ fn answer(report: &CapacityReport<'_>) -> json::SearchAnswer {
                     (json::WhyNoMore::Generator, Some(own_limit(*limit)))
                 }
                 Why::Highest => (json::WhyNoMore::Highest, None),
+                Why::TimeOver { known, .. } => {
+                    (json::WhyNoMore::TimeOver, known.own_limit.map(own_limit))
+                }
             };
             json::SearchAnswer::AtLeast {
                 level: *level,

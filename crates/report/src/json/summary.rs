@@ -76,7 +76,7 @@ fn change(change: &LoadChange, plan: &Plan) -> json::LoadChange {
     }
 }
 
-/// What ended a run, and the condition that did.
+/// Returns the reason of a run's end, and the condition that ended it.
 fn ended(ended: &Ended) -> (json::Ended, Option<String>) {
     let ended = match ended {
         Ended::Duration => json::Ended::Duration,
@@ -146,7 +146,7 @@ fn affected(by: json::AffectedBy, effect: Effect) -> json::Affected {
     }
 }
 
-/// What a closed-loop tool would have shown of an open load.
+/// Returns the figures that a closed-loop tool would have shown of an open load.
 fn closed_loop(found: &ClosedLoop<'_>) -> json::ClosedLoop {
     let hides = match found.difference() {
         Difference::None => None,

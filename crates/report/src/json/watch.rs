@@ -1,4 +1,4 @@
-//! What was watched of processes and of the machine.
+//! The usage of processes and of the machine.
 
 use crate::watch::{busier_way, link_percent, per_s, percent, rounded, row_at};
 use loadline_json as json;
@@ -8,7 +8,7 @@ use loadline_record::watched::{
 };
 use loadline_units::rounding;
 
-/// What was watched in the interval that ends there, if anything was.
+/// Returns the usage in the interval with this end, if anything was watched.
 pub(super) fn interval(watch: &WatchHistory, end_ns: u64) -> Option<json::Look> {
     let row = row_at(watch, end_ns)?;
     let trees = row.trees.iter().zip(&watch.trees);
@@ -23,7 +23,7 @@ pub(super) fn interval(watch: &WatchHistory, end_ns: u64) -> Option<json::Look> 
     })
 }
 
-/// What was watched in the whole run, if anything was.
+/// Returns the usage in the whole run, if anything was watched.
 pub(crate) fn whole_run(watch: &WatchHistory, start_ns: u64) -> Option<json::Watch> {
     let trees = watch.trees.iter().enumerate();
     let trees = trees.map(|(index, tree)| whole_tree(watch, index, tree, start_ns));

@@ -1,4 +1,4 @@
-//! What was counted, and on which machine.
+//! The counts, and the machine.
 
 use crate::text;
 use loadline_page::Fact;
@@ -11,7 +11,7 @@ pub(super) fn of_run(summary: &Summary) -> Vec<Fact> {
     facts.map(|(name, text)| fact(name, text)).collect()
 }
 
-/// What is known of the machine that made the load.
+/// Returns the known facts about the machine of the generator.
 pub(crate) fn of_machine(environment: &Environment) -> Vec<Fact> {
     let facts = [
         ("processor", environment.cpu_model.clone()),

@@ -84,7 +84,7 @@ fn failures(summary: &Summary) -> Headline {
     headline("Failed", figure, note, tone)
 }
 
-/// How many checks passed, or failed, and their names.
+/// Returns the number of checks that passed or failed, and their names.
 fn checks(checks: &[CheckResult]) -> Option<Headline> {
     if checks.is_empty() {
         return None;

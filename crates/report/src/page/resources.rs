@@ -1,4 +1,4 @@
-//! What the generator, the target and the machine used, on the moments of the timeline.
+//! The usage of the generator, the target and the machine, at the times of the timeline.
 
 use crate::text;
 use crate::text::unread;

@@ -1,4 +1,4 @@
-//! What the HTML report of several runs shows.
+//! The data of the HTML report of several runs.
 
 use super::{run_page, tables};
 use crate::comparison::{
@@ -20,7 +20,7 @@ use loadline_verdict::{
 /// The percentiles in the line of a run.
 const PERCENTILES: [f64; 2] = [50.0, 99.0];
 
-/// What the HTML report of a series shows; each run has its response times over time.
+/// Returns the data of the HTML report of a series; each run has its response times over time.
 pub fn series_page(runs: &[RunResult], heats: &[Heat]) -> SeriesPage {
     let Some(first) = runs.first().map(|run| &run.summary) else {
         return SeriesPage::default();
@@ -45,7 +45,7 @@ pub fn series_page(runs: &[RunResult], heats: &[Heat]) -> SeriesPage {
     }
 }
 
-/// What was sent; of two sides both.
+/// Returns the requests; of two sides both.
 fn title(runs: &[RunResult]) -> String {
     let named = |name: &str| {
         let side = runs.iter().find(|run| {
@@ -68,7 +68,7 @@ fn are_repeats(runs: &[RunResult]) -> bool {
     runs.iter().all(is)
 }
 
-/// What differs from run to run.
+/// Returns the differences from run to run.
 fn spread(runs: &[RunResult]) -> Option<Table> {
     let summaries: Vec<&Summary> = whole_runs(runs).iter().map(|run| &run.summary).collect();
     are_repeats(runs).then(|| Table {
@@ -112,7 +112,8 @@ fn bar(compared: &ComparedFigure) -> RatioBar {
     }
 }
 
-/// What is to be read first stands first, as a narrow screen shows no more.
+/// Returns the table of a comparison. The most important column comes first, because a narrow
+/// screen shows no more.
 fn comparison(found: &Comparison) -> Table {
     Table {
         caption: "B compared with A".to_owned(),

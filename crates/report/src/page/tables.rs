@@ -23,7 +23,7 @@ pub(super) const NEAR: [f64; 5] = [50.0, 75.0, 90.0, 95.0, 99.0];
 /// The confidence interval of a percentile of one kind of time.
 type Interval<'a> = &'a dyn Fn(f64) -> ConfidenceInterval;
 
-/// What the response times count from.
+/// Returns a sentence on the start of the response times.
 pub(super) fn timed_from(summary: &Summary) -> String {
     let from = match summary.model {
         Model::Open => "Timed from the intended start of each request.",
@@ -132,7 +132,7 @@ pub(super) fn names(summary: &Summary) -> Vec<NameRow> {
     .collect()
 }
 
-/// What is to be said of the requests by name.
+/// Returns notes on the requests by name.
 pub(super) fn name_notes(summary: &Summary) -> Vec<String> {
     let shown = names::with_scenarios(&summary.total.series);
     let too_few = text::too_few_of_names(shown.busiest().iter().map(|(_, series)| *series));
@@ -176,7 +176,7 @@ pub(super) fn errors(summary: &Summary) -> Vec<ErrorRow> {
     errors.into_iter().map(row).collect()
 }
 
-/// Where the time went.
+/// Returns the rows of the time spent.
 pub(super) fn times(summary: &Summary) -> Vec<TimeRow> {
     let parts = text::parts(summary).into_iter();
     parts.map(|(name, times)| time_row(name, times)).collect()
@@ -205,7 +205,7 @@ fn time_or_dash(cell: String) -> String {
     }
 }
 
-/// What explains them.
+/// Returns the explanations of these rows.
 pub(super) fn time_notes(summary: &Summary) -> Vec<String> {
     let notes = text::part_notes(summary);
     let closed_loop = ClosedLoop::of(summary).and_then(|found| found.note());

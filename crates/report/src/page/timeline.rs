@@ -20,8 +20,8 @@ pub(super) fn timeline(summary: &Summary) -> Timeline {
     }
 }
 
-/// How many of these intervals are long enough for a rate: the last may be a rest of some
-/// milliseconds, whose rate would be nothing or a peak.
+/// Returns the number of these intervals that are long enough for a rate: the last may be a rest of
+/// some milliseconds, whose rate would be zero or a peak.
 fn whole<T>(intervals: &[T], length_ns: impl Fn(&T) -> u64) -> usize {
     match intervals {
         [.., before, last] if length_ns(last) * 10 < length_ns(before) => intervals.len() - 1,

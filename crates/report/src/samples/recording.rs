@@ -1,4 +1,4 @@
-//! How a made-up run becomes a summary: its exchanges go through a real recorder.
+//! Made-up runs as summaries: their exchanges go through a real recorder.
 
 use super::SECOND;
 use loadline_plan::Plan;
@@ -20,7 +20,7 @@ pub(super) struct Run {
     pub(super) examples: Vec<(ErrorKind, &'static str)>,
 }
 
-/// What a recorder is told of, in the order of time.
+/// An event for a recorder, in the order of time.
 enum Event<'a> {
     Due,
     Begin(u64),

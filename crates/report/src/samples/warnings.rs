@@ -1,4 +1,4 @@
-//! Which warnings the made-up runs give.
+//! The warnings of the made-up runs.
 
 use crate::{PERCENTILES, samples};
 use loadline_findings::{Cause, Shortfall};

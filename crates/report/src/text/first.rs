@@ -14,10 +14,10 @@ use loadline_record::Summary;
 use loadline_units as units;
 use loadline_verdict::{CheckOutcome, Grade, RunResult, Section};
 
-/// The most lines of a run on which nothing but the default flags and checks was asked for.
+/// The most lines of a run with the default flags and checks alone.
 const MOST_LINES: usize = 20;
-/// Lines beside the title and the facts: two empty ones, and at most two that say where the rest
-/// is.
+/// Lines in addition to the title and the facts: two empty ones, and at most two with the location
+/// of the rest.
 const OTHER_LINES: usize = 4;
 /// Columns of a fact's name.
 const NAMES: usize = 11;
@@ -26,7 +26,8 @@ const GAP: usize = 4;
 /// The most figures that stand in one column.
 const ONE_COLUMN: usize = 3;
 
-/// The report in sections: title, facts, what a flag asked for besides, and where the rest is.
+/// Returns the report in sections: title, facts, the additions that flags request, and the location
+/// of the rest.
 pub(super) fn sections(run: &RunResult, options: &TextOptions, canvas: Canvas) -> [Vec<String>; 5] {
     let summary = &run.summary;
     let (title, facts) = fitting_facts(run, options, canvas);
@@ -64,7 +65,7 @@ fn fitting_facts(
     (title, facts)
 }
 
-/// What the lines are made for.
+/// The medium of the lines.
 #[derive(Clone, Copy)]
 struct Page {
     canvas: Canvas,
@@ -93,16 +94,16 @@ struct Fact {
     need: Need,
 }
 
-/// What stays where there is no room for all: the first of these.
+/// The importance of facts if there is no room for all: the first of these stays longest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Need {
     /// In every report.
     Always,
-    /// How many responses had which status.
+    /// The number of responses with each status.
     Statuses,
-    /// What a failure looks like, or why a check is undecided.
+    /// An example of a failure, or the reason why a check is undecided.
     Example,
-    /// What a closed-loop tool would have shown.
+    /// The figures that a closed-loop tool would have shown.
     Stall,
     /// A warning.
     Warning,
@@ -124,7 +125,7 @@ fn lines_of(facts: Vec<Fact>) -> Vec<String> {
     facts.into_iter().flat_map(|fact| fact.lines).collect()
 }
 
-/// Those of these facts for which there is room in so many lines.
+/// Returns the facts, among these, for which there is room in so many lines.
 fn fitting(mut facts: Vec<Fact>, room: usize) -> Vec<Fact> {
     let taken = |facts: &[Fact]| facts.iter().map(|fact| fact.lines.len()).sum::<usize>();
     for least_needed in [Need::Warning, Need::Stall, Need::Example, Need::Statuses] {
@@ -222,7 +223,8 @@ fn validity(run: &RunResult, page: Page) -> Vec<String> {
     })
 }
 
-/// That the plan, and not the target, kept requests waiting, if that is not the gravest reason.
+/// Returns a sentence that the plan, and not the target, kept requests waiting, if that is not the
+/// gravest reason.
 fn plan_limit(run: &RunResult, page: Page) -> Vec<String> {
     let limit = outcome::plan_limit_sentence(&run.findings);
     let gravest = run.findings.validity_sentences().next();
@@ -238,7 +240,7 @@ fn stated(name: &str, text: Option<String>, page: Page) -> Vec<String> {
     text.map_or_else(Vec::new, |text| page.line(name, &text))
 }
 
-/// What it counts from, and its percentiles with the greatest.
+/// Returns the start of the response time, and its percentiles with the greatest value.
 fn response_time(run: &RunResult, percentiles: &[f64], page: Page) -> Vec<String> {
     if run.summary.total.times.response.is_empty() {
         return page.line("response", "no response");
@@ -266,7 +268,8 @@ fn in_two_columns(lines: &[String], width: usize) -> Vec<String> {
     response::side_by_side(left, right, columns)
 }
 
-/// How many failed, by kind, and how many have no response for another reason.
+/// Returns the number of failures by kind, and the number of requests without a response for
+/// another reason.
 fn failures(summary: &Summary) -> String {
     let counts = &summary.total.counts;
     let kinds = outcome::by_count(summary).into_iter();
@@ -307,7 +310,7 @@ fn warning(run: &RunResult, page: Page) -> Vec<String> {
     stated("warning", first.map(|found| found.cause.sentence()), page)
 }
 
-/// Where the rest is, and what of it one should not miss.
+/// Returns the location of the full report, and the parts of it that should not be missed.
 fn rest(run: &RunResult, is_warned: bool, options: &TextOptions, canvas: Canvas) -> Vec<String> {
     let how = match &options.saved {
         Some(file) => format!("loadline report {}", layout::harmless(file)),
@@ -319,7 +322,7 @@ fn rest(run: &RunResult, is_warned: bool, options: &TextOptions, canvas: Canvas)
     painted(lines, |line| canvas.style.faint(line))
 }
 
-/// How many reasons and warnings are in the full report alone.
+/// Returns the number of reasons and warnings that only the full report has.
 fn missed(run: &RunResult, is_warned: bool, percentiles: &[f64]) -> String {
     let reasons = run.findings.validity_sentences().skip(1).count();
     let warnings = run.warnings_for(&outcome::near(percentiles)).count();

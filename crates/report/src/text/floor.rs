@@ -1,4 +1,4 @@
-//! What the machine does at best.
+//! The best performance of the machine.
 
 use super::Canvas;
 use loadline_record::{Floor, Summary};
@@ -14,7 +14,7 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     lines
 }
 
-/// What was measured of it, in one sentence.
+/// Returns the measured floor in one sentence.
 pub(crate) fn floor_text(floor: &Floor) -> String {
     format!("Floor of this machine: {}", measured(floor))
 }

@@ -1,4 +1,4 @@
-//! What was run, in which model, and what was counted.
+//! The target, the model of the load, and the counts.
 
 use super::Canvas;
 use crate::{layout, quantity, wording};
@@ -24,7 +24,7 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     lines
 }
 
-/// What was run, and in which model.
+/// Returns the target, and the model of the load.
 pub(super) fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let target = layout::harmless(&wording::target(&summary.plan));
     let target = layout::wrap(&target, canvas.width);
@@ -40,7 +40,7 @@ pub(super) fn title(summary: &Summary, canvas: Canvas) -> Vec<String> {
         .collect()
 }
 
-/// What was counted, each with a name; one without a name continues the one before.
+/// Returns the counts, each with a name; one without a name continues the one before.
 pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     if summary.lacks_figures() {
         let duration = "not known, ended because a worker failed".to_owned();
@@ -68,7 +68,7 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Where the files that the process may open leave an open load fewer connections than it has by
+/// Returns a note if the limit of open files leaves an open load fewer connections than its
 /// default.
 fn few_files(summary: &Summary) -> Option<String> {
     let (most, files) = (
@@ -88,7 +88,7 @@ fn few_files(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Where the target runs on this host and has a core of its own.
+/// Returns a note if the target runs on this host and can have a core of its own.
 fn beside_target(summary: &Summary) -> Option<String> {
     let (plan, cores) = (&summary.plan, summary.environment.usable_cores?);
     let is_beside = plan.stays_on_host(|address| address.to_canonical().is_loopback());
@@ -100,7 +100,7 @@ fn beside_target(summary: &Summary) -> Option<String> {
     })
 }
 
-/// How long it was, and why it ended if not by its plan.
+/// Returns the duration of the run, and the reason of its end if that is not the plan.
 pub(super) fn duration(summary: &Summary) -> String {
     let length = units::elapsed(Duration::from_nanos(summary.duration_ns));
     match &summary.ended {
@@ -114,7 +114,7 @@ pub(super) fn duration(summary: &Summary) -> String {
     }
 }
 
-/// What ended a run before its time.
+/// Returns the condition that ended a run before its time.
 fn reached(summary: &Summary) -> String {
     match summary.plan.until {
         Some(Until::Precise { percentile, .. }) => {
@@ -128,7 +128,7 @@ fn reached(summary: &Summary) -> String {
     }
 }
 
-/// What the run was to go on until, if it ended before.
+/// Returns the condition of the run's end, if it ended before.
 fn not_reached(summary: &Summary) -> String {
     match summary.plan.until {
         Some(until @ Until::Precise { .. }) => {
@@ -142,7 +142,7 @@ fn not_reached(summary: &Summary) -> String {
     }
 }
 
-/// How precisely the percentile is known that the run was to go on for: `±2.1 %`.
+/// Returns the precision of the percentile that was to end the run: `±2.1 %`.
 fn precise(summary: &Summary) -> String {
     let found = match summary.plan.until {
         Some(Until::Precise { percentile, .. }) => precision(summary, percentile),
@@ -154,7 +154,7 @@ fn precise(summary: &Summary) -> String {
     )
 }
 
-/// What was left out at the beginning, if that was asked for.
+/// Returns the beginning that was left out, if `--warmup auto` was given.
 pub(super) fn left_out(summary: &Summary) -> Option<String> {
     let Transient::Cut { intervals } = summary.transient? else {
         return None;
@@ -171,7 +171,7 @@ pub(super) fn left_out(summary: &Summary) -> Option<String> {
 /// Changes of the load that are listed.
 const LISTED_CHANGES: usize = 10;
 
-/// How the load was changed while it lasted: `changed to 105 % at 12.3 s, paused at 15.0 s`.
+/// Returns the changes of the load during the run: `changed to 105 % at 12.3 s, paused at 15.0 s`.
 pub(super) fn changes(summary: &Summary) -> Option<String> {
     let changes = summary.changes.iter().take(LISTED_CHANGES);
     let mut texts: Vec<String> = changes.map(|one| change(one, &summary.plan)).collect();
@@ -218,7 +218,7 @@ fn sent(summary: &Summary) -> String {
     )
 }
 
-/// What fell due and was not sent, by reason, each with a comma before it.
+/// Returns the arrivals that fell due and were not sent, by reason, each after a comma.
 pub(super) fn not_sent(summary: &Summary) -> String {
     let unfinished = &summary.unfinished;
     let mut text = String::new();

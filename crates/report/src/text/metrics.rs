@@ -8,7 +8,7 @@ use loadline_record::Summary;
 
 /// The widest column of names.
 const MOST_WIDTH: usize = 40;
-/// The width of the longest kind, and of the blanks behind it.
+/// The width of the longest kind, and of the blanks after it.
 const KIND_WIDTH: usize = 9;
 
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {

@@ -85,12 +85,12 @@ fn statuses(series: &Series) -> Option<String> {
     (!is_good).then(|| format!("    statuses {}", names::statuses(series)))
 }
 
-/// What a dash in the place of a percentile means, if there is one.
+/// Returns the meaning of a dash in place of a percentile, if there is one.
 pub(crate) fn too_few<'a>(shown: impl IntoIterator<Item = &'a Series>) -> Option<String> {
     names::too_few(shown, &PERCENTILES)
 }
 
-/// What the series of all further names is, if there is one.
+/// Returns the meaning of the series of all further names, if there is one.
 pub(crate) fn overflow_of(summary: &Summary) -> Option<String> {
     summary.total.series.overflow().map(|_| overflow(summary))
 }

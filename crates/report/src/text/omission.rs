@@ -1,4 +1,5 @@
-//! What a closed-loop tool would have shown of an open load: two columns and the reason.
+//! The figures that a closed-loop tool would have shown of an open load: two columns and the
+//! reason.
 
 use super::{Canvas, validity_summary};
 use crate::closed_loop::{ClosedLoop, Difference};
@@ -16,13 +17,14 @@ const NAMES: usize = 9;
 /// Columns between the two figures.
 const GAP: usize = 4;
 
-/// What this run shows beside what a closed-loop tool would have shown, with the reason why they
-/// differ; nothing for a closed load or without a response time.
+/// Returns the figures of this run beside those that a closed-loop tool would have shown, with the
+/// reason for the difference; empty for a closed load or without a response time.
 pub(super) fn always(summary: &Summary, canvas: Canvas) -> Vec<String> {
     ClosedLoop::of(summary).map_or_else(Vec::new, |found| lines(&found, canvas))
 }
 
-/// What a closed-loop tool would have shown, in one sentence, where the target stalled.
+/// Returns the figures that a closed-loop tool would have shown, in one sentence, if the target
+/// stalled.
 pub(super) fn instead(summary: &Summary) -> Option<String> {
     ClosedLoop::of(summary)?.instead()
 }

@@ -1,4 +1,4 @@
-//! What went wrong, what the checks say, and what to know before believing it.
+//! The failures, the results of the checks, and the reasons to doubt them.
 
 use super::Canvas;
 use crate::{layout, quantity, undecided};
@@ -19,15 +19,15 @@ const CONDITION: usize = 40;
 /// Above this percentile few samples are no surprise.
 const FAR_TAIL: f64 = 99.0;
 
-/// What a reader must see before any time where most requests were not served: such times can look
-/// excellent, because an error is often quick to answer.
+/// Returns the lines that a reader must see before any time if most requests were not served: such
+/// times can look excellent, because an error is often quick to answer.
 pub(super) fn alarm(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let text = unserved(summary).into_iter();
     let lines = text.flat_map(|text| layout::hanging("  ! ", &text, canvas.width));
     lines.map(|line| canvas.style.bad(&line)).collect()
 }
 
-/// That most requests were not served, where they were not.
+/// Returns a sentence that most requests were not served, if so.
 pub(super) fn unserved(summary: &Summary) -> Option<String> {
     let counts = &summary.total.counts;
     let statuses = summary.total.statuses.iter();
@@ -102,14 +102,14 @@ fn error(
     lines
 }
 
-/// What one of them looked like, if anything is known of it.
+/// Returns an example of these failures, if one is known.
 pub(super) fn example(failures: &Failures) -> Option<String> {
     let example = layout::cut(&layout::harmless(&failures.example), EXAMPLE);
     (!example.is_empty()).then(|| format!("e.g. {example}"))
 }
 
-/// What the checks of a run say, and which of them failed because of the beginning that was left
-/// out.
+/// Returns the results of a run's checks, and those that failed because of the beginning that was
+/// left out.
 pub(super) fn checks_of_run(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let mut lines = checks(&run.checks, canvas);
     let broken = failed_by_beginning(run).into_iter();
@@ -117,7 +117,7 @@ pub(super) fn checks_of_run(run: &RunResult, canvas: Canvas) -> Vec<String> {
     lines
 }
 
-/// Which checks failed because of the beginning that was left out, if any.
+/// Returns the checks that failed because of the beginning that was left out, if there are any.
 pub(super) fn failed_by_beginning(run: &RunResult) -> Option<String> {
     let broken = &run.failed_by_beginning;
     (!broken.is_empty()).then(|| {
@@ -175,7 +175,7 @@ fn check(check: &CheckResult, words: usize, texts: usize, canvas: Canvas) -> Str
     format!("  {painted}  {text}  {actual}")
 }
 
-/// Whether the result may be believed, and why not.
+/// Returns the grade of the result, and the reasons to doubt it.
 pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
     let findings = &run.findings;
     let heading = canvas.heading("Validity", "") + ": ";
@@ -194,14 +194,15 @@ pub(super) fn validity(run: &RunResult, canvas: Canvas) -> Vec<String> {
     lines
 }
 
-/// What stands in brackets behind the grade.
+/// Returns the text in brackets after the grade.
 pub(super) fn validity_notes(run: &RunResult) -> Option<String> {
     let notes = [valid_but(run), run.findings.notes()];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-/// A valid result is no good result: it says that the generator did its part.
+/// Returns a note that a valid result is not necessarily a good one: validity means that the
+/// generator did its part.
 fn valid_but(run: &RunResult) -> Option<String> {
     let is_but = run.grade() == Grade::Valid && run.many_failed();
     is_but.then(|| {
@@ -232,8 +233,8 @@ pub(super) fn plan_limit_sentence(findings: &Findings) -> Option<String> {
     found.map(|found| found.cause.sentence())
 }
 
-/// What to know before believing the figures. A percentile in the far tail says what it needs
-/// where it stands; a warning in every short report would soon not be read.
+/// Returns the facts that a reader needs before the figures. A percentile in the far tail has its
+/// requirement beside it; a warning in every short report would soon not be read.
 pub(super) fn warnings(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
     let mut warnings = run.warnings_for(&near(percentiles)).peekable();
     if warnings.peek().is_none() {
@@ -251,7 +252,7 @@ pub(super) fn warnings(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> 
     lines
 }
 
-/// Those of these percentiles that are not in the far tail.
+/// Returns those of these percentiles that are not in the far tail.
 pub(super) fn near(percentiles: &[f64]) -> Vec<f64> {
     let near = percentiles.iter().copied();
     near.filter(|percentile| *percentile <= FAR_TAIL).collect()

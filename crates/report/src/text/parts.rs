@@ -1,4 +1,4 @@
-//! Where the time went: delay, service and the phases of a service time, one row each.
+//! The time spent: delay, service and the phases of a service time, one row each.
 
 use super::Canvas;
 use crate::table::{Column, indented, line, widest};
@@ -6,7 +6,7 @@ use crate::{layout, percentiles, quantity};
 use loadline_record::{Censored, Distribution, Model, Summary};
 use loadline_units as units;
 
-/// What stands in one cell of these times.
+/// The content of one cell, made from these times.
 type Cell = fn(Censored<'_>) -> String;
 
 /// The columns of times, with their names: here and on the page.
@@ -62,8 +62,8 @@ pub(super) fn table(title: &str, rows: &[(&str, Censored<'_>)], canvas: Canvas) 
         .collect()
 }
 
-/// The rows that hold anything. Delay is that of open loads: in a closed one it is zero by
-/// definition, which the heading of the response times says.
+/// Returns the rows that have a value. Delay is that of open loads: in a closed one it is zero by
+/// definition, as the heading of the response times states.
 pub(crate) fn rows<'a>(summary: &'a Summary) -> Vec<(&'static str, Censored<'a>)> {
     let times = &summary.total.times;
     let delay = [("blocked", &times.blocked), ("lateness", &times.lateness)];
@@ -93,7 +93,7 @@ fn notes(summary: &Summary, canvas: Canvas) -> Vec<String> {
         .collect()
 }
 
-/// What explains the rows.
+/// Returns the explanations of the rows.
 pub(crate) fn explanations(summary: &Summary) -> Vec<&'static str> {
     let (model, times) = (summary.model, &summary.total.times);
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! Repeats: a line for each run, the spread across them, and what the checks say of all together.
+//! Repeats: a line for each run, the spread across them, and the checks on all together.
 
 use super::{Canvas, Extent, TextOptions, assemble, floor, omission, outcome, validity_summary};
 use crate::comparison::{name, only_bounds, times, value};
@@ -140,7 +140,7 @@ fn run_line(
     line(columns, cells.chain([failed]))
 }
 
-/// What is to be known of a run that is not whole.
+/// Returns a note on a run that is not whole.
 fn short_end(run: &Summary) -> &'static str {
     match run.ended {
         Ended::Interrupted => "  interrupted",
@@ -192,7 +192,7 @@ fn spread_line(mut cells: [String; 6]) -> String {
     line(SPREAD, cells)
 }
 
-/// What to know about the intervals.
+/// Returns a note on the intervals.
 pub(crate) fn spread_note(runs: usize) -> String {
     let more = runs_still_needed(runs);
     if more > 0 {

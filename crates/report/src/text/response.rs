@@ -45,9 +45,9 @@ pub(super) fn lines(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec
 pub(super) struct Figures {
     /// A line for each, and one for the maximum.
     pub(super) lines: Vec<String>,
-    /// Whether any has an interval.
+    /// True if any figure has an interval.
     pub(super) has_intervals: bool,
-    /// Whether an end of an interval is not known.
+    /// True if an end of an interval is not known.
     pub(super) is_open: bool,
 }
 
@@ -96,7 +96,7 @@ struct Row {
     name: String,
     /// The figure; empty where there is none.
     figure: String,
-    /// What stands behind the figure, or in its place.
+    /// The text after the figure, or in its place.
     comment: String,
 }
 
@@ -182,7 +182,7 @@ fn table(rows: &[Row]) -> Vec<String> {
     rows.iter().map(show).collect()
 }
 
-/// What the marks mean.
+/// Returns the meaning of the marks.
 fn marked(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
     let notes = affected::notes(run, percentiles);
     let lines = notes.iter().flat_map(|note| canvas.paragraph(note));
@@ -193,7 +193,7 @@ fn marked(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec<String> {
     }
 }
 
-/// What the brackets mean.
+/// Returns the meaning of the brackets.
 fn note(intervals: &[Option<ConfidenceInterval>], canvas: Canvas) -> Vec<String> {
     let shown: Vec<&ConfidenceInterval> = intervals.iter().flatten().collect();
     let Some(first) = shown.first() else {
@@ -214,7 +214,7 @@ fn note(intervals: &[Option<ConfidenceInterval>], canvas: Canvas) -> Vec<String>
     lines
 }
 
-/// Whether one of its ends is not known.
+/// True if one of its ends is not known.
 fn is_open(interval: &ConfidenceInterval) -> bool {
     interval.lower_ns.is_none() || interval.upper_ns.is_none()
 }
@@ -244,8 +244,8 @@ fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     below_a_line(&note, canvas)
 }
 
-/// A run that broke off, and one that an older version saved, don't say how long requests had
-/// waited.
+/// Returns a note for a run that broke off, or that an older version saved: it lacks the ages of
+/// the requests without a response.
 fn ageless(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
     if times.ageless == 0 {
         return Vec::new();

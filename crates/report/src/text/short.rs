@@ -1,5 +1,5 @@
-//! The short report: five lines for the log of a job. None of them is cut: a job has nothing else
-//! to tell its reader why a result is doubtful.
+//! The short report: five lines for the log of a job. None of them is cut: a job shows its reader
+//! no other reason why a result is doubtful.
 
 use super::Canvas;
 use super::head::MISSING;

@@ -1,5 +1,5 @@
-//! Two targets that took turns: how they stand to each other, what the checks say of each, and
-//! which turns may not be believed.
+//! Two targets that took turns: their comparison, the checks of each, and the turns that are not
+//! valid.
 
 use super::{Canvas, TextOptions, assemble, floor, omission, outcome, validity_summary};
 use crate::comparison::comparison;

@@ -1,4 +1,4 @@
-//! What part of an exchange was whose, of those that the kernel's clock split.
+//! The parts of the exchanges that the kernel's clock split, by their cause.
 
 use super::Canvas;
 use super::parts::table;
@@ -27,7 +27,8 @@ const NOTHING: &str = "No request was sampled: a sample needs an open TCP connec
                        request at a time, and 1 in K requests is one. Use keep-alive, or sample \
                        more requests (--kernel-timestamps=1/1).";
 
-/// What a clock in user space would have shown, in the percentiles for which there are samples.
+/// Returns the percentiles that a clock in user space would have shown, as far as there are
+/// samples.
 fn overstated(times: &Times) -> String {
     let enough = |percentile: &f64| percentiles::missing(&times.split_user, *percentile) == 0;
     let held = HELD.into_iter().filter(enough).map(|percentile| {

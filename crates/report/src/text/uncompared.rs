@@ -18,7 +18,7 @@ pub(crate) fn uncompared(runs: &[RunResult], options: &TextOptions) -> String {
     assemble(&sections, options)
 }
 
-/// What each side loads, and how.
+/// Returns the target of each side, and the load.
 fn head(runs: &[RunResult], width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for name in ["A", "B"] {

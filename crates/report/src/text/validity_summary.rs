@@ -21,8 +21,8 @@ pub(crate) fn label(index: usize, run: &Summary) -> String {
     format!("{}{side}", index + 1)
 }
 
-/// The validity summary of these labelled runs. It lists those that are not valid, or says that
-/// all are.
+/// Returns the validity summary of these labelled runs: a list of those that are not valid, or a
+/// sentence that all are.
 pub(super) fn section<'a>(
     runs: impl Iterator<Item = (String, &'a Findings)>,
     canvas: Canvas,

@@ -1,4 +1,4 @@
-//! What the run cost: the generator, the target and the machine.
+//! The cost of the run: the generator, the target and the machine.
 
 use super::Canvas;
 use crate::layout;
@@ -28,8 +28,8 @@ const MOST_EVENTS: usize = 5;
 /// The shortest run that is shown: the kernel counts CPU in ticks of up to 10 ms.
 const SHORTEST_NS: u64 = 100_000_000;
 
-/// What was watched; nothing if nothing was, or for no longer than a few ticks of the kernel's
-/// counters.
+/// Returns the usage; empty if nothing was watched, or for no longer than a few ticks of the
+/// kernel's counters.
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let watch = &summary.watch;
     if watch.rows.is_empty() || summary.duration_ns < SHORTEST_NS {
@@ -74,7 +74,7 @@ fn row(index: usize, tree: &TreeHistory, watch: &WatchHistory) -> String {
     layout::left(&name, NAMES) + &line(COLUMNS.map(|(_, column)| column), cells)
 }
 
-/// How a tree is called: what it was asked for by, and what program it is.
+/// Returns the title of a tree: the name by which it was requested, and its program.
 pub(crate) fn title(tree: &TreeHistory) -> String {
     let name = layout::harmless(&tree.name);
     match &tree.command {
@@ -187,7 +187,7 @@ fn trouble(watch: &WatchHistory) -> Option<String> {
     (!parts.is_empty()).then(|| format!("TCP on this host: {}.", parts.join(", ")))
 }
 
-/// That a tree ended or came back, and when.
+/// Returns the times at which a tree ended or came back.
 fn events(tree: &TreeHistory, start_ns: u64) -> Vec<String> {
     let told = tree.events.iter().take(MOST_EVENTS);
     let mut lines: Vec<String> = told
@@ -215,7 +215,7 @@ fn told_event(tree: &TreeHistory, event: &WatchEvent, start_ns: u64) -> String {
     }
 }
 
-/// What could not be read, of whom and why.
+/// Returns the figures that could not be read, with the process and the reason.
 fn missing(watch: &WatchHistory) -> Vec<String> {
     let host = unread("the host", &watch.host.missing);
     let trees = watch

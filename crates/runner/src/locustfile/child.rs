@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use url::Url;
 
 /// The longest time for a reply of the child.
-const ANSWER: Duration = Duration::from_secs(2);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest time for the end of the child.
-const FAREWELL: Duration = Duration::from_secs(5);
-const GLANCE: Duration = Duration::from_millis(20);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The most lines of the child's that are passed on: each failure of a task may be one.
 const MOST_LINES: usize = 40;
 /// The name of the run in errors.
@@ -40,7 +40,7 @@ pub(super) struct Child {
     process: process::Child,
     control: UnixStream,
     intervals: Receiver<Snapshot>,
-    said: Arc<Said>,
+    said: Arc<StderrLines>,
     host: Url,
     addresses: Vec<Address>,
     begin_ns: u64,
@@ -64,7 +64,7 @@ impl Child {
         say: impl Fn(&str) + Send + 'static,
     ) -> Result<Child, LocustfileError> {
         let (ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(ANSWER))?;
+        ours.set_read_timeout(Some(REPLY_TIMEOUT))?;
         let mut process = command
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::piped())
@@ -72,7 +72,7 @@ impl Child {
             .spawn()?;
         // The command holds the child's end of the socket until it is dropped.
         drop(command);
-        let said = Arc::new(Said::default());
+        let said = Arc::new(StderrLines::default());
         let stderr = process.stderr.take().expect("it is piped");
         let listening = {
             let said = Arc::clone(&said);
@@ -154,14 +154,14 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         let _ = self.control.shutdown(std::net::Shutdown::Both);
-        let until = Instant::now() + FAREWELL;
+        let until = Instant::now() + EXIT_TIMEOUT;
         while matches!(self.process.try_wait(), Ok(None)) {
             if Instant::now() > until {
                 let _ = self.process.kill();
                 let _ = self.process.wait();
                 return;
             }
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }
@@ -207,7 +207,7 @@ fn addresses_of(host: &Url) -> Vec<Address> {
 
 /// The child's lines on stderr.
 #[derive(Default)]
-struct Said(Mutex<Lines>);
+struct StderrLines(Mutex<Lines>);
 
 #[derive(Default)]
 struct Lines {
@@ -217,7 +217,7 @@ struct Lines {
     last: Option<String>,
 }
 
-impl Said {
+impl StderrLines {
     fn with<T>(&self, act: impl FnOnce(&mut Lines) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn what_is_said_before_the_locustfile_is_loaded_is_its_refusal() {
-        let said = Said::default();
+        let said = StderrLines::default();
         said.hear(&b"it has no users\n"[..], |line| panic!("{line}"));
         assert_eq!(said.refusal(), "it has no users");
         said.begin();

@@ -38,17 +38,17 @@ pub fn refuse_overwriting<'a>(
 
 /// The identity of a path's target.
 #[derive(PartialEq, Eq, Hash)]
-enum Place {
+enum FileIdentity {
     /// An existing file, by its device and inode, which all its names share.
     File(u64, u64),
     /// A path without a file so far.
     Free(PathBuf),
 }
 
-fn place(path: &Path) -> Place {
+fn place(path: &Path) -> FileIdentity {
     match path.metadata() {
-        Ok(metadata) => Place::File(metadata.dev(), metadata.ino()),
-        Err(_) => Place::Free(free_place(path)),
+        Ok(metadata) => FileIdentity::File(metadata.dev(), metadata.ino()),
+        Err(_) => FileIdentity::Free(free_place(path)),
     }
 }
 

@@ -103,7 +103,11 @@ impl Saved<'_> {
         match &load.shape {
             _ if self.users => f64::from(load.users),
             Shape::Rate { rate, .. } | Shape::RateStages { start: rate, .. } => rate.per_second(),
-            _ => f64::NAN,
+            Shape::Closed
+            | Shape::ClosedStages { .. }
+            | Shape::Burst { .. }
+            | Shape::Paced
+            | Shape::Scenarios { .. } => f64::NAN,
         }
     }
 }

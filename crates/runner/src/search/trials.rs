@@ -24,7 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The interval of checks for an interrupt during a pause: short enough not to be noticed.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A search to be conducted.
 #[derive(Debug)]
@@ -245,7 +245,7 @@ impl Measure for Trials<'_, '_, '_> {
         (self.tell)(Progress::Pause(seconds));
         let end = Instant::now() + length(seconds);
         while !self.commands.is_ending() && Instant::now() < end {
-            thread::sleep(GLANCE.min(end.saturating_duration_since(Instant::now())));
+            thread::sleep(POLL_INTERVAL.min(end.saturating_duration_since(Instant::now())));
         }
     }
 
@@ -321,6 +321,11 @@ fn stages<T>(
 fn arrivals(plan: &Plan) -> Arrivals {
     match plan.load.shape {
         Shape::Rate { arrivals, .. } => arrivals,
-        _ => Arrivals::default(),
+        Shape::Closed
+        | Shape::ClosedStages { .. }
+        | Shape::RateStages { .. }
+        | Shape::Burst { .. }
+        | Shape::Paced
+        | Shape::Scenarios { .. } => Arrivals::default(),
     }
 }

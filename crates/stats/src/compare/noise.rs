@@ -1,4 +1,5 @@
-//! What a side's noise lets a comparison see, before there is another side.
+//! The smallest difference that a comparison can show, from the noise of one side, before the other
+//! side exists.
 
 use super::pieces::{Means, Pieces, Quantile};
 use super::{Side, Stretches};
@@ -9,17 +10,17 @@ use rand_chacha::rand_core::SeedableRng;
 /// The share of comparisons in which a change that is called visible is found.
 pub const VISIBLE_IN: f64 = 0.9;
 
-/// How far the estimate of a side lies from the truth, by chance.
+/// The random error of the estimate of a side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     /// The standard error of the logarithm of the estimate.
     pub error: f64,
-    /// How many independent pieces it was estimated from, at least two.
+    /// The number of independent pieces of the estimate, at least two.
     pub pieces: f64,
 }
 
 impl Noise {
-    /// That of runs, each one number above zero; `None` if there are fewer than two.
+    /// Returns the noise of runs, each one number above zero; `None` if there are fewer than two.
     pub fn of_runs(runs: &[f64]) -> Option<Noise> {
         if runs.len() < 2 || runs.iter().any(|run| *run <= 0.0) {
             return None;
@@ -34,13 +35,14 @@ impl Noise {
         })
     }
 
-    /// That of a quantile (between 0 and 1) of one run; `None` if there are fewer than two
-    /// stretches of it.
+    /// Returns the noise of a quantile (between 0 and 1) of one run; `None` if it has fewer than
+    /// two stretches.
     pub fn of_quantile(run: &Stretches, quantile: f64, seed: u64) -> Option<Noise> {
         Noise::of(&Quantile::of(run, quantile)?, seed)
     }
 
-    /// That of the mean of one run, each value a stretch of it; `None` if there are fewer than two.
+    /// Returns the noise of the mean of one run, each value a stretch of it; `None` if there are
+    /// fewer than two.
     pub fn of_mean(values: &[f64], seed: u64) -> Option<Noise> {
         Noise::of(&Means::of(values)?, seed)
     }
@@ -56,7 +58,7 @@ impl Noise {
         })
     }
 
-    /// That of a side with this many times as many pieces, which are as these are.
+    /// Returns the noise of a side with this many times as many pieces of the same kind.
     pub fn of_times_as_many(self, times: f64) -> Noise {
         Noise {
             error: self.error / times.sqrt(),

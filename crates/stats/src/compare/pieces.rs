@@ -1,12 +1,12 @@
-//! What is drawn again: runs, seconds, or stretches of a run.
+//! The pieces that are resampled: runs, seconds, or stretches of a run.
 
 /// At most this many stretches are drawn from; neighbours are joined until there are no more, so
 /// that what lasts longer than a second stays in one piece.
 const MOST_STRETCHES: usize = 30;
 
-/// What was measured, in pieces that can be drawn again.
+/// A measurement in pieces that can be resampled.
 pub(super) trait Pieces {
-    /// How many pieces.
+    /// Returns the number of pieces.
     fn count(&self) -> usize;
 
     /// The logarithm of the estimate if each piece had been there this many times.
@@ -80,18 +80,18 @@ impl Stretches {
         Stretches { values, cumulative }
     }
 
-    /// How many stretches there are.
+    /// Returns the number of stretches.
     pub fn len(&self) -> usize {
         self.cumulative.len()
     }
 
-    /// Whether there is not one sample.
+    /// True if there is no sample.
     pub fn is_empty(&self) -> bool {
         self.cumulative.is_empty()
     }
 }
 
-/// How many samples of these seconds were at most each of the values.
+/// Counts the samples of these seconds that were at most each of the values.
 fn cumulative(values: &[u64], seconds: &[Vec<(u64, u64)>]) -> Vec<u64> {
     let mut counts = vec![0; values.len()];
     for (value, count) in seconds.iter().flatten() {

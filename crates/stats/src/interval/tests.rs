@@ -100,7 +100,8 @@ fn nothing_has_no_interval() {
     assert_eq!(SampleSize::independent(9).ranks(0.0, CONFIDENCE), none);
 }
 
-/// How often the interval of the quantile holds its true value, in this many repetitions.
+/// Returns how often the interval of the quantile contains its true value, in this many
+/// repetitions.
 fn coverage(
     repetitions: u64,
     quantile: f64,

@@ -1,4 +1,4 @@
-//! What the trials at one rate say: good, bad, or not enough of them.
+//! The class of a rate by its trials: good, bad, or undecided.
 //!
 //! The arithmetic is that of RFC 9971, section "Load Classification" and the appendix with its
 //! code: what is missing of the required time is once taken as good and once as bad, and only where
@@ -7,17 +7,17 @@
 /// Of so many trials most decide on a rate that is far from the others.
 const TELLING: u32 = 3;
 
-/// What a rate must keep, and how sure it must be.
+/// The requirement for a rate, and the confidence with which it must be met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// The share of the time that may be bad, at least 0 and below 1 (0.5 asks for the median).
+    /// The share of the time that may be bad, at least 0 and below 1 (0.5 requires the median).
     pub exceed_ratio: f64,
     /// Trials of at least this many seconds count in full; shorter ones can only count against a
     /// rate.
     pub full_s: f64,
     /// This many seconds of trials decide on a rate.
     pub required_s: f64,
-    /// How close the bounds must be, as a share of the upper one.
+    /// The largest distance of the bounds, as a share of the upper one.
     pub width: f64,
 }
 
@@ -31,7 +31,7 @@ impl Goal {
     }
 }
 
-/// What a rate is to a goal.
+/// The class of a rate for a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Good: the highest good rate is not below it.
@@ -53,9 +53,9 @@ pub struct Tally {
     pub short_good_s: f64,
     /// In shorter trials that were bad.
     pub short_bad_s: f64,
-    /// How many trials there were, of any length.
+    /// The number of trials, of any length.
     pub trials: u32,
-    /// How many of them were bad.
+    /// The number of bad trials among them.
     pub bad: u32,
 }
 
@@ -73,7 +73,7 @@ impl Tally {
         self.bad += u32::from(!good);
     }
 
-    /// What the rate is to this goal.
+    /// Returns the class of the rate for this goal.
     ///
     /// With e the exceed ratio and S the required seconds: short trials that were bad count as far
     /// as the good ones among them do not make up for it, B' = B + max(0, b − g e/(1−e)); the whole
@@ -91,15 +91,15 @@ impl Tally {
         }
     }
 
-    /// Whether the rate is more bad than allowed by what was measured, enough or not. A rate whose
-    /// short trials alone were good looks good.
+    /// True if the measurements so far, whether enough or not, are bad more often than allowed. A
+    /// rate whose short trials alone were good looks good.
     pub(super) fn looks_bad(&self, goal: &Goal) -> bool {
         let bad = self.effective_bad_s(goal);
         bad > (self.good_s + bad) * goal.exceed_ratio
     }
 
-    /// Whether one bad trial is all that speaks against the rate, and too few speak for it, so that
-    /// nothing is decided: two of three tell how it looks.
+    /// True if the only evidence against the rate is one bad trial, and too few trials support it,
+    /// so that nothing is decided: of three trials, two decide.
     pub(super) fn is_doubtful(&self, goal: &Goal) -> bool {
         self.bad == 1 && self.trials < TELLING && self.class(goal) == Class::Undecided
     }

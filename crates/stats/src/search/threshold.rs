@@ -1,10 +1,11 @@
-//! How sure a capacity is: an estimate, from all trials, of the rate at which half of them pass.
+//! The confidence of a capacity: an estimate, from all trials, of the rate at which half of them
+//! pass.
 //!
 //! A trial at rate r passes with the probability (1 − λ) Φ((ln θ − ln r) / σ), where θ is the
 //! threshold, σ how much it varies from trial to trial, and λ the share of trials that fail at any
 //! rate (a *lapse*: something else had the machine). Trials that follow one another are alike: a
-//! part of the variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is wanted; σ,
-//! λ and φ are tried on a grid, how likely the trials are is computed for each combination, and
+//! part of the variation is an autoregressive process, z' = φ z + √(1 − φ²) ε. Only θ is needed; σ,
+//! λ and φ are tried on a grid, the likelihood of the trials is computed for each combination, and
 //! summed up. This is the procedure that psychophysics has for the threshold of a sense, with a
 //! uniform prior for ln θ and ln σ (Watson & Pelli, *QUEST: a Bayesian adaptive psychometric
 //! method*, 1983; Kontsevich & Tyler, *Bayesian adaptive estimation of psychometric slope and
@@ -18,7 +19,7 @@ use std::sync::LazyLock;
 const GUESS_RATE: f64 = 0.005;
 /// The probabilities that a trial fails however far its rate is below the threshold.
 const LAPSE_RATES: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
-/// How much the threshold may vary from trial to trial, as a share of it.
+/// The possible variation of the threshold from trial to trial, as a share of it.
 const SPREADS: [f64; 10] = [
     0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64,
 ];
@@ -37,7 +38,7 @@ const UNLIKELY: f64 = 1e-4;
 /// The range of thresholds that is looked at closely leaves out at most this probability at each
 /// end, a small part of [`TAIL`].
 const OUTSIDE: f64 = 1e-3;
-/// What lies outside of the interval.
+/// The probability outside of the interval, at each end.
 const TAIL: f64 = 0.025;
 
 /// A trial and its result.
@@ -45,7 +46,7 @@ const TAIL: f64 = 0.025;
 pub struct Attempt {
     /// The rate, above zero.
     pub rate: f64,
-    /// Whether the trial held.
+    /// True if the trial held.
     pub held: bool,
 }
 
@@ -76,13 +77,13 @@ impl Threshold {
     }
 }
 
-/// How likely each of some thresholds is.
+/// The probabilities of some thresholds.
 struct Posterior {
     /// All in the same ratio to the next.
     thresholds: Vec<f64>,
     /// The sum of all is 1.
     weights: Vec<f64>,
-    /// How likely each model is, with whatever threshold; the sum of all is 1.
+    /// The probability of each model, whatever the threshold; their sum is 1.
     of_models: Vec<f64>,
 }
 
@@ -170,7 +171,7 @@ fn grid(lower: f64, upper: f64, steps: usize) -> Vec<f64> {
     (0..steps).map(rate).collect()
 }
 
-/// How trials differ from each other.
+/// A model of the differences between trials.
 #[derive(Clone, Copy)]
 struct Model {
     /// By its place among [`SPREADS`].
@@ -195,7 +196,7 @@ fn models() -> Vec<Model> {
     spreads.flat_map(each).collect()
 }
 
-/// How likely these trials are with this threshold, as a logarithm, by each model.
+/// Returns the logarithm of the likelihood of these trials with this threshold, by each model.
 fn log_likelihoods(threshold: f64, attempts: &[Attempt], models: &[Model]) -> Vec<f64> {
     let distances: Vec<f64> = attempts
         .iter()
@@ -229,7 +230,7 @@ fn emissions(
     attempts.iter().zip(distances).map(of_trial).collect()
 }
 
-/// How probable it is that a trial came out as it did.
+/// Returns the probability of a trial's outcome.
 fn outcome(attempt: &Attempt, reached: f64, lapses: f64) -> f64 {
     let holds = GUESS_RATE + (1.0 - GUESS_RATE - lapses) * reached;
     if attempt.held { holds } else { 1.0 - holds }
@@ -266,7 +267,7 @@ impl Process {
         }
     }
 
-    /// How likely the trials are, as a logarithm, by the forward algorithm.
+    /// Returns the logarithm of the likelihood of the trials, by the forward algorithm.
     fn log(&self, attempts: &[Attempt], reached: &[[f64; STATES]], lapses: f64) -> f64 {
         let mut states = normalised(std::array::from_fn(|state| density(value_of(state))));
         let mut log = 0.0;
@@ -306,7 +307,7 @@ fn normalised(mut weights: [f64; STATES]) -> [f64; STATES] {
     weights
 }
 
-/// The normal distribution, read from a table: an interval asks for it a million times.
+/// Returns the normal distribution, read from a table: an interval needs it a million times.
 fn probability(value: f64) -> f64 {
     const REACH: f64 = 6.0;
     const PER_UNIT: f64 = 100.0;

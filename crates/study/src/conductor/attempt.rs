@@ -10,7 +10,7 @@ use crate::folder::Folder;
 use crate::identity::Identity;
 use crate::meter::{Meter, Second};
 use crate::output::{excerpt, telling_line};
-use crate::peer::{Call, Captured, Place, ToolKind};
+use crate::peer::{Call, Captured, RunTarget, ToolKind};
 use crate::process::{Launch, Process, ending};
 use crate::saved::{Header, Outcome, SavedError, Writer};
 use crate::study::Study;
@@ -24,10 +24,10 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// The interval of the samples of both sides, and the times of additional ones for short runs.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-const FIRST_LOOKS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(300)];
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
+const FIRST_SAMPLES: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(300)];
 /// The time that a tool may take in addition to its configured duration.
-const ALLOWANCE: Duration = Duration::from_secs(60);
+const EXTRA_TIME: Duration = Duration::from_secs(60);
 /// The time that a tool without a configured duration may take.
 const WITHOUT_TIME: Duration = Duration::from_secs(600);
 /// The most bytes of the tool's output that are read for its report, and that are kept.
@@ -107,7 +107,7 @@ impl Attempt<'_> {
         let script = self.run.settings.script.as_ref();
         let script = script.map(|path| self.study.resolve_path(path));
         let script = script.map(|path| std::path::absolute(&path).unwrap_or(path));
-        let place = Place {
+        let place = RunTarget {
             url: self.target.url(),
             against: self.against.map(Serving::url),
             folder: work,
@@ -252,7 +252,7 @@ impl Attempt<'_> {
     /// Returns the time that the tool may take.
     fn limit(&self) -> Duration {
         let told = self.run.lasts;
-        let usual = told.map_or(WITHOUT_TIME, |told| told + told / 2 + ALLOWANCE);
+        let usual = told.map_or(WITHOUT_TIME, |told| told + told / 2 + EXTRA_TIME);
         self.study.time_limit.unwrap_or(usual)
     }
 
@@ -265,8 +265,8 @@ impl Attempt<'_> {
 
 /// Returns the times of the samples, from the start on.
 fn looks() -> impl Iterator<Item = Duration> {
-    let each = (1..).map(|count| LOOK_EVERY * count);
-    FIRST_LOOKS.into_iter().chain(each)
+    let each = (1..).map(|count| SAMPLE_INTERVAL * count);
+    FIRST_SAMPLES.into_iter().chain(each)
 }
 
 /// Sleeps until an instant, unless the process ends before; true if the process still runs.

@@ -11,7 +11,7 @@ use crate::target::{NoTarget, Serving};
 use crate::warming::warm_up;
 use std::time::Instant;
 
-/// What is there while runs are made.
+/// The servers that exist while runs are made.
 pub(super) struct Stage<'r, 'a> {
     pub(super) conductor: &'r Conductor<'a>,
     pub(super) backends: &'r Backends<'a>,
@@ -22,7 +22,7 @@ pub(super) struct Stage<'r, 'a> {
 #[derive(Default)]
 struct Up<'a> {
     targets: Vec<Serving<'a>>,
-    /// Whether a run was made against them since they were started.
+    /// True if a run was made against them since they were started.
     were_used: bool,
 }
 

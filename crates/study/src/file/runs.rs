@@ -184,7 +184,7 @@ pub(super) fn check_axes(
     Ok(())
 }
 
-/// That there is the script of a warm-up.
+/// Checks that the script of a warm-up exists.
 pub(super) fn check_script(
     reader: &Reader<'_>,
     script: Option<&Path>,

@@ -1,17 +1,17 @@
 //! The sections on tools, targets and cores.
 
 use super::reader::{Entry, Reader};
-use crate::page::numeric_columns;
+use crate::page::columns::numeric_columns;
 use crate::peer::ToolKind;
 use crate::problem::{FileError, Problem};
 use crate::study::{Alike, Command, Cores, Pin, Plot, Target, Tool, WarmUp, What};
 use std::time::Duration;
 
 /// The default of the time that a target may take to serve.
-const PATIENCE: Duration = Duration::from_secs(10);
+const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How a target is warmed up, unless it is said.
-const ROUND: Duration = Duration::from_secs(10);
+/// The defaults of a warm-up.
+const DEFAULT_ROUND: Duration = Duration::from_secs(10);
 const MOST_WARM_UP: Duration = Duration::from_secs(120);
 const WARMING_CONNECTIONS: u32 = 50;
 /// The detector of transients judges eight seconds or more.
@@ -22,7 +22,7 @@ const OF_TARGET: [&str; 10] = [
     "name", "url", "prepare", "start", "check", "stop", "reset", "patience", "cores", "files",
 ];
 
-/// Where a backend is asked whether it serves, unless it is said.
+/// The default address at which a backend is checked.
 const OF_THIS_HOST: &str = "http://127.0.0.1:{port}/";
 
 pub(super) fn pin(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Pin, FileError> {
@@ -107,7 +107,7 @@ pub(super) fn targets(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Targ
     Ok(targets)
 }
 
-/// What the targets need. It has the keys of a target, and needs no URL.
+/// Reads the backends, which the targets need. They have the keys of a target, and need no URL.
 pub(super) fn backends(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Vec<Target>, FileError> {
     let mut backends: Vec<Target> = Vec::new();
     for (line, entries) in reader.sections(entry, "backend")? {
@@ -133,7 +133,7 @@ fn target(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tar
         check: None,
         stop: None,
         reset: None,
-        patience: PATIENCE,
+        patience: DEFAULT_START_TIMEOUT,
         cores: None,
         files: Vec::new(),
     };
@@ -189,10 +189,10 @@ fn one_alike(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<
     Ok(alike)
 }
 
-/// How targets are warmed up.
+/// Reads the settings of warm-ups.
 pub(super) fn warm_up(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<WarmUp, FileError> {
     let mut warm_up = WarmUp {
-        round: ROUND,
+        round: DEFAULT_ROUND,
         most: MOST_WARM_UP,
         connections: WARMING_CONNECTIONS,
         script: None,

@@ -1,7 +1,7 @@
 //! ApacheBench.
 
 use super::scan::{after, count, number};
-use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, whole_seconds};
+use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 
@@ -13,7 +13,7 @@ pub(super) struct Ab;
 const ENDLESS: u64 = 50_000_000;
 
 impl Peer for Ab {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         check_end("ab", settings)?;
         match settings {
             Settings { rate: Some(_), .. } => return Err(Unfit::NoRate("ab")),

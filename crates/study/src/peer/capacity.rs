@@ -1,6 +1,6 @@
 //! Loadline's own search for the load line, by its JSON.
 
-use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words};
+use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words};
 use crate::figures::{Figures, LoadLine, Percentiles};
 use crate::settings::Settings;
 use loadline_json::{Recovery, Rung, Search, SearchAnswer};
@@ -17,7 +17,7 @@ const REPORT: &str = "capacity.json";
 const BELOW: &str = "90 %";
 
 impl Peer for Capacity {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         match settings {
             Settings { rate: Some(_), .. } => return Err(Unfit::OwnLoad("capacity", "the rate")),
             Settings {
@@ -69,7 +69,7 @@ fn figures(search: &Search) -> Figures {
     }
 }
 
-/// What is known of the load line, and the answer as a sentence.
+/// Returns the load line, as far as it is known, and the result as a sentence.
 fn answer(answer: &SearchAnswer) -> (Option<LoadLine>, &str) {
     let line = |rate, low, high| {
         Some(LoadLine {

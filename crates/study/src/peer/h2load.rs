@@ -1,7 +1,7 @@
 //! h2load of nghttp2: HTTP/1.1, or HTTP/2 if the flags set a number of streams (`-m`).
 
 use super::scan::{after, count_before, number, time_us};
-use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, seconds};
+use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, seconds};
 use crate::figures::Figures;
 use crate::settings::Settings;
 
@@ -9,7 +9,7 @@ use crate::settings::Settings;
 pub(super) struct H2load;
 
 impl Peer for H2load {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         check_end("h2load", settings)?;
         match settings {
             Settings { rate: Some(_), .. } => return Err(Unfit::NoRate("h2load")),

@@ -2,7 +2,7 @@
 
 use super::scan::{after, count, number};
 use super::{
-    Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, per_second, seconds,
+    Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, per_second, seconds,
 };
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
@@ -14,7 +14,7 @@ pub(super) struct Hey;
 const USUAL_CONNECTIONS: u32 = 50;
 
 impl Peer for Hey {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         check_end("hey", settings)?;
         match settings {
             Settings {

@@ -1,6 +1,6 @@
 //! k6, by its exported summary.
 
-use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, seconds};
+use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ const SCRIPT: &str = "k6.js";
 const USUAL_CONNECTIONS: u32 = 50;
 
 impl Peer for K6 {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         match settings {
             Settings {
                 threads: Some(_), ..

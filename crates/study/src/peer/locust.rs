@@ -1,6 +1,6 @@
 //! Locust, by its table of statistics.
 
-use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, whole_seconds};
+use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const TABLE: &str = "locust_stats.csv";
 const SCRIPT: &str = "locustfile.py";
 
 impl Peer for Locust {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         match settings {
             Settings { rate: Some(_), .. } => return Err(Unfit::NoRate("locust")),
             Settings {

@@ -1,7 +1,7 @@
 //! oha, by its JSON.
 
 use super::{
-    Call, Captured, Peer, Place, Unfit, Unreadable, Words, check_end, per_second, seconds,
+    Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, per_second, seconds,
 };
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub(super) struct Oha;
 
 impl Peer for Oha {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         check_end("oha", settings)?;
         match settings {
             Settings {

@@ -410,7 +410,7 @@ fn settings(settings: &[Setting]) -> Settings {
 }
 
 fn words(kind: ToolKind, set: &[Setting]) -> Result<String, Unfit> {
-    let place = Place {
+    let place = RunTarget {
         port: 40_000,
         url: "http://h/",
         against: None,
@@ -450,7 +450,7 @@ fn settings_become_the_arguments_of_each_tool() {
     ] {
         assert_eq!(words(kind, &common).as_deref(), Ok(expected), "{kind:?}");
     }
-    let versus = Place {
+    let versus = RunTarget {
         port: 40_000,
         url: "http://h/",
         against: Some("http://i/"),
@@ -573,7 +573,7 @@ fn k6_and_locust_get_scripts_that_request_the_url() {
         TEN_SECONDS,
         Setting::KeepAlive(false),
     ]);
-    let place = Place {
+    let place = RunTarget {
         port: 40_000,
         url: "http://h/a\"b",
         against: None,

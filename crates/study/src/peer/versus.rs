@@ -1,7 +1,7 @@
 //! Loadline's own comparison of two targets that take turns, by its JSON. A is the run's target, B
 //! the other one.
 
-use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words};
+use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
 use loadline_json::{ComparedFigure, Comparison, Standing, Unit};
@@ -10,21 +10,21 @@ use serde::Deserialize;
 use std::fs::File;
 use std::io::BufReader;
 
-/// `loadline versus`. A duration is that of one run; the flag `--repeat` says how many each side
-/// has.
+/// `loadline versus`. A duration is that of one run; the flag `--repeat` sets the number of runs of
+/// each side.
 pub(super) struct Versus;
 
 /// Its report, in the folder of the run.
 const REPORT: &str = "versus.json";
 
-/// What is read of the report.
+/// The parts of the report that are read.
 #[derive(Deserialize)]
 struct Report {
     comparison: Comparison,
 }
 
 impl Peer for Versus {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         let mut words = Words::of(&["--no-progress", "-o", "text"]);
         let report = place.folder.join(REPORT);
         words.flag("-o", Some(format!("json={}", report.display())));

@@ -1,7 +1,7 @@
 //! wrk and wrk2: the same command line and report, except for the rate.
 
 use super::scan::{after, count, number, time_us};
-use super::{Call, Captured, Peer, Place, Unfit, Unreadable, Words, whole_seconds};
+use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
 
@@ -29,7 +29,7 @@ impl Wrk {
 }
 
 impl Peer for Wrk {
-    fn call(&self, settings: &Settings, place: &Place<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
         self.check(settings)?;
         let no_end = Unfit::NoEnd(self.name(), "a duration");
         let duration = whole_seconds(self.name(), settings.duration.ok_or(no_end)?)?;
@@ -92,7 +92,7 @@ fn socket_errors(report: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// How many requests had no response within wrk's `--timeout`.
+/// Returns the number of requests without a response within wrk's `--timeout`.
 fn timeouts(report: &str) -> u64 {
     let of_kind = socket_errors(report).filter(|(kind, _)| *kind == "timeout");
     of_kind.map(|(_, count)| count).sum()

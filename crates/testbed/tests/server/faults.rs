@@ -5,7 +5,7 @@ use loadline_testbed::{Break, Fault, Point};
 use std::time::Duration;
 
 /// The time after which a silent stream counts as silent.
-const PATIENCE: Duration = Duration::from_millis(40);
+const QUIET_TIME: Duration = Duration::from_millis(40);
 
 /// Returns the data that a client reads when `fault` is played on a response of 60 bytes, and
 /// checks the counts.
@@ -15,7 +15,7 @@ fn played(fault: Fault, more: &str) -> (String, End) {
     client.ask(&format!("/?fault={fault}{more}"));
     let (bytes, end) = if falls_silent(fault) {
         wait_until(|| server.counts().faults > 0);
-        client.read_to_end_within(PATIENCE)
+        client.read_to_end_within(QUIET_TIME)
     } else {
         client.read_to_end()
     };
@@ -125,7 +125,10 @@ fn a_silent_connection_ends_with_the_client() {
     let mut client = Client::connect(&server);
     client.ask("/?fault=never-answer");
     client.ask("/");
-    assert_eq!(client.read_to_end_within(PATIENCE), (vec![], End::Silence));
+    assert_eq!(
+        client.read_to_end_within(QUIET_TIME),
+        (vec![], End::Silence)
+    );
     assert_eq!(
         server.stop().requests,
         1,

@@ -18,7 +18,7 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 
 /// The time after which a silent stream counts as silent.
-const PATIENCE: Duration = Duration::from_millis(40);
+const QUIET_TIME: Duration = Duration::from_millis(40);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Frame {
@@ -172,7 +172,7 @@ fn close_after_sends_goaway_with_the_last_response() {
     get(&mut client, 1, "/?close-after=2");
     assert_eq!(response(&mut client, 1).0, OK);
     get(&mut client, 3, "/?close-after=2");
-    let (mut goaways, mut heads, mut bytes) = (0, 0, client.read_to_end_within(PATIENCE).0);
+    let (mut goaways, mut heads, mut bytes) = (0, 0, client.read_to_end_within(QUIET_TIME).0);
     while let Some(frame) = take_frame(&mut bytes) {
         goaways += u32::from(frame.kind == GOAWAY);
         heads += u32::from(frame.kind == HEADERS);
@@ -283,7 +283,7 @@ fn a_window_is_never_opened() {
         client.send(frame(DATA, 0, 1, &[b'u'; 16_384]));
     }
     wait_until(|| server.counts().faults > 0);
-    let (mut bytes, end) = client.read_to_end_within(PATIENCE);
+    let (mut bytes, end) = client.read_to_end_within(QUIET_TIME);
     while let Some(frame) = take_frame(&mut bytes) {
         assert!(frame.stream == 0, "{frame:?}");
     }
@@ -328,7 +328,7 @@ fn a_silent_connection_says_nothing_on_any_stream() {
     get(&mut client, 1, "/?delay=10s");
     get(&mut client, 3, "/?h2-fault=silent");
     wait_until(|| server.counts().requests == 2);
-    let (mut bytes, end) = client.read_to_end_within(PATIENCE);
+    let (mut bytes, end) = client.read_to_end_within(QUIET_TIME);
     while let Some(frame) = take_frame(&mut bytes) {
         assert_eq!(frame.stream, 0);
     }

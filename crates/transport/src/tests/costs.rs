@@ -38,7 +38,7 @@ async fn exchange(
     connection: &mut Connection<KernelSocket>,
     scratch: &RefCell<Scratch>,
 ) {
-    connection.set_deadline(kernel.now_ns() + PATIENCE.as_nanos() as u64);
+    connection.set_deadline(kernel.now_ns() + TEST_TIMEOUT.as_nanos() as u64);
     connection.send_all(&[1; 100]).await.expect("sent");
     let mut left = 200;
     while left > 0 {

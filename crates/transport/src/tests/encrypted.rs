@@ -105,7 +105,7 @@ fn a_large_body_goes_out_in_parts() {
         let pair = Pair::new(&[version], move |stream| {
             let mut got = vec![0; 8 << 20];
             stream.read_exact(&mut got[..1]).expect("a handshake");
-            wait.recv_timeout(PATIENCE).expect("a full socket");
+            wait.recv_timeout(TEST_TIMEOUT).expect("a full socket");
             stream.read_exact(&mut got[1..]).expect("a body");
             stream.write_all(b"thanks").expect("a client");
             got

@@ -177,7 +177,10 @@ fn a_server_that_speaks_only_http_2_says_so() {
     let mut config = authority.server(&authority.issue(&["localhost"]), &BOTH);
     config.alpn_protocols = vec![b"h2".to_vec()];
     let (text, _) = refused_by_client(config, "localhost", authority.trusted());
-    assert_eq!(text, "the server does not speak HTTP/1.1");
+    assert_eq!(
+        text,
+        "the server supports none of the offered versions of HTTP"
+    );
 }
 
 /// The authority has another name, or the same name with another key, as if it had been created

@@ -58,7 +58,7 @@ fn a_large_body_goes_out_in_parts() {
     let body = pattern(1, 8 << 20);
     let (full, wait) = mpsc::channel();
     let server = serve(1, move |mut stream| {
-        wait.recv_timeout(PATIENCE).expect("a full socket");
+        wait.recv_timeout(TEST_TIMEOUT).expect("a full socket");
         let mut got = Vec::new();
         stream.read_to_end(&mut got).expect("a body");
         got

@@ -1,6 +1,6 @@
 //! Servers on threads, with the blocking sockets of the standard library.
 
-use super::PATIENCE;
+use super::TEST_TIMEOUT;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -80,8 +80,12 @@ pub(super) fn serve_tls<T: Send + 'static>(
 
 pub(super) fn patient(stream: TcpStream) -> TcpStream {
     stream.set_nodelay(true).expect("an open socket");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-    stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
+    stream
+        .set_read_timeout(Some(TEST_TIMEOUT))
+        .expect("a timeout");
+    stream
+        .set_write_timeout(Some(TEST_TIMEOUT))
+        .expect("a timeout");
     stream
 }
 

@@ -111,6 +111,9 @@ fn a_system_without_authorities_is_told_what_to_do() {
     insta::assert_snapshot!(error, @"this system has no trusted certificates (no certificate \
                                      files found): install ca-certificates, or give --cacert or \
                                      --insecure");
+    let error = TlsSetupError::NoRoots(String::new());
+    insta::assert_snapshot!(error, @"this system has no trusted certificates: install \
+                                     ca-certificates, or give --cacert or --insecure");
 }
 
 #[test]

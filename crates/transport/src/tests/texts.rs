@@ -1,4 +1,4 @@
-//! What is said of connections that do not come up.
+//! The messages about connections that can't be opened.
 
 use crate::failure::TlsFailure;
 use crate::{DialError, DialPhase};
@@ -88,8 +88,8 @@ fn handshakes() {
     TLS handshake with 192.0.2.1:443: the server's response is not TLS
     TLS handshake with 192.0.2.1:443: the server's response is not TLS (MessageTooLarge)
     TLS handshake with 192.0.2.1:443: the server speaks neither TLS 1.2 nor 1.3
-    TLS handshake with 192.0.2.1:443: the server does not speak HTTP/1.1
-    TLS handshake with 192.0.2.1:443: the server does not speak HTTP/1.1
+    TLS handshake with 192.0.2.1:443: the server supports none of the offered versions of HTTP
+    TLS handshake with 192.0.2.1:443: the server supports none of the offered versions of HTTP
     TLS handshake with 192.0.2.1:443: the server speaks neither TLS 1.2 nor 1.3
     TLS handshake with 192.0.2.1:443: the server requires a client certificate
     TLS handshake with 192.0.2.1:443: the server does not accept the client certificate (TLS alert UnknownCA)

@@ -106,6 +106,61 @@ fn may_serve(certificate: &CertificateDer<'_>) -> bool {
     usage.is_ok_and(|usage| usage.is_none_or(|usage| usage.value.server_auth || usage.value.any))
 }
 
+/// Refuses every certificate, because there is no authority to verify it by.
+#[derive(Debug)]
+pub(super) struct TrustNobody {
+    schemes: Vec<SignatureScheme>,
+    reason: String,
+}
+
+impl TrustNobody {
+    pub(super) fn new(provider: &CryptoProvider, reason: String) -> Self {
+        let schemes = provider
+            .signature_verification_algorithms
+            .supported_schemes();
+        TrustNobody { schemes, reason }
+    }
+
+    fn refuse<T>(&self) -> Result<T, rustls::Error> {
+        Err(rustls::Error::General(self.reason.clone()))
+    }
+}
+
+impl ServerCertVerifier for TrustNobody {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        self.refuse()
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.refuse()
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.refuse()
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes.clone()
+    }
+}
+
 /// Accepts any certificate, as `--insecure` requires, even one that can't be parsed. The
 /// handshake's signatures therefore prove nothing and are not checked: anyone may have made them.
 #[derive(Debug)]

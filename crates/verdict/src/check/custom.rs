@@ -1,4 +1,4 @@
-//! What decides a check on a metric that a script counts by itself.
+//! The decision on a check of a metric that a script counts by itself.
 
 use super::rule::Ruling;
 use super::{CheckOutcome, Condition, Observed, WhyUndecided};

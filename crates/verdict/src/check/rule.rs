@@ -1,4 +1,4 @@
-//! What decides a check that unfinished requests or few samples may leave open.
+//! The decision on a check that unfinished requests or few samples may leave open.
 
 use super::{CheckOutcome, Condition, Observed, WhyUndecided, times};
 use crate::comparison::CONFIDENCE;
@@ -8,7 +8,7 @@ use loadline_record::{Blocks, Bounded, Censored};
 use loadline_stats::least_samples;
 use loadline_stats::slo::{Proof, proof};
 
-/// How a check came out, and the figure that decided it.
+/// The outcome of a check, and the figure that decided it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ruling {
     pub(super) outcome: CheckOutcome,
@@ -46,13 +46,13 @@ impl Ruling {
         }
     }
 
-    /// What the number says. Without one a check is broken.
+    /// Decides a check by a number. Without a number the check is broken.
     pub(super) fn plain(condition: Condition, actual: Option<Quantity>) -> Ruling {
         let holds = actual.is_some_and(|actual| condition.holds(actual));
         Ruling::decided(holds, actual.map(Bounded::Exactly))
     }
 
-    /// What the number says, which this many unfinished requests will move to somewhere between
+    /// Decides a check by a number that this many unfinished requests will move to a value between
     /// these ends.
     pub(super) fn between(
         condition: Condition,
@@ -181,7 +181,7 @@ impl<'a> Percentile<'a> {
         }
     }
 
-    /// Whether the percentile lies on the lower side of the bound.
+    /// Returns whether the percentile lies on the lower side of the bound.
     fn is_within(&self) -> Result<bool, WhyUndecided> {
         let (surely, open) = self.beyond();
         let needed = least_samples(self.percentile / 100.0, CONFIDENCE);
@@ -200,7 +200,7 @@ impl<'a> Percentile<'a> {
         self.times.len() + self.times.ageless
     }
 
-    /// How many requests a percentile leaves beyond it.
+    /// Returns the number of requests beyond a percentile.
     fn leaves(&self) -> u64 {
         let len = self.len() as f64;
         // As of the nearest rank: 99.9 % of 1 000 are no more than 999, whatever binary makes of
@@ -209,7 +209,8 @@ impl<'a> Percentile<'a> {
         self.len() - rank.max(1.0) as u64
     }
 
-    /// How many requests are surely beyond the bound, and how many may yet come to be.
+    /// Returns the number of requests that are surely beyond the bound, and the number of those
+    /// that may be.
     fn beyond(&self) -> (u64, u64) {
         let steps = self.times.times.steps();
         let within = steps.filter(|(ns, _)| self.is_short(*ns));
@@ -225,7 +226,7 @@ impl<'a> Percentile<'a> {
         )
     }
 
-    /// Whether a time is on the lower side of the bound.
+    /// True if a time is on the lower side of the bound.
     fn is_short(&self, ns: u64) -> bool {
         match self.condition.comparison {
             Comparison::Less | Comparison::GreaterOrEqual => ns < self.bound_ns,
@@ -233,8 +234,8 @@ impl<'a> Percentile<'a> {
         }
     }
 
-    /// What the binomial bound proves, with as few and with as many beyond the bound as there can
-    /// be.
+    /// Returns the proof by the binomial bound, with the fewest and with the most requests that can
+    /// be beyond the bound.
     fn proven(&self, fewest: u64, most: u64, needed: u64) -> Result<bool, WhyUndecided> {
         let quantile = self.percentile / 100.0;
         let of = |beyond| proof(beyond, self.len(), quantile, CONFIDENCE);
@@ -246,7 +247,7 @@ impl<'a> Percentile<'a> {
         }
     }
 
-    /// What the estimate says, if it is sure.
+    /// Returns the outcome by the estimate, if it is certain.
     fn estimated(&self) -> Option<bool> {
         if self.times.percentile(self.percentile).is_at_least() {
             let is_beyond = !self.is_short(self.times.ages.max_ns());

@@ -7,8 +7,8 @@ use super::{CheckOutcome, CheckResult, Observed, evaluate_observed};
 use loadline_record::{Summary, Uncut};
 use std::time::Duration;
 
-/// What was found without the beginning; where a check passed so and failed with the
-/// beginning, what was found with it.
+/// Returns the results without the beginning; for a check that passed so and failed with the
+/// beginning, the result with it.
 pub(super) fn failed_or_without(
     without: Vec<CheckResult>,
     with: Vec<CheckResult>,
@@ -35,7 +35,7 @@ pub(crate) fn failed_by_beginning(summary: &Summary) -> Vec<String> {
         .collect()
 }
 
-/// What is found with the beginning.
+/// Returns the results with the beginning.
 pub(super) fn on_all(summary: &Summary, uncut: &Uncut) -> Vec<CheckResult> {
     let observed = Observed {
         total: &uncut.total,

@@ -61,7 +61,7 @@ fn runs_of(side: &[SavedRun]) -> Vec<&Summary> {
 }
 
 /// A figure of some requests on both sides.
-struct Asked<'a> {
+struct MatchedFigure<'a> {
     figure: Figure,
     /// The keys of the requests, as A recorded them.
     base_keys: Vec<&'a Key>,
@@ -77,7 +77,7 @@ fn each(
     base: &[&Summary],
     with: &[&Summary],
     rules: &[Tolerance],
-    ratio: impl Fn(&Asked<'_>, f64) -> Option<Ratio>,
+    ratio: impl Fn(&MatchedFigure<'_>, f64) -> Option<Ratio>,
 ) -> BTreeMap<String, ComparedFigure> {
     let rules = || rules.iter().filter(|rule| rule.is_of_part());
     let confidence = confidence_of_each(rules().count(), CONFIDENCE);
@@ -103,10 +103,10 @@ fn asked<'a>(
     rule: &Tolerance,
     base: (&[&Summary], &names::Side<'a>),
     with: (&[&Summary], &names::Side<'a>),
-) -> Option<Asked<'a>> {
+) -> Option<MatchedFigure<'a>> {
     let figure = rule.figure();
     let keys = (base.1.asked(rule), with.1.asked(rule));
-    Some(Asked {
+    Some(MatchedFigure {
         figure,
         base: values(base.0, &keys.0, figure)?,
         with: values(with.0, &keys.1, figure)?,

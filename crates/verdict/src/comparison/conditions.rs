@@ -1,5 +1,5 @@
-//! What else differs between runs that are compared: the clock that timed them, the worker threads
-//! that sent them, and the machine.
+//! Further differences between compared runs: the clock that timed them, the worker threads that
+//! sent them, and the machine.
 //!
 //! None of it is refused, as one may compare machines on purpose. But it is in the ratio along with
 //! what was meant to differ, so the reader of the ratio must know of it.
@@ -36,15 +36,15 @@ impl Mismatch {
 /// Something about a machine that was not the same for all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineProperty {
-    /// What it is called.
+    /// The name of the condition.
     pub name: &'static str,
-    /// What it was, each value once, in their order as text.
+    /// The values, each once, in their order as text.
     pub values: Vec<String>,
 }
 
 type Source = (&'static str, fn(&Environment) -> Option<String>);
 
-/// What makes another machine of it. The machine's current load is not one of them.
+/// The properties that distinguish machines. The machine's current load is not one of them.
 const PROPERTIES: [Source; 5] = [
     ("processor", |machine| machine.cpu_model.clone()),
     ("cores", |machine| machine.cores.map(|n| n.to_string())),

@@ -1,4 +1,4 @@
-//! Which runs can be compared at all.
+//! The conditions under which runs can be compared.
 
 use loadline_plan::Plan;
 use loadline_record::{RoleKind, RunFile};
@@ -9,9 +9,9 @@ use std::path::PathBuf;
 pub struct SavedRun {
     /// The file.
     pub path: PathBuf,
-    /// Which run of the file it is, counted from 1, if the file holds several.
+    /// The number of the run in its file, counted from 1, if the file holds several.
     pub number: Option<usize>,
-    /// What is in it.
+    /// The contents of the run.
     pub run: RunFile,
 }
 
@@ -19,7 +19,7 @@ pub struct SavedRun {
 /// pair of sides in ten was called different at 95 %, by this method and by Welch's t-test alike.
 const FEWEST_RUNS: usize = 3;
 
-/// Why runs can't be compared.
+/// The reason why runs can't be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComparisonError {
     /// The runs had different loads.
@@ -33,7 +33,7 @@ pub enum ComparisonError {
         first: PathBuf,
         /// The one that is different.
         other: PathBuf,
-        /// What differs.
+        /// The difference.
         difference: &'static str,
     },
     /// The baseline of a run that had another load.
@@ -45,7 +45,7 @@ pub enum ComparisonError {
     OtherBaseline {
         /// The baseline.
         baseline: PathBuf,
-        /// What differs.
+        /// The difference.
         difference: &'static str,
     },
     /// Both of two targets that took turns, on one side.
@@ -79,9 +79,9 @@ pub enum ComparisonError {
         "{base} of A can't be compared with {with} of B; give one run of each, or several of each."
     )]
     OneAgainstSeveral {
-        /// How many runs A has.
+        /// The number of runs of A.
         base: usize,
-        /// How many runs B has.
+        /// The number of runs of B.
         with: usize,
     },
     /// Two runs against more, which are called different too often.
@@ -90,9 +90,9 @@ pub enum ComparisonError {
          differs between runs; give at least {FEWEST_RUNS} of each, or two of each."
     )]
     TwoAgainstMore {
-        /// How many runs A has.
+        /// The number of runs of A.
         base: usize,
-        /// How many runs B has.
+        /// The number of runs of B.
         with: usize,
     },
     /// The same run twice.
@@ -216,7 +216,8 @@ fn refuse_other_load(first: &SavedRun, other: &SavedRun) -> Result<(), Compariso
     }
 }
 
-/// What differs. Targets, requests and seeds may: they are what is compared, or chance.
+/// Returns the difference that prevents a comparison. Targets, requests and seeds may differ: they
+/// are the subject of the comparison, or chance.
 fn difference(first_plan: &Plan, other_plan: &Plan) -> Option<&'static str> {
     let (first, other) = (&first_plan.load, &other_plan.load);
     match () {

@@ -6,9 +6,9 @@ use loadline_record::Summary;
 /// The metrics of two sides. They have no intervals: what a script counts may depend on anything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparedMetrics {
-    /// Those of all runs of A.
+    /// The metrics of all runs of A.
     pub base: SideMetrics,
-    /// Those of all runs of B.
+    /// The metrics of all runs of B.
     pub with: SideMetrics,
 }
 

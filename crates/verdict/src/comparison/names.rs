@@ -27,16 +27,16 @@ const MOST_BESIDES: f64 = 0.1;
 /// The names of both sides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparedNames {
-    /// Those that both have, the one with the most requests first.
+    /// The names of both sides, the one with the most requests first.
     pub common: Vec<ComparedName>,
-    /// How many more both have, with fewer requests: they are not compared.
+    /// The number of further names of both sides, with fewer requests: they are not compared.
     pub more: usize,
-    /// How many percentiles are left out, because requests that had no response at the end of a run
-    /// could move them.
+    /// The number of percentiles that are left out, because requests without a response at the end
+    /// of a run could move them.
     pub open_percentiles: usize,
-    /// Those that only A has.
+    /// The names of A only.
     pub only_base: Vec<Key>,
-    /// Those that only B has.
+    /// The names of B only.
     pub only_with: Vec<Key>,
 }
 
@@ -79,7 +79,7 @@ impl ComparedNames {
         })
     }
 
-    /// Whether there is nothing to say of names.
+    /// True if no side has a name.
     pub fn is_empty(&self) -> bool {
         self.common.is_empty() && self.only_base.is_empty() && self.only_with.is_empty()
     }
@@ -134,8 +134,8 @@ impl<'a> Side<'a> {
         counts.min().unwrap_or(0)
     }
 
-    /// Whether this percentile of a name stands in each run, were all that had no response at its
-    /// end of this name: of which name that was is not known.
+    /// True if this percentile of a name stays the same in each run even if all requests without a
+    /// response at its end had this name: their names are not known.
     fn knows(&self, key: &Key, percentile: f64) -> bool {
         let stands = |run: &&Summary| {
             let series = run.total.series.get(key)?;
@@ -179,7 +179,7 @@ impl Name<'_> {
         PERCENTILES.into_iter().filter(is_sampled)
     }
 
-    /// Those of them that every run knows, and the rate.
+    /// Returns the percentiles, among these, that every run knows, and the rate.
     fn figures(&self, base: &Side<'_>, with: &Side<'_>) -> Vec<Figure> {
         let knows = |p: &f64| base.knows(self.base, *p) && with.knows(self.with, *p);
         let percentiles = self.sampled(base, with).filter(knows);
@@ -271,8 +271,8 @@ fn failed(series: &Series) -> f64 {
     series.failed as f64 / series.ended().max(1) as f64
 }
 
-/// Whether a percentile of these requests of a run stands, were all that had no response at its end
-/// among them.
+/// True if a percentile of these requests of a run stays the same even if all requests without a
+/// response at its end were among them.
 pub(super) fn stands(series: &Series, run: &Summary, percentile: f64) -> bool {
     let Some(value_ns) = series.percentile_ns(percentile) else {
         return false;
@@ -389,7 +389,7 @@ fn origin(name: &str) -> Option<&str> {
     is_scheme.then(|| &url[..scheme + 3 + path])
 }
 
-/// Where the URL of a name would begin.
+/// Returns the position at which the URL of a name begins.
 fn url_at(name: &str) -> usize {
     let is_method = |method: &&str| method.bytes().all(|byte| byte.is_ascii_uppercase());
     let method = name.split_once(' ').map(|(method, _)| method);

@@ -1,5 +1,5 @@
-//! How often rules of a regression are right, counted on targets whose truth is known and whose
-//! response times depend on each other.
+//! The error rates of regression rules, counted on targets whose truth is known and whose response
+//! times depend on each other.
 
 use super::tests::{Dice, environment, plan};
 use super::*;
@@ -70,7 +70,7 @@ fn outcome(found: &Comparison) -> CheckOutcome {
     rules()[0].judge(found).outcome
 }
 
-/// What came of so many pairs: equal ones that were called slower, or broke a rule; slower ones, of
+/// The results of many pairs: equal ones that were called slower, or broke a rule; slower ones, by
 /// twice the tolerance, that broke the rule on the p95.
 #[derive(Debug, Default)]
 struct Found {
@@ -170,8 +170,8 @@ fn rules_are_right_in_two_hundred_pairs_of_sets() {
     pairs_of_sets(0.015, 200).assert_right();
 }
 
-/// What is said to be visible before a run is what these targets show: with the lengths above, 20
-/// %.
+/// The changes that are announced as visible before a run are those that these targets show: with
+/// the lengths above, 20 %.
 #[test]
 fn the_lengths_are_those_at_which_the_change_is_said_to_be_visible() {
     for (target, seconds) in TARGETS {

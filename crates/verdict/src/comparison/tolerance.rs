@@ -1,9 +1,9 @@
-//! How far a figure of B may lie from that of A: `p95:+10%`, `rate:-5%`, or that of the requests of
-//! one name, `p95{name:login}:+10%`.
+//! The tolerance for a figure of B against that of A: `p95:+10%`, `rate:-5%`, or for the requests
+//! of one name, `p95{name:login}:+10%`.
 //!
-//! A tolerance fails only where the figure has changed by more for certain: the whole interval of
-//! B / A lies beyond it. It is kept only where the whole interval lies within it. Between the two
-//! the runs cannot tell, which is neither.
+//! A tolerance fails only if the figure has certainly changed by more: the whole interval of B / A
+//! lies beyond it. It is kept only if the whole interval lies within it. Between the two the runs
+//! don't decide it.
 
 use super::{Comparison, Figure};
 use crate::CheckOutcome;
@@ -13,28 +13,28 @@ use loadline_stats::compare::Ratio;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What a figure of B may differ by from that of A, to one side.
+/// The largest accepted difference of a figure of B from that of A, to one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tolerance {
     text: String,
     figure: Figure,
-    /// Which requests are looked at, where it is not all of them. Nothing else of the check is.
+    /// The requests to which it applies, if not all; the rest of this check has no meaning.
     part: Option<Box<Check>>,
     /// The largest, or the smallest, B / A that is allowed.
     limit: f64,
     is_upper: bool,
 }
 
-/// What the runs say of a tolerance.
+/// The result of a tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToleranceResult {
     /// The tolerance as typed.
     pub text: String,
-    /// Which figure it is on.
+    /// The figure.
     pub figure: Figure,
     /// The largest, or the smallest, B / A that is allowed.
     pub limit: f64,
-    /// What the interval says of it.
+    /// The conclusion from the interval.
     pub outcome: CheckOutcome,
     /// B / A with its interval; `None` if the figure was not compared: it takes more requests, or
     /// several runs.
@@ -73,23 +73,23 @@ impl Tolerance {
         self.limit
     }
 
-    /// Whether B / A may not be larger; else it may not be smaller.
+    /// True if B / A has an upper bound; else it has a lower one.
     pub fn is_upper(&self) -> bool {
         self.is_upper
     }
 
-    /// Whether it looks at some requests only.
+    /// True if it applies to some requests only.
     pub fn is_of_part(&self) -> bool {
         self.part.is_some()
     }
 
-    /// Whether it looks at the requests of this key.
+    /// True if it applies to the requests of this key.
     pub(super) fn looks_at(&self, key: &Key) -> bool {
         let part = self.part.as_ref();
         part.is_none_or(|part| part.looks_at(key.name(), key.tags()))
     }
 
-    /// What a comparison says of it.
+    /// Judges a comparison by the tolerance.
     pub fn judge(&self, comparison: &Comparison) -> ToleranceResult {
         let compared = match self.part {
             None => comparison.figure(self.figure),
@@ -141,7 +141,7 @@ impl FromStr for Tolerance {
     }
 }
 
-/// Whether a change is one upwards, and by which share: `+10%`.
+/// Returns whether a change is upwards, and its share: `+10%`.
 fn share(change: &str) -> Option<(bool, f64)> {
     let is_upper = change.starts_with('+');
     let number = change.strip_prefix(['+', '-'])?.strip_suffix('%')?;

@@ -1,4 +1,5 @@
-//! What a baseline's noise lets a run see that is compared with it, before the run is made.
+//! The changes that a run can show when compared with a baseline of this noise, known before the
+//! run is made.
 
 use super::names::{Seconds, Side as Names};
 use super::{CONFIDENCE, Figure, SEED, SavedRun, Tolerance, rates, stretches, value, wanted};
@@ -8,10 +9,9 @@ use loadline_stats::compare::{Noise, confidence_of_each};
 /// The runs that will be compared with a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Against {
-    /// How many there will be.
+    /// The number of runs to come.
     pub runs: usize,
-    /// How long each of them will be, in nanoseconds, if it is known; else as long as the
-    /// baseline's.
+    /// The length of each of them in nanoseconds, if it is known; else it is that of the baseline.
     pub length_ns: Option<u64>,
 }
 
@@ -25,8 +25,8 @@ pub struct VisibleChange {
     pub ratio: Option<f64>,
 }
 
-/// What is visible of each rule. The noise is that of the baseline on both sides: of one run that
-/// of its stretches, so that what differs from run to run is not in it.
+/// Returns the visible change of each rule. The noise is that of the baseline on both sides: of one
+/// run, the noise of its stretches, so that differences from run to run are not included.
 pub fn visible_changes(
     base: &[SavedRun],
     percentiles: &[f64],
@@ -59,7 +59,7 @@ pub fn visible_changes(
         .collect()
 }
 
-/// How many times as much as the baseline the other side will have measured.
+/// Returns the expected amount of data of the other side, as a multiple of the baseline's.
 fn times_as_many(base: &[&Summary], against: Against) -> f64 {
     match (base, against.length_ns) {
         ([one], Some(length_ns)) => length_ns as f64 / one.duration_ns.max(1) as f64,

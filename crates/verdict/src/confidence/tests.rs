@@ -47,7 +47,7 @@ impl Cut {
         confidence_interval(self.censored(), &self.blocks, percentile)
     }
 
-    /// Whether the interval holds this value.
+    /// True if the interval contains this value.
     fn covers(&self, percentile: f64, truth_ns: f64) -> bool {
         let found = self.interval(percentile);
         let above = found

@@ -1,11 +1,11 @@
-//! How often `--until` is right, counted on targets whose truth is known. The figures of the whole
-//! tables stand in docs/design/016.
+//! The error rates of `--until`, counted on targets whose truth is known. The figures of the whole
+//! tables are in docs/design/016.
 
 use super::tests::checked;
 use super::*;
 use crate::simulated::{Target, begun, repetitions};
 
-/// How long a run may go on.
+/// The longest duration of a run.
 const SECONDS: u64 = 120;
 
 /// One target and one bound.
@@ -16,7 +16,7 @@ struct Row {
     bound_ns: u64,
 }
 
-/// How many runs of a row ended with which proof.
+/// The number of runs of a row that ended with each proof.
 #[derive(Debug, Default)]
 struct Ends {
     runs: u64,
@@ -46,7 +46,7 @@ fn far(target: Target) -> Row {
     }
 }
 
-/// How runs of a check at the 99th percentile end.
+/// Returns the ends of runs with a check at the 99th percentile.
 fn ends(row: &Row, runs: u64) -> Ends {
     let check = format!("p99<={}us", row.bound_ns / 1_000);
     let mut plan = checked(&[&check], "decided");

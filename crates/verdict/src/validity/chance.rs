@@ -1,5 +1,5 @@
-//! How often a healthy run is suspect: lateness as a quiet machine of two cores has it, counted
-//! over many seeds.
+//! The probability that a healthy run is suspect: lateness as on a quiet machine of two cores,
+//! counted over many seeds.
 
 use super::situations::{US, open};
 use super::*;

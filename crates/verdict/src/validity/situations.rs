@@ -1,4 +1,4 @@
-//! Situations and what is said of them: the tables of its modules define the grades.
+//! Situations and their grades: the tables of its modules define them.
 //!
 //! Each row is a run as a recorder would have seen it: when requests were due, how long they waited
 //! for a connection, how late Loadline sent them, how long the target took, and what the machine

@@ -16,7 +16,8 @@ import configargparse
 
 import locust
 
-from . import options
+from loadline.locust_runner import options
+
 from .util.directory import get_abspaths_in
 from .util.url import is_url
 

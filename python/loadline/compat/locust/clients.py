@@ -3,14 +3,15 @@
 import requests
 from requests.auth import HTTPBasicAuth
 
-from .http import engine as native
-from .http import names, state
-from .http.adapters import LocustHttpAdapter
-from .http.compose import compose
-from .http.counting import CountedClient
-from .http.headers import REQUESTS_DEFAULTS
-from .http.responses import Answer as ResponseContextManager
-from .http.responses import NativeAnswer
+from loadline.locust_http.requests_client import state
+from loadline.locust_http.requests_client.compose import compose
+from loadline.locust_http.requests_client.responses import Answer as ResponseContextManager
+from loadline.locust_http.requests_client.responses import NativeAnswer
+from loadline.locust_http.shared import engine as native
+from loadline.locust_http.shared import names
+from loadline.locust_http.shared.adapters import LocustHttpAdapter
+from loadline.locust_http.shared.counting import CountedClient
+from loadline.locust_http.shared.headers import REQUESTS_DEFAULTS
 
 __all__ = [
     "HttpSession",

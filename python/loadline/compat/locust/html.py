@@ -7,8 +7,9 @@ the native command is missing or the test has no host.
 import re
 from html import escape
 
+from loadline.locust_runner.report_tables import tables_of
+
 from . import stats as stats_module
-from .report_tables import tables_of
 from .stats import sort_stats
 from .util.date import format_duration, format_utc_timestamp
 

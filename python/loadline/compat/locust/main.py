@@ -155,7 +155,7 @@ def _list(loaded):
 
 def _refuse_what_is_missing(options):
     """One sentence for each thing that a later version has."""
-    from .processes import check_count
+    from loadline.locust_runner.processes import check_count
     from .runners.distributed import NOT_YET
 
     check_count(options)
@@ -178,7 +178,7 @@ def refuse(sentence, exit_code=1):
 
 
 def _run(options, loaded):
-    from .command import Command
+    from loadline.locust_runner.command import Command
 
     if not loaded.user_classes:
         refuse("No User class found!")

@@ -1,11 +1,11 @@
 //! Reads the responses of a batch.
 
 use super::{are_extra_bytes, are_line_ends};
-use crate::behaviour::{Answer, Observer};
-use crate::exchange::failure::{Broken, Failure, broken_connection, protocol};
 use crate::exchange::in_flight::{ExchangeEnd, InFlightBatch};
 use crate::exchange::{DISCARD_AT_ONCE, WORTH_DISCARDING};
+use crate::failure::{Broken, Failure, broken_connection, protocol};
 use crate::gathering::Gathering;
+use crate::observer::{Answer, Observer};
 use crate::pool::OpenConnection;
 use crate::sampling::Instants;
 use crate::worker::Worker;

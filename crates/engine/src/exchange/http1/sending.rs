@@ -7,8 +7,8 @@
 //! connection that continues.
 
 use super::reading::Reading;
-use crate::behaviour::Observer;
-use crate::exchange::failure::{Broken, broken_connection};
+use crate::failure::{Broken, broken_connection};
+use crate::observer::Observer;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Outcome};
 use loadline_transport::Connection;

@@ -1,9 +1,8 @@
 //! The driver of a connection of HTTP/2, which sends and receives.
 
-use super::connection::{Http2Connection, NEVER, State, Told};
-use super::pool::Http2Pool;
-use crate::exchange::failure::Failure;
 use crate::exchange::{CLOSE_WAIT_NS, DISCARD_AT_ONCE, WORTH_DISCARDING};
+use crate::failure::Failure;
+use crate::http2::{Http2Connection, Http2Pool, NEVER, State, StreamEvents};
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::ErrorKind;
@@ -219,7 +218,7 @@ fn feed<H: Host, const SHOWS: bool>(
     is_discarded: bool,
     (at_ns, read_ns): (u64, u64),
 ) -> Result<(), ConnectionError> {
-    let mut told = Told::<SHOWS> {
+    let mut told = StreamEvents::<SHOWS> {
         places: &mut state.places,
         at_ns,
         read_ns,

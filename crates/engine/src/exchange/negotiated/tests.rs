@@ -1,6 +1,7 @@
 //! Composed requests to servers over TLS that choose the version of HTTP, on the loopback.
 
-use crate::behaviour::{Behaviour, Carrier, Observer, Scenario};
+use crate::behaviour::{Behaviour, Scenario};
+use crate::observer::{Carrier, Observer};
 use crate::simulated::http2_server::{
     DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE_BYTES, SETTINGS, STATUS_200, frame, go_away,
     take_frame,

@@ -120,13 +120,13 @@ fn is_bound(times: &Distribution, statistic: Statistic) -> bool {
 
 fn of_percentile<T: Clone>(all: &Percentiles<T>, statistic: Statistic) -> T {
     let found = match statistic {
+        Statistic::Mean | Statistic::Stdev | Statistic::Max | Statistic::P50 => &all.p50,
         Statistic::P75 => &all.p75,
         Statistic::P90 => &all.p90,
         Statistic::P95 => &all.p95,
         Statistic::P99 => &all.p99,
         Statistic::P99_9 => &all.p99_9,
         Statistic::P99_99 => &all.p99_99,
-        _ => &all.p50,
     };
     found.clone()
 }

@@ -1,4 +1,4 @@
-//! What a run is compared with, and where it is kept.
+//! The flags of baselines and of the history.
 
 use crate::flags::compare::FailOn;
 use clap::{Args, ValueHint};

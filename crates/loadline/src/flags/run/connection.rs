@@ -1,4 +1,4 @@
-//! How connections are made and used.
+//! The flags of connections.
 
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};

@@ -50,7 +50,7 @@ impl Trust {
         accepted.unwrap_or(Grade::Valid)
     }
 
-    /// Whether a result of this grade is accepted.
+    /// True if a result of this grade is accepted.
     pub(crate) fn believes(self, grade: Grade) -> bool {
         match grade {
             Grade::Valid => true,

@@ -1,4 +1,4 @@
-//! How much load, in which model, and for how long.
+//! The flags of the load: its amount, model and duration.
 
 use crate::flags::choice::choice;
 use clap::Args;
@@ -132,7 +132,7 @@ pub(crate) struct LoadFlags {
     pub(crate) repeat: Option<u32>,
 }
 
-/// What comes before the measured part.
+/// The part of a run before the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warmup {
     /// A time of this length.
@@ -161,7 +161,7 @@ impl LoadFlags {
         }
     }
 
-    /// The options that say how much load there is.
+    /// Returns the options of the amount of load.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             connections: self.connections,

@@ -3,7 +3,7 @@
 use crate::output::{Color, GivenOut, Output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
-use loadline_exporters::Asked;
+use loadline_exporters::Requested;
 use loadline_plan::parse_percentile;
 use loadline_report::Extent;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub(crate) struct OutputFlags {
 }
 
 impl OutputFlags {
-    /// How much of the result is printed.
+    /// Returns the extent of the printed result.
     pub(crate) fn extent(&self) -> Extent {
         match () {
             () if self.report.short => Extent::Short,
@@ -113,7 +113,7 @@ pub(crate) struct ReportStyle {
 }
 
 impl ReportStyle {
-    /// The reports that were asked for.
+    /// Returns the requested reports.
     pub(crate) fn reports(&self) -> Vec<Output> {
         let report = |given: &GivenOut| match given {
             GivenOut::Report(output) => Some(output.clone()),
@@ -122,11 +122,11 @@ impl ReportStyle {
         self.output.iter().filter_map(report).collect()
     }
 
-    /// The exporters that were asked for.
-    pub(crate) fn exporters(&self) -> Vec<Asked> {
+    /// Returns the requested exporters.
+    pub(crate) fn exporters(&self) -> Vec<Requested> {
         let exporter = |given: &GivenOut| match given {
             GivenOut::Report(_) => None,
-            GivenOut::Metrics(asked) => Some(asked.clone()),
+            GivenOut::Metrics(requested) => Some(requested.clone()),
         };
         self.output.iter().filter_map(exporter).collect()
     }

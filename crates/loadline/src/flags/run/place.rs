@@ -1,7 +1,7 @@
-//! The words of a command line that say what is loaded, and what else such a word may have been.
+//! The words of a command line that name the target, and other meanings of such words.
 //!
 //! Nothing is sent to a host that nobody named: a word that is a file, a check or a number is
-//! refused, and told where it belongs.
+//! refused, with the flag to which it belongs.
 
 use loadline_plan::{Check, Error, Target};
 use std::path::{Path, PathBuf};
@@ -13,18 +13,18 @@ const OF_FILES: [&str; 18] = [
     "txt", "csv", "yaml", "yml", "tar",
 ];
 
-/// A word of the command line that says what is loaded.
+/// A word of the command line that names the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TargetWord {
     /// A plan file with the whole run.
     Plan(PathBuf),
     /// A URL.
     Url(Target),
 }
 
-/// Why a word says nothing of what is loaded.
+/// The reason why a word names no target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoPlace {
+pub(crate) enum NoTarget {
     /// A condition on the result.
     #[error("`{0}` is a check; give it with --check '{0}'.")]
     Check(String),
@@ -33,7 +33,7 @@ pub(crate) enum NoPlace {
     File {
         /// Its path.
         path: PathBuf,
-        /// What to do with it.
+        /// The use of the file.
         use_of: String,
     },
     /// A file that is not there.
@@ -41,7 +41,7 @@ pub(crate) enum NoPlace {
     NoFile {
         /// Its path.
         path: PathBuf,
-        /// What to do with it, once it is there.
+        /// The use of the file, once it exists.
         use_of: String,
     },
     /// No URL.
@@ -49,10 +49,10 @@ pub(crate) enum NoPlace {
     Target(#[from] Error),
 }
 
-impl FromStr for Place {
-    type Err = NoPlace;
+impl FromStr for TargetWord {
+    type Err = NoTarget;
 
-    fn from_str(text: &str) -> Result<Self, NoPlace> {
+    fn from_str(text: &str) -> Result<Self, NoTarget> {
         if text.contains("://") {
             return Ok(Self::Url(text.parse()?));
         }
@@ -61,7 +61,7 @@ impl FromStr for Place {
         }
         let path = Path::new(text);
         if path.is_file() {
-            return Err(NoPlace::File {
+            return Err(NoTarget::File {
                 use_of: use_of(path)
                     .unwrap_or_else(|| format!("write http://{text} if a host is meant.")),
                 path: path.to_owned(),
@@ -70,18 +70,18 @@ impl FromStr for Place {
         let is_named_so = OF_FILES.contains(&ending(path)) && !begins_with_host(text);
         if let Some(use_of) = use_of(path).filter(|_| is_named_so) {
             let path = path.to_owned();
-            return Err(NoPlace::NoFile { path, use_of });
+            return Err(NoTarget::NoFile { path, use_of });
         }
         Target::among_words(text).map(Self::Url).map_err(|error| {
             match text.parse::<Check>().is_ok() {
-                true => NoPlace::Check(text.to_owned()),
-                false => NoPlace::Target(error),
+                true => NoTarget::Check(text.to_owned()),
+                false => NoTarget::Target(error),
             }
         })
     }
 }
 
-/// Whether a path begins like a URL without its scheme: `shop.example/app.js`.
+/// True if a path begins like a URL without its scheme: `shop.example/app.js`.
 fn begins_with_host(text: &str) -> bool {
     let Some((host, _)) = text.split_once('/') else {
         return text.contains(':');
@@ -90,7 +90,7 @@ fn begins_with_host(text: &str) -> bool {
     has_dot || host.contains([':', '@']) || host.eq_ignore_ascii_case("localhost")
 }
 
-/// What a file with this ending is good for.
+/// Returns the use of a file with this ending.
 fn use_of(path: &Path) -> Option<String> {
     let shown = path.display();
     Some(match ending(path) {
@@ -115,7 +115,7 @@ fn use_of(path: &Path) -> Option<String> {
     })
 }
 
-/// What a path ends in behind its last dot.
+/// Returns the part of a path after its last dot.
 fn ending(path: &Path) -> &str {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.unwrap_or_default()
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str) -> String {
-        text.parse::<Place>().expect_err(text).to_string()
+        text.parse::<TargetWord>().expect_err(text).to_string()
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
             "localhost/x.json",
             "a:80/x.js",
         ] {
-            assert!(matches!(name.parse(), Ok(Place::Url(_))), "{name}");
+            assert!(matches!(name.parse(), Ok(TargetWord::Url(_))), "{name}");
         }
     }
 

@@ -1,6 +1,6 @@
-//! What is sent, and where to.
+//! The flags of requests and their destination.
 
-pub(crate) use super::place::Place;
+pub(crate) use super::place::TargetWord;
 
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
@@ -22,7 +22,7 @@ pub(crate) struct RequestFlags {
     /// and `url`; flags on the command line override them.
     #[arg(id = "url", value_name = "URL|PLAN.toml", help_heading = None,
         value_hint = ValueHint::Url)]
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<TargetWord>,
 
     /// The request method [default: GET, or POST with a body]
     #[arg(short = 'X', long, value_parser = parse_method)]
@@ -114,7 +114,7 @@ pub(crate) struct RequestFlags {
     pub(crate) max_series: u32,
 }
 
-/// Where a body comes from.
+/// The source of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodySource {
     /// This file's content.

@@ -1,4 +1,4 @@
-//! What is measured of processes and of this machine.
+//! The flags of watching processes and this machine.
 
 use clap::Args;
 use loadline_watch::Target;

@@ -4,14 +4,14 @@ use super::SearchError;
 use crate::flags::capacity::{CapacityFlags, SearchFlags};
 use crate::flags::planned_command;
 use crate::flags::run::RunFlags;
-use crate::flags::run::request::Place;
+use crate::flags::run::request::TargetWord;
 use clap::parser::ValueSource;
 use loadline_plan::{Header, Script, Target};
 use std::ffi::OsString;
 
-/// The groups of flags that say what is sent, and how: a locustfile does.
+/// The groups of flags that define the requests and connections: a locustfile defines these itself.
 const OWN_AFFAIRS: [&str; 4] = ["Load", "Request", "Connection", "TLS"];
-/// What is searched stands for the host until the locustfile is loaded, which may name it itself.
+/// The URL that represents the host until the locustfile, which may set it, is loaded.
 const UNKNOWN_HOST: &str = "http://localhost";
 
 /// The locustfile of a search.
@@ -19,14 +19,14 @@ const UNKNOWN_HOST: &str = "http://localhost";
 pub(crate) struct Locust {
     /// Its file or files, as `loadline locust -f` takes them.
     pub(crate) file: String,
-    /// Where its requests go, unless it says so itself.
+    /// The host of its requests, unless the locustfile sets one.
     pub(crate) host: Option<String>,
     /// Options of Locust's.
     pub(crate) options: Vec<OsString>,
 }
 
 impl Locust {
-    /// What stands for it in the plan of a trial.
+    /// Returns the script that represents it in the plan of a trial.
     pub(super) fn script(&self) -> Script {
         let text = |option: &OsString| option.to_string_lossy().into_owned();
         Script {
@@ -51,8 +51,8 @@ pub(super) fn resolve(
         return Err(SearchError::LocustfileAlone);
     }
     let url = run.request.places.iter().find_map(|place| match place {
-        Place::Url(target) => Some(target.url.to_string()),
-        Place::Plan(_) => None,
+        TargetWord::Url(target) => Some(target.url.to_string()),
+        TargetWord::Plan(_) => None,
     });
     if let Some(url) = url {
         return Err(SearchError::UrlBesideLocustfile(url));
@@ -63,7 +63,7 @@ pub(super) fn resolve(
     let stands_for = host.as_deref().unwrap_or(UNKNOWN_HOST);
     let target = stands_for.parse();
     let target = target.map_err(|_| SearchError::NoHost(stands_for.to_owned()))?;
-    run.request.places = vec![Place::Url(target)];
+    run.request.places = vec![TargetWord::Url(target)];
     Ok(Some(Locust {
         file,
         host,
@@ -71,7 +71,7 @@ pub(super) fn resolve(
     }))
 }
 
-/// What is for a locustfile alone.
+/// Refuses flags that apply to a locustfile alone.
 fn refuse_strays(search: &SearchFlags, options: &[OsString]) -> Result<(), SearchError> {
     match (&search.host, options) {
         (Some(_), _) => Err(SearchError::NoLocustfile("--host")),
@@ -80,7 +80,7 @@ fn refuse_strays(search: &SearchFlags, options: &[OsString]) -> Result<(), Searc
     }
 }
 
-/// Refuses flags that say what the locustfile says.
+/// Refuses flags for settings that the locustfile makes.
 fn refuse_own_affairs(run: &RunFlags) -> Result<(), SearchError> {
     let command = planned_command::<CapacityFlags>();
     let Ok(matches) = command.clone().try_get_matches_from(&run.typed) else {
@@ -101,7 +101,7 @@ fn refuse_own_affairs(run: &RunFlags) -> Result<(), SearchError> {
     }
 }
 
-/// What -H or --host names: -H is a header field elsewhere, and was read as one.
+/// Returns the value of -H or --host: elsewhere -H is a header field, and was read as one.
 fn host(search: &SearchFlags, run: &RunFlags) -> Result<Option<String>, SearchError> {
     let of_header = |header: &Header| format!("{}:{}", header.name, header.value);
     let mut hosts: Vec<String> = run.request.header.iter().map(of_header).collect();

@@ -9,7 +9,7 @@ fn search(words: &str) -> Result<Search, String> {
 fn resolved(words: &str) -> Result<Search, String> {
     let flags: CapacityFlags = flags::parse_planned(words.split_whitespace().map(Into::into))
         .map_err(|e| e.to_string())?;
-    let surroundings = Surroundings {
+    let surroundings = RunEnvironment {
         cores: 2,
         open_files: 4_096,
         seed: 7,

@@ -178,7 +178,24 @@ pub(super) fn other_answers() -> Vec<Conclusion> {
         })
     };
     let stolen = OwnLimit::Stolen { share: 0.5 };
+    let confirmed = |known| Conclusion::AtLeast {
+        level: 186.4,
+        why: Why::TimeOver {
+            confirmed_s: 10.0,
+            known,
+        },
+    };
     vec![
+        confirmed(Inconclusive {
+            lower: Some(180.0),
+            upper: Some(264.5),
+            refuted: None,
+            own_limit: Some(stolen),
+        }),
+        confirmed(Inconclusive {
+            refuted: Some(246.3),
+            ..Inconclusive::default()
+        }),
         generator(busy),
         generator(OwnLimit::Connections { most: 1_000 }),
         generator(OwnLimit::Exhausted { failed: 120 }),

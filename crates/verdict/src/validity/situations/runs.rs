@@ -13,7 +13,7 @@ pub(crate) const US: u64 = 1_000;
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000_000_000;
 
-/// How a request went: nanoseconds of waiting for a connection, of lateness, of service.
+/// The times of a request in nanoseconds: the wait for a connection, the lateness, the service.
 pub(crate) type Went = (u64, u64, u64);
 
 /// An open load of a rate for this many seconds, on one core.
@@ -138,7 +138,7 @@ pub(crate) fn one_in_100(number: u64, usual: u64, rare: u64) -> u64 {
     if number % 100 >= 98 { rare } else { usual }
 }
 
-/// What the load at low load is: no wait, half a microsecond late, 200 µs of service.
+/// Returns the times at low load: no wait, half a microsecond of lateness, 200 µs of service.
 pub(crate) fn at_ease(_: u64) -> Went {
     (0, 500, 200 * US)
 }

@@ -2,20 +2,22 @@
 
 import ssl
 
-from ..exception import StopTest
-from ..http import engine as native
-from ..http import fast_fallback, headers, names
-from ..http.cookies import ClientCookies
-from ..http.counting import CountedClient
-from ..http.failures import FAILURE_EXCEPTIONS, LocustBadStatusCode
-from ..http.fast_compose import compose
-from ..http.fast_responses import (
+from loadline.locust_http.fast_client import fallback
+from loadline.locust_http.fast_client.compose import compose
+from loadline.locust_http.fast_client.responses import (
     ErrorResponse,
     FastRequest,
     FastResponse,
     NativeFastResponse,
     ResponseContextManager,
 )
+from loadline.locust_http.shared import engine as native
+from loadline.locust_http.shared import headers, names
+from loadline.locust_http.shared.cookies import ClientCookies
+from loadline.locust_http.shared.counting import CountedClient
+from loadline.locust_http.shared.failures import FAILURE_EXCEPTIONS, LocustBadStatusCode
+
+from ..exception import StopTest
 from ..user.users import RestMixin, User
 
 __all__ = [
@@ -106,7 +108,7 @@ class FastHttpSession(CountedClient, native.Client):
         self.connection_timeout = connection_timeout
         self.max_redirects = max_redirects
         self.max_retries = max_retries
-        self._proxies = fast_fallback.proxies_of(proxy_host, proxy_port)
+        self._proxies = fallback.proxies_of(proxy_host, proxy_port)
         self._set_headers(headers, credentials)
         is_special = self._proxies or max_retries or ssl_context_factory is not None
         self._is_plain = not (self._is_foreign or is_special)
@@ -157,7 +159,7 @@ class FastHttpSession(CountedClient, native.Client):
     def iter_lines(self, url, method="GET", **options):
         """The lines of a response as they come, as text."""
         response = self.request(method, url, stream=True, **options)
-        yield from fast_fallback.lines_of(response)
+        yield from fallback.lines_of(response)
 
 
 def _basic(credentials):

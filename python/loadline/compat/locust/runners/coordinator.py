@@ -28,7 +28,7 @@ logger = logging.getLogger("locust.runners")
 # How often the children are looked at, in seconds.
 _TURN = 0.1
 # Seconds of silence after which a process that was stopped is ended, and one that was not is warned
-# of: what Loadline's own processes have (`MOST_SILENCE` in crates/cluster).
+# of: what Loadline's own processes have (`SILENCE_TIMEOUT` in crates/cluster).
 _MOST_SILENCE = 3.0
 # Seconds that a task may keep its process from saying anything while the test goes on, and once it
 # is to end, beside the time that its users have for it.

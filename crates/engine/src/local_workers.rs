@@ -1,0 +1,342 @@
+//! The workers of a run that are threads of this process: all of them, or some if the others are in
+//! other processes.
+
+use crate::StartError;
+use crate::control::Handle;
+use crate::error::unreachable;
+use crate::event::Detail;
+use crate::launch::{Group, Launch, run_groups};
+use crate::lost::WorkerFailure;
+use crate::pacer::over_ns;
+use crate::prepare::Prepared;
+use crate::tally::TallyCodec;
+use crate::worker::Report;
+use loadline_plan::{HttpVersion, Plan};
+use loadline_reactor::{Address, Kernel};
+use loadline_schedule::Stripe;
+use loadline_transport::DialError;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::io;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// A worker's report on a scenario. It can be sent to another process, by serde.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct WorkerReport {
+    /// The worker's number in the run, from 0.
+    pub(crate) worker: usize,
+    /// The scenario's number, from 0.
+    pub(crate) scenario: usize,
+    pub(crate) report: Report,
+}
+
+impl WorkerReport {
+    /// Returns the worker's number in the run, from 0.
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    /// Returns the scenario's number in the plan, from 0.
+    pub fn scenario(&self) -> usize {
+        self.scenario
+    }
+
+    /// Returns the end of the reported interval, if the report is on an interval: nanoseconds from
+    /// the run's zero, the end of the warm-up.
+    pub fn interval_end_ns(&self) -> Option<u64> {
+        match &self.report {
+            Report::Interval { snapshot, .. } => Some(snapshot.end_ns),
+            _ => None,
+        }
+    }
+
+    /// Decodes the tally of a report from another process, if it has one.
+    ///
+    /// # Errors
+    /// If the tally does not match the codec, or there is no codec.
+    pub fn decode_tally(&mut self, codec: Option<TallyCodec>) -> serde_json::Result<()> {
+        let tally = match &mut self.report {
+            Report::Interval { tally, .. } => tally.as_mut(),
+            Report::Tally(tally) => Some(tally),
+            _ => None,
+        };
+        match (tally, codec) {
+            (None, _) => Ok(()),
+            (Some(tally), Some(codec)) => codec.decode(tally),
+            (Some(_), None) => Err(serde::de::Error::custom("a tally of a run that has none")),
+        }
+    }
+}
+
+/// The state of these workers after all its workers have opened their connections.
+#[derive(Clone, Debug)]
+pub struct Readiness {
+    /// The number of open connections.
+    pub connected: usize,
+    /// The error of the first connection that could not be opened.
+    pub error: Option<String>,
+    /// The addresses that receive requests.
+    pub addresses: Vec<Address>,
+    /// The addresses that receive nothing because they did not respond, while others of the same
+    /// name did.
+    pub left_out: Vec<Address>,
+    /// The version of HTTP of all requests; never [`HttpVersion::Auto`].
+    pub http: HttpVersion,
+    /// The duration of the load, warm-up included, in nanoseconds; `u64::MAX` if it is not limited
+    /// by time.
+    pub length_ns: u64,
+}
+
+impl Readiness {
+    pub(crate) fn of(
+        scenarios: &[Arc<Prepared>],
+        connected: usize,
+        first_error: Option<&DialError>,
+    ) -> Readiness {
+        let length_ns = scenarios.iter().map(|prepared| over_ns(&prepared.plan));
+        Readiness {
+            connected,
+            error: first_error.map(unreachable),
+            addresses: each_once(scenarios.iter().map(|prepared| prepared.addresses())),
+            left_out: each_once(scenarios.iter().map(|prepared| prepared.left_out.clone())),
+            http: scenarios[0].plan.connection.http,
+            length_ns: length_ns.max().unwrap_or(0),
+        }
+    }
+}
+
+/// Workers of a run that are threads of this process.
+#[derive(Debug)]
+pub struct LocalWorkers {
+    pub(crate) handle: Handle,
+    pub(crate) reports: Receiver<WorkerReport>,
+    pub(crate) threads: Vec<JoinHandle<()>>,
+    begin: Vec<Sender<u64>>,
+    pub(crate) ready: Readiness,
+    first_error: Option<DialError>,
+}
+
+/// The result of waiting for local workers.
+#[derive(Debug)]
+pub enum NextReport {
+    /// A worker reported something.
+    Report(Box<WorkerReport>),
+    /// No report arrived within the given time.
+    Nothing,
+    /// All workers have sent their last report.
+    Over,
+}
+
+impl LocalWorkers {
+    /// Prepares a plan's run and opens the connections of these of its workers, which are numbered
+    /// from 0 to the plan's number of threads. There is one launch per scenario of the plan; one if
+    /// it has no scenarios. Blocks until they have dialled.
+    ///
+    /// # Errors
+    /// If the plan can't be run here, or a worker was lost.
+    ///
+    /// # Panics
+    /// If there are fewer launches than scenarios.
+    pub fn launch(
+        plan: &Plan,
+        detail: Detail,
+        launches: &[Launch],
+        workers: Range<u32>,
+    ) -> Result<LocalWorkers, StartError> {
+        let composes = |index: usize| launches[index].composes;
+        let scenarios = Prepared::all(plan, detail, composes, workers.len() as u32)?;
+        let of = plan.threads;
+        let handle = Handle::of_workers(of);
+        let (send, reports) = channel();
+        let mut starting: Vec<Starting> = Vec::new();
+        for index in workers {
+            let stripe = Stripe { index, of };
+            let parts = scenarios.iter().cloned().zip(launches.iter().cloned());
+            starting.push(Starting::spawn(parts.collect(), stripe, &handle, &send)?);
+        }
+        drop(send);
+        let (connected, first_error) = await_connections(&starting, &reports)?;
+        let ready = Readiness::of(&scenarios, connected, first_error.as_ref());
+        let (begin, threads) = starting
+            .into_iter()
+            .map(|worker| (worker.begin, worker.thread))
+            .unzip();
+        Ok(LocalWorkers {
+            handle,
+            reports,
+            threads,
+            begin,
+            ready,
+            first_error,
+        })
+    }
+
+    /// Returns the state of the workers after it has opened its connections.
+    pub fn ready(&self) -> &Readiness {
+        &self.ready
+    }
+
+    /// Fails if connections were dialled and none could be opened.
+    ///
+    /// # Errors
+    /// The error of the first connection.
+    pub fn check_connections(&mut self) -> Result<(), StartError> {
+        match self.first_error.take() {
+            Some(error) if self.ready.connected == 0 => Err(StartError::Unreachable { error }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins the load at this instant: nanoseconds of `CLOCK_MONOTONIC`.
+    pub fn begin(&mut self, begin_ns: u64) {
+        self.handle.begin(begin_ns, self.ready.length_ns);
+        for worker in self.begin.drain(..) {
+            // A worker that is gone already has reported the reason.
+            let _ = worker.send(begin_ns);
+        }
+    }
+
+    /// Returns the handle that stops the workers or changes their load, from any thread.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Returns the number of times that a worker has checked its orders: the worker is
+    /// alive as long as the number grows.
+    pub fn beats(&self, worker: usize) -> u64 {
+        self.handle.beats(worker)
+    }
+
+    /// Returns the next report of a worker; waits for at most `patience`.
+    pub fn next_report(&mut self, patience: Duration) -> NextReport {
+        match self.reports.recv_timeout(patience) {
+            Ok(report) => NextReport::Report(Box::new(report)),
+            Err(RecvTimeoutError::Timeout) => NextReport::Nothing,
+            Err(RecvTimeoutError::Disconnected) => NextReport::Over,
+        }
+    }
+}
+
+/// Returns the addresses of all scenarios, without duplicates.
+fn each_once(parts: impl Iterator<Item = Vec<Address>>) -> Vec<Address> {
+    let mut known = HashSet::new();
+    let is_new = |address: &Address| known.insert(address.clone());
+    parts.flatten().filter(is_new).collect()
+}
+
+/// A worker's thread that opens its connections.
+struct Starting {
+    thread: JoinHandle<()>,
+    /// Receives the number of open connections, and the first error.
+    connected: Receiver<(usize, Option<DialError>)>,
+    begin: Sender<u64>,
+}
+
+impl Starting {
+    fn spawn(
+        parts: Vec<(Arc<Prepared>, Launch)>,
+        stripe: Stripe,
+        handle: &Handle,
+        send: &Sender<WorkerReport>,
+    ) -> io::Result<Starting> {
+        let (tell, connected) = channel();
+        let (begin, when) = channel();
+        let worker = stripe.index as usize;
+        let (send, last_word) = (send.clone(), send.clone());
+        let (own_handle, handle) = (handle.clone(), handle.clone());
+        let body = move || {
+            let kernel = Kernel::new()?;
+            let setting_up = set_up(kernel.clone(), &parts, stripe, &send);
+            let mut groups = kernel.block_on(setting_up)?;
+            let up = groups.iter().map(|group| group.connected()).sum();
+            let first_error = groups.iter_mut().find_map(|group| group.take_error());
+            let _ = tell.send((up, first_error));
+            match when.recv() {
+                Ok(begin_ns) => {
+                    kernel.block_on(run_groups(groups, begin_ns, &own_handle))?;
+                }
+                // Another worker could not open any connection, so there is no run.
+                Err(_) => return Ok(()),
+            }
+            // A user that was cut off is dropped, with its connections, in the loop's next
+            // iteration.
+            kernel.iterate().map(drop)
+        };
+        let thread = thread::Builder::new()
+            .name(format!("worker-{worker}"))
+            .spawn(move || {
+                let ended = catch_unwind(AssertUnwindSafe(body));
+                if let Some(failure) = WorkerFailure::of(worker, ended) {
+                    handle.abort();
+                    let report = Report::Lost(failure);
+                    let _ = last_word.send(WorkerReport {
+                        worker,
+                        scenario: 0,
+                        report,
+                    });
+                }
+            })?;
+        Ok(Starting {
+            thread,
+            connected,
+            begin,
+        })
+    }
+}
+
+/// Sets up the users of all scenarios on a worker's thread.
+pub(crate) async fn set_up(
+    kernel: Kernel,
+    parts: &[(Arc<Prepared>, Launch)],
+    stripe: Stripe,
+    send: &Sender<WorkerReport>,
+) -> Vec<Box<dyn Group>> {
+    let worker = stripe.index as usize;
+    let mut groups = Vec::new();
+    for (prepared, launch) in parts {
+        let (send, scenario) = (send.clone(), prepared.scenario);
+        // A dropped receiver needs no more reports.
+        let tell = move |report| {
+            drop(send.send(WorkerReport {
+                worker,
+                scenario,
+                report,
+            }));
+        };
+        let group = launch.set_up(kernel.clone(), prepared, stripe, Box::new(tell));
+        groups.push(group.await);
+    }
+    groups
+}
+
+/// Waits until all workers have dialled. Returns the number of open connections, and the first
+/// error. Fails if a worker was lost.
+fn await_connections(
+    starting: &[Starting],
+    reports: &Receiver<WorkerReport>,
+) -> Result<(usize, Option<DialError>), StartError> {
+    let mut connected = 0;
+    let mut first_error = None;
+    for worker in starting {
+        let Ok((up, error)) = worker.connected.recv() else {
+            // The last report arrives when the thread has been unwound; no other arrives before the
+            // load.
+            if let Ok(WorkerReport {
+                report: Report::Lost(failure),
+                ..
+            }) = reports.recv()
+            {
+                return Err(failure.into());
+            }
+            continue;
+        };
+        connected += up;
+        first_error = first_error.or(error);
+    }
+    Ok((connected, first_error))
+}

@@ -1,0 +1,45 @@
+//! The load of a worker, from its begin to its end.
+
+use super::Ready;
+use super::supervisor::Supervisor;
+use super::user_pool::UserPool;
+use crate::behaviour::Scenario;
+use crate::control::Handle;
+use crate::pacer::nanoseconds;
+use loadline_reactor::Host;
+use std::rc::Rc;
+
+/// Runs the load of a worker from `begin_ns` on, to its end.
+pub(crate) async fn run<H: Host, S: Scenario<H>>(
+    ready: Ready<H, S>,
+    begin_ns: u64,
+    handle: &Handle,
+) {
+    let Ready {
+        worker,
+        scenario,
+        stripe,
+        users,
+        connections,
+        interval_ns,
+        number,
+        ..
+    } = ready;
+    worker.begin_ns.set(begin_ns);
+    worker.zero_ns.set(begin_ns + worker.pacer.warmup_ns);
+    connections
+        .iter()
+        .for_each(|ahead| worker.dialled(&ahead.dial));
+    for time in ready.resolve_times {
+        worker.recorder.borrow_mut().resolved(nanoseconds(time));
+    }
+    let running = Rc::clone(&worker);
+    let mut pool = UserPool::new(worker, scenario, stripe, connections);
+    for _ in 0..users {
+        pool.spawn();
+    }
+    Supervisor::new(pool, interval_ns, number)
+        .watch(handle)
+        .await;
+    running.http2.iter().for_each(|pool| pool.close());
+}

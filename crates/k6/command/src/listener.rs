@@ -1,0 +1,228 @@
+//! The observer of a run: receives the records of its users, and follows its progress.
+
+use super::output::loadline::{Sentence, verdict};
+use super::running::Running;
+use super::stop::{Interrupt, Reason};
+use loadline_engine::AnyTally;
+use loadline_k6_metrics::{Portion, Recorder, Tags, Thresholds, aborting, builtin};
+use loadline_record::{Header, Summary};
+use loadline_runner::{End, Interval, Observed, Observer, Wants};
+use loadline_script_js::{Measured, RunState, Stage};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The time between two updates of the test's state.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The lead by which users are counted before the end of a second. k6's clock begins before the
+/// load, so that it counts the users of a load of whole seconds before they end.
+const EARLY: Duration = Duration::from_millis(60);
+/// The interval between two evaluations of thresholds, in seconds.
+const JUDGED_EACH: u64 = 2;
+
+/// Is notified of the progress of a test: a terminal, outputs.
+pub(super) trait Watcher {
+    /// Receives the records of users, before they are added up.
+    fn portion(&mut self, portion: &Portion);
+
+    /// Is called repeatedly during a pause before the test.
+    fn paused(&mut self);
+
+    /// Is called repeatedly during `setup()`.
+    fn setting_up(&mut self);
+
+    /// Is called repeatedly during the load and `teardown()`.
+    fn moment(&mut self, moment: &Moment<'_>);
+
+    /// Is called when the test has ended.
+    fn ended(&mut self, moment: &Moment<'_>);
+}
+
+/// The state of a test at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment<'a> {
+    /// The state that its users share.
+    pub(super) state: &'a RunState,
+    /// The scenarios.
+    pub(super) stages: &'a [Arc<Stage>],
+    /// The state that the REST API can change.
+    pub(super) running: &'a Running,
+    /// The begin of the load, if it has begun.
+    pub(super) load_began: Option<Instant>,
+    /// The end of the load, if it has ended.
+    pub(super) load_ended: Option<Instant>,
+}
+
+/// The run of a test: each test has three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Setup,
+    Load,
+    Teardown,
+}
+
+/// The clocks of a test.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clocks {
+    /// The begin of the load, if it has begun.
+    pub(super) load_began: Option<Instant>,
+    /// The end of the load, if it has ended.
+    pub(super) load_ended: Option<Instant>,
+    /// The time at which the last interval of the run was received.
+    pub(super) heard: Option<Instant>,
+    /// The seconds of the test that were processed.
+    pub(super) seconds: u64,
+    /// The number of active users at the last update.
+    active: u32,
+}
+
+/// Receives the events of a run.
+pub(super) struct Listener<'a> {
+    pub(super) running: &'a Running,
+    pub(super) thresholds: &'a Thresholds,
+    pub(super) state: &'a RunState,
+    pub(super) stages: &'a [Arc<Stage>],
+    pub(super) interrupt: &'a Interrupt,
+    /// The users that are ready when the load begins.
+    pub(super) ready: u32,
+    pub(super) phase: Phase,
+    /// The verdict on the validity of the load.
+    pub(super) verdict: &'a mut Vec<Sentence>,
+    pub(super) clocks: &'a mut Clocks,
+    pub(super) watcher: &'a mut dyn Watcher,
+}
+
+impl Observer for Listener<'_> {
+    fn wants(&self) -> Wants {
+        Wants {
+            idle_after: Some(POLL_INTERVAL),
+            ..Wants::default()
+        }
+    }
+
+    fn begun(&mut self, _: &Header) -> Observed {
+        let now = Instant::now();
+        self.state.execution.begin_part(now);
+        if self.phase == Phase::Load {
+            self.clocks.load_began = Some(now);
+            self.running.begin_load();
+        }
+        // A reason that arrived before this run could receive commands ends it now.
+        let may_end = self.phase != Phase::Teardown;
+        if let Some(reason) = self.interrupt.reason().filter(|_| may_end) {
+            self.interrupt.end(reason);
+        }
+        Ok(())
+    }
+
+    fn tally(&mut self, tally: &AnyTally) -> Observed {
+        if let Some(Measured { portion, .. }) = tally.get() {
+            self.add(portion);
+        }
+        Ok(())
+    }
+
+    fn interval(&mut self, _: &Interval<'_>) -> Observed {
+        // The last interval arrives together with the end.
+        self.clocks.heard = Some(Instant::now());
+        self.look();
+        Ok(())
+    }
+
+    fn idle(&mut self, _: &Summary) -> Observed {
+        self.look();
+        Ok(())
+    }
+
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        let heard = self.clocks.heard.take();
+        let ended = heard.unwrap_or_else(Instant::now);
+        self.state.execution.end_part(ended);
+        if self.phase == Phase::Load {
+            self.clocks.load_ended = Some(ended);
+            *self.verdict = verdict(end);
+        }
+        Ok(())
+    }
+}
+
+impl Listener<'_> {
+    fn look(&mut self) {
+        match self.phase {
+            Phase::Setup => self.watcher.setting_up(),
+            Phase::Load | Phase::Teardown => self.watcher.moment(&Moment {
+                state: self.state,
+                stages: self.stages,
+                running: self.running,
+                load_began: self.clocks.load_began,
+                load_ended: self.clocks.load_ended,
+            }),
+        }
+        let active = self.state.execution.users_active.load(Ordering::Relaxed);
+        let seconds = (self.state.execution.elapsed() + EARLY).as_secs();
+        if seconds > self.clocks.seconds {
+            self.clocks.seconds = seconds;
+            self.second(active.max(self.clocks.active));
+        }
+        self.clocks.active = active;
+    }
+
+    fn add(&mut self, portion: &Portion) {
+        self.watcher.portion(portion);
+        self.running.totals().add(portion);
+    }
+
+    /// Records the users at the end of a second, and judges thresholds every [`JUDGED_EACH`]
+    /// seconds.
+    fn second(&mut self, active: u32) {
+        self.gauge(active);
+        if self.clocks.seconds.is_multiple_of(JUDGED_EACH) {
+            self.judge();
+        }
+    }
+
+    /// Records the numbers of users.
+    fn gauge(&mut self, active: u32) {
+        let mut recorder = Recorder::new(Arc::clone(&self.state.recording));
+        let execution = &self.state.execution;
+        let tags = RunTags(&self.state.options.tags);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let at_ns = now.map_or(0, |since| since.as_nanos() as u64);
+        let ready = execution.users_ready.load(Ordering::Relaxed);
+        let counts = [
+            (builtin::VUS, active),
+            (builtin::VUS_MAX, ready.max(self.ready)),
+        ];
+        for (metric, count) in counts {
+            recorder.add(metric, f64::from(count), at_ns, &tags);
+        }
+        self.add(&recorder.take());
+    }
+
+    /// Judges thresholds; ends the test if one is crossed that aborts it.
+    fn judge(&mut self) {
+        let elapsed = self.state.execution.elapsed();
+        let totals = self.running.totals();
+        let outcomes = self.thresholds.evaluate(&totals, elapsed.as_nanos() as u64);
+        drop(totals);
+        self.running.judged(outcomes.clone());
+        if let Some(sentence) = aborting(&outcomes) {
+            self.interrupt.end(Reason::Thresholds(sentence));
+        }
+    }
+}
+
+/// The tags of a whole run.
+struct RunTags<'a>(&'a BTreeMap<String, String>);
+
+impl Tags for RunTags<'_> {
+    fn get(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.0.get(key).map(|value| Cow::Borrowed(value.as_str()))
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+        self.0.iter().for_each(|(name, value)| visit(name, value));
+    }
+}

@@ -1,0 +1,116 @@
+//! The metrics of a request.
+
+use super::errors::RequestFailure;
+use super::hop::Hop;
+use super::target::Target;
+use super::wanted::Wanted;
+use crate::vu::Vu;
+use loadline_k6_metrics::{HttpTimes, builtin};
+
+/// Records one exchange of a request. With `awaits_challenge`, status 401 is the expected one. An
+/// exchange that failed before it began has times of 0. One that was cancelled with its iteration
+/// is not recorded, as in k6.
+pub(crate) fn hop(
+    vu: &Vu,
+    wanted: &Wanted,
+    target: &Target,
+    method: &str,
+    hop: &Hop,
+    wrong: Option<&RequestFailure>,
+    awaits_challenge: bool,
+) {
+    if hop.exchange.is_none() && wrong.is_none() {
+        return;
+    }
+    // Bytes of TLS connections are counted where they are sent and received.
+    if let Some(exchange) = hop.exchange.as_ref().filter(|_| !hop.is_https) {
+        let mut activity = vu.activity.borrow_mut();
+        activity.bytes.0 += exchange.bytes_out;
+        activity.bytes.1 += exchange.bytes_in;
+    }
+    let status = if wrong.is_some() { 0 } else { hop.status };
+    let failed = wanted
+        .expectation
+        .as_ref()
+        .map(|expectation| match awaits_challenge {
+            true => status != 401,
+            false => !expectation.is_met(status),
+        });
+    let mut number = itoa::Buffer::new();
+    let mut code = itoa::Buffer::new();
+    let name = wanted.name.as_deref().unwrap_or(&target.shown);
+    let tls = hop.tls.clone().map(tls);
+    let mut tags: Vec<(&str, &str)> = Vec::with_capacity(10 + wanted.tags.len());
+    // The tags that scripts judge most often come first.
+    tags.push(("name", name));
+    tags.push(("status", number.format(status)));
+    tags.push(("method", method));
+    tags.push(("url", name));
+    if wrong.is_none() {
+        tags.push(("proto", proto(hop, wrong)));
+    }
+    if let Some(failed) = failed {
+        tags.push(("expected_response", if failed { "false" } else { "true" }));
+    }
+    if let Some(wrong) = wrong {
+        tags.push(("error", &wrong.short));
+        tags.push(("error_code", code.format(wrong.code)));
+    } else if status >= 400 {
+        tags.push(("error_code", code.format(1000 + status)));
+    }
+    if let Some((version, _)) = &tls {
+        tags.push(("tls_version", version));
+    }
+    let tells_ip = vu.run.as_ref().is_some_and(|run| run.options.tells("ip"));
+    let remote = hop.remote.filter(|_| tells_ip);
+    let ip = remote.map(|remote| remote.ip().to_string());
+    tags.extend(ip.as_deref().map(|ip| ("ip", ip)));
+    if let Some(run) = &vu.run {
+        let unwanted = &run.options.unwanted_tags;
+        tags.retain(|(name, _)| !unwanted.iter().any(|one| one == name));
+    }
+    let own = wanted.tags.iter();
+    tags.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
+    let timings = hop.timings();
+    let times = HttpTimes {
+        blocked: timings.blocked,
+        connecting: timings.connecting,
+        tls: timings.tls_handshaking,
+        sending: timings.sending,
+        waiting: timings.waiting,
+        receiving: timings.receiving,
+    };
+    let tags = vu.tags(&tags);
+    let response_ms = hop.response_ms().filter(|_| has_arrivals(vu));
+    vu.worker.record_now(|recorder, at_ns| {
+        recorder.http(&times, failed, at_ns, &tags);
+        if let Some(response_ms) = response_ms {
+            recorder.add(builtin::HTTP_REQ_RESPONSE, response_ms, at_ns, &tags);
+        }
+    });
+}
+
+/// True if the user's iteration has an intended start.
+fn has_arrivals(vu: &Vu) -> bool {
+    let stage = &vu.activity.borrow().stage;
+    stage.as_ref().is_some_and(|stage| stage.has_arrivals())
+}
+
+/// Returns the protocol of a response; empty if the request failed.
+pub(crate) fn proto(hop: &Hop, wrong: Option<&RequestFailure>) -> &'static str {
+    match (wrong, hop.is_http2) {
+        (Some(_), _) => "",
+        (None, true) => "HTTP/2.0",
+        (None, false) => "HTTP/1.1",
+    }
+}
+
+/// Returns the version of TLS in k6's form, and its cipher suite.
+pub(crate) fn tls((version, suite): (String, String)) -> (&'static str, String) {
+    let version = match version.as_str() {
+        "TLSv1.2" | "TLSv1_2" => "tls1.2",
+        _ => "tls1.3",
+    };
+    let suite = suite.replacen("TLS13_", "TLS_", 1);
+    (version, suite)
+}

@@ -1,0 +1,233 @@
+//! Samples of the users of a worker, and their tags.
+
+use crate::http::fields::Fields;
+use crate::http::target::Targets;
+use crate::outputs;
+use crate::run::{HttpOptions, RunState};
+use crate::shared::runtime::Shared;
+use crate::vu::Activity;
+use loadline_engine::Tally;
+use loadline_k6_metrics::{MetricId, Portion, Recorder, RecorderSetup, Tags};
+use loadline_record::Snapshot;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What the users of all stages measured since the last report: the tally of their run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Measured {
+    /// What they measured.
+    pub portion: Portion,
+    /// The most users that were active at once, those that are ready now, and when that is, in
+    /// nanoseconds since 1970.
+    users: (u32, u32, u64),
+    /// What it was recorded with, which knows the names of its metrics.
+    #[serde(skip)]
+    setup: Arc<RecorderSetup>,
+}
+
+impl Measured {
+    /// What a worker measured of this run; `None` if that is nothing, and no user was active.
+    pub(crate) fn of(worker: &Worker, run: &RunState) -> Option<Self> {
+        let portion = worker.record(Recorder::take);
+        let execution = &run.execution;
+        let active = execution.take_most_active();
+        let ready = execution.users_ready.load(Ordering::Relaxed);
+        (active > 0 || !portion.is_empty()).then(|| Measured {
+            portion,
+            users: (active, ready, wall_ns()),
+            setup: Arc::clone(&run.recording),
+        })
+    }
+}
+
+impl Tally for Measured {
+    fn merge(&mut self, other: Self) {
+        self.portion.merge(other.portion);
+        // All workers see the users of the whole run.
+        self.users = self.users.max(other.users);
+    }
+
+    fn add_to(&self, snapshot: &mut Snapshot) {
+        let is_window = !snapshot.drain;
+        outputs::add(&self.portion, &self.setup, is_window, &mut snapshot.metrics);
+        outputs::add_users(self.users, &mut snapshot.metrics);
+    }
+}
+
+/// What the users of a worker share.
+pub(crate) struct Worker {
+    recorder: RefCell<Recorder>,
+    /// The runtime of its users, where they share one.
+    pub(crate) shared: OnceCell<Rc<Shared>>,
+    /// The targets of the users' requests.
+    pub(crate) targets: Targets,
+    /// The fields of requests for which scripts give none.
+    usual_fields: OnceCell<Fields>,
+}
+
+impl Worker {
+    /// A worker whose users have measured nothing yet.
+    pub(crate) fn new(setup: Arc<RecorderSetup>) -> Rc<Self> {
+        Rc::new(Worker {
+            recorder: RefCell::new(Recorder::new(setup)),
+            shared: OnceCell::new(),
+            targets: Targets::default(),
+            usual_fields: OnceCell::new(),
+        })
+    }
+
+    /// Returns the fields of requests for which scripts give none.
+    pub(crate) fn usual_fields(&self, options: &HttpOptions) -> &Fields {
+        self.usual_fields.get_or_init(|| {
+            let agent = ("User-Agent".to_owned(), options.user_agent.clone());
+            let is_told = !options.user_agent.is_empty();
+            Rc::new(is_told.then_some(agent).into_iter().collect())
+        })
+    }
+
+    /// True if these are those very fields, as opposed to equal ones.
+    pub(crate) fn are_usual(&self, fields: &[(String, String)]) -> bool {
+        let usual = self.usual_fields.get();
+        usual.is_some_and(|usual| std::ptr::eq(usual.as_slice(), fields))
+    }
+
+    /// Calls `record` with the recorder.
+    pub(crate) fn record<T>(&self, record: impl FnOnce(&mut Recorder) -> T) -> T {
+        record(&mut self.recorder.borrow_mut())
+    }
+
+    /// Calls `record` with the recorder and the time, in nanoseconds since 1970. The time is 0
+    /// where only a gauge would need it: reading the clock is part of a request's cost.
+    pub(crate) fn record_now<T>(&self, record: impl FnOnce(&mut Recorder, u64) -> T) -> T {
+        self.record(|recorder| {
+            let at_ns = if recorder.wants_times() { wall_ns() } else { 0 };
+            record(recorder, at_ns)
+        })
+    }
+
+    /// Records a value with the current time.
+    pub(crate) fn add(&self, metric: MetricId, value: f64, tags: &impl Tags) {
+        let at_ns = wall_ns();
+        self.record(|recorder| recorder.add(metric, value, at_ns, tags));
+    }
+
+    /// Records values with the current time and the same tags. No value may be a gauge's.
+    pub(crate) fn add_all(&self, values: &[(MetricId, f64)], tags: &impl Tags) {
+        self.record_now(|recorder, at_ns| {
+            for (metric, value) in values {
+                recorder.add(*metric, *value, at_ns, tags);
+            }
+        });
+    }
+
+    /// What was recorded since the last call, if anything.
+    pub(crate) fn take(&self) -> Option<Portion> {
+        let portion = self.record(Recorder::take);
+        (!portion.is_empty()).then_some(portion)
+    }
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
+/// Returns the time in nanoseconds since 1970.
+fn wall_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// The tags that a user's samples have in common, while its group and its tags stay the same.
+#[derive(Debug, Default)]
+pub(crate) struct CommonTags {
+    tags: Vec<(String, String)>,
+    metadata: Vec<(String, String)>,
+}
+
+impl CommonTags {
+    /// Returns the tags and metadata of user `id` in this activity: tags of the run, of the
+    /// scenario, of the group and of the user. Later ones replace earlier ones of the same name.
+    // Rarely called, and its frame is large: within its caller each user's stack would have it.
+    #[inline(never)]
+    pub(crate) fn of(run: Option<&RunState>, id: u32, activity: &Activity) -> Self {
+        let of_run = run.into_iter().flat_map(|run| run.options.tags.clone());
+        let of_stage = activity.stage.iter().flat_map(|stage| stage.tags());
+        let group = ("group".to_owned(), activity.group());
+        let is_wanted = |(name, _): &(String, String)| {
+            run.is_none_or(|run| !run.options.unwanted_tags.contains(name))
+        };
+        let of_k6 = of_stage.chain([group]).filter(is_wanted);
+        let own = activity.tags.clone();
+        let all = of_run.chain(of_k6).chain(own);
+        let mut tags: Vec<(String, String)> = Vec::new();
+        for (name, value) in all {
+            tags.retain(|(known, _)| *known != name);
+            tags.push((name, value));
+        }
+        CommonTags {
+            tags,
+            metadata: metadata(run, id, activity),
+        }
+    }
+}
+
+/// Returns the metadata of a user's samples: the numbers of user and iteration where they were
+/// requested, and the metadata that the script has set.
+fn metadata(run: Option<&RunState>, id: u32, activity: &Activity) -> Vec<(String, String)> {
+    let numbers = [("vu", u64::from(id)), ("iter", activity.iteration)];
+    let asked = numbers
+        .into_iter()
+        .filter(|(name, _)| run.is_some_and(|run| run.options.tells(name)));
+    let asked = asked.map(|(name, number)| (name.to_owned(), number.to_string()));
+    asked.chain(activity.metadata.clone()).collect()
+}
+
+/// The tags of a sample: its own, then the user's common ones, which they replace.
+pub(crate) struct SampleTags<'a> {
+    own: &'a [(&'a str, &'a str)],
+    common: Rc<CommonTags>,
+}
+
+impl<'a> SampleTags<'a> {
+    pub(crate) fn new(own: &'a [(&'a str, &'a str)], common: Rc<CommonTags>) -> Self {
+        SampleTags { own, common }
+    }
+
+    /// Creates the tags of a sample that belongs to no user.
+    pub(crate) fn alone(own: &'a [(&'a str, &'a str)]) -> Self {
+        SampleTags::new(own, Rc::default())
+    }
+}
+
+impl Tags for SampleTags<'_> {
+    fn get(&self, key: &str) -> Option<Cow<'_, str>> {
+        let own = self.own.iter().find(|(name, _)| *name == key);
+        if let Some((_, value)) = own {
+            return Some(Cow::Borrowed(value));
+        }
+        let mut common = self.common.tags.iter();
+        let found = common.find(|(name, _)| name == key);
+        found.map(|(_, value)| Cow::Borrowed(value.as_str()))
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
+        self.own.iter().for_each(|(name, value)| visit(name, value));
+        let is_own = |name: &str| self.own.iter().any(|(own, _)| *own == name);
+        let common = self.common.tags.iter();
+        for (name, value) in common.filter(|(name, _)| !is_own(name)) {
+            visit(name, value);
+        }
+    }
+
+    fn metadata(&self, visit: &mut dyn FnMut(&str, &str)) {
+        let pairs = self.common.metadata.iter();
+        pairs.for_each(|(name, value)| visit(name, value));
+    }
+}

@@ -1,2 +1,0 @@
-"""The parts of the two HTTP clients: private, imported by `locust.clients` and
-`locust.contrib.fasthttp` only."""

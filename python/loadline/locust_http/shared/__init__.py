@@ -1,0 +1,1 @@
+"""The parts that both clients have."""

@@ -1,0 +1,380 @@
+"""One run of the command: from the environment to the exit code."""
+
+import contextlib
+import itertools
+import json
+import logging
+import os
+import signal
+import sys
+import time
+
+import gevent
+
+import locust
+
+from locust import log, stats
+from locust.html import process_html_filename
+from locust.input_events import listen_to_keys
+from locust.log import greenlet_exception_logger
+from locust.main import create_environment
+from locust.user.inspectuser import print_task_ratio, print_task_ratio_json
+
+from .outputs import Outputs
+
+logger = logging.getLogger("locust.main")
+log_death = greenlet_exception_logger(logger)
+
+_WANTED_OPEN_FILES = 10000
+# Options that a shape ignores unless it says that it reads them.
+_OF_PLAIN_LOADS = {"num_users": "users", "spawn_rate": "spawn-rate", "run_time": "run-time"}
+
+
+# The exit code of a test of which a process was lost, as of a run of Loadline's own.
+_LOST = 2
+
+
+class _Terminated(BaseException):
+    """A signal asked the process to end."""
+
+
+class _Interrupted(_Terminated):
+    """It was Ctrl-C."""
+
+
+class Command:
+    """Options, locustfiles and what comes of them."""
+
+    def __init__(self, options, loaded, user_classes):
+        self.options = options
+        self.loaded = loaded
+        self.user_classes = user_classes
+        self.environment = None
+        self.runner = None
+        self.csv = None
+        self.outputs = None
+        self.printer = None
+        # The files that were asked for and could not be written.
+        self.unwritten = set()
+
+    def run(self):
+        """Run the test, report, and end the process."""
+        raise_open_files()
+        self._make_environment()
+        self._show_ratios()
+        self._name_outputs()
+        self._make_runner()
+        self._init_listeners()
+        self._begin_outputs()
+        main = gevent.getcurrent()
+        on_signal(signal.SIGTERM, lambda: self._got_signal("SIGTERM", main))
+        on_signal(signal.SIGINT, lambda: self._interrupt(main, _Interrupted()))
+        # Whoever began the command with nohup wants it to go on.
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            on_signal(signal.SIGHUP, lambda: self._got_signal("SIGHUP", main))
+        try:
+            self._start()
+            self.runner.greenlet.join()
+        except (_Terminated, KeyboardInterrupt):
+            pass
+        self._shut_down()
+
+    def _got_signal(self, name, main):
+        logger.info(f"Got {name} signal")
+        self._interrupt(main, _Terminated())
+
+    def _interrupt(self, main, why):
+        self.outputs.interrupt()
+        gevent.kill(main, why)
+
+    def _make_environment(self):
+        options, loaded = self.options, self.loaded
+        self._warn_of_fixed_counts()
+        self.environment = create_environment(
+            self.user_classes,
+            options,
+            events=locust.events,
+            shape_class=loaded.shape,
+            locustfile=os.path.basename(loaded.paths[0]),
+            parsed_locustfiles=loaded.paths,
+            available_user_classes=loaded.user_classes,
+            available_shape_classes=loaded.shapes,
+            available_user_tasks=loaded.tasks,
+        )
+        self._configure_users()
+        self._warn_of_ignored_options()
+
+    def _warn_of_fixed_counts(self):
+        fixed = sum(kind.fixed_count for kind in self.user_classes)
+        wanted = self.options.num_users
+        if not self.loaded.shape and wanted and fixed > wanted:
+            logger.info(
+                f"Total fixed_count of User classes ({fixed}) is greater than the specified number "
+                f"of users ({wanted}), so not all will be spawned."
+            )
+
+    def _configure_users(self):
+        for settings in itertools.chain(*(self.options.config_users or [])):
+            try:
+                self.environment.update_user_class(settings)
+            except KeyError as e:
+                logger.error(
+                    "Error applying user config, probably you tried to specify config for a User "
+                    f"not present in your locustfile: {e}"
+                )
+                sys.exit(-1)
+            except (TypeError, ValueError) as e:
+                logger.error(f"Error applying user config {json.dumps(settings)}: {e}")
+                sys.exit(-1)
+
+    def _warn_of_ignored_options(self):
+        shape = self.loaded.shape
+        given = [f"--{name}" for option, name in _OF_PLAIN_LOADS.items()
+                 if getattr(self.options, option)]
+        if shape and given and not shape.use_common_options:
+            logger.warning(
+                "--run-time, --users or --spawn-rate have no impact on LoadShapes unless the shape "
+                "class explicitly reads them. See: docs.locust.io/en/stable/"
+                "custom-load-shape.html#use-common-options"
+            )
+            logger.warning(f"The following option(s) will be ignored: {', '.join(given)}")
+
+    def _show_ratios(self):
+        wanted = self.options.num_users
+        if self.options.show_task_ratio:
+            for title, total in (("Task ratio per User class", False), ("Total task ratio", True)):
+                print(f"\n {title}")
+                print("-" * 80)
+                print_task_ratio(self.user_classes, wanted, total)
+            sys.exit(0)
+        if self.options.show_task_ratio_json:
+            print_task_ratio_json(self.user_classes, wanted)
+            sys.exit(0)
+
+    def _name_outputs(self):
+        options = self.options
+        self.outputs = Outputs(options)
+        files = (options.csv_prefix, options.json_file, options.html_file, *self.outputs.files)
+        for path in files:
+            # The name of a page may have marks that are replaced at the end.
+            if path and "{" not in os.path.dirname(path):
+                _make_folder_of(path)
+        if options.csv_prefix:
+            _ensure_writable(options.csv_prefix + "_stats.csv")
+
+    def _make_runner(self):
+        if self.options.processes:
+            from .processes import create_runner
+
+            # The children do not come back from here.
+            self.runner = create_runner(self.environment, self.options, self.outputs)
+        else:
+            self.runner = self.environment.create_local_runner()
+
+    def _init_listeners(self):
+        events = self.environment.events
+        if self.options.equal_weights:
+            self.environment.assign_equal_weights()
+        if self.options.otel:
+            logger.warning("OpenTelemetry (--otel) is not there yet: no traces are sent.")
+        events.init.fire(environment=self.environment, runner=self.runner, web_ui=None)
+        if log.unhandled_greenlet_exception:
+            sys.exit(1)
+
+    def _begin_outputs(self):
+        options = self.options
+        if not options.processes:
+            self.outputs.record(self.environment)
+        if options.csv_prefix:
+            self.runner.stats.remembers_all = options.stats_history_enabled
+            self.csv = stats.StatsCSVFileWriter(
+                self.environment,
+                stats.PERCENTILES_TO_REPORT,
+                options.csv_prefix,
+                options.stats_history_enabled,
+            )
+        if not options.only_summary and (options.headless or options.print_stats):
+            self.printer = gevent.spawn(stats.stats_printer(self.runner.stats))
+            self.printer.link_exception(log_death)
+        gevent.spawn(stats.stats_history, self.runner).link_exception(log_death)
+        listen_to_keys(self.runner)
+
+    def _start(self):
+        options = self.options
+        if options.autostart and options.headless:
+            logger.info("The --autostart argument is implied by --headless, no need to set both.")
+        elif options.autostart:
+            logger.warning("The web page is not there yet: the test runs without it.")
+        options.num_users = 1 if options.num_users is None else options.num_users
+        options.spawn_rate = options.spawn_rate or 1
+        if self.csv:
+            gevent.spawn(self._write_csv).link_exception(log_death)
+        if self.environment.shape_class:
+            self._follow_shape()
+            return
+        if options.run_time:
+            logger.info(f"Run time limit set to {options.run_time} seconds")
+            gevent.spawn(self._end_after, options.run_time).link_exception(log_death)
+        else:
+            logger.info("No run time limit set, use CTRL+C to interrupt")
+        gevent.spawn(self.runner.start, options.num_users, options.spawn_rate).link_exception(
+            log_death
+        )
+
+    def _follow_shape(self):
+        """Have the load that the shape says, until it ends; a run time is the shape's to heed."""
+        self.runner.start_shape()
+        shape = self.runner.shape_greenlet
+        try:
+            shape.join()
+        except _Interrupted:
+            logging.info("Exiting due to CTRL+C interruption")
+            self._end("Shape test completed")
+            raise
+        if not shape.successful() or self.runner.state != "stopped":
+            self._end("Shape test completed")
+
+    def _end_after(self, seconds):
+        """End the test that many seconds from now, however busy the loop is."""
+        due = time.perf_counter() + seconds
+        while time.perf_counter() < due:
+            gevent.sleep(due - time.perf_counter())
+        self._end("--run-time limit reached")
+
+    def _end(self, reason):
+        logger.info(f"{reason}, shutting down")
+        self.runner.quit()
+
+    def _shut_down(self):
+        environment, options = self.environment, self.options
+        logger.debug("Running teardowns...")
+        environment.events.quitting.fire(environment=environment, reverse=True)
+        self.runner.quit()
+        self.runner.join_processes()
+        if self.printer is not None:
+            self.printer.kill()
+        judged = self._finish_outputs()
+        self._write_files()
+        code = self._exit_code() or judged or int(bool(self.unwritten))
+        logger.info(f"Shutting down (exit code {code})")
+        if options.json:
+            stats.print_stats_json(self.runner.stats)
+        stats.print_stats(self.runner.stats, current=False)
+        stats.print_percentile_stats(self.runner.stats)
+        stats.print_error_report(self.runner.stats)
+        for sentence in getattr(self.runner, "lost", []):
+            logger.error(sentence)
+        environment.events.quit.fire(exit_code=code)
+        sys.exit(code)
+
+    def _write_files(self):
+        options, runner = self.options, self.runner
+        if runner.refused:
+            return
+        if self.csv:
+            with self._writing(options.csv_prefix):
+                self.csv.close_files()
+        if options.json_file:
+            with self._writing(options.json_file):
+                stats.save_stats_json(runner.stats, options.json_file)
+
+    def _write_csv(self):
+        with self._writing(self.options.csv_prefix):
+            self.csv.stats_writer()
+
+    @contextlib.contextmanager
+    def _writing(self, path):
+        """Say in a sentence, once, that what the block writes can't be written."""
+        try:
+            yield
+        except OSError as e:
+            if path not in self.unwritten:
+                _say_unwritable(path, e)
+            self.unwritten.add(path)
+
+    def _finish_outputs(self):
+        """Write what is made of the record of the test; returns the exit code of its checks."""
+        if self.runner.refused:
+            return 0
+        stats.update_stats_history(self.runner)
+        if self.options.html_file:
+            process_html_filename(self.options)
+        with self._writing(self.options.html_file):
+            if self.options.html_file:
+                os.makedirs(os.path.dirname(self.options.html_file) or ".", exist_ok=True)
+            return self.outputs.finish(self.environment)
+        return 1
+
+    def _exit_code(self):
+        own = self.environment.process_exit_code
+        if getattr(self.runner, "lost", None):
+            # Figures without what a process did are no success, whatever a locustfile says.
+            return own or _LOST
+        if own is not None:
+            return own
+        if self.runner.errors or self.runner.exceptions:
+            return self.options.exit_code_on_error
+        return 2 if log.unhandled_greenlet_exception else getattr(self.runner, "exit_code", 0)
+
+
+def _make_folder_of(path):
+    """Make the folder that a file goes to; ends the process if nothing can be written there."""
+    folder = os.path.dirname(path) or "."
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(f"no permission to write in '{folder}'")
+    except OSError as e:
+        _say_unwritable(path, e)
+        sys.exit(1)
+
+
+def _ensure_writable(path):
+    """End the process if a file can't be opened for writing; what is in it stays."""
+    is_there = os.path.exists(path)
+    if is_there and not os.path.isfile(path):
+        # To open a pipe would wait for whoever reads it.
+        return
+    try:
+        open(path, "a").close()
+        if not is_there:
+            os.unlink(path)
+    except OSError as e:
+        _say_unwritable(path, e)
+        sys.exit(1)
+
+
+def _say_unwritable(path, error):
+    logger.error(f"'{path}' cannot be written: {error}. Name another file.")
+
+
+def on_signal(number, handler):
+    """Call `handler` at the first such signal; the second one ends the process at once.
+
+    The interpreter's own handler, not the loop's: a task that never lets the loop run does not keep
+    the second signal from working.
+    """
+
+    def first(_number, _frame):
+        signal.signal(number, signal.SIG_DFL)
+        handler()
+
+    signal.signal(number, first)
+
+
+def raise_open_files():
+    """Allow this process as many connections as the system lets it have."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft >= _WANTED_OPEN_FILES:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(_WANTED_OPEN_FILES, hard), hard))
+    except (OSError, ValueError):
+        logger.warning(
+            f"System open file limit '{soft}' is below minimum setting '{_WANTED_OPEN_FILES}'. "
+            "Raise it with 'ulimit -n' to have as many users."
+        )
+
+

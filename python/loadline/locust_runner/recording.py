@@ -1,0 +1,106 @@
+"""The record of a test that Loadline keeps beside Locust's statistics: a saved run."""
+
+import logging
+
+import gevent
+
+from loadline import native
+
+from locust.user import starts
+
+logger = logging.getLogger("locust.main")
+
+
+class SavedRun:
+    """Records the first test of a process in a file."""
+
+    def __init__(self, path, environment, options, is_wanted=True):
+        self.path = path
+        self._environment = environment
+        self._options = options
+        # Whether a test that can't be recorded is to end.
+        self._is_wanted = is_wanted
+        self._recording = None
+        # The greenlet that waits for the file, once the test has ended.
+        self._writing = None
+        # Whether a user ends the test: its greenlet does not come back from a wait.
+        self._by_user = False
+        # Whether the file is there, whole.
+        self.is_whole = False
+        # Whether a signal ends the test.
+        self.interrupted = False
+        environment.events.test_start.add_listener(self._begin)
+        environment.events.test_stopping.add_listener(self._close)
+        environment.events.test_stop.add_listener(self._end)
+
+    def _begin(self, **_kwargs):
+        if self._recording is not None:
+            return
+        options = self._options
+        try:
+            recording = native.Recording(
+                self.path,
+                self._host(),
+                options.num_users or 1,
+                options.run_time,
+                paced=any(_is_paced(kind) for kind in self._environment.user_classes),
+                checks=options.check or [],
+                script=options.locustfile,
+            )
+            recording.begin()
+        except (OSError, RuntimeError, ValueError) as e:
+            self._refuse(e)
+        else:
+            self._recording = recording
+            starts.recorded = True
+
+    def _refuse(self, error):
+        if not self._is_wanted:
+            logger.debug("The run is not recorded: %s", error)
+            return
+        logger.error("The run cannot be saved in '%s': %s", self.path, error)
+        self._environment.process_exit_code = 1
+        self._environment.runner.quit()
+
+    def _host(self):
+        hosts = [kind.host for kind in self._environment.user_classes if kind.host]
+        return self._environment.host or (hosts[0] if hosts else "")
+
+    def _close(self, **_kwargs):
+        if self._recording is None or self._writing is not None:
+            return
+        self._recording.wind_down()
+        self._by_user = gevent.getcurrent() in self._environment.runner.user_greenlets
+        # Users who may finish their tasks go on, and are counted.
+        if not self._environment.stop_timeout:
+            starts.recorded = False
+            self._recording.close(interrupted=self.interrupted)
+
+    def _end(self, **_kwargs):
+        if self._recording is None or self._writing is not None:
+            return
+        starts.recorded = False
+        self._recording.close(interrupted=self.interrupted)
+        self._writing = gevent.spawn(self._write)
+        if not self._by_user:
+            self.finish()
+
+    def finish(self):
+        """Wait until what was recorded is in the file."""
+        if self._writing is not None:
+            self._writing.join()
+
+    def _write(self):
+        try:
+            self._recording.end()
+            self.is_whole = True
+        except (OSError, RuntimeError) as e:
+            logger.error("The saved run '%s' is not whole: %s", self.path, e)
+
+
+def _is_paced(kind):
+    """Whether users of a class, or a set of tasks in it, begin their tasks by a schedule."""
+    if getattr(getattr(kind, "wait_time", None), "pacing", None):
+        return True
+    tasks = getattr(kind, "tasks", None) or []
+    return any(_is_paced(one) for one in tasks if isinstance(one, type))
