@@ -138,7 +138,8 @@ demo: compiler
 # The program that is shipped is linked by one core: the other one compiles the tests meanwhile.
 test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
-	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl
+	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl \
+	  prometheus=prometheus influxd=influxdb
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	@$(MAKE) --no-print-directory -j2 build compiled-tests
 	$(if $(HTML),npm --prefix web test --silent)

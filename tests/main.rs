@@ -28,6 +28,8 @@ mod documents;
 mod dropped;
 /// wrk's example scripts, beside the real wrk.
 mod examples;
+/// Metrics that are sent to other programs while a run lasts.
+mod exporters;
 /// Every fault of the test server, with exact counts on both sides.
 mod faults;
 /// HTTP/2 against the test server with its faults, nginx and nghttpd.

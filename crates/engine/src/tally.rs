@@ -14,8 +14,9 @@ use std::any::{Any, type_name};
 use std::fmt;
 use std::sync::Arc;
 
-/// Counts that can be added up, in any order in which the workers send them.
-pub trait Tally: Send + Serialize + DeserializeOwned + 'static {
+/// Counts that can be added up, in any order in which the workers send them. They are copied for
+/// observers on threads of their own that are late: see `loadline_runner::Feed`.
+pub trait Tally: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// Adds the counts of another tally.
     fn merge(&mut self, other: Self);
 
@@ -27,8 +28,10 @@ pub trait Tally: Send + Serialize + DeserializeOwned + 'static {
 }
 
 /// A tally whose type only its creator and its readers know.
+#[derive(Clone)]
 pub struct AnyTally(Held);
 
+#[derive(Clone)]
 enum Held {
     /// A tally of this process.
     Own(Box<dyn Erased>),
@@ -37,14 +40,25 @@ enum Held {
 }
 
 /// A tally without its type.
-trait Erased: Any + Send {
+trait Erased: Any + Send + Sync {
+    fn copy(&self) -> Box<dyn Erased>;
     fn merge(&mut self, other: Box<dyn Erased>);
     fn add_to(&self, snapshot: &mut Snapshot);
     fn encode(&self) -> serde_json::Result<Box<RawValue>>;
     fn type_name(&self) -> &'static str;
 }
 
+impl Clone for Box<dyn Erased> {
+    fn clone(&self) -> Self {
+        (**self).copy()
+    }
+}
+
 impl<T: Tally> Erased for T {
+    fn copy(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+
     fn merge(&mut self, other: Box<dyn Erased>) {
         let other: Box<dyn Any> = other;
         match other.downcast::<T>() {
@@ -99,7 +113,7 @@ impl AnyTally {
     }
 
     /// Adds a tally to the sum of others, which may be empty.
-    pub(crate) fn add(sum: &mut Option<AnyTally>, tally: Option<AnyTally>) {
+    pub fn add(sum: &mut Option<AnyTally>, tally: Option<AnyTally>) {
         match (sum, tally) {
             (Some(sum), Some(tally)) => sum.merge(tally),
             (sum @ None, tally) => *sum = tally,
@@ -181,7 +195,7 @@ impl fmt::Debug for TallyCodec {
 mod tests {
     use super::*;
 
-    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     struct Counted(Vec<u32>);
 
     impl Tally for Counted {
@@ -190,7 +204,7 @@ mod tests {
         }
     }
 
-    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     struct Other;
 
     impl Tally for Other {

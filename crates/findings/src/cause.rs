@@ -177,6 +177,12 @@ pub enum Cause {
         /// The addresses.
         addresses: Vec<String>,
     },
+    /// Metrics that another program should have received while the run lasted were not delivered,
+    /// or not as they were measured.
+    NotDelivered {
+        /// The receiver and what is missing, as a whole sentence.
+        sentence: String,
+    },
     /// Responses had statuses other than 2xx.
     NotSuccessful {
         /// The number of responses with such a status.
@@ -304,6 +310,7 @@ impl Cause {
             Cause::FewSamples { .. } => "few_samples",
             Cause::Interrupted { .. } => "interrupted",
             Cause::LeftOut { .. } => "left_out",
+            Cause::NotDelivered { .. } => "not_delivered",
             Cause::NotSuccessful { .. } => "not_successful",
             Cause::NothingAnswered { .. } => "nothing_answered",
             Cause::RateBelowAsked { .. } => "rate_below_asked",
@@ -323,6 +330,7 @@ impl Cause {
             | Cause::FewSamples { .. }
             | Cause::Interrupted { .. }
             | Cause::LeftOut { .. }
+            | Cause::NotDelivered { .. }
             | Cause::NotSuccessful { .. }
             | Cause::NothingAnswered { .. }
             | Cause::RateBelowAsked { .. }

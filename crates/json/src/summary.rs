@@ -269,11 +269,12 @@ pub struct Failures {
 }
 
 /// The kinds of warnings of this version.
-const WARNINGS: [&str; 13] = [
+const WARNINGS: [&str; 14] = [
     "aborted",
     "few_samples",
     "interrupted",
     "left_out",
+    "not_delivered",
     "not_successful",
     "nothing_answered",
     "rate_below_asked",

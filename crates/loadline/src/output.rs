@@ -1,8 +1,18 @@
 //! Outputs: in which format a report is written, and where to.
 
 use clap::ValueEnum;
+use loadline_exporters::{Format as ExportFormat, NoExporter, Requested};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+/// The output of a run: a report, or its metrics while it lasts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GivenOut {
+    /// A report of the result.
+    Report(Output),
+    /// The metrics, to another program.
+    Metrics(Requested),
+}
 
 /// A report: in which format, and where to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,12 +69,22 @@ pub(crate) enum Color {
 /// Not an output.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoOutput {
+    /// An exporter without a valid address.
+    #[error("{0}.")]
+    Exporter(#[from] NoExporter),
     /// There is no such format, or no file after it.
     #[error(
         "`{0}` is not an output. Write text, json, csv, html, sqlite, junit, markdown or github, \
          and =FILE behind it to write a file."
     )]
     Unknown(String),
+    /// Neither a report nor an exporter.
+    #[error(
+        "`{0}` is not an output. Write text, json, csv, html, sqlite, junit, markdown or github, \
+         and =FILE behind it to write a file; or prometheus-rw, influxdb, otlp, statsd, dogstatsd, \
+         scrape or webhook, and =ADDRESS behind it, to send metrics."
+    )]
+    NothingGivenOut(String),
     /// A database on stdout.
     #[error("`{0}` needs a file: write sqlite=FILE.")]
     NoFile(String),
@@ -88,6 +108,24 @@ impl Output {
         match &self.to {
             Sink::File(path) => Some(path),
             Sink::Stdout | Sink::Runner => None,
+        }
+    }
+}
+
+impl FromStr for GivenOut {
+    type Err = NoOutput;
+
+    fn from_str(text: &str) -> Result<Self, NoOutput> {
+        let (name, address) = text.split_once('=').unwrap_or((text, ""));
+        match ExportFormat::named(name) {
+            Some(format) => Ok(GivenOut::Metrics(Requested::new(format, address)?)),
+            None => text
+                .parse()
+                .map(GivenOut::Report)
+                .map_err(|error| match error {
+                    NoOutput::Unknown(text) => NoOutput::NothingGivenOut(text),
+                    other => other,
+                }),
         }
     }
 }
@@ -127,6 +165,35 @@ impl FromStr for Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_exporter_is_a_format_and_an_address() {
+        for (text, shown) in [
+            (
+                "prometheus-rw=http://u:p@a/w?x=1",
+                "prometheus-rw (http://a/w)",
+            ),
+            ("influxdb=udp://a:8089", "influxdb (udp://a:8089)"),
+            ("statsd=a:8125", "statsd (udp://a:8125)"),
+            ("scrape=:9464", ""),
+            ("otlp", ""),
+            ("webhook=a", ""),
+        ] {
+            let found = match text.parse::<GivenOut>() {
+                Ok(GivenOut::Metrics(requested)) => requested.described(),
+                Ok(GivenOut::Report(output)) => panic!("{output:?}"),
+                Err(error) => {
+                    assert!(error.to_string().contains("needs the address"), "{error}");
+                    String::new()
+                }
+            };
+            assert_eq!(found, shown, "{text}");
+        }
+        let report = "json=a.json".parse::<GivenOut>();
+        assert!(matches!(report, Ok(GivenOut::Report(_))));
+        let error = "prometheus=a".parse::<GivenOut>().unwrap_err().to_string();
+        assert!(error.contains("or prometheus-rw"), "{error}");
+    }
 
     #[test]
     fn an_output_is_a_format_and_maybe_a_file() {

@@ -164,6 +164,7 @@ fn resolve_alone(
             floor: flags.watching.floor,
             save: output.save,
             log: output.log,
+            exporters: output.report.exporters(),
             progress: !output.quiet && !output.no_progress,
             view: ViewOptions {
                 wish,

@@ -4,22 +4,24 @@
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
-use crate::live::Live;
+use crate::live::{Live, say_line};
 use crate::observers::RunObservers;
 use crate::view::{FRAMES_PER_S, View, ViewOptions, length};
 use crate::waiting::Waiting;
 use anyhow::Result;
 use loadline_export::sqlite::{SqliteLog, is_database_name};
+use loadline_exporters::{Exporters, Requested};
 use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::Floor;
 use loadline_report::judgement;
 use loadline_runner::{
-    Commands, Common, Conducted, Planned, Prints, RequestLog, SavedRun, SeriesResult, Setup, Watch,
-    Workload, conduct, conduct_series, workload,
+    Commands, Common, Conducted, End, Planned, Prints, RequestLog, SavedRun, SeriesResult, Setup,
+    Watch, Workload, conduct, conduct_series, workload,
 };
 use loadline_terminal_view::Keys as KeyMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The outputs and the watching of runs while they last.
@@ -33,6 +35,8 @@ pub(crate) struct Session {
     pub(crate) save: Option<PathBuf>,
     /// The file of the log, with one record per request.
     pub(crate) log: Option<PathBuf>,
+    /// The exporters of metrics while runs last.
+    pub(crate) exporters: Vec<Requested>,
     /// True if progress is shown: live on a terminal, else as plain lines.
     pub(crate) progress: bool,
     /// The options of the live view.
@@ -93,7 +97,9 @@ impl Session {
             true => Keys::watch(KeyMap::Load, &commands, view.as_ref().map(View::handle))?,
             false => None,
         };
-        let conducted = conduct(&setup, workload.as_ref(), &commands, &mut observers.all())?;
+        let mut conducted = conduct(&setup, workload.as_ref(), &commands, &mut observers.all())?;
+        let undelivered = observers.undelivered();
+        conducted.result.findings.list.extend(undelivered);
         Ok(EndedRun {
             conducted,
             workload,
@@ -140,10 +146,22 @@ impl Session {
             Some(path) => observers.add(RequestLog::new(path)),
             None => {}
         }
+        if !self.exporters.is_empty() {
+            observers.export(self.exporters());
+        }
         if heat_maps {
             observers.keep_heat_maps();
         }
         observers
+    }
+
+    fn exporters(&self) -> Exporters {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let say = Arc::new(|sentence: &str| say_line(sentence));
+        let render = |end: &End<'_>| format!("{:#}\n", loadline_report::json(end.result));
+        Exporters::new(&self.exporters, variables.collect(), say, render)
     }
 
     /// Returns a live view of runs that last so long together, if it is requested and there is a

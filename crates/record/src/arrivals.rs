@@ -35,6 +35,17 @@ impl Arrivals {
         add(&mut self.sent, &other.sent);
     }
 
+    /// Adds the counts of an interval that begins so many nanoseconds after this one.
+    pub(crate) fn follow_with(&mut self, next: &Arrivals, offset_ns: u64) {
+        let add_behind = |windows: &mut Vec<u64>, counts: &[u64]| {
+            for (window, &count) in (0_u64..).zip(counts).filter(|(_, count)| **count > 0) {
+                count_in(windows, offset_ns + window * WINDOW_NS, count);
+            }
+        };
+        add_behind(&mut self.due, &next.due);
+        add_behind(&mut self.sent, &next.sent);
+    }
+
     /// True if no request was counted.
     pub fn is_empty(&self) -> bool {
         self.due.is_empty() && self.sent.is_empty()
@@ -130,6 +141,20 @@ mod tests {
             arrivals,
             ..Snapshot::default()
         }
+    }
+
+    #[test]
+    fn a_lengthened_interval_has_the_pattern_of_both() {
+        let mut long = interval(Arrivals::default());
+        let mut next = long.clone();
+        long.arrivals.count(0, 40 * MS, 1);
+        next.arrivals.count(20 * MS, 20 * MS, 2);
+        (next.start_ns, next.end_ns) = (1_000 * MS, 2_000 * MS);
+        let mut apart = Pattern::of(&long);
+        apart.observe(&next);
+        long.lengthen(&next);
+        assert_eq!((long.start_ns, long.end_ns), (0, 2_000 * MS));
+        assert_eq!(Pattern::of(&long), apart);
     }
 
     #[test]

@@ -211,6 +211,14 @@ impl Snapshot {
         self.counts.in_flight_max = self.counts.in_flight_max.max(next.counts.in_flight_max);
     }
 
+    /// Lengthens the interval by the next one, for a reader who could not take each of them: as
+    /// [`append`](Self::append), and the pattern of the arrivals is that of both.
+    pub fn lengthen(&mut self, next: &Snapshot) {
+        let offset_ns = next.start_ns.saturating_sub(self.start_ns);
+        self.arrivals.follow_with(&next.arrivals, offset_ns);
+        self.append(next);
+    }
+
     /// True if every exchange is accounted for: those in flight before the interval and those begun
     /// in it were answered, failed or are in flight at its end.
     pub fn balanced(&self, in_flight_before: u64) -> bool {

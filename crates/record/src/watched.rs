@@ -6,6 +6,7 @@
 //! [`WatchHistory`] stores the numbers of every reading, and the events of the trees.
 
 mod history;
+mod lengthen;
 
 pub use history::{TreeHistory, WatchEvent, WatchHistory, WatchRow};
 

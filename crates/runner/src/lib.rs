@@ -41,6 +41,7 @@
 mod commands;
 mod early_end;
 mod error;
+mod feed;
 mod floor;
 mod locustfile;
 mod observer;
@@ -61,6 +62,7 @@ mod samples;
 pub use commands::{Command, Commands, Control, Phase};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
+pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
 pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};
 pub use observer::{End, Interval, Observed, Observer, Wants};

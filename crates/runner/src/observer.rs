@@ -2,6 +2,7 @@
 //! or displays some of them; the run knows none of them.
 
 use crate::error::{ObserverError, RunError};
+use crate::feed::News;
 use loadline_engine::{AnyTally, Detail};
 use loadline_record::watched::Watched;
 use loadline_record::{Exchange, Header, LoadChange, Snapshot, Summary};
@@ -70,6 +71,15 @@ pub trait Observer {
         Ok(())
     }
 
+    /// Receives the same begin, intervals and end as data that may be kept and sent to another
+    /// thread, each behind the call with borrowed data. Called if [`Wants::news`].
+    ///
+    /// # Errors
+    /// See [`Observed`].
+    fn news(&mut self, _news: &News) -> Observed {
+        Ok(())
+    }
+
     /// Receives the end of the run.
     ///
     /// # Errors
@@ -84,6 +94,8 @@ pub trait Observer {
 pub struct Wants {
     /// True for each exchange that ends.
     pub exchanges: bool,
+    /// True for [`News`]. Nothing is copied for them while no observer wants them.
+    pub news: bool,
     /// The time without events after which [`idle`](Observer::idle) is called; `None` leaves it to
     /// the run.
     pub idle_after: Option<Duration>,
@@ -100,6 +112,7 @@ impl Wants {
     fn and(self, other: Wants) -> Wants {
         Wants {
             exchanges: self.exchanges || other.exchanges,
+            news: self.news || other.news,
             idle_after: match (self.idle_after, other.idle_after) {
                 (Some(one), Some(other)) => Some(one.min(other)),
                 (one, other) => one.or(other),

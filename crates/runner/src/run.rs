@@ -4,12 +4,13 @@
 use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
+use crate::feed::{Newsroom, RunEnd};
 use crate::observer::{End, Interval, Observer, Observers};
 use crate::source::Source;
 use crate::steering::Steering;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
-use loadline_engine::{Change, EndReason, Event};
+use loadline_engine::{AnyTally, Change, EndReason, Event};
 use loadline_plan::{Plan, Shape};
 use loadline_reactor::{Address, raise_open_files};
 use loadline_record::{
@@ -99,6 +100,11 @@ pub fn conduct(
         ..Header::new(&used, environment, SystemTime::now())
     };
     observers.tell(|observer| observer.begun(&header));
+    let newsroom = wants.news.then(|| Newsroom::new(&header));
+    if let Some(newsroom) = &newsroom {
+        let news = newsroom.begun();
+        observers.tell(|observer| observer.news(&news));
+    }
     let conductor = Conductor {
         source,
         workload,
@@ -107,6 +113,7 @@ pub fn conduct(
         patience: wants.idle_after.unwrap_or(IDLE_INTERVAL),
         watching,
         changes: Vec::new(),
+        newsroom,
         archive: plan.settle.then(IntervalArchive::default),
         summary: Summary::new(header),
         host_before: host_counters(),
@@ -136,6 +143,8 @@ struct Conductor<'a> {
     warm_at: Option<Instant>,
     /// The changes of the load that no interval has reported yet.
     changes: Vec<LoadChange>,
+    /// Makes the news of this run, if an observer wants them.
+    newsroom: Option<Newsroom>,
     /// The intervals so far, if the transient of the run is to be cut.
     archive: Option<IntervalArchive>,
 }
@@ -150,8 +159,8 @@ impl Conductor<'_> {
             };
             match self.source.next_event(patience) {
                 None => self.observers.tell(|one| one.idle(&self.summary)),
-                Some(Event::Tally(tally)) => self.observers.tell(|one| one.tally(&tally)),
-                Some(Event::Interval(interval)) => self.interval(&interval),
+                Some(Event::Tally(tally)) => self.tally(tally),
+                Some(Event::Interval(interval)) => self.interval(interval),
                 Some(Event::Log { worker, exchanges }) => {
                     self.observers.tell(|one| one.exchanges(worker, &exchanges));
                 }
@@ -188,12 +197,19 @@ impl Conductor<'_> {
         });
     }
 
-    fn interval(&mut self, snapshot: &Snapshot) {
+    fn tally(&mut self, tally: AnyTally) {
+        self.observers.tell(|observer| observer.tally(&tally));
+        if let Some(newsroom) = &mut self.newsroom {
+            newsroom.tally(tally);
+        }
+    }
+
+    fn interval(&mut self, snapshot: Box<Snapshot>) {
         let watching = self.watching.as_mut().filter(|_| !snapshot.drain);
         let watched = watching.map(Watching::look);
-        self.summary.observe(snapshot);
+        self.summary.observe(&snapshot);
         if let Some(archive) = &mut self.archive {
-            archive.observe(snapshot);
+            archive.observe(&snapshot);
         }
         if let Some(watched) = &watched {
             self.summary.observe_watched(watched);
@@ -201,12 +217,16 @@ impl Conductor<'_> {
         let changes = std::mem::take(&mut self.changes);
         self.summary.changes.extend(&changes);
         let interval = Interval {
-            snapshot,
+            snapshot: &snapshot,
             changes: &changes,
             watched: watched.as_ref(),
             summary: &self.summary,
         };
         self.observers.tell(|observer| observer.interval(&interval));
+        if let Some(newsroom) = &mut self.newsroom {
+            let news = newsroom.interval(*snapshot, watched, changes);
+            self.observers.tell(|observer| observer.news(&news));
+        }
     }
 
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Conducted {
@@ -226,6 +246,7 @@ impl Conductor<'_> {
         let Conductor {
             summary,
             archive,
+            newsroom,
             mut observers,
             ..
         } = self;
@@ -235,6 +256,10 @@ impl Conductor<'_> {
             result: &result,
         };
         observers.tell(|observer| observer.ended(&end));
+        if let Some(newsroom) = newsroom {
+            let news = newsroom.ended(RunEnd::of(&end));
+            observers.tell(|observer| observer.news(&news));
+        }
         let torn_down = torn_down.err().map(ObserverError::from);
         let failed = torn_down.into_iter().chain(observers.into_errors());
         Conducted {

@@ -185,7 +185,7 @@ impl TlsSetup {
     }
 
     /// Returns the settings with a session store of their own, so that workers share no lock.
-    pub(crate) fn for_worker(&self) -> Arc<ClientConfig> {
+    pub fn for_worker(&self) -> Arc<ClientConfig> {
         let mut config = ClientConfig::clone(&self.config);
         config.resumption = match self.resumes {
             true => Resumption::in_memory_sessions(256),

@@ -77,6 +77,13 @@ pub(super) fn left_out(addresses: &[String]) -> String {
     )
 }
 
+pub(super) fn not_delivered(sentence: &str) -> String {
+    format!(
+        "{sentence} The figures of the run are whole; see that the receiver is reachable and takes \
+         what is sent."
+    )
+}
+
 pub(super) fn not_successful(count: u64, answered: u64, status: u16) -> String {
     let advice = status_advice(status);
     if count == answered {

@@ -33,6 +33,9 @@ fn early_ends() -> Vec<Cause> {
             error: "worker 1 failed: Cannot allocate memory.".to_owned(),
             after,
         },
+        Cause::NotDelivered {
+            sentence: "statsd (a:1): 4 of 60 batches were not delivered: it is away.".to_owned(),
+        },
     ]
 }
 

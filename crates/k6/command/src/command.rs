@@ -201,11 +201,12 @@ impl ParsedCommand<'_> {
         for sentence in measures.unindexed() {
             self.console.log_plain(Level::Warning, &sentence);
         }
-        report.begin(Described {
+        let described = Described {
             recording: &measures.recording,
             thresholds: &measures.thresholds,
             system_tags: &settings.system_tags,
-        });
+        };
+        report.begin(described, self.environment(), self.console)?;
         let script = test.main.to_file_path().unwrap_or_default();
         let directory = &self.session.place.directory;
         let context = PlanContext {

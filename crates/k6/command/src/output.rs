@@ -1,10 +1,11 @@
 //! The outputs of `--out`. `json` and `csv` have every sample of a run with its tags, as k6 writes
-//! it; `loadline` are Loadline's own.
+//! it; `loadline` are Loadline's own; `exports` sends metrics to other programs.
 //!
 //! Samples arrive in portions while the run lasts and are written at once, so that memory does not
 //! grow with them.
 
 mod csv;
+pub(super) mod exports;
 mod json;
 pub(super) mod loadline;
 mod time;

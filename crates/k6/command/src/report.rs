@@ -1,7 +1,9 @@
 //! The outputs of a run: the summary after its end, the script's own summary, files.
 
 use super::conduct::EndedTest;
+use super::console::Console;
 use super::identifiers::md5_hex;
+use super::output::exports::{Export, Exports};
 use super::output::loadline::{Conclude, Kind, LoadlineOutput, Writer};
 use super::output::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
 use super::session::ParsedCommand;
@@ -17,6 +19,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The outputs to print and to write.
@@ -32,6 +35,10 @@ pub(super) struct Report {
     files: Vec<SampleFile>,
     /// The writers of the same files, during the run.
     writers: RefCell<Vec<SampleWriter>>,
+    /// The outputs that send metrics, before the run.
+    exports: Vec<Export>,
+    /// The same during the run; `None` without any.
+    sending: RefCell<Option<Exports>>,
     /// The functions that add k6's results to pages.
     pages: RefCell<Vec<Conclude>>,
     /// The names of all outputs in the header.
@@ -87,6 +94,8 @@ impl Report {
             loadline_outputs: Vec::new(),
             files: Vec::new(),
             writers: RefCell::default(),
+            exports: Vec::new(),
+            sending: RefCell::default(),
             pages: RefCell::default(),
             described: Vec::new(),
         };
@@ -119,6 +128,12 @@ impl Report {
         let (name, argument) = output.split_once('=').unwrap_or((output, ""));
         let directory = &asked.session.place.directory;
         let refused = |text: String| Err(Refused::new(FAILED, text));
+        if let Some(export) = Export::of(name, argument, &asked.session.place.environment) {
+            let export = export?;
+            self.described.push(export.described.clone());
+            self.exports.push(export);
+            return Ok(());
+        }
         let mut own = |kind| {
             let path = directory.join(argument);
             self.loadline_outputs.push(LoadlineOutput { kind, path });
@@ -152,12 +167,7 @@ impl Report {
                 })?);
                 return Ok(());
             }
-            "cloud"
-            | "experimental-opentelemetry"
-            | "experimental-prometheus-rw"
-            | "influxdb"
-            | "opentelemetry"
-            | "statsd" => {
+            "cloud" => {
                 return refused(format!(
                     "Loadline does not write the output '{name}' yet; use --out html=FILE, \
                      --out json=FILE, or --out loadline=FILE, which `loadline report` reads"
@@ -165,8 +175,9 @@ impl Report {
             }
             _ => {
                 return refused(format!(
-                    "invalid output type '{name}', available types are: csv, html, json, junit, \
-                     loadline"
+                    "invalid output type '{name}', available types are: csv, \
+                     experimental-prometheus-rw, html, influxdb, json, junit, loadline, \
+                     opentelemetry, statsd"
                 ));
             }
         }
@@ -198,7 +209,7 @@ impl Report {
 
     /// True if an output needs each sample.
     pub(super) fn keeps_samples(&self) -> bool {
-        !self.files.is_empty()
+        !self.files.is_empty() || !self.exports.is_empty()
     }
 
     /// True if the summary distinguishes groups and scenarios.
@@ -214,11 +225,25 @@ impl Report {
         }
     }
 
-    /// Writes the text before all samples.
-    pub(super) fn begin(&mut self, described: Described<'_>) {
+    /// Writes the text before all samples, and starts what sends them.
+    ///
+    /// # Errors
+    /// If a setting of an output can't be used.
+    pub(super) fn begin(
+        &mut self,
+        described: Described<'_>,
+        environment: &BTreeMap<String, String>,
+        console: &Arc<Console>,
+    ) -> Result<(), Refused> {
+        if !self.exports.is_empty() {
+            let recording = described.recording;
+            let sending = Exports::start(&self.exports, environment, recording, console)?;
+            self.sending = RefCell::new(Some(sending));
+        }
         let files = std::mem::take(&mut self.files);
         let begun = files.into_iter().map(|file| file.begin(described));
         self.writers = RefCell::new(begun.collect());
+        Ok(())
     }
 
     /// Creates the observers of Loadline's own outputs.
@@ -235,10 +260,16 @@ impl Report {
     pub(super) fn take(&self, portion: &Portion) {
         let mut writers = self.writers.borrow_mut();
         writers.iter_mut().for_each(|writer| writer.take(portion));
+        if let Some(sending) = self.sending.borrow_mut().as_mut() {
+            sending.take(portion);
+        }
     }
 
     /// Prints and writes the results of a run that has ended.
     pub(super) fn conclude(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &EndedTest) {
+        if let Some(sending) = self.sending.take() {
+            sending.end();
+        }
         for problem in self
             .writers
             .take()

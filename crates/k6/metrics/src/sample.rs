@@ -19,7 +19,7 @@ pub trait Tags {
 }
 
 /// The tags of a sample, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SampleTags {
     /// The tags, in the order of their names.
     pub tags: Vec<(String, String)>,

@@ -278,7 +278,7 @@ impl AllCounts {
 }
 
 /// The news of processes for their test, in addition to measurements: all since their last news.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct News {
     entries: Vec<KeptEntry>,
     aborted: Option<String>,

@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The tally of a test: measurements of the users of all stages, and news of the processes that run
 /// parts of it.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// The measurements.
     pub portion: Portion,
@@ -37,7 +37,7 @@ pub struct Measured {
 
 /// The number of users of each process, by its first worker: the most that were active at once, and
 /// those that are ready.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct UserCounts {
     of_processes: BTreeMap<u32, (u32, u32)>,
     /// The time of the counts, in nanoseconds since 1970.

@@ -55,12 +55,14 @@ pub fn unbegun(stage: &Stage, run: &RunState) -> Option<Portion> {
         .checked_sub(begun)
         .filter(|count| *count > 0)?;
     let worker = Worker::new(Arc::clone(&run.recording));
-    drop_iterations(&worker, stage, count);
+    drop_iterations(&worker, stage, run, count);
     worker.take()
 }
 
-fn drop_iterations(worker: &Worker, stage: &Stage, count: u64) {
-    let tags: Vec<(String, String)> = stage.tags().collect();
+/// Counts iterations with the tags of the test and of the scenario, which replace the former.
+fn drop_iterations(worker: &Worker, stage: &Stage, run: &RunState, count: u64) {
+    let mut tags = run.options.tags.clone();
+    tags.extend(stage.tags());
     let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let tags = SampleTags::alone(&tags);
     worker.add(builtin::DROPPED_ITERATIONS, count as f64, &tags);
@@ -124,7 +126,7 @@ impl Pool {
 
     /// Records iterations that no user was free to begin.
     fn dropped(&self, stage: &Stage, count: u64) {
-        drop_iterations(&self.worker, stage, count);
+        drop_iterations(&self.worker, stage, &self.run, count);
         match (stage.scenario(), self.run.part()) {
             (Some(scenario), None) => scenario.warn_of_lack(&self.program),
             // The test warns once, whichever processes lack users.

@@ -62,7 +62,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
 
 /// Prints the files that exist now, for a user at a terminal who was shown nothing else.
 fn tell_written(flags: &ReportFlags) {
-    let outputs = &flags.style.output;
+    let outputs = flags.style.reports();
     if !io::stderr().is_terminal() || outputs.iter().any(|output| output.to == Sink::Stdout) {
         return;
     }
@@ -159,7 +159,10 @@ fn reports(flags: &ReportFlags) -> Result<Reports> {
         format: Format::Html,
         to: Sink::File(path.clone()),
     });
-    let mut outputs = flags.style.output.clone();
+    if !flags.style.exporters().is_empty() {
+        bail!("metrics are sent while a run lasts, not from a saved run; write a report.");
+    }
+    let mut outputs = flags.style.reports();
     outputs.extend(page);
     if outputs.is_empty() && flags.plots.is_none() {
         outputs.push(Output::TEXT);

@@ -242,8 +242,8 @@ const OTHERWISE: [Same; 15] = [
             "opentelemetry",
             "grafana",
         ],
-        "figures are not sent to other programs; -o csv=FILE has them second by second, and -o \
-         sqlite=FILE in a database.",
+        "use -o prometheus-rw=URL, -o influxdb=URL, -o otlp=URL or -o statsd=HOST:PORT, which send \
+         metrics while a run lasts.",
     ),
     (
         &[
@@ -398,7 +398,7 @@ mod tests {
             ("-L", "--follow-redirects N"),
             ("-2", "--http 2"),
             ("--junit", "-o junit=FILE"),
-            ("--prometheus", "-o csv=FILE"),
+            ("--prometheus", "-o prometheus-rw=URL"),
             ("--tls-min", "TLS 1.2 and 1.3"),
             ("--feed", "--urls"),
             ("--data-file", "JSON Lines"),

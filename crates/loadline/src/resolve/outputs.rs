@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Returns the requested reports, and the text report on stdout unless something else goes there or
 /// nothing is to be printed.
 pub(super) fn outputs(flags: &OutputFlags) -> Result<Vec<Output>, Error> {
-    let mut outputs = flags.report.output.clone();
+    let mut outputs = flags.report.reports();
     match outputs
         .iter()
         .filter(|output| output.to == Sink::Stdout)

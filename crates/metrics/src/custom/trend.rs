@@ -153,6 +153,18 @@ impl Trend {
         self.positive.len() - self.positive.up_to(bucket(value))
     }
 
+    /// Returns each distinct value, to within a hundredth and rounded up, with its count, rising.
+    pub fn steps(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        // The largest magnitude is the smallest value.
+        let below: Vec<_> = self.negative.counts().collect();
+        let below = below.into_iter().rev();
+        let below = below.map(|(bucket, count)| (-lowest_of(bucket), count));
+        let above = self.positive.counts();
+        let above = above.map(|(bucket, count)| (highest_of(bucket), count));
+        let all = below.chain(above);
+        all.map(|(value, count)| (value.clamp(self.min, self.max), count))
+    }
+
     /// Adds the values of another trend without loss.
     pub fn merge(&mut self, other: &Trend) {
         self.count = self.count.saturating_add(other.count);
@@ -213,6 +225,20 @@ mod tests {
         let nothing = trend(&[]);
         assert_eq!((nothing.mean(), nothing.percentile(50.0)), (None, None));
         assert_eq!((nothing.min(), nothing.beyond(-1.0)), (None, 0));
+    }
+
+    #[test]
+    fn steps_have_every_value_with_its_count_rising() {
+        let steps: Vec<(f64, u64)> = trend(&[3.0, 0.5, -2.0, 0.5]).steps().collect();
+        let counts: Vec<u64> = steps.iter().map(|(_, count)| *count).collect();
+        assert_eq!(counts, [1, 2, 1]);
+        for ((value, _), exact) in steps.iter().zip([-2.0, 0.5, 3.0_f64]) {
+            assert!(
+                (value - exact).abs() <= exact.abs() / 100.0,
+                "{value} {exact}"
+            );
+        }
+        assert_eq!(trend(&[]).steps().count(), 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::commands::{Command, Control};
+use crate::feed::{News, QUEUE, feed};
 use crate::observer::{Observed, Wants};
 use crate::samples;
 use loadline_engine::StartError;
@@ -191,6 +192,34 @@ fn observers_are_told_all_in_order() {
     assert_eq!(witness.told[5..], ["ended Duration"]);
     assert!(ran.trouble.is_none());
     assert_eq!(ran.result.summary.total.counts.sent, 4);
+}
+
+#[test]
+fn a_consumer_that_sleeps_until_the_end_gets_all_of_the_run() {
+    let (mut feed, inbox) = feed(QUEUE);
+    let (plan, mut witness) = (samples::plan(), Witness::default());
+    let seconds = (0..20).map(second);
+    let script = Script::new(seconds.chain([end(EndReason::Duration)]));
+    let mut observers: [&mut dyn Observer; 2] = [&mut feed, &mut witness];
+    let commands = Commands::default();
+    let ran = conduct(&Setup::of(&plan), &script, &commands, &mut observers).unwrap();
+    drop(feed);
+    assert_eq!(witness.told.len(), 23, "the others are told each interval");
+    let mut summary = None;
+    let mut ended = None;
+    while let Some(news) = inbox.wait() {
+        match news {
+            News::Begun(header) => summary = Some(Summary::new((*header).clone())),
+            News::Interval(stretch) => summary.as_mut().unwrap().observe(&stretch.snapshot),
+            News::Ended(end) => ended = Some(end),
+        }
+    }
+    let (summary, ended) = (summary.unwrap(), ended.unwrap());
+    assert_eq!(summary.total.counts, ran.result.summary.total.counts);
+    assert_eq!(summary.duration_ns, ran.result.summary.duration_ns);
+    assert_eq!((summary.rows.len(), inbox.merged()), (QUEUE, 17));
+    assert_eq!(ended.result, ran.result);
+    assert!(ended.whole.is_none());
 }
 
 #[test]

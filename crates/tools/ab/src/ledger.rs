@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 const OLDEST_NS: u64 = 50_000_000;
 
 /// The records of workers since the last report.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Records {
     /// The requests that have ended, those of one worker in their order.
     pub(super) ended: Vec<Ended>,

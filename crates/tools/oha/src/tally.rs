@@ -126,7 +126,7 @@ impl Tally {
 }
 
 /// The results of a worker since its last report.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Results {
     pub(super) tally: Tally,
     /// Each success, if each is listed.

@@ -1,8 +1,9 @@
 //! The reports and files that a run produces.
 
-use crate::output::{Color, Output};
+use crate::output::{Color, GivenOut, Output};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
+use loadline_exporters::Requested;
 use loadline_plan::parse_percentile;
 use loadline_report::Extent;
 use std::path::PathBuf;
@@ -76,14 +77,21 @@ fn a_file() -> impl TypedValueParser<Value = PathBuf> {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportStyle {
-    /// Report as text, json, csv, html, sqlite, junit, markdown or github, to stdout or a file
-    /// (repeatable) [default: text]
+    /// Report as text, json, csv, html, sqlite, junit, markdown or github, to stdout or a file, or
+    /// send metrics while a run lasts: prometheus-rw, influxdb, otlp, statsd, dogstatsd, scrape or
+    /// webhook, and =ADDRESS (repeatable) [default: text]
     ///
     /// junit is JUnit XML of the checks, for a pipeline, and markdown is for the comment on a pull
     /// request. github writes the summary, the annotations and the outputs of a step of GitHub
     /// Actions, where its runner wants them.
+    ///
+    /// prometheus-rw pushes to a receiver of Prometheus remote write every 5 s, influxdb to
+    /// http://HOST:8086/DATABASE or http://HOST:8086/?org=ORG&bucket=BUCKET every second, otlp
+    /// to http://HOST:4318 every 5 s, statsd and dogstatsd to HOST:8125 every second. scrape is an
+    /// endpoint for Prometheus at HOST:PORT, and webhook posts the JSON report to a URL at the end.
+    /// Users, passwords and tokens are read from variables such as LOADLINE_INFLUXDB_TOKEN.
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
-    pub(crate) output: Vec<Output>,
+    pub(crate) output: Vec<GivenOut>,
 
     /// The percentiles in the text report
     #[arg(
@@ -102,4 +110,24 @@ pub(crate) struct ReportStyle {
     /// When to print in colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
+}
+
+impl ReportStyle {
+    /// Returns the requested reports.
+    pub(crate) fn reports(&self) -> Vec<Output> {
+        let report = |given: &GivenOut| match given {
+            GivenOut::Report(output) => Some(output.clone()),
+            GivenOut::Metrics(_) => None,
+        };
+        self.output.iter().filter_map(report).collect()
+    }
+
+    /// Returns the requested exporters.
+    pub(crate) fn exporters(&self) -> Vec<Requested> {
+        let exporter = |given: &GivenOut| match given {
+            GivenOut::Report(_) => None,
+            GivenOut::Metrics(requested) => Some(requested.clone()),
+        };
+        self.output.iter().filter_map(exporter).collect()
+    }
 }

@@ -1,0 +1,78 @@
+//! Where messages go: a channel sends one, and says whether it may be sent again.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+/// Sends messages to a receiver.
+pub(crate) trait Channel: Send {
+    /// Sends a message, and waits for the receiver's answer if there is one, until this instant.
+    fn send(&mut self, body: &[u8], until: Instant) -> Result<(), Refusal>;
+}
+
+/// Why a message was not delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The reason, as part of a sentence.
+    pub(crate) reason: String,
+    /// True if the same message may be accepted later.
+    pub(crate) may_retry: bool,
+    /// The pause that the receiver requested.
+    pub(crate) after: Option<Duration>,
+}
+
+/// Datagrams, which no receiver answers.
+pub(crate) struct Datagrams {
+    address: String,
+    socket: Option<(UdpSocket, SocketAddr)>,
+}
+
+/// Returns the first address of `host:port`; an IPv6 address stands in brackets.
+pub(crate) fn first_address(authority: &str) -> io::Result<SocketAddr> {
+    let invalid = || io::Error::other("it is no address");
+    let (host, port) = authority.rsplit_once(':').ok_or_else(invalid)?;
+    let port = port.parse().map_err(|_| invalid())?;
+    let found = loadline_reactor::look_up(host.trim_matches(['[', ']']), port)?;
+    let first = found.into_iter().next();
+    first.ok_or_else(|| io::Error::other("its name has no address"))
+}
+
+impl Datagrams {
+    /// Creates a channel to `host:port`, which is looked up when the first message is sent.
+    pub(crate) fn to(address: String) -> Datagrams {
+        Datagrams {
+            address,
+            socket: None,
+        }
+    }
+
+    fn socket(&mut self) -> io::Result<&(UdpSocket, SocketAddr)> {
+        if self.socket.is_none() {
+            let to = first_address(&self.address)?;
+            let own: SocketAddr = match to.is_ipv4() {
+                true => ([0, 0, 0, 0], 0).into(),
+                false => ([0_u16; 8], 0).into(),
+            };
+            self.socket = Some((UdpSocket::bind(own)?, to));
+        }
+        self.socket
+            .as_ref()
+            .ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+}
+
+impl Channel for Datagrams {
+    fn send(&mut self, body: &[u8], _: Instant) -> Result<(), Refusal> {
+        let sent = self
+            .socket()
+            .and_then(|(socket, to)| socket.send_to(body, to));
+        match sent {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Refusal {
+                reason: error.to_string(),
+                may_retry: true,
+                after: None,
+            }),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The metrics of a run, sent to other programs while it lasts.
+//!
+//! What was measured in an interval becomes a [`Batch`]: series by name and labels, whose values
+//! merge without loss ([`Measured`]). [`native`] makes it from a snapshot of the engine; k6's runs
+//! make it from their samples. Each exporter has a thread of its own, an outbox that its batches
+//! wait in, a layout, which writes batches in the receiver's format and knows no network, and a
+//! channel, which sends what was written.
+//!
+//! A receiver that is slow or away delays no load: batches come from a feed of the run, and putting
+//! one into an outbox never waits; its oldest batches are merged when it is full. What is sent is
+//! tried again within bounds, and what was not delivered is counted and reported in one sentence.
+
+mod batch;
+mod channel;
+mod delivery;
+mod exporter;
+mod histogram;
+mod http;
+mod influxdb;
+mod measured;
+pub mod native;
+mod observer;
+mod otlp;
+mod outbox;
+mod prometheus;
+mod requested;
+mod scrape;
+mod settings;
+mod statsd;
+mod webhook;
+
+pub use batch::{Batch, Point};
+pub use delivery::Delivery;
+pub use exporter::{Exporter, Say, Wants};
+pub use histogram::{Histogram, exponential};
+pub use measured::{Labels, MOST_SERIES, Measured, SeriesKey, Unit, Value};
+pub use observer::{Exporters, RunningExporters, now_ns};
+pub use requested::{Dialect, Format, NoExporter, OpenError, Requested};
+pub use settings::SettingsError;
+pub use webhook::FinalReport;
+
+use outbox::Outbox;

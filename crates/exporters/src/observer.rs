@@ -1,0 +1,195 @@
+//! The observer that hands the intervals of a run to its exporters.
+
+use crate::exporter::{Exporter, Running, Say, TIME_AT_END, Wants};
+use crate::native::{self, Naming};
+use crate::requested::{Dialect, Format, Requested};
+use crate::{Batch, Delivery, FinalReport};
+use loadline_plan::Plan;
+use loadline_runner::{End, Feed, Inbox, News, Observed, Observer, QUEUE, Wants as Wishes, feed};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// The exporters of a command's runs.
+pub struct Exporters {
+    requested: Vec<Requested>,
+    variables: BTreeMap<String, String>,
+    say: Say,
+    /// Returns the report of a run.
+    render: fn(&End<'_>) -> String,
+    report: FinalReport,
+    ready: Vec<Exporter>,
+    sending: Option<Sending>,
+    /// What became of the messages of the last run.
+    deliveries: Vec<Delivery>,
+}
+
+impl Exporters {
+    /// Creates the exporters that were requested; `variables` are those of the environment.
+    pub fn new(
+        requested: &[Requested],
+        variables: BTreeMap<String, String>,
+        say: Say,
+        render: fn(&End<'_>) -> String,
+    ) -> Exporters {
+        Exporters {
+            requested: requested.to_vec(),
+            variables,
+            say,
+            render,
+            report: FinalReport::default(),
+            ready: Vec::new(),
+            sending: None,
+            deliveries: Vec::new(),
+        }
+    }
+
+    /// Returns what became of the messages of the last run.
+    pub fn deliveries(&self) -> &[Delivery] {
+        &self.deliveries
+    }
+}
+
+impl Observer for Exporters {
+    fn wants(&self) -> Wishes {
+        Wishes {
+            news: true,
+            ..Wishes::default()
+        }
+    }
+
+    fn prepare(&mut self) -> Observed {
+        let open =
+            |requested: &Requested| requested.open(Dialect::Native, &self.variables, &self.report);
+        let opened: Result<Vec<Exporter>, _> = self.requested.iter().map(open).collect();
+        self.ready = opened.map_err(|error| format!("{error}."))?;
+        Ok(())
+    }
+
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        let posts = |requested: &Requested| requested.format() == Format::Webhook;
+        if self.requested.iter().any(posts) {
+            let report = Some((self.render)(end));
+            *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        }
+        Ok(())
+    }
+
+    fn news(&mut self, news: &News) -> Observed {
+        if matches!(news, News::Begun(_)) {
+            let exporters = std::mem::take(&mut self.ready);
+            self.sending = Some(Sending::start(exporters, &self.say)?);
+        }
+        if let Some(sending) = &mut self.sending {
+            sending.feed.news(news)?;
+        }
+        if matches!(news, News::Ended(_))
+            && let Some(sending) = self.sending.take()
+        {
+            self.deliveries = sending.end();
+        }
+        Ok(())
+    }
+}
+
+/// The exporters of one run, with the thread that makes batches of its intervals.
+struct Sending {
+    feed: Feed,
+    thread: JoinHandle<Vec<Delivery>>,
+}
+
+impl Sending {
+    fn start(exporters: Vec<Exporter>, say: &Say) -> io::Result<Sending> {
+        let (feed, inbox) = feed(QUEUE);
+        let running = RunningExporters::start(exporters, say)?;
+        let say = Arc::clone(say);
+        let body = move || {
+            hand_on(&inbox, &running);
+            running.end(&say)
+        };
+        let thread = thread::Builder::new().name("batches".to_owned());
+        Ok(Sending {
+            feed,
+            thread: thread.spawn(body)?,
+        })
+    }
+
+    /// Waits until all is delivered, for at most some seconds. Dropping the feed hands over what
+    /// waits in it.
+    fn end(self) -> Vec<Delivery> {
+        drop(self.feed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Hands the intervals of a run to its exporters, until it ends.
+fn hand_on(inbox: &Inbox, running: &RunningExporters) {
+    let mut naming = Naming::default();
+    while let Some(news) = inbox.wait() {
+        match news {
+            News::Begun(header) => naming = naming_of(&header.plan),
+            News::Interval(stretch) => {
+                let at_ns = ns_of(stretch.run.started_at) + stretch.snapshot.end_ns;
+                let batch = native::batch(&stretch.snapshot, &naming, at_ns);
+                running.put(|_| batch.clone());
+            }
+            News::Ended(_) => return,
+        }
+    }
+}
+
+/// Exporters of a run that lasts.
+#[derive(Default)]
+pub struct RunningExporters(Vec<Running>);
+
+impl RunningExporters {
+    /// Starts exporters.
+    ///
+    /// # Errors
+    /// If the system has no thread left.
+    pub fn start(exporters: Vec<Exporter>, say: &Say) -> io::Result<RunningExporters> {
+        let start = |exporter: Exporter| exporter.start(Arc::clone(say));
+        let running = exporters.into_iter().map(start);
+        running.collect::<Result<_, _>>().map(RunningExporters)
+    }
+
+    /// Hands each exporter the batch that is made for what it writes. Never waits.
+    pub fn put(&self, mut make: impl FnMut(Wants) -> Batch) {
+        for running in &self.0 {
+            running.outbox.put(make(running.wants));
+        }
+    }
+
+    /// Waits until all is delivered, for at most some seconds; reports what was not, and returns what
+    /// became of the messages of each.
+    pub fn end(self, say: &Say) -> Vec<Delivery> {
+        let until = Instant::now() + TIME_AT_END;
+        self.0.iter().for_each(|running| running.close(until));
+        let join = |running: Running| running.join(until);
+        let deliveries: Vec<Delivery> = self.0.into_iter().map(join).collect();
+        let sentences = deliveries.iter().filter_map(Delivery::sentence);
+        sentences.for_each(|sentence| say(&sentence));
+        deliveries
+    }
+}
+
+/// Returns the name of all requests, where the plan has only one. With several there are series.
+fn naming_of(plan: &Plan) -> Naming {
+    let first = plan.requests.first();
+    Naming {
+        only_name: first.map_or_else(String::new, |request| request.series_name().to_string()),
+        labels: Vec::new(),
+    }
+}
+
+/// Returns the time of day in nanoseconds since 1970.
+pub fn now_ns() -> u64 {
+    ns_of(SystemTime::now())
+}
+
+fn ns_of(instant: SystemTime) -> u64 {
+    let since = instant.duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}

@@ -1,0 +1,135 @@
+use super::*;
+use crate::exponential;
+use crate::native::labels;
+use proptest::prelude::*;
+
+fn layout(is_delta: bool, has_fixed_bounds: bool) -> Otlp {
+    Otlp {
+        form: Form {
+            prefix: "loadline.".to_owned(),
+            scope: "loadline",
+            resource: vec![("service.name".to_owned(), "shop".to_owned())],
+            is_delta,
+            has_fixed_bounds,
+            is_k6: false,
+        },
+        total: Measured::default(),
+        since_ns: 5,
+        has_overflowed: false,
+    }
+}
+
+fn of(values: &[f64]) -> Histogram {
+    let mut histogram = Histogram::default();
+    values.iter().for_each(|value| histogram.add(*value, 1));
+    histogram
+}
+
+fn batch(at_ns: u64) -> Batch {
+    let mut measured = Measured::default();
+    let key = |metric: &str, unit| SeriesKey {
+        metric: metric.into(),
+        unit,
+        labels: labels([("name", "a"), ("group", "")]),
+    };
+    measured.add(key("requests", Unit::None), Value::Counter(2.0));
+    measured.add(key("in_flight", Unit::None), Value::Gauge(7.0, at_ns));
+    measured.add(key("checks", Unit::None), Value::Rate(1, 4));
+    let times = Value::Histogram(Box::new(of(&[0.5, 1.0])));
+    measured.add(key("response", Unit::Seconds), times);
+    Batch {
+        at_ns,
+        measured,
+        ..Batch::default()
+    }
+}
+
+fn metrics(layout: &mut Otlp, at_ns: u64) -> Vec<Metric> {
+    let message = layout.write(vec![batch(at_ns)]).remove(0);
+    let mut request = ExportRequest::decode(&message.body[..]).unwrap();
+    let mut resource = request.resource_metrics.remove(0);
+    let attributes = resource.resource.unwrap().attributes;
+    assert_eq!(attributes, [text("service.name", "shop")]);
+    resource.scope_metrics.remove(0).metrics
+}
+
+fn sum(metrics: &[Metric], name: &str) -> Vec<f64> {
+    let metric = metrics.iter().find(|metric| metric.name == name);
+    let Some(Data::Sum(sum)) = metric.and_then(|metric| metric.data.clone()) else {
+        panic!("{name}: {metrics:?}");
+    };
+    let points = sum.data_points.iter();
+    let values = points.map(|point| match point.value {
+        Some(Number::Double(value)) => value,
+        None => panic!("a value"),
+    });
+    values.collect()
+}
+
+#[test]
+fn sums_grow_from_message_to_message_or_are_differences() {
+    for (is_delta, second) in [(false, 4.0), (true, 2.0)] {
+        let mut layout = layout(is_delta, false);
+        assert_eq!(sum(&metrics(&mut layout, 10), "loadline.requests"), [2.0]);
+        let later = metrics(&mut layout, 20);
+        assert_eq!(sum(&later, "loadline.requests"), [second]);
+        let Some(Data::Sum(sum)) = &later.iter().find(|one| one.unit.is_empty()).unwrap().data
+        else {
+            panic!("a sum comes first");
+        };
+        let since = if is_delta { 10 } else { 5 };
+        assert_eq!(sum.data_points[0].start_time_unix_nano, since);
+        assert_eq!(sum.aggregation_temporality, if is_delta { 1 } else { 2 });
+    }
+}
+
+#[test]
+fn a_rate_is_counted_by_its_condition() {
+    let metrics = metrics(&mut layout(false, false), 10);
+    assert_eq!(sum(&metrics, "loadline.checks.total"), [1.0, 3.0]);
+}
+
+#[test]
+fn a_distribution_has_the_unit_of_its_values() {
+    let metrics = metrics(&mut layout(false, false), 10);
+    let found = metrics
+        .iter()
+        .find(|one| one.name == "loadline.response.duration");
+    let metric = found.unwrap();
+    assert_eq!(metric.unit, "s");
+    let Some(Data::Exponential(histogram)) = &metric.data else {
+        panic!("{metric:?}");
+    };
+    let point = &histogram.data_points[0];
+    assert_eq!((point.count, point.sum), (2, Some(1.5)));
+    assert_eq!((point.min, point.max), (Some(0.5), Some(1.0)));
+    assert_eq!(point.attributes, [text("name", "a")]);
+}
+
+#[test]
+fn fixed_bounds_count_what_lies_up_to_them() {
+    let layout = layout(false, true);
+    let point = layout.fixed(&of(&[0.0, 5.0, 5.1, 20_000.0]), Vec::new(), 10);
+    assert_eq!(point.bucket_counts.iter().sum::<u64>(), 4);
+    assert_eq!(&point.bucket_counts[..3], [1, 1, 1]);
+    assert_eq!(point.bucket_counts.last(), Some(&1));
+    assert_eq!(point.bucket_counts.len(), point.explicit_bounds.len() + 1);
+}
+
+proptest! {
+    #[test]
+    fn a_value_lies_in_the_bucket_that_its_receiver_reads(
+        value in 1e-6..1e4_f64, other in 1e-6..1e4_f64,
+    ) {
+        let layout = layout(false, false);
+        let point = layout.exponential(&of(&[value, other]), Vec::new(), 10);
+        let buckets = point.positive.unwrap();
+        prop_assert_eq!(buckets.bucket_counts.iter().sum::<u64>(), 2);
+        prop_assert!(buckets.bucket_counts.len() <= MOST_BUCKETS as usize);
+        let first = value.min(other);
+        // The bucket with index i is from base^i to base^(i + 1).
+        let low = exponential(point.scale, buckets.offset);
+        let high = exponential(point.scale, buckets.offset + 1);
+        prop_assert!(first > low * (1.0 - 1e-14) && first <= high * (1.0 + 1e-14));
+    }
+}

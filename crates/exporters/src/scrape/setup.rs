@@ -1,0 +1,28 @@
+//! The settings of the endpoint: its address.
+
+use super::Exposition;
+use super::server::Endpoint;
+use crate::Measured;
+use crate::channel::first_address;
+use crate::exporter::{Exporter, Wants};
+use crate::requested::{OpenError, Requested};
+use std::time::Duration;
+
+/// Listens, and makes the exporter ready for a run.
+///
+/// # Errors
+/// If the address can't be listened on.
+pub(crate) fn open(requested: &Requested) -> Result<Exporter, OpenError> {
+    let address = requested.authority(9_464);
+    let listen = || Endpoint::listen(first_address(&address)?);
+    let endpoint = listen().map_err(|error| OpenError::Listen(address.clone(), error))?;
+    Ok(Exporter {
+        receiver: requested.described(),
+        interval: Duration::from_secs(1),
+        wants: Wants::Series,
+        layout: Box::new(Exposition {
+            total: Measured::default(),
+        }),
+        channel: Box::new(endpoint),
+    })
+}

@@ -1,0 +1,242 @@
+//! StatsD, and DogStatsD with its tags and distributions.
+//!
+//! What was measured since the last message goes out in datagrams of some lines each:
+//! `loadline.requests.sent:3|c`. A distribution is one line for each of its buckets, whose sample
+//! rate says how many values it stands for: `…:0.25|d|@0.125`; times are in milliseconds. Plain
+//! StatsD has no tags, so that the values of labels are parts of the name.
+//!
+//! The formats: <https://github.com/statsd/statsd/blob/master/docs/metric_types.md> and
+//! <https://docs.datadoghq.com/extend/dogstatsd/datagram_shell/>.
+
+mod setup;
+
+pub(crate) use setup::open;
+
+use crate::exporter::{Layout, Message};
+use crate::{Batch, Histogram, SeriesKey, Unit, Value, exponential};
+
+/// The most bytes of a datagram: what an Ethernet frame carries of UDP, and some room.
+const MOST_BYTES: usize = 1_432;
+/// The finest buckets of a distribution, 2.2 % wide.
+const SCHEMA: i32 = 5;
+/// The most buckets of a distribution, from the first with a value to the last.
+const MOST_BUCKETS: u32 = 160;
+
+/// The layout of datagrams.
+struct Datagram {
+    /// What all names begin with.
+    prefix: &'static str,
+    /// True if labels are tags, as in DogStatsD.
+    has_tags: bool,
+    has_overflowed: bool,
+}
+
+impl Layout for Datagram {
+    fn write(&mut self, batches: Vec<Batch>) -> Vec<Message> {
+        let mut lines = Vec::new();
+        for batch in batches {
+            self.has_overflowed |= batch.measured.has_overflowed();
+            for (key, value) in batch.measured.iter() {
+                self.add(key, value, &mut lines);
+            }
+        }
+        packed(lines)
+    }
+
+    fn has_overflowed(&self) -> bool {
+        self.has_overflowed
+    }
+}
+
+impl Datagram {
+    fn add(&self, key: &SeriesKey, value: &Value, lines: &mut Vec<String>) {
+        let (name, tags) = (self.name(key), self.tags(key));
+        match value {
+            Value::Counter(sum) if *sum == 0.0 => {}
+            Value::Counter(sum) => lines.push(format!("{name}:{sum}|c{tags}")),
+            Value::Gauge(last, _) => {
+                // A sign would change the last value instead of replacing it.
+                if *last < 0.0 {
+                    lines.push(format!("{name}:0|g{tags}"));
+                }
+                lines.push(format!("{name}:{last}|g{tags}"));
+            }
+            Value::Rate(_, 0) => {}
+            Value::Rate(nonzero, all) => {
+                let share = *nonzero as f64 / *all as f64;
+                lines.push(format!("{name}:{share}|g{tags}"));
+            }
+            Value::Histogram(histogram) => {
+                let kind = if self.has_tags { "d" } else { "ms" };
+                let factor = if key.unit == Unit::Seconds { 1e3 } else { 1.0 };
+                for (value, count) in buckets(histogram) {
+                    let value = value * factor;
+                    let rate = match count {
+                        1 => String::new(),
+                        count => format!("|@{}", 1.0 / count as f64),
+                    };
+                    lines.push(format!("{name}:{value}|{kind}{rate}{tags}"));
+                }
+            }
+        }
+    }
+
+    fn name(&self, key: &SeriesKey) -> String {
+        let mut name = format!("{}{}", self.prefix, part(&key.metric));
+        if !self.has_tags {
+            for (_, value) in key.labels.iter().filter(|(_, value)| !value.is_empty()) {
+                name.push('.');
+                name.push_str(&part(value));
+            }
+        }
+        name
+    }
+
+    fn tags(&self, key: &SeriesKey) -> String {
+        if !self.has_tags || key.labels.is_empty() {
+            return String::new();
+        }
+        let tag = |(name, value): &(String, String)| format!("{}:{}", tag(name), tag(value));
+        let tags: Vec<String> = key.labels.iter().map(tag).collect();
+        format!("|#{}", tags.join(","))
+    }
+}
+
+/// Returns the upper bound of each bucket with its count; of the last one the largest value.
+fn buckets(histogram: &Histogram) -> Vec<(f64, u64)> {
+    let written = histogram.to_schema(SCHEMA, MOST_BUCKETS);
+    let schema = written.schema;
+    let (min, max) = (histogram.min(), histogram.max());
+    let within = |value: f64| value.clamp(min.unwrap_or(value), max.unwrap_or(value));
+    let below = written.negative.iter().rev();
+    let below = below.map(|(bucket, count)| (-exponential(schema, bucket - 1), *count));
+    let zero = (written.zero > 0).then_some((0.0, written.zero));
+    let above = written.positive.iter();
+    let above = above.map(|(bucket, count)| (exponential(schema, *bucket), *count));
+    let all = below.chain(zero).chain(above);
+    all.map(|(bound, count)| (within(bound), count)).collect()
+}
+
+/// Returns a part of a name, without letters that have a meaning in one.
+fn part(text: &str) -> String {
+    let valid = |letter: char| match letter {
+        _ if letter.is_ascii_alphanumeric() => letter,
+        '_' | '-' => letter,
+        _ => '_',
+    };
+    text.chars().map(valid).collect()
+}
+
+/// Returns a tag's name or value, without letters that end one.
+fn tag(text: &str) -> String {
+    let is_end = |letter: char| matches!(letter, ',' | '|' | '#') || letter.is_control();
+    text.chars()
+        .map(|letter| if is_end(letter) { '_' } else { letter })
+        .collect()
+}
+
+/// Packs lines into datagrams. A line that is too long alone is left out: no receiver would read
+/// half of it.
+fn packed(lines: Vec<String>) -> Vec<Message> {
+    let mut messages = Vec::new();
+    let mut body = String::new();
+    for line in lines.iter().filter(|line| line.len() <= MOST_BYTES) {
+        if !body.is_empty() && body.len() + 1 + line.len() > MOST_BYTES {
+            messages.push(Message::of(std::mem::take(&mut body).into_bytes()));
+        }
+        if !body.is_empty() {
+            body.push('\n');
+        }
+        body.push_str(line);
+    }
+    if !body.is_empty() {
+        messages.push(Message::of(body.into_bytes()));
+    }
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::native::labels;
+    use crate::{Measured, Unit};
+
+    fn written(has_tags: bool, series: &[(&str, Value)]) -> Vec<String> {
+        let mut measured = Measured::default();
+        for (metric, value) in series {
+            let key = SeriesKey {
+                metric: (*metric).into(),
+                unit: Unit::Seconds,
+                labels: labels([("name", "GET /a,b"), ("status", "200")]),
+            };
+            measured.add(key, value.clone());
+        }
+        let mut layout = Datagram {
+            prefix: "loadline.",
+            has_tags,
+            has_overflowed: false,
+        };
+        let messages = layout.write(vec![Batch {
+            measured,
+            ..Batch::default()
+        }]);
+        assert!(
+            messages
+                .iter()
+                .all(|message| message.body.len() <= MOST_BYTES)
+        );
+        let bodies = messages
+            .into_iter()
+            .map(|message| String::from_utf8(message.body).unwrap());
+        bodies
+            .flat_map(|body| body.lines().map(str::to_owned).collect::<Vec<_>>())
+            .collect()
+    }
+
+    #[test]
+    fn labels_are_tags_or_parts_of_the_name() {
+        let series = [("responses", Value::Counter(3.0))];
+        let tagged = ["loadline.responses:3|c|#name:GET /a_b,status:200"];
+        assert_eq!(written(true, &series), tagged);
+        let plain = ["loadline.responses.GET__a_b.200:3|c"];
+        assert_eq!(written(false, &series), plain);
+    }
+
+    #[test]
+    fn each_bucket_of_a_distribution_says_how_many_values_it_stands_for() {
+        let mut histogram = Histogram::default();
+        for value in [0.25, 0.25, 0.25, 0.25, 1.0] {
+            histogram.add(value, 1);
+        }
+        let series = [("response", Value::Histogram(Box::new(histogram)))];
+        let end = "|#name:GET /a_b,status:200";
+        assert_eq!(
+            written(true, &series),
+            [
+                format!("loadline.response:250|d|@0.25{end}"),
+                format!("loadline.response:1000|d{end}"),
+            ]
+        );
+        assert!(written(false, &series)[0].ends_with(":250|ms|@0.25"));
+    }
+
+    #[test]
+    fn a_gauge_below_zero_is_set_from_zero() {
+        let series = [("temperature", Value::Gauge(-2.0, 1))];
+        let lines = written(false, &series);
+        assert!(
+            lines[0].ends_with(":0|g") && lines[1].ends_with(":-2|g"),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn datagrams_are_no_longer_than_a_frame() {
+        let names: Vec<String> = (0..200).map(|index| format!("metric_{index}")).collect();
+        let series: Vec<(&str, Value)> = names
+            .iter()
+            .map(|name| (name.as_str(), Value::Counter(1.0)))
+            .collect();
+        assert_eq!(written(true, &series).len(), 200);
+    }
+}

@@ -1,0 +1,52 @@
+//! An interval that owns its data, or several merged into one.
+
+use loadline_engine::AnyTally;
+use loadline_record::watched::Watched;
+use loadline_record::{Header, LoadChange, Snapshot};
+use std::sync::Arc;
+
+/// One interval of a run, or several that follow each other, merged because their consumer was
+/// late.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// The run: its plan, its machine, its start, its role among others.
+    pub run: Arc<Header>,
+    /// The number of the first interval, from 0.
+    pub first: u64,
+    /// The number of the last interval; equal to the first unless intervals were merged.
+    pub last: u64,
+    /// The record of the stretch. That of the drain is marked so, and never merged with others.
+    pub snapshot: Snapshot,
+    /// The counts of the scenarios, if they count.
+    pub tally: Option<AnyTally>,
+    /// The resources used in the stretch, if anything is watched.
+    pub watched: Option<Watched>,
+    /// The changes of the load since the stretch before, in order.
+    pub changes: Vec<LoadChange>,
+}
+
+impl Stretch {
+    /// Returns the number of intervals in it.
+    pub fn intervals(&self) -> u64 {
+        self.last - self.first + 1
+    }
+
+    /// True if the other one follows it in the same run, and both are part of the window.
+    pub(super) fn takes(&self, next: &Stretch) -> bool {
+        let is_window = !self.snapshot.drain && !next.snapshot.drain;
+        is_window && Arc::ptr_eq(&self.run, &next.run)
+    }
+
+    /// Lengthens it by the next one; counts and times are those of both.
+    pub(super) fn lengthen(&mut self, next: &Stretch) {
+        self.last = next.last;
+        self.snapshot.lengthen(&next.snapshot);
+        AnyTally::add(&mut self.tally, next.tally.clone());
+        match (&mut self.watched, &next.watched) {
+            (Some(own), Some(next)) => own.lengthen(next),
+            (own @ None, next) => own.clone_from(next),
+            (Some(_), None) => {}
+        }
+        self.changes.extend(&next.changes);
+    }
+}

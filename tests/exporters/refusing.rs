@@ -1,0 +1,107 @@
+//! Receivers that are away, slow, or refuse: the load is untouched, and what is missing is said.
+
+use super::{free_port, run_with};
+use crate::rig::{serve, url};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// The report of a run of two seconds with this output, and how long the command lasted.
+fn ran(output: &str, variables: &[(&str, &str)]) -> (Value, String, Duration) {
+    let target = serve();
+    let target_url = url(&target, "");
+    let words = [
+        "-c",
+        "1",
+        "-t",
+        "1",
+        "-n",
+        "200",
+        "--rate",
+        "100/s",
+        "--no-watch",
+        "--allow-invalid",
+        "--no-progress",
+        "-o",
+        "json",
+    ];
+    let began = Instant::now();
+    let said = run_with(
+        &[&words[..], &["-o", output, &target_url]].concat(),
+        variables,
+    );
+    let lasted = began.elapsed();
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["summary"]["sent"], 200, "{}", report["summary"]);
+    assert_eq!(report["summary"]["answered"], 200);
+    (report, said.stderr, lasted)
+}
+
+fn warning(report: &Value) -> &str {
+    let warnings = report["summary"]["warnings"].as_array().unwrap();
+    let found = warnings.iter().find(|one| one["kind"] == "not_delivered");
+    found.map_or("", |one| one["text"].as_str().unwrap())
+}
+
+#[test]
+fn a_receiver_that_is_away_costs_a_sentence() {
+    let output = format!(
+        "prometheus-rw=http://user:hidden@127.0.0.1:{}/w",
+        free_port()
+    );
+    let (report, stderr, lasted) = ran(&output, &[("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "1s")]);
+    assert!(lasted < Duration::from_secs(40), "{lasted:?}");
+    let sentence = "not delivered: nothing listens there";
+    assert!(warning(&report).contains(sentence), "{report:#}");
+    assert!(
+        stderr.contains("nothing listens there; it is tried again"),
+        "{stderr}"
+    );
+    assert!(stderr.contains(sentence), "{stderr}");
+    assert!(!format!("{report}{stderr}").contains("hidden"));
+}
+
+#[test]
+fn answers_of_every_kind_leave_the_load_alone() {
+    for (options, sentence) in [
+        ("status=500", "it answered 500"),
+        ("status=429", "it answered 429"),
+        (
+            "status=401",
+            "it answered 401, which is about the user or the token",
+        ),
+        ("status=302&location=http://127.0.0.1:1/", "a redirect"),
+        ("delay=1h", "it did not answer in time"),
+        ("fault=close-in-head", "not delivered: "),
+    ] {
+        let receiver = serve();
+        let address = url(&receiver, options);
+        let output = format!("prometheus-rw={address}");
+        let interval = [("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "500ms")];
+        let (report, stderr, _) = ran(&output, &interval);
+        assert!(
+            warning(&report).contains(sentence),
+            "{options}: {}",
+            warning(&report)
+        );
+        let is_told_at_once = options.starts_with("status");
+        assert!(
+            !is_told_at_once || stderr.contains("the run goes on"),
+            "{options}: {stderr}"
+        );
+    }
+}
+
+#[test]
+fn a_receiver_that_refuses_for_a_while_has_everything_in_the_end() {
+    // Every second request is refused.
+    let receiver = serve();
+    let address = url(&receiver, "status=503&every=2");
+    let output = format!("prometheus-rw={address}");
+    let (report, stderr, _) = ran(&output, &[("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "1s")]);
+    assert_eq!(warning(&report), "", "{stderr}");
+    assert!(
+        stderr.contains("it answered 503; it is tried again"),
+        "{stderr}"
+    );
+}

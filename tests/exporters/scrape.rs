@@ -1,0 +1,75 @@
+//! The endpoint that Prometheus scrapes, looked at by its own checker.
+
+use super::free_port;
+use crate::rig::{beside_others, command, serve, url};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What the endpoint says.
+fn scraped(port: u16) -> Option<String> {
+    let address = format!("http://127.0.0.1:{port}/metrics");
+    let said = Command::new("curl")
+        .args(["-sf", &address])
+        .output()
+        .unwrap();
+    said.status
+        .success()
+        .then(|| String::from_utf8(said.stdout).unwrap())
+}
+
+#[test]
+fn promtool_finds_nothing_wrong_with_what_is_scraped() {
+    let (server, port) = (serve(), free_port());
+    let _beside_others = beside_others();
+    let target = url(&server, "delay=5ms");
+    let output = format!("scrape=127.0.0.1:{port}");
+    let words = [
+        "-c",
+        "2",
+        "-d",
+        "60s",
+        "--rate",
+        "100/s",
+        "--no-watch",
+        "--allow-invalid",
+        "-q",
+        "-o",
+        &output,
+        &target,
+    ];
+    let mut run = command(&words).spawn().unwrap();
+    let patience = Instant::now() + Duration::from_secs(60);
+    let text = loop {
+        assert!(Instant::now() < patience, "nothing is scraped");
+        if let Some(text) = scraped(port).filter(|text| text.contains("_bucket")) {
+            break text;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let mut promtool = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("promtool is installed: apt-get install prometheus");
+    promtool
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
+    let said = promtool.wait_with_output().unwrap();
+    let complaints = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(
+        said.status.success() && complaints.is_empty(),
+        "{complaints}\n{text}"
+    );
+    assert!(
+        text.contains("loadline_requests_total{outcome=\"answered\"} "),
+        "{text}"
+    );
+}
