@@ -21,6 +21,7 @@ mod session;
 mod view;
 mod visible;
 mod waiting;
+mod web;
 
 use crate::exit::{Exit, refuse, sentence};
 use crate::flags::{Command, Refusal};

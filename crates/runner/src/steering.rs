@@ -408,7 +408,8 @@ mod tests {
     fn scenarios_are_stepped_together_as_far_as_one_of_them_moves() {
         let steps = |scenarios: Vec<Scenario>, step| {
             let plan = Plan::default().with_scenarios(scenarios);
-            run_of_plan(&plan, u64::MAX).0.step(step)
+            let stepped = run_of_plan(&plan, u64::MAX).0.step(step);
+            stepped.map(|change| change.level)
         };
         let open = || vec![scenario(users(3), None), scenario(of_rate(), None)];
         assert_eq!(steps(open(), Step::Up), Ok(Level::Share(1_050)));

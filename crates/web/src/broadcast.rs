@@ -162,15 +162,14 @@ impl State {
     fn next_after(&mut self, seen: Option<u64>, shared: &Shared) -> Option<Event> {
         let last = self.events.back().map(|event| event.number);
         let first = self.events.front().map(|event| event.number);
-        // A number from the future is of another server.
-        let seen = seen.filter(|seen| *seen <= last.unwrap_or(0));
+        // The state may be an event ahead of what was sent. A higher number is of another server.
+        let seen = seen.filter(|seen| *seen <= last.unwrap_or(0) + 1);
         match (seen, first) {
-            (Some(seen), _) if Some(seen) == last => None,
             (Some(seen), Some(first)) if seen + 1 >= first => {
                 let index = usize::try_from(seen + 1 - first).ok()?;
                 self.events.get(index).cloned()
             }
-            (Some(0), None) => None,
+            (Some(_), None) => None,
             _ => Some(self.whole_at(last, shared)),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::commands::{Command, Control};
-use crate::feed::{QUEUE, feed};
+use crate::feed::{News, QUEUE, feed};
 use crate::observer::{Observed, Wants};
 use crate::samples;
 use loadline_engine::StartError;

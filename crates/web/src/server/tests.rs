@@ -56,7 +56,6 @@ fn answer_to(server: &Server, sent: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address()).expect("a connection");
     // The server may answer and close before it has read all.
     let _ = stream.write_all(sent);
-    let _ = stream.shutdown(std::net::Shutdown::Write);
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8_lossy(&answer).into_owned()
@@ -123,7 +122,6 @@ fn hostile_requests_are_refused_and_the_next_one_is_answered() {
             post("Content-Length: 1\r\nContent-Length: 2\r\n", "xx"),
             400,
         ),
-        (post("Content-Length: 5\r\n", "x"), 0),
         (
             post(
                 "Transfer-Encoding: chunked\r\n",
@@ -167,6 +165,19 @@ fn hostile_requests_are_refused_and_the_next_one_is_answered() {
             "{begin:?}"
         );
     }
+}
+
+#[test]
+fn a_body_that_is_cut_off_is_not_answered_as_if_it_were_whole() {
+    let server = open();
+    let mut stream = TcpStream::connect(server.address()).expect("a connection");
+    let sent = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nx";
+    stream.write_all(sent.as_bytes()).expect("sent");
+    stream.shutdown(std::net::Shutdown::Write).expect("shut");
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(status_of(&server, get("/", "").as_bytes()), 200);
 }
 
 #[test]
