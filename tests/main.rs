@@ -7,6 +7,9 @@
 
 /// ApacheBench's words, compared with the real ab.
 mod ab;
+/// A browser that opens what a run serves.
+#[cfg(feature = "html")]
+mod browser;
 /// The search for the load line, against a server of known capacity.
 mod capacity;
 /// What a pipeline is told, and the workflow files of the guide.
@@ -43,6 +46,9 @@ mod k6;
 mod kept;
 /// Keys on a terminal, which change the load.
 mod keys;
+/// The live page: what it tells, what steers the run, who is refused.
+#[cfg(feature = "html")]
+mod live_page;
 /// The live view on a terminal.
 mod live_view;
 /// Rows, checks and logs by name.

@@ -1,23 +1,18 @@
 /** The page as a whole: what is common to all kinds, and the kind that the data is of. */
 
+import { Frame } from "./frame";
 import type { Page } from "./generated/page";
 import { RunReport } from "./run/run";
 import { SearchReport } from "./search/search";
 import { SeriesReport } from "./series/series";
 import { StudyReport } from "./study/study";
-import { ThemeContext, useTheme } from "./theme";
 
-export function Report({ page }: { page: Page }) {
-  const [theme, choose] = useTheme();
-  const other = theme === "dark" ? "light" : "dark";
+/** A page whose data it holds itself. */
+export type Report = Exclude<Page, { kind: "live" }>;
+
+export function Report({ page }: { page: Report }) {
   return (
-    <ThemeContext.Provider value={theme}>
-      <header class="top">
-        <span class="brand">Loadline</span>
-        <button type="button" class="quiet" onClick={() => choose(other)}>
-          {other === "dark" ? "Dark" : "Light"}
-        </button>
-      </header>
+    <Frame>
       <main>
         <Content page={page} />
       </main>
@@ -25,11 +20,11 @@ export function Report({ page }: { page: Page }) {
         Loadline {page.version}, started at{" "}
         <time dateTime={page.started_at}>{moment(page.started_at)}</time>.
       </footer>
-    </ThemeContext.Provider>
+    </Frame>
   );
 }
 
-function Content({ page }: { page: Page }) {
+function Content({ page }: { page: Report }) {
   switch (page.kind) {
     case "run":
       return <RunReport page={page} />;

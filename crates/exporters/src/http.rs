@@ -131,7 +131,7 @@ impl Http {
 }
 
 fn first_reachable(
-    addresses: impl Iterator<Item = SocketAddr>,
+    addresses: impl IntoIterator<Item = SocketAddr>,
     until: Instant,
 ) -> io::Result<TcpStream> {
     let mut problem = io::Error::other("its name has no address");

@@ -77,6 +77,11 @@ impl Interrupts {
         Ok(interrupts)
     }
 
+    /// Whether there was one.
+    pub(crate) fn happened(&self) -> bool {
+        self.shared.happened.load(Ordering::Relaxed)
+    }
+
     /// Ends the process in our words if there was one, where what was measured so far is no result.
     pub(crate) fn end_before_load(&self) {
         if self.shared.commands.is_ending() {
@@ -109,6 +114,18 @@ fn ignored(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.unwrap_or(0)
+}
+
+/// Waits for a signal that asks the command to end, where it has nothing else left to do.
+///
+/// # Errors
+/// If signals can't be watched.
+pub(crate) fn wait_for_interrupt() -> io::Result<()> {
+    let mut signals = Signals::new(ending_signals())?;
+    unwatched()?.store(false, Ordering::Relaxed);
+    signals.forever().next();
+    unwatched()?.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 /// A file that may not grow any more is then an error of the write, and does not end the process.

@@ -7,7 +7,7 @@ use crate::terminal::mode::{restore_terminal, set_key_by_key};
 use crate::terminal::say_line;
 use crate::view::{ViewHandle, screen, suspension};
 use anyhow::{Context, Result};
-use loadline_plan::Level;
+use loadline_record::LoadChange;
 use loadline_report::level_text;
 use loadline_runner::{ChangeProblem, Commands, Step};
 use loadline_terminal_view::{Action, Keys as KeyMap};
@@ -121,16 +121,16 @@ impl Pressed {
     }
 }
 
-fn tell(changed: Option<Result<Level, ChangeProblem>>) {
+fn tell(changed: Option<Result<LoadChange, ChangeProblem>>) {
     match changed {
-        Some(Ok(level)) => say_line(&format!("The load is {}.", level_text(level))),
+        Some(Ok(change)) => say_line(&format!("The load is {}.", level_text(change.level))),
         Some(Err(problem)) => say_line(&format!("The load stays as it is: {problem}")),
         None => {}
     }
 }
 
 /// Changes the load by an action; `None` for actions that don't.
-fn change(action: Action, commands: &Commands) -> Option<Result<Level, ChangeProblem>> {
+fn change(action: Action, commands: &Commands) -> Option<Result<LoadChange, ChangeProblem>> {
     match action {
         Action::MoreLoad => Some(commands.step(Step::Up)),
         Action::LessLoad => Some(commands.step(Step::Down)),

@@ -49,6 +49,7 @@ mod session;
 mod terminal;
 mod view;
 mod waiting;
+mod web;
 
 use crate::exit::{Exit, refuse, sentence};
 use crate::flags::{Command, Refusal};

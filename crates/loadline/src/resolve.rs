@@ -19,6 +19,7 @@ use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
 use crate::session::Session;
 use crate::view::{ViewOptions, Wish};
+use crate::web::Web;
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
@@ -170,6 +171,7 @@ fn resolve_alone(
                 wish,
                 color: output.report.color,
             },
+            web: Web::of(flags.web),
         },
         reports: Reports {
             tables: None,

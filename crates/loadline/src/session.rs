@@ -4,13 +4,16 @@
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
-use crate::live::{Live, say_line};
+use crate::live::Live;
 use crate::observers::RunObservers;
+use crate::terminal::say_line;
 use crate::view::{FRAMES_PER_S, View, ViewOptions, length};
 use crate::waiting::Waiting;
+use crate::web::Web;
 use anyhow::Result;
 use loadline_export::sqlite::{SqliteLog, is_database_name};
 use loadline_exporters::{Exporters, Requested};
+use loadline_live_page::LivePage;
 use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::Floor;
@@ -41,6 +44,8 @@ pub(crate) struct Session {
     pub(crate) progress: bool,
     /// The options of the live view.
     pub(crate) view: ViewOptions,
+    /// The live page in a browser, if there is one.
+    pub(crate) web: Option<Web>,
 }
 
 /// The data that reports need from a session in addition to its results.
@@ -60,6 +65,18 @@ pub(crate) struct EndedRun {
     pub(crate) workload: Box<dyn Workload>,
     /// Its response times over time, if they are needed.
     pub(crate) heat: Heat,
+    /// Its live page, unless the user has left already.
+    pub(crate) page: Option<LivePage>,
+}
+
+/// Runs that have ended, before they are reported.
+pub(crate) struct RanSeries {
+    /// Their results.
+    pub(crate) series: SeriesResult,
+    /// The response times over time of each, if they are needed.
+    pub(crate) heats: Vec<Heat>,
+    /// Their live page, unless the user has left already.
+    pub(crate) page: Option<LivePage>,
 }
 
 /// The keys of the view of several runs, whose load must be as planned; without a view there are
@@ -74,6 +91,13 @@ pub(crate) fn keys_of_view(view: Option<&View>, commands: &Commands) -> Result<O
     }
 }
 
+/// The page is told what happens in the runs, and that they are over when their observers are gone.
+fn add_feed(observers: &mut RunObservers, page: Option<&mut LivePage>) {
+    if let Some(feed) = page.and_then(LivePage::feed) {
+        observers.add(feed);
+    }
+}
+
 impl Session {
     /// Makes one run of this plan.
     ///
@@ -85,10 +109,12 @@ impl Session {
             floor: self.floor(plan)?,
             ..Setup::of(plan)
         };
+        let commands = Commands::default();
+        let mut page = self.page(&commands)?;
         let view = self.view(KeyMap::Load, length(plan))?;
         let mut observers = self.observers(needs.heat_maps, view.as_ref());
-        let commands = Commands::default();
-        let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
+        add_feed(&mut observers, page.as_mut());
+        let interrupts = Interrupts::watch(Manner::Gently, &commands)?;
         // A script may take long to load, or for ever.
         let waiting = self.progress.then(Waiting::for_script).transpose()?;
         let workload = workload(plan, needs.prints)?;
@@ -104,11 +130,11 @@ impl Session {
             conducted,
             workload,
             heat: observers.into_heat_maps().pop().unwrap_or_default(),
+            page: page.filter(|_| !interrupts.happened()),
         })
     }
 
-    /// Makes the runs of a series, whose floor is that of `plan`; also the response times of each
-    /// over time, if they are needed.
+    /// Makes the runs of a series, whose floor is that of `plan`.
     ///
     /// # Errors
     /// If the first can't be made.
@@ -117,20 +143,33 @@ impl Session {
         plan: &Plan,
         series: Vec<Planned>,
         needs: Needs,
-    ) -> Result<(SeriesResult, Vec<Heat>)> {
+    ) -> Result<RanSeries> {
         let common = Common {
             watch: self.watch.as_ref(),
             floor: self.floor(plan)?,
             prints: needs.prints,
         };
         let lengths = series.iter().map(|planned| length(&planned.plan));
+        let commands = Commands::default();
+        let mut page = self.page(&commands)?;
         let view = self.view(KeyMap::Watch, lengths.sum())?;
         let mut observers = self.observers(needs.heat_maps, view.as_ref());
-        let commands = Commands::default();
-        let _interrupts = Interrupts::watch(Manner::Gently, &commands)?;
+        add_feed(&mut observers, page.as_mut());
+        let interrupts = Interrupts::watch(Manner::Gently, &commands)?;
         let _keys = keys_of_view(view.as_ref(), &commands)?;
-        let result = conduct_series(series, &common, &commands, &mut observers.all())?;
-        Ok((result, observers.into_heat_maps()))
+        let series = conduct_series(series, &common, &commands, &mut observers.all())?;
+        Ok(RanSeries {
+            series,
+            heats: observers.into_heat_maps(),
+            page: page.filter(|_| !interrupts.happened()),
+        })
+    }
+
+    /// The live page of its runs, if it is wanted.
+    fn page(&self, commands: &Commands) -> Result<Option<LivePage>> {
+        let web = self.web.as_ref();
+        web.map(|web| web.open(commands, self.save.as_deref()))
+            .transpose()
     }
 
     /// Returns the observers of its runs. A further receiver of their events (an exporter, a live

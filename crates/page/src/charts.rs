@@ -38,6 +38,8 @@ pub fn charts(page: &Page) -> Vec<FileChart<'_>> {
             named(scatters.chain(&plots.timelines), &plots.shared_x, "")
         }
         Page::Search(page) => named(&page.plots.charts, &page.plots.shared_x, ""),
+        // Its data is not part of it.
+        Page::Live(_) => Vec::new(),
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! The front end in `web/` is built once, into a single file without any data. A [`Page`] is the
 //! data that it draws: [`RunPage`] for one run, [`SeriesPage`] for several, [`StudyPage`] for a
-//! study, [`SearchPage`] for a search. [`html`] writes the page's data into that file, which is
-//! then a report that needs no server and no network. The front end imports the same types from
-//! `web/src/generated/page.ts`, which a test writes and compares.
+//! study, [`SearchPage`] for a search, [`LivePage`] for a run that goes on. [`html`] writes the
+//! page's data into that file, which is then a report that needs no server and no network. The front
+//! end imports the same types from `web/src/generated/page.ts`, which a test writes and compares.
 //!
 //! A plot is described once, as a [`Chart`]: by `charts/run.rs`, `charts/study.rs` or
 //! `charts/search.rs`. The page draws it, and `loadline-plot` draws the charts that [`charts`]
@@ -28,6 +28,7 @@ mod added;
 mod chart;
 mod charts;
 mod heatmap;
+mod live;
 mod number;
 mod run;
 mod search;
@@ -42,6 +43,7 @@ pub use added::{AddedColumn, AddedTable, AddedTables, AddedVerdict, NoTables};
 pub use chart::{Axis, Chart, Mark, ReferenceLine, Scale, Series, SharedX, Unit, XValues};
 pub use charts::{FileChart, RunNumbers, RunPlots, ScatterPlots, SearchPlots, StudyPlots, charts};
 pub use heatmap::{Heat, HeatCell, HeatColumn, Heatmap};
+pub use live::LivePage;
 pub use run::{
     CheckRow, ErrorRow, Fact, Headline, MetricRow, NameRow, Outcome, PercentileRow, Resource,
     RunPage, StatusRow, TimeRow, TimedFigure, Tone, ValidityText,
@@ -49,7 +51,7 @@ pub use run::{
 pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
 pub use series::{RatioBar, SeriesPage, SeriesRun, SeriesVerdict, Table, TableRow};
 pub use study::{Cell, Column, Scatter, StudyPage, StudyRow};
-pub use template::{TemplateMissing, html, ready};
+pub use template::{TemplateMissing, html, html_with_nonce, ready};
 pub use timeline::{Measure, Spectrum, Timeline, Track};
 
 use serde::Serialize;
@@ -67,4 +69,6 @@ pub enum Page {
     Study(Box<StudyPage>),
     /// A search for the load line.
     Search(Box<SearchPage>),
+    /// A run that goes on, whose data comes from the server of the page.
+    Live(LivePage),
 }

@@ -6,6 +6,9 @@ use crate::Page;
 #[cfg(any(feature = "html", test))]
 const PLACE: &str = "__LOADLINE_PAGE__";
 
+/// What the element has that holds the policy of a document that stands for itself.
+const POLICY: &str = "Content-Security-Policy";
+
 /// The page that `make web` builds. If this file is not found: run `make web`, or build without the
 /// feature `html`.
 #[cfg(feature = "html")]
@@ -38,6 +41,51 @@ pub fn ready() -> Result<(), TemplateMissing> {
 pub fn html(page: &Page) -> Result<String, TemplateMissing> {
     let template = TEMPLATE.ok_or(TemplateMissing)?;
     Ok(filled(template, page))
+}
+
+/// Returns the page for a server that says in a field of HTTP what the document may do: each of
+/// its scripts and styles has this nonce, and its own policy, which lets nothing be fetched, is
+/// left out.
+///
+/// # Errors
+///
+/// If the program was built without the feature `html`.
+pub fn html_with_nonce(page: &Page, nonce: &str) -> Result<String, TemplateMissing> {
+    let template = TEMPLATE.ok_or(TemplateMissing)?;
+    Ok(filled(&with_nonce(template, nonce), page))
+}
+
+/// Gives each element of the template that holds a script or a style the nonce. What stands within
+/// them is left as it is, even where it looks like such an element.
+fn with_nonce(template: &str, nonce: &str) -> String {
+    let mut rest = template;
+    let mut document = String::with_capacity(template.len() + 256);
+    while let Some((at, tag, end)) = next_element(rest) {
+        document += &rest[..at];
+        rest = &rest[at..];
+        let found = rest.find(end);
+        let (element, behind) = rest.split_at(found.map_or(rest.len(), |at| at + end.len()));
+        match tag {
+            "<meta" if element.contains(POLICY) => {}
+            "<meta" => document += element,
+            tag => document += &format!("{tag} nonce=\"{nonce}\"{}", &element[tag.len()..]),
+        }
+        rest = behind;
+    }
+    document + rest
+}
+
+/// Returns the next element of a template that matters: where it begins, with what, and what is at
+/// its end.
+fn next_element(text: &str) -> Option<(usize, &'static str, &'static str)> {
+    let ends = [
+        ("<meta", ">"),
+        ("<script", "</script>"),
+        ("<style", "</style>"),
+    ];
+    let found = ends.into_iter();
+    let found = found.filter_map(|(tag, end)| Some((text.find(tag)?, tag, end)));
+    found.min()
 }
 
 /// Returns the template with the page's data in place of its placeholder.
@@ -84,6 +132,19 @@ mod tests {
         let read: serde_json::Value = serde_json::from_str(data).unwrap();
         assert_eq!(read["title"], title);
         assert_eq!(read["kind"], "run");
+    }
+
+    #[test]
+    fn a_nonce_is_given_to_elements_and_to_nothing_within_them() {
+        let script = " type=\"module\">\"<script>\" + \"<style>\"</script><b></b>";
+        let template = format!(
+            "<head><meta a><meta\n http-equiv=\"Content-Security-Policy\" content=\"x\" />\
+             <style rel=\"a\">b</style><script{script}"
+        );
+        let expected = format!(
+            "<head><meta a><style nonce=\"7\" rel=\"a\">b</style><script nonce=\"7\"{script}"
+        );
+        assert_eq!(with_nonce(&template, "7"), expected);
     }
 
     #[cfg(not(feature = "html"))]

@@ -76,7 +76,7 @@ pub use live_report::{
     CheckRow, HistogramRow, LiveHead, LiveReport, NameRow, OutcomeRow, PercentileRow, UsedRow,
 };
 pub use machine::{Machine, machine_json, machine_text};
-pub use page::{heat_interval, run_page, series_page};
+pub use page::{RunSoFar, heat_interval, run_page, series_page};
 pub use percentiles::PERCENTILES;
 pub use progress::{Progress, planned_length};
 pub use series::{series_csv, series_text};

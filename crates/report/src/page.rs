@@ -7,11 +7,13 @@ mod facts;
 mod headlines;
 mod resources;
 mod series;
+mod so_far;
 mod tables;
 mod timeline;
 
 pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
+pub use so_far::RunSoFar;
 
 use crate::{metrics, wording};
 use loadline_page::{
@@ -22,7 +24,7 @@ use loadline_verdict::{Grade, RunResult};
 
 /// The most moments that a page of one run has; of a longer run neighbours are joined.
 const MOST_MOMENTS: usize = 1_800;
-/// With fewer moments there is no course to be seen.
+/// With fewer moments there is no course to be seen: plots would be grids with a dot or two.
 const FEWEST_MOMENTS: usize = 3;
 /// Points of a spectrum to each halving of what is left above it: a smooth line.
 const POINTS_PER_HALVING: u32 = 7;
@@ -35,8 +37,19 @@ pub fn heat_interval(heat: &mut Heat, interval: &Snapshot) {
 
 /// Returns the data of the HTML report of a run.
 pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
+    let timeline = timeline::timeline(&run.summary);
+    page_with(run, heat, timeline, FEWEST_MOMENTS, spectra(&run.summary))
+}
+
+/// The page of a run with these numbers; with plots over time if there are so many moments.
+fn page_with(
+    run: &RunResult,
+    heat: &Heat,
+    timeline: Timeline,
+    fewest: usize,
+    spectra: Vec<Spectrum>,
+) -> RunPage {
     let summary = &run.summary;
-    let timeline = timeline::timeline(summary);
     let each = timeline.time_s.len().div_ceil(MOST_MOMENTS).max(1);
     let watched = resources::resources(summary, each);
     RunPage {
@@ -67,27 +80,29 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
             .map(|(resource, _)| resource.clone())
             .collect(),
         added: None,
-        plots: plots(summary, &timeline, watched, heat),
+        plots: match timeline.time_s.len() < fewest {
+            true => RunPlots::new(RunNumbers {
+                spectra,
+                ..RunNumbers::default()
+            }),
+            false => RunPlots::new(RunNumbers {
+                spectra,
+                ..over_time(summary, &timeline, watched, heat)
+            }),
+        },
     }
 }
 
-/// The charts; of a run of few seconds none over time, which would be grids with a dot or two.
-fn plots(
+/// The numbers of the charts over time.
+fn over_time(
     summary: &Summary,
     timeline: &Timeline,
     watched: Vec<(Resource, Vec<Track>)>,
     heat: &Heat,
-) -> RunPlots {
-    let spectra = spectra(summary);
-    if timeline.time_s.len() < FEWEST_MOMENTS {
-        return RunPlots::new(RunNumbers {
-            spectra,
-            ..RunNumbers::default()
-        });
-    }
-    RunPlots::new(RunNumbers {
+) -> RunNumbers {
+    RunNumbers {
         timeline: timeline.thinned(MOST_MOMENTS),
-        spectra,
+        spectra: Vec::new(),
         heatmap: heat.map(summary.total.start_ns),
         resources: watched
             .into_iter()
@@ -95,7 +110,7 @@ fn plots(
             .collect(),
         names: timeline::of_names(summary, MOST_MOMENTS),
         changes: changes(summary),
-    })
+    }
 }
 
 /// Returns the times of the load's changes, in seconds, and the new loads, in so few words that

@@ -38,11 +38,12 @@ pub trait Control: Send {
     /// Aborts the run, like [`Command::Abort`].
     fn abort(&self);
 
-    /// Changes the load to this level a moment later; returns false if it is over by then.
-    fn change(&self, level: Level) -> bool;
+    /// Changes the load to this level a moment later. Returns that moment, in nanoseconds from the
+    /// begin of the load; `None` if it is over by then.
+    fn change(&self, level: Level) -> Option<u64>;
 
     /// Changes the load of one of several scenarios in the same way.
-    fn change_scenario(&self, scenario: usize, level: Level) -> bool;
+    fn change_scenario(&self, scenario: usize, level: Level) -> Option<u64>;
 }
 
 impl Control for loadline_engine::Handle {
@@ -54,12 +55,14 @@ impl Control for loadline_engine::Handle {
         loadline_engine::Handle::abort(self);
     }
 
-    fn change(&self, level: Level) -> bool {
-        loadline_engine::Handle::change(self, level).is_some()
+    fn change(&self, level: Level) -> Option<u64> {
+        let change = loadline_engine::Handle::change(self, level)?;
+        Some(change.at_ns)
     }
 
-    fn change_scenario(&self, scenario: usize, level: Level) -> bool {
-        loadline_engine::Handle::change_scenario(self, scenario, level).is_some()
+    fn change_scenario(&self, scenario: usize, level: Level) -> Option<u64> {
+        let change = loadline_engine::Handle::change_scenario(self, scenario, level)?;
+        Some(change.at_ns)
     }
 }
 
@@ -206,12 +209,12 @@ mod tests {
     struct RecordingControl(Arc<Mutex<Vec<Command>>>);
 
     impl Control for RecordingControl {
-        fn change(&self, _level: Level) -> bool {
-            false
+        fn change(&self, _level: Level) -> Option<u64> {
+            None
         }
 
-        fn change_scenario(&self, _scenario: usize, _level: Level) -> bool {
-            false
+        fn change_scenario(&self, _scenario: usize, _level: Level) -> Option<u64> {
+            None
         }
 
         fn stop(&self) {

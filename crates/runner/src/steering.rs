@@ -4,6 +4,7 @@ use crate::commands::{Commands, Control};
 use loadline_engine::open_files_at;
 use loadline_plan::{LEAST_SHARE, Level, LevelProblem, MOST_SHARE, MOST_USERS};
 use loadline_plan::{Plan, Scenario, Shape};
+use loadline_record::LoadChange;
 use std::collections::BTreeMap;
 
 /// The load as planned, in thousandths.
@@ -82,15 +83,13 @@ impl Steering {
         &mut self,
         run: &dyn Control,
         level: Level,
-    ) -> Result<Level, ChangeProblem> {
+    ) -> Result<LoadChange, ChangeProblem> {
         level.check(&self.plan.load.shape)?;
         let (needed, limit) = (open_files_at(&self.plan, level), self.open_files);
         if needed > limit {
             return Err(ChangeProblem::OpenFiles { needed, limit });
         }
-        if !run.change(level) {
-            return Err(ChangeProblem::NoRun);
-        }
+        let at_ns = run.change(level).ok_or(ChangeProblem::NoRun)?;
         self.is_paused = level == Level::Paused;
         if !self.is_paused {
             self.level = level;
@@ -98,7 +97,17 @@ impl Steering {
                 run.change_scenario(*scenario, Level::Users(*users));
             }
         }
-        Ok(level)
+        Ok(self.changed(at_ns, level, None))
+    }
+
+    /// A change that holds from this instant, in nanoseconds from the begin of the load.
+    fn changed(&self, at_ns: u64, level: Level, scenario: Option<usize>) -> LoadChange {
+        let warmup_ns = self.plan.warmup.as_nanos() as i64;
+        LoadChange {
+            at_ns: at_ns as i64 - warmup_ns,
+            level,
+            scenario,
+        }
     }
 
     /// Sets the number of users of a scenario, independently of the load of the others; at the end
@@ -108,7 +117,7 @@ impl Steering {
         run: &dyn Control,
         scenario: usize,
         users: u32,
-    ) -> Result<(), ChangeProblem> {
+    ) -> Result<Option<LoadChange>, ChangeProblem> {
         let Some(known) = self.plan.scenarios.get(scenario) else {
             return Err(ChangeProblem::NoRun);
         };
@@ -122,11 +131,16 @@ impl Steering {
         if needed > limit {
             return Err(ChangeProblem::OpenFiles { needed, limit });
         }
-        if !self.is_paused && !run.change_scenario(scenario, Level::Users(users)) {
-            return Err(ChangeProblem::NoRun);
-        }
+        let level = Level::Users(users);
+        let changed = match self.is_paused {
+            true => None,
+            false => {
+                let at_ns = run.change_scenario(scenario, level);
+                Some(at_ns.ok_or(ChangeProblem::NoRun)?)
+            }
+        };
         self.users_of.insert(scenario, users);
-        Ok(())
+        Ok(changed.map(|at_ns| self.changed(at_ns, level, Some(scenario))))
     }
 
     /// Returns the level that is a step away, within the allowed range. Users of a constant number
@@ -196,30 +210,35 @@ fn stepped(users: u32, step: Step, planned: u32) -> u32 {
 
 impl Commands {
     /// Changes the load of the current run, some 150 ms from now and for all workers at the same
-    /// instant. Ends a pause. Returns the new level.
+    /// instant. Ends a pause. Returns what holds from when.
     ///
     /// # Errors
     /// If no load is running, or it can't be brought to this level, or that needs more open files
     /// than the limit.
-    pub fn change(&self, level: Level) -> Result<Level, ChangeProblem> {
+    pub fn change(&self, level: Level) -> Result<LoadChange, ChangeProblem> {
         self.steer(|steering, run| steering.change(run, level))
     }
 
     /// Raises or lowers the load by a twentieth of the plan, several scenarios by as many
-    /// twentieths as change one of them. Ends a pause. Returns the new level.
+    /// twentieths as change one of them. Ends a pause. Returns what holds from when.
     ///
     /// # Errors
     /// If no load is running, or it can't be raised any further.
-    pub fn step(&self, step: Step) -> Result<Level, ChangeProblem> {
+    pub fn step(&self, step: Step) -> Result<LoadChange, ChangeProblem> {
         self.steer(|steering, run| steering.change(run, steering.stepped(step)?))
     }
 
     /// Sets the number of users of one of the closed scenarios, which may be 0, some 150 ms from
-    /// now; the others continue unchanged. Scenarios have numbers from 0.
+    /// now; the others continue unchanged. Scenarios have numbers from 0. Returns what holds from
+    /// when; `None` if that is when the load is resumed.
     ///
     /// # Errors
     /// The errors of [`change`](Self::change).
-    pub fn set_users_of(&self, scenario: usize, users: u32) -> Result<(), ChangeProblem> {
+    pub fn set_users_of(
+        &self,
+        scenario: usize,
+        users: u32,
+    ) -> Result<Option<LoadChange>, ChangeProblem> {
         self.steer(|steering, run| steering.set_users_of(run, scenario, users))
     }
 
@@ -227,15 +246,15 @@ impl Commands {
     ///
     /// # Errors
     /// If no load is running.
-    pub fn pause(&self) -> Result<Level, ChangeProblem> {
+    pub fn pause(&self) -> Result<LoadChange, ChangeProblem> {
         self.change(Level::Paused)
     }
 
-    /// Ends a pause: the load returns to the level before it. Returns that level.
+    /// Ends a pause: the load returns to the level before it. Returns what holds from when.
     ///
     /// # Errors
     /// If no load is running.
-    pub fn resume(&self) -> Result<Level, ChangeProblem> {
+    pub fn resume(&self) -> Result<LoadChange, ChangeProblem> {
         self.steer(|steering, run| steering.change(run, steering.level))
     }
 
@@ -259,12 +278,12 @@ mod tests {
 
         fn abort(&self) {}
 
-        fn change(&self, level: Level) -> bool {
+        fn change(&self, level: Level) -> Option<u64> {
             self.0.lock().unwrap().push(level);
-            true
+            Some(2_000_000_000)
         }
 
-        fn change_scenario(&self, _scenario: usize, level: Level) -> bool {
+        fn change_scenario(&self, _scenario: usize, level: Level) -> Option<u64> {
             self.change(level)
         }
     }
@@ -321,6 +340,21 @@ mod tests {
     }
 
     #[test]
+    fn a_change_says_from_when_it_holds() {
+        let plan = Plan {
+            warmup: std::time::Duration::from_secs(3),
+            ..Plan::default()
+        };
+        let (commands, _) = run_of_plan(&plan, u64::MAX);
+        let paused = commands.pause().unwrap();
+        assert_eq!(
+            (paused.at_ns, paused.level),
+            (-1_000_000_000, Level::Paused)
+        );
+        assert_eq!(commands.resume().unwrap().level, Level::Share(WHOLE));
+    }
+
+    #[test]
     fn steps_of_a_rate_are_shares_and_lead_back_to_the_plan() {
         let (commands, changed) = run_of(of_rate());
         for step in [Step::Up, Step::Up, Step::Down, Step::Down, Step::Down] {
@@ -374,7 +408,8 @@ mod tests {
     fn scenarios_are_stepped_together_as_far_as_one_of_them_moves() {
         let steps = |scenarios: Vec<Scenario>, step| {
             let plan = Plan::default().with_scenarios(scenarios);
-            run_of_plan(&plan, u64::MAX).0.step(step)
+            let stepped = run_of_plan(&plan, u64::MAX).0.step(step);
+            stepped.map(|change| change.level)
         };
         let open = || vec![scenario(users(3), None), scenario(of_rate(), None)];
         assert_eq!(steps(open(), Step::Up), Ok(Level::Share(1_050)));

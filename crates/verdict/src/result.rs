@@ -4,7 +4,7 @@ use crate::check::{declared, evaluate_run, failed_by_beginning};
 use crate::validity::validity;
 use crate::warnings;
 use crate::{
-    CheckResult, ConfidenceInterval, Effect, Finding, Findings, Grade, Section,
+    CheckResult, ConfidenceInterval, Effect, Finding, Findings, Grade, Section, SoFar,
     confidence_interval, own_delay, plan_wait,
 };
 use loadline_plan::Statistic;
@@ -39,6 +39,22 @@ impl RunResult {
                 .chain(declared(&summary))
                 .collect(),
             failed_by_beginning: failed_by_beginning(&summary),
+            findings,
+            summary,
+        }
+    }
+
+    /// Judges what was recorded so far of a run that still goes on, as [`SoFar`] does.
+    pub fn so_far(summary: Summary) -> RunResult {
+        let SoFar {
+            checks,
+            mut findings,
+        } = SoFar::of(&summary);
+        let warnings = warnings::warnings(&summary, &findings);
+        findings.list.extend(warnings);
+        RunResult {
+            checks,
+            failed_by_beginning: Vec::new(),
             findings,
             summary,
         }

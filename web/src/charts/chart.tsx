@@ -29,6 +29,8 @@ export function Chart({ plot }: { plot: Plot }) {
   const { theme } = useColours();
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
+  const current = useRef(plot);
+  current.current = plot;
   const ticks = useRef<Shown["ticks"]>({ x: [], y: [] });
   const [hidden, setHidden] = useState<ReadonlySet<string>>(() => hiddenOf(plot));
   const [zoomed, setZoomed] = useState(false);
@@ -39,6 +41,7 @@ export function Chart({ plot }: { plot: Plot }) {
     theme,
     width,
     plot.y.scale,
+    plot.heatmap !== null,
     plot.series.map((one) => [one.name, one.colour, one.mark]),
   ]);
   useLayoutEffect(() => {
@@ -49,7 +52,7 @@ export function Chart({ plot }: { plot: Plot }) {
       ticks: (axis: "x" | "y", found: [number, string][]) => (ticks.current[axis] = found),
     };
     const made = new uPlot(
-      options(plot, theme, { width, height: HEIGHT }, listener),
+      options(() => current.current, theme, { width, height: HEIGHT }, listener),
       dataOf(plot),
       place.current!,
     );
@@ -62,7 +65,11 @@ export function Chart({ plot }: { plot: Plot }) {
       chart.current = null;
     };
   }, [shape]);
-  useEffect(() => chart.current?.setData(dataOf(plot)), [plot.xs, plot.series]);
+  // What is zoomed to stays while a run goes on.
+  useEffect(() => {
+    chart.current?.setData(dataOf(plot), !zoomed);
+    if (zoomed) chart.current?.redraw();
+  }, [plot.xs, plot.series]);
 
   const toggle = (label: string) => {
     const next = new Set(hidden);

@@ -27,13 +27,15 @@ export const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) => 10 ** power).
 
 const FONT = "12px system-ui, sans-serif";
 
+/** `current` returns the plot as it is now: a chart of a run that goes on gets new values. */
 export function options(
-  plot: Plot,
+  current: () => Plot,
   theme: Theme,
   size: { width: number; height: number },
   listener: Listener,
 ): uPlot.Options {
   const colours = COLOURS[theme];
+  const plot = current();
   return {
     ...size,
     // The label of the last nine stands under the end of its axis.
@@ -47,11 +49,11 @@ export function options(
       y: plot.heatmap !== null || plot.names !== undefined,
     },
     scales: {
-      x: { time: false, range: across(plot.x.ends) },
+      x: { time: false, range: across(() => current().x.ends) },
       y:
         plot.y.scale === "log"
-          ? { distr: 3, log: 10, ...(plot.y.ends ? { range: () => plot.y.ends! } : {}) }
-          : { range: (_, low, high) => plot.y.ends ?? fromZero(low, high) },
+          ? { distr: 3, log: 10, ...(plot.y.ends ? { range: () => current().y.ends! } : {}) }
+          : { range: (_, low, high) => current().y.ends ?? fromZero(low, high) },
     },
     axes: [
       axis(plot.x, "x", colours, listener, { space: 70, size: 32 }),
@@ -74,11 +76,14 @@ export function options(
     ],
     hooks: {
       drawAxes: [
-        (chart) => plot.heatmap && drawHeatmap(chart, plot.heatmap, theme),
-        (chart) => drawReferenceLines(chart, plot.reference_lines, theme),
+        (chart) => {
+          const { heatmap, reference_lines } = current();
+          if (heatmap) drawHeatmap(chart, heatmap, theme);
+          drawReferenceLines(chart, reference_lines, theme);
+        },
       ],
       setCursor: [(chart) => listener.hover(chart, chart.cursor.idx ?? null)],
-      setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, plot))],
+      setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, current()))],
     },
   };
 }
@@ -157,8 +162,9 @@ export function fromZero(low: number | null, high: number | null): [number, numb
 }
 
 /** The axis from left to right: between its ends while all is shown, else what is zoomed to. */
-function across(ends: Axis["ends"]): uPlot.Scale.Range {
+function across(endsOf: () => Axis["ends"]): uPlot.Scale.Range {
   return (chart, low, high) => {
+    const ends = endsOf();
     if (low === null || high === null) return ends ?? [0, 1];
     const xs = chart.data[0];
     const whole = low === xs[0] && high === xs[xs.length - 1];

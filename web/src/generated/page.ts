@@ -281,6 +281,16 @@ rows: number,
 columns: Array<HeatColumn>, };
 
 /**
+ * The page of a run that goes on. It asks its server for the rest: a [`RunPage`](crate::RunPage)
+ * with what it shows so far, and once a second what changed.
+ */
+export type LivePage = { 
+/**
+ * The version of the program that serves it.
+ */
+version: string, };
+
+/**
  * The mark of a series.
  */
 export type Mark = "line" | "dashed" | "dots";
@@ -327,7 +337,7 @@ export type Outcome = "passed" | "failed" | "undecided";
 /**
  * The data of a page.
  */
-export type Page = { "kind": "run" } & RunPage | { "kind": "series" } & SeriesPage | { "kind": "study" } & StudyPage | { "kind": "search" } & SearchPage;
+export type Page = { "kind": "run" } & RunPage | { "kind": "series" } & SeriesPage | { "kind": "study" } & StudyPage | { "kind": "search" } & SearchPage | { "kind": "live" } & LivePage;
 
 /**
  * A percentile of the response time and of the service time.

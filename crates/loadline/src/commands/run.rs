@@ -8,8 +8,9 @@ use crate::flags::compare::FailOn;
 use crate::flags::run::judgement::Trust;
 use crate::invocation::Invocation;
 use crate::publish::Reports;
-use crate::session::{EndedRun, Session};
+use crate::session::{EndedRun, RanSeries, Session};
 use crate::terminal::say_line;
+use crate::web::keep_open;
 use anyhow::Result;
 use loadline_plan::{Body, Plan};
 use loadline_report::ComparedFiles;
@@ -54,6 +55,7 @@ fn run_once(
         conducted: Conducted { result, trouble },
         workload,
         heat,
+        page,
     } = session.run(plan, reports.needs())?;
     let sides = prepared.sides();
     let compared = compared(&sides, prepared.rules());
@@ -66,6 +68,7 @@ fn run_once(
     if exit == Exit::Good && !reports.tells() {
         tell_failures(&result);
     }
+    keep_open(page);
     Ok(exit)
 }
 
@@ -100,7 +103,11 @@ fn run_repeatedly(
     prepared: Prepared,
     trust: Trust,
 ) -> Result<Exit> {
-    let (mut series, heats) = session.run_series(plan, repeats(plan, count), reports.needs())?;
+    let RanSeries {
+        mut series,
+        heats,
+        page,
+    } = session.run_series(plan, repeats(plan, count), reports.needs())?;
     let sides = prepared.sides();
     let compared = compared(&sides, prepared.rules());
     let published = reports.publish_series(&series.runs, &heats, compared.as_ref());
@@ -110,6 +117,7 @@ fn run_repeatedly(
     let of_runs = end_of_series(series, of_runs, trust)?;
     let exit = worse(of_runs, prepared.end(&sides));
     prepared.keep(&results, exit)?;
+    keep_open(page);
     Ok(exit)
 }
 

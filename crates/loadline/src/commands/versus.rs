@@ -13,6 +13,8 @@ use crate::flags::run::request::{BodySource, TargetWord};
 use crate::flags::versus::VersusFlags;
 use crate::invocation::Invocation;
 use crate::resolve::{RunEnvironment, resolve, with_plan_file};
+use crate::session::RanSeries;
+use crate::web::keep_open;
 use anyhow::{Result, bail, ensure};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
@@ -38,7 +40,11 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     reports.prepare()?;
     let turns = turns([&base.plan, &with.plan], base.repeat.unwrap_or(PAIRS));
     let session = &base.session;
-    let (mut series, heats) = session.run_series(&base.plan, turns, reports.needs())?;
+    let RanSeries {
+        mut series,
+        heats,
+        page,
+    } = session.run_series(&base.plan, turns, reports.needs())?;
     let summaries: Vec<&Summary> = series.runs.iter().map(|run| &run.summary).collect();
     let percentiles = with_those_of(&fail_on, &COMPARED_PERCENTILES);
     let found = Comparison::of_sides_in(&summaries, &percentiles, &rules_of(&fail_on));
@@ -58,6 +64,7 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     if let Some(found) = &found {
         compare::tell_rules(&fail_on, found);
     }
+    keep_open(page);
     match of_runs {
         Exit::Good => end_silently(series, worst.unwrap_or(Exit::Good)),
         _ => end_of_series(series, worst.unwrap_or(Exit::Good), *trust),

@@ -8,6 +8,7 @@ pub(crate) mod output;
 mod place;
 pub(crate) mod request;
 pub(crate) mod watching;
+pub(crate) mod web;
 
 use clap::Args;
 use loadline_plan::Part;
@@ -30,6 +31,8 @@ pub(crate) struct RunFlags {
     pub(crate) watching: watching::WatchingFlags,
     #[command(flatten)]
     pub(crate) output: output::OutputFlags,
+    #[command(flatten)]
+    pub(crate) web: web::WebFlags,
     /// The words that these flags were read from: the keys of a plan file are put before them
     /// and all is read again.
     #[arg(skip)]

@@ -241,12 +241,12 @@ impl Control for Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn change(&self, _: Level) -> bool {
-        false
+    fn change(&self, _: Level) -> Option<u64> {
+        None
     }
 
-    fn change_scenario(&self, _: usize, _: Level) -> bool {
-        false
+    fn change_scenario(&self, _: usize, _: Level) -> Option<u64> {
+        None
     }
 }
 

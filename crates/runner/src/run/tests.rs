@@ -96,12 +96,12 @@ impl Source for Events {
 struct Recorded(Orders);
 
 impl Control for Recorded {
-    fn change(&self, _level: loadline_plan::Level) -> bool {
-        false
+    fn change(&self, _level: loadline_plan::Level) -> Option<u64> {
+        None
     }
 
-    fn change_scenario(&self, _scenario: usize, _level: loadline_plan::Level) -> bool {
-        false
+    fn change_scenario(&self, _scenario: usize, _level: loadline_plan::Level) -> Option<u64> {
+        None
     }
 
     fn stop(&self) {

@@ -221,7 +221,7 @@ impl Exports {
             let Some(known) = self.known(metric) else {
                 continue;
             };
-            if (*count - 1) % every != 0 {
+            if !(*count - 1).is_multiple_of(every) {
                 continue;
             }
             of_set.push(sets.index(&sample.tags));

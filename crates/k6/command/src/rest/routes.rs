@@ -4,7 +4,7 @@ use super::control::{Control, Scale, ScaleError};
 use super::documents;
 use super::patch::Patch;
 use crate::go_words;
-use hyper::Method;
+use loadline_web::Method;
 use percent_encoding::percent_decode_str;
 
 const STATUS_JSON: &str = "application/json; charset=utf-8";

@@ -1,0 +1,173 @@
+//! A run of some seconds, as its viewers get it.
+
+use super::*;
+use loadline_record::{Environment, LoadChange};
+use loadline_runner::{Feed, Inbox, Observer, QUEUE, feed};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+fn header() -> Header {
+    let plan = Plan {
+        duration: Some(Duration::from_secs(60)),
+        checks: vec!["p99<50ms".parse().unwrap()],
+        ..Plan::default()
+    };
+    Header::new(&plan, Environment::default(), SystemTime::UNIX_EPOCH)
+}
+
+/// Returns the interval of this second, with a response for each of these times.
+fn second(number: u64, times_ms: &[u64]) -> Snapshot {
+    let mut snapshot = Snapshot::empty(number * 1_000_000_000);
+    snapshot.end_ns = (number + 1) * 1_000_000_000;
+    let count = times_ms.len() as u64;
+    let counts = &mut snapshot.counts;
+    (
+        counts.planned,
+        counts.sent,
+        counts.answered,
+        counts.completed,
+    ) = (count, count, count, count);
+    for time_ms in times_ms {
+        snapshot.times.response.record_ns(time_ms * 1_000_000);
+        snapshot.times.service.record_ns(time_ms * 1_000_000);
+    }
+    snapshot.statuses.insert(200, count);
+    snapshot
+}
+
+fn stretch(run: &Arc<Header>, number: u64, snapshot: Snapshot) -> News {
+    News::Interval(Arc::new(Stretch {
+        run: Arc::clone(run),
+        first: number,
+        last: number,
+        snapshot,
+        tally: None,
+        watched: None,
+        changes: Vec::new(),
+    }))
+}
+
+/// The news of a run of so many seconds, and of its end.
+fn news(seconds: u64) -> Vec<News> {
+    let run = Arc::new(header());
+    let mut all = vec![News::Begun(Arc::clone(&run))];
+    let mut summary = Summary::new(header());
+    for number in 0..seconds {
+        let times: Vec<u64> = (0..200)
+            .map(|index| 1 + (index * 7 + number) % 40)
+            .collect();
+        let snapshot = second(number, &times);
+        summary.observe(&snapshot);
+        all.push(stretch(&run, number, snapshot));
+    }
+    all.push(News::Ended(Arc::new(RunEnd {
+        whole: None,
+        result: RunResult::new(summary),
+    })));
+    all
+}
+
+fn model() -> Model {
+    Model::new(Commands::default(), &["/report.json"])
+}
+
+#[test]
+fn whoever_applies_the_events_has_the_state() {
+    let mut model = model();
+    let mut page = model.state().page.clone();
+    for (number, news) in (1..).zip(&news(15)) {
+        let (event, _) = model.take(news);
+        event.page.apply(&mut page);
+        assert_eq!(event.standing.number, number);
+        assert_eq!(page, model.state().page, "after event {number}");
+    }
+    assert!(model.over().page.is_empty());
+    assert!(model.state().standing.is_over);
+}
+
+#[test]
+fn figures_are_those_of_the_latest_second_and_counts_those_so_far() {
+    let mut model = model();
+    let all = news(3);
+    assert_eq!(model.state().standing.phase, Phase::Preparing);
+    model.take(&all[0]);
+    assert_eq!(model.state().standing.phase, Phase::Running);
+    all[1..4].iter().for_each(|news| drop(model.take(news)));
+    let figures = &model.state().standing.figures;
+    assert_eq!((figures.answered, figures.elapsed_s), (600, 3.0));
+    assert_eq!((figures.rate_per_s, figures.planned_s), (200.0, Some(60.0)));
+    assert_eq!(figures.asked_per_s, None, "a closed load asks for no rate");
+    assert!(figures.p50_us.is_some_and(|us| (15e3..25e3).contains(&us)));
+    assert_eq!(figures.checks[0].check, "p99<50ms");
+    let (_, page) = model.take(&all[4]);
+    let standing = &model.state().standing;
+    assert_eq!((standing.phase, standing.is_over), (Phase::Ended, false));
+    assert_eq!(standing.files, ["/report.json"]);
+    assert_eq!(
+        serde_json::to_value(page.unwrap()).unwrap(),
+        model.state().page
+    );
+}
+
+#[test]
+fn charts_are_there_from_the_first_second_on() {
+    let mut model = model();
+    news(1)[..2].iter().for_each(|news| drop(model.take(news)));
+    let charts = model.state().page["plots"]["course"].as_array().unwrap();
+    let names: Vec<_> = charts.iter().map(|chart| chart["name"].clone()).collect();
+    assert!(
+        names.contains(&json!("rate")) && names.contains(&json!("heatmap")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_second_of_one_name_is_a_small_event() {
+    let mut model = model();
+    let all = news(120);
+    let sizes = all[..121].iter().map(|news| {
+        let (event, _) = model.take(news);
+        serde_json::to_string(&event).unwrap().len()
+    });
+    let mut sizes: Vec<usize> = sizes.collect();
+    // The first is the whole page, and every tenth has the distribution anew.
+    sizes.drain(..3);
+    sizes.sort_unstable();
+    let usual = sizes[sizes.len() / 2];
+    assert!(usual < 8_000, "{usual}");
+}
+
+#[test]
+fn a_late_page_shows_a_longer_interval_and_loses_nothing() {
+    let (mut feed, inbox): (Feed, Inbox) = feed(QUEUE);
+    news(30).iter().for_each(|news| feed.news(news).unwrap());
+    drop(feed);
+    let mut model = model();
+    while let Some(news) = inbox.wait() {
+        model.take(&news);
+    }
+    let standing = &model.state().standing;
+    assert_eq!(standing.figures.answered, 6_000);
+    // The begin, four intervals and the end.
+    assert_eq!(standing.number, 6);
+}
+
+#[test]
+fn a_change_of_the_load_is_told_in_words() {
+    let mut model = model();
+    let run = Arc::new(header());
+    model.take(&News::Begun(Arc::clone(&run)));
+    let News::Interval(stretch) = stretch(&run, 0, second(0, &[5; 100])) else {
+        panic!("an interval");
+    };
+    let mut changed = (*stretch).clone();
+    changed.changes.push(LoadChange {
+        at_ns: 500_000_000,
+        level: loadline_plan::Level::Share(1_500),
+        scenario: None,
+    });
+    model.take(&News::Interval(Arc::new(changed)));
+    let load = &model.state().standing.load;
+    assert_eq!(load.level.as_deref(), Some("150 % of the plan"));
+}

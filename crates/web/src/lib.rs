@@ -1,0 +1,33 @@
+//! A small HTTP server beside a run, for a live page and for REST APIs.
+//!
+//! A [`Server`] has a thread of its own with one event loop, so that it responds while workers are
+//! busy, and it shares nothing with them. What it says comes from a [`Service`], which is asked on
+//! a pool of threads: a request that takes long keeps no other one waiting. [`Broadcast`] sends
+//! events to any number of viewers; each event is made once.
+//!
+//! Who may ask is decided before the service hears of a request, by [`Rules`]:
+//!
+//! - the `Host` must be a name of this server ([`Hosts`]): a page in a browser can send requests to
+//!   this machine under a name of its own (DNS rebinding), and reads the responses then;
+//! - the `Origin`, if a browser sends one, must be the server itself: no other page can change
+//!   anything;
+//! - beyond loopback a request needs a token or a password ([`Access`]).
+//!
+//! What one client can hold is bounded: connections, bytes of a body, and the time in which it
+//! sends a request and takes a response.
+
+mod access;
+mod broadcast;
+mod hosts;
+mod patient;
+mod server;
+mod service;
+
+pub use access::Access;
+pub use broadcast::{Broadcast, Stream, Whole};
+pub use hosts::Hosts;
+pub use server::{MOST_CONNECTIONS, Rules, Server};
+pub use service::{Answer, Content, Refusal, Request, Service};
+
+/// The types of HTTP that requests and answers are made of.
+pub use hyper::{HeaderMap, Method, StatusCode, header};

@@ -1,0 +1,136 @@
+//! A browser without a window, driven by its own protocol over a pipe (Chrome DevTools Protocol):
+//! for pages that a server serves, which no script can be put into.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Its descriptor 3 takes messages, and 4 has its answers.
+const LINE: &str = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+    --no-first-run --disable-sync --disable-background-networking --disable-component-update \
+    --host-resolver-rules='MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost' \
+    --window-size=1440,900 --remote-debugging-pipe --user-data-dir=\"$0\" \
+    3<&0 4>&1 >/dev/null 2>&1";
+
+/// A page in a browser.
+pub(crate) struct Tab {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    session: Option<String>,
+    number: u64,
+    /// What went wrong in the page: exceptions, errors on its console, refused requests.
+    pub(crate) errors: Vec<String>,
+    _profile: TempDir,
+}
+
+impl Tab {
+    /// Opens a page; `None` where there is no browser.
+    #[allow(clippy::print_stderr, reason = "a test that is left out says why")]
+    pub(crate) fn open(url: &str) -> Option<Tab> {
+        if Command::new("chromium").arg("--version").output().is_err() {
+            eprintln!("Left out: Chromium is not installed, and the page can't be looked at.");
+            return None;
+        }
+        let profile = tempfile::tempdir().unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", LINE, profile.path().to_str().unwrap()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell is there");
+        let (to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut tab = Tab {
+            child,
+            to,
+            from: BufReader::new(from),
+            session: None,
+            number: 0,
+            errors: Vec::new(),
+            _profile: profile,
+        };
+        let made = tab.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let target = json!({ "targetId": made["targetId"], "flatten": true });
+        let attached = tab.call("Target.attachToTarget", target);
+        tab.session = attached["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Runtime.enable", "Log.enable", "Page.enable"] {
+            tab.call(domain, json!({}));
+        }
+        tab.call("Page.navigate", json!({ "url": url }));
+        Some(tab)
+    }
+
+    /// Returns the value of an expression in the page.
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
+        let asked = json!({
+            "expression": expression, "awaitPromise": true, "returnByValue": true,
+        });
+        let mut answer = self.call("Runtime.evaluate", asked);
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{expression}: {answer:#}"
+        );
+        answer["result"]["value"].take()
+    }
+
+    /// Waits until an expression is true; a test that hangs is ended by whoever runs it.
+    pub(crate) fn await_that(&mut self, expression: &str) {
+        while self.value(expression) != Value::Bool(true) {
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Sends a command, and returns its result. What the browser tells meanwhile is noted.
+    fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.number += 1;
+        let mut message = json!({ "id": self.number, "method": method, "params": parameters });
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        let bytes = message.to_string() + "\0";
+        self.to
+            .write_all(bytes.as_bytes())
+            .expect("the browser runs");
+        loop {
+            let mut told = self.receive();
+            if told["id"] == self.number {
+                assert!(told["error"].is_null(), "{method}: {told:#}");
+                return told["result"].take();
+            }
+            self.note(&told);
+        }
+    }
+
+    fn receive(&mut self) -> Value {
+        let mut bytes = Vec::new();
+        self.from
+            .read_until(0, &mut bytes)
+            .expect("the browser runs");
+        assert_eq!(bytes.pop(), Some(0), "the browser has ended");
+        serde_json::from_slice(&bytes).expect("JSON")
+    }
+
+    fn note(&mut self, told: &Value) {
+        let parameters = &told["params"];
+        let is_wrong = match told["method"].as_str() {
+            Some("Runtime.exceptionThrown") => true,
+            Some("Runtime.consoleAPICalled") => parameters["type"] == "error",
+            Some("Log.entryAdded") => parameters["entry"]["level"] == "error",
+            _ => false,
+        };
+        if is_wrong {
+            self.errors.push(parameters.to_string());
+        }
+    }
+}
+
+impl Drop for Tab {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,510 @@
+//! The live page of a run: its state and its events, what steers the run, and who is refused.
+
+use crate::browser::Tab;
+use crate::rig::{assert_balanced, beside_others, command, loadline, serve, text, url};
+use crate::schemas::document;
+use loadline_testbed::Server;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, ChildStderr};
+use std::thread;
+use std::time::Duration;
+
+/// A run with a live page.
+struct Running {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    /// The address that it printed.
+    url: String,
+}
+
+impl Running {
+    fn begin(words: &[&str]) -> Running {
+        let words = [&["--no-progress", "--allow-invalid"], words].concat();
+        let mut child = command(&words).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("The live page is at ") {
+            line.clear();
+            let read = stderr.read_line(&mut line).unwrap();
+            assert!(read > 0, "no address was printed");
+        }
+        let (_, url) = line.trim().split_once("The live page is at ").unwrap();
+        Running {
+            child,
+            stderr,
+            url: url.to_owned(),
+        }
+    }
+
+    fn port(&self) -> u16 {
+        let (authority, _) = self.url[7..].split_once('/').unwrap();
+        let (_, port) = authority.rsplit_once(':').unwrap();
+        port.parse().unwrap()
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(SocketAddr::from(([127, 0, 0, 1], self.port()))).unwrap()
+    }
+
+    /// Sends a request; returns the status and the body of the answer.
+    fn ask(&self, method: &str, path: &str, fields: &str, body: &str) -> (u16, String) {
+        let mut stream = self.connect();
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Content-Length: {length}\r\n{fields}\r\n{body}"
+        );
+        // The server may have refused it before it is sent as a whole.
+        let _ = stream.write_all(head.as_bytes());
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        let status = head
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        (status.unwrap_or(0), body.to_owned())
+    }
+
+    fn state(&self) -> Value {
+        let (status, body) = self.ask("GET", "/api/v1/state", "", "");
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    /// Waits until this holds of the state; a test that hangs is ended by whoever runs it.
+    fn await_that(&self, holds: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let state = self.state();
+            if holds(&state) {
+                return state;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn command(&self, name: &str, body: &str) -> Value {
+        let (status, answer) = self.ask("POST", &format!("/api/v1/{name}"), "", body);
+        assert_eq!(status, 200, "{name}: {answer}");
+        serde_json::from_str(&answer).unwrap()
+    }
+
+    /// Opens a stream of events, after this one.
+    fn events(&self, after: Option<&str>) -> Events {
+        let mut stream = self.connect();
+        let after = after.map_or(String::new(), |id| format!("Last-Event-ID: {id}\r\n"));
+        let head = format!("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n{after}\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut events = Events(BufReader::new(stream));
+        let status = events.line().unwrap();
+        assert!(status.starts_with("HTTP/1.1 200"), "{status}");
+        while !events.line().unwrap().trim().is_empty() {}
+        events
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        self.stderr.read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+/// A stream of events.
+struct Events(BufReader<TcpStream>);
+
+/// An event: its number, its name and its data, as they came.
+#[derive(Clone, Debug, PartialEq)]
+struct Event {
+    id: String,
+    name: String,
+    data: String,
+}
+
+impl Events {
+    /// A line; `None` at the end of the stream.
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.0.read_line(&mut line).ok()?;
+        (read > 0).then_some(line)
+    }
+
+    fn field(&mut self, name: &str) -> Option<String> {
+        loop {
+            let line = self.line()?;
+            if let Some(value) = line.strip_prefix(name) {
+                return Some(value.trim().to_owned());
+            }
+        }
+    }
+}
+
+impl Iterator for Events {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        Some(Event {
+            id: self.field("id: ")?,
+            name: self.field("event: ")?,
+            data: self.field("data: ")?,
+        })
+    }
+}
+
+/// Words of a run at this server, with a page on a free port.
+fn words<'a>(rest: &[&'a str], target: &'a str) -> Vec<&'a str> {
+    [&["--web=127.0.0.1:0"], rest, &[target]].concat()
+}
+
+/// Applies what changed in the page, as a browser does.
+fn apply(page: &mut Value, patch: &Value) {
+    if let Some(set) = patch.get("set") {
+        page.clone_from(set);
+    }
+    for (key, inner) in patch["in"].as_object().into_iter().flatten() {
+        match &mut *page {
+            Value::Array(list) => apply(&mut list[key.parse::<usize>().unwrap()], inner),
+            page => apply(&mut page[key], inner),
+        }
+    }
+    if let (Value::Array(list), Some(add)) = (page, patch["add"].as_array()) {
+        list.extend(add.iter().cloned());
+    }
+}
+
+/// The page after these events.
+fn page_of(events: &[Event]) -> Value {
+    let mut page = Value::Null;
+    for event in events {
+        let data: Value = serde_json::from_str(&event.data).unwrap();
+        match event.name.as_str() {
+            "state" => page = data["page"].clone(),
+            _ => apply(&mut page, &data["page"]),
+        }
+    }
+    page
+}
+
+#[test]
+fn a_viewer_who_was_cut_off_ends_with_the_page_of_one_who_was_not() {
+    let server = serve();
+    let target = url(&server, "delay=5ms");
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&["-r", "200", "-d", "1h"], &target));
+    let unbroken = running.events(None);
+    let unbroken = thread::spawn(move || unbroken.collect::<Vec<Event>>());
+    let mut broken: Vec<Event> = running.events(None).take(3).collect();
+    assert_eq!(broken[0].name, "state");
+    // Some events pass meanwhile.
+    let seen: u64 = broken[2].id.parse().unwrap();
+    running.await_that(|state| state["number"].as_u64() > Some(seen + 2));
+    let resumed = running.events(Some(&broken[2].id));
+    let resumed = thread::spawn(move || resumed.collect::<Vec<Event>>());
+    running.command("stop", "");
+    let (resumed, unbroken) = (resumed.join().unwrap(), unbroken.join().unwrap());
+    assert!(
+        resumed.iter().all(|event| event.name != "state"),
+        "{resumed:?}"
+    );
+    broken.extend(resumed);
+    assert_eq!(broken.last().unwrap().name, "over");
+    let numbers: Vec<u64> = broken
+        .iter()
+        .map(|event| event.id.parse().unwrap())
+        .collect();
+    assert!(
+        numbers.windows(2).all(|pair| pair[1] == pair[0] + 1),
+        "{numbers:?}"
+    );
+    // One may have opened its stream an event before the other: from then on all is the same.
+    let tail = |events: &[Event]| events[2..].to_vec();
+    assert!(unbroken.ends_with(&tail(&broken)) || broken.ends_with(&tail(&unbroken)));
+    assert_eq!(page_of(&broken), page_of(&unbroken));
+    let (code, said) = running.end();
+    assert_eq!(code, Some(130), "{said}");
+}
+
+#[test]
+fn ten_viewers_get_the_same_bytes() {
+    let server = serve();
+    let target = url(&server, "");
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&["-r", "100", "-d", "3s"], &target));
+    let viewers: Vec<_> = (0..10).map(|_| running.events(None)).collect();
+    let viewers = viewers
+        .into_iter()
+        .map(|events| thread::spawn(move || events.collect()));
+    let viewers: Vec<_> = viewers.collect();
+    let seen: Vec<Vec<Event>> = viewers.into_iter().map(|one| one.join().unwrap()).collect();
+    let first = &seen[0];
+    for other in &seen {
+        let last = &other[other.len() - 3..];
+        assert!(first.ends_with(last));
+        assert_eq!(page_of(other), page_of(first));
+        for event in other {
+            assert!(
+                event.name == "state" || event.data.len() < 60_000,
+                "{}",
+                event.data.len()
+            );
+        }
+    }
+    let (code, said) = running.end();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn commands_move_the_load_and_each_says_from_when() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let (report, saved) = (folder.path().join("a.json"), folder.path().join("a.run"));
+    let to = format!("json={}", text(&report));
+    let target = url(&server, "delay=2ms");
+    let _beside_others = beside_others();
+    let rest = ["-r", "100", "-d", "1h", "--save", text(&saved), "-o", &to];
+    let running = Running::begin(&words(&rest, &target));
+    running.await_that(|state| state["figures"]["answered"].as_u64() > Some(50));
+    let mut from_s = 0.0;
+    for (name, body, message) in [
+        (
+            "level",
+            r#"{"percent": 150}"#,
+            "The load is 150 % of the plan.",
+        ),
+        ("level", r#"{"rate": 300}"#, "The load is 300/s."),
+        ("level", r#"{"rate": "30/m"}"#, "The load is 0.5/s."),
+        ("pause", "", "The load is paused."),
+    ] {
+        let told = running.command(name, body);
+        assert_eq!(told["message"], message);
+        assert!(told["from_s"].as_f64().unwrap() >= from_s, "{told}");
+        from_s = told["from_s"].as_f64().unwrap();
+    }
+    running.await_that(|state| state["load"]["is_paused"] == true);
+    let (status, refused) = running.ask("POST", "/api/v1/level", "", r#"{"users": 3}"#);
+    assert_eq!(status, 422, "{refused}");
+    assert!(
+        refused.contains("an open load has no number of users"),
+        "{refused}"
+    );
+    running.command("resume", "");
+    let state = running.await_that(|state| state["load"]["is_paused"] == false);
+    assert_eq!(state["phase"], "running");
+    running.command("stop", "");
+    let (code, said) = running.end();
+    assert_eq!(code, Some(130), "{said}");
+    let report = document(&std::fs::read_to_string(&report).unwrap());
+    assert_balanced(&report["summary"]);
+    let changes = report["summary"]["changes"].as_array().unwrap();
+    assert!(changes.len() >= 5, "{changes:?}");
+    let at: Vec<_> = changes
+        .iter()
+        .map(|change| change["at_s"].as_f64())
+        .collect();
+    assert!(at.is_sorted(), "{at:?}");
+}
+
+#[test]
+fn one_scenario_of_several_is_changed_by_its_name() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("shop.toml");
+    let keys = format!(
+        "threads = 1\nduration = '1h'\nurl = '{}'\n\
+         [[scenario]]\nname = 'browse'\nconnections = 2\n\
+         [[scenario]]\nname = 'order'\nconnections = 3\n",
+        url(&server, "delay=5ms"),
+    );
+    std::fs::write(&plan, keys).unwrap();
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&[], text(&plan)));
+    let state = running.await_that(|state| state["phase"] == "running");
+    assert_eq!(state["load"]["scenarios"], json!(["browse", "order"]));
+    let told = running.command("level", r#"{"scenario": "order", "users": 5}"#);
+    assert_eq!(told["message"], "The load is 5 users.");
+    running.await_that(|state| state["load"]["level"] == "5 users of order");
+    running.command("abort", "");
+    let (code, said) = running.end();
+    assert_eq!(code, Some(130), "{said}");
+}
+
+#[test]
+fn foreign_pages_and_hostile_requests_are_refused_and_the_run_goes_on() {
+    let server = serve();
+    let target = url(&server, "");
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&["-r", "100", "-d", "1h"], &target));
+    running.await_that(|state| state["phase"] == "running");
+    let files = || open_files(&running.child);
+    let before = files();
+    for name in ["pause", "stop", "abort", "level"] {
+        let path = format!("/api/v1/{name}");
+        let foreign = "Origin: http://evil.example\r\n";
+        assert_eq!(running.ask("POST", &path, foreign, "").0, 403, "{name}");
+        assert_eq!(running.ask("GET", &path, "", "").0, 405, "{name}");
+    }
+    let mut stream = running.connect();
+    stream
+        .write_all(b"POST /api/v1/stop HTTP/1.0\r\nHost: evil.example\r\n\r\n")
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 403"), "{answer}");
+    let long = "x".repeat(2 << 20);
+    assert_eq!(running.ask("POST", "/api/v1/level", "", &long).0, 413);
+    for _ in 0..10 {
+        // Each is open before all are dropped.
+        let streams: Vec<Events> = (0..100).map(|_| running.events(None)).collect();
+        drop(streams);
+    }
+    drop(stream);
+    while files() > before {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let state = running.state();
+    assert_eq!(state["phase"], "running", "{state}");
+    running.command("stop", "");
+    let (code, said) = running.end();
+    assert_eq!(code, Some(130), "{said}");
+}
+
+/// The descriptors that a process has open.
+fn open_files(child: &Child) -> usize {
+    let folder = format!("/proc/{}/fd", child.id());
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn beyond_loopback_the_address_has_a_token_that_each_request_needs() {
+    let server = serve();
+    let target = url(&server, "");
+    let _beside_others = beside_others();
+    let running = Running::begin(&["--web=0.0.0.0:0", "-r", "50", "-d", "1h", &target]);
+    let (_, token) = running.url.split_once("/?token=").expect("a token");
+    let token = token.to_owned();
+    assert_eq!(running.ask("GET", "/api/v1/state", "", "").0, 401);
+    assert_eq!(running.ask("POST", "/api/v1/stop", "", "").0, 401);
+    assert_eq!(
+        running.ask("GET", &format!("/?token={token}"), "", "").0,
+        303
+    );
+    let bearer = format!("Authorization: Bearer {token}\r\n");
+    assert_eq!(running.ask("GET", "/api/v1/state", &bearer, "").0, 200);
+    while running.ask("POST", "/api/v1/pause", &bearer, "").0 == 409 {
+        // The load has not begun.
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(running.ask("POST", "/api/v1/stop", &bearer, "").0, 200);
+    let (code, said) = running.end();
+    assert_eq!(code, Some(130), "{said}");
+}
+
+#[test]
+fn a_user_and_a_password_replace_the_token() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let password = folder.path().join("password");
+    std::fs::write(&password, "secret\n").unwrap();
+    let target = url(&server, "");
+    let flags = ["--web-user", "anna", "--web-password-file", text(&password)];
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&[&flags[..], &["-n", "20"]].concat(), &target));
+    assert!(!running.url.contains("token"), "{}", running.url);
+    // By then the run may be over, and its page with it.
+    let refused = running.ask("GET", "/api/v1/state", "", "").0;
+    assert!([401, 0].contains(&refused), "{refused}");
+    assert_eq!(running.end().0, Some(0));
+}
+
+/// Words that make no page, and what is said of them.
+fn refused(words: &[&str], server: Server, sentence: &str) {
+    let target = url(&server, "");
+    let said = loadline(&[words, &["-n", "10", &target]].concat());
+    assert_eq!(said.code, Some(2), "{}", said.stderr);
+    assert!(said.stderr.contains(sentence), "{}", said.stderr);
+    assert_eq!(server.stop().requests, 0);
+}
+
+#[test]
+fn a_page_that_can_not_be_served_is_said_before_anything_is_sent() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = format!("--web={}", taken.local_addr().unwrap());
+    refused(
+        &[&place],
+        serve(),
+        "another program listens there; give another port",
+    );
+    refused(
+        &["--web=here"],
+        serve(),
+        "give a port such as 5623, or ADDRESS:PORT",
+    );
+    let missing = ["--web-user", "anna", "--web-password-file", "/nowhere"];
+    let words = [&["--web=0"], &missing[..]].concat();
+    refused(
+        &words,
+        serve(),
+        "--web-password-file /nowhere can't be read",
+    );
+    refused(&["--web-user", "anna"], serve(), "--web");
+}
+
+#[test]
+fn a_page_is_watched_and_the_run_is_steered_in_a_browser() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("a.run");
+    let target = url(&server, "delay=2ms");
+    let _beside_others = beside_others();
+    let rest = ["-r", "200", "-d", "1h", "--save", text(&saved)];
+    let running = Running::begin(&words(&rest, &target));
+    let Some(mut tab) = Tab::open(&running.url) else {
+        running.command("abort", "");
+        running.end();
+        return;
+    };
+    steer(&mut tab);
+    tab.await_that("document.querySelector('.phase')?.textContent.startsWith('Ended')");
+    assert_eq!(tab.errors, Vec::<String>::new());
+    let (code, said) = running.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(Path::new(&saved).exists());
+}
+
+/// Does what somebody does who watches a run.
+fn steer(tab: &mut Tab) {
+    let answered = "Number(document.querySelector('[data-figure=answered] dd')?.textContent\
+                    .replace(/\\D/g, '') ?? 0)";
+    let press = |name: &str| {
+        format!(
+            "[...document.querySelectorAll('button')]\
+             .find((one) => one.textContent === '{name}').click()"
+        )
+    };
+    let says = |text: &str| {
+        format!("document.querySelector('[role=status]')?.textContent.includes('{text}') ?? false")
+    };
+    tab.await_that(&format!("{answered} > 100"));
+    let before = tab.value(answered).as_f64().unwrap();
+    tab.await_that(&format!("{answered} > {before}"));
+    // The charts of the report are drawn, and grow.
+    tab.await_that("document.querySelectorAll('figure.chart canvas').length >= 3");
+    tab.value(
+        "const input = document.querySelector('.controls input'); input.value = '50'; \
+         input.dispatchEvent(new Event('input', { bubbles: true }));",
+    );
+    tab.value(&press("Change"));
+    tab.await_that(&says("The load is 50 % of the plan. It holds from "));
+    tab.value(&press("Pause"));
+    tab.await_that("document.querySelector('.phase').textContent.startsWith('Paused')");
+    tab.value(&press("Resume"));
+    tab.await_that("document.querySelector('.phase').textContent.startsWith('Running')");
+    let elsewhere = tab.value(
+        "performance.getEntriesByType('resource').map((entry) => entry.name)\
+         .filter((name) => !name.startsWith(location.origin))",
+    );
+    assert_eq!(elsewhere, json!([]));
+    tab.value(&press("Stop"));
+}

@@ -1,0 +1,60 @@
+/** The run as the server tells it: all of it once, then what changes each second. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { Event as Change, State } from "../generated/live";
+import { applied } from "./patch";
+
+/** Where the API is. */
+export const API = "/api/v1";
+
+/** How the page is connected to its server. */
+export type Connection = "connected" | "lost" | "over";
+
+export interface Watched {
+  /** The run; nothing before the server has told of it. */
+  state: State | null;
+  connection: Connection;
+}
+
+/** The run after a change. */
+export function changed(state: State, { page, ...rest }: Change): State {
+  return { ...rest, page: applied(state.page, page) };
+}
+
+/**
+ * Follows the run. A browser that was cut off asks again by itself, with the number of the last
+ * event that it has: what it missed follows, or the whole state if that is too much.
+ */
+export function useRun(): Watched {
+  const [watched, setWatched] = useState<Watched>({ state: null, connection: "lost" });
+  useEffect(() => {
+    const source = new EventSource(`${API}/events`);
+    const data = (event: Event) => JSON.parse((event as MessageEvent<string>).data);
+    const take = (event: Event) => {
+      const change = data(event) as Change;
+      setWatched(({ state }) => ({
+        state: state && changed(state, change),
+        connection: "connected",
+      }));
+    };
+    source.addEventListener("state", (event) =>
+      setWatched({ state: data(event) as State, connection: "connected" }),
+    );
+    source.addEventListener("interval", take);
+    source.addEventListener("over", (event) => {
+      source.close();
+      take(event);
+      setWatched(({ state }) => ({ state, connection: "over" }));
+    });
+    source.addEventListener("error", () =>
+      setWatched(({ state }) => {
+        // A page that is opened behind the end is told the state, and nothing more.
+        if (!state?.is_over) return { state, connection: "lost" };
+        source.close();
+        return { state, connection: "over" };
+      }),
+    );
+    return () => source.close();
+  }, []);
+  return watched;
+}
