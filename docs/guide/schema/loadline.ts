@@ -1083,6 +1083,11 @@ completed: number,
  */
 failed: number, 
 /**
+ * Responses that a script rejected, which declared their requests failed; each is included in
+ * `answered`. Absent if there are none.
+ */
+rejected?: number, 
+/**
  * Requests begun and not ended, at the end of the interval or of the run.
  */
 in_flight: number, 
@@ -1337,6 +1342,10 @@ answered: number,
  * Requests that ended without a response.
  */
 failed: number, 
+/**
+ * Responses that a script rejected; each is included in `answered`. Absent if there are none.
+ */
+rejected?: number, 
 /**
  * Responses by status code.
  */
@@ -2156,6 +2165,11 @@ completed: number,
  * Requests that ended without a response.
  */
 failed: number, 
+/**
+ * Responses that a script rejected, which declared their requests failed; each is included in
+ * `answered`. Absent if there are none.
+ */
+rejected?: number, 
 /**
  * Requests begun and not ended, at the end of the interval or of the run.
  */
