@@ -3,8 +3,9 @@
 //! The front end in `web/` is built once, into a single file without any data. A [`Page`] is the
 //! data that it draws: [`RunPage`] for one run, [`SeriesPage`] for several, [`StudyPage`] for a
 //! study, [`SearchPage`] for a search, [`LivePage`] for a run that goes on. [`html`] writes the
-//! page's data into that file, which is then a report that needs no server and no network. The front
-//! end imports the same types from `web/src/generated/page.ts`, which a test writes and compares.
+//! page's data into that file, which is then a report that needs no server and no network. The
+//! front end imports the same types from `web/src/generated/page.ts`, which a test writes and
+//! compares.
 //!
 //! A plot is described once, as a [`Chart`]: by `charts/run.rs`, `charts/study.rs` or
 //! `charts/search.rs`. The page draws it, and `loadline-plot` draws the charts that [`charts`]
