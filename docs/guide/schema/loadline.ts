@@ -2775,7 +2775,7 @@ export type Why = "rights" | "too_large" | "untold";
 /**
  * The reason why no level above one that holds was judged.
  */
-export type WhyNoMore = "generator" | "highest";
+export type WhyNoMore = "generator" | "highest" | "time_over";
 
 /**
  * A thread that runs users.

@@ -185,9 +185,15 @@ fn what_is_known_when_the_user_or_the_budget_ends_it_is_told() {
     let mut target = Wavering::new(5_000.0, 0.05, 1);
     let (outcome, ended) = find(&short, &mut target);
     assert_eq!(ended, SearchEnd::Complete);
-    let Conclusion::Inconclusive(known) = outcome.conclusion else {
+    let Conclusion::AtLeast {
+        level,
+        why: Why::TimeOver { confirmed_s, known },
+    } = outcome.conclusion
+    else {
         panic!("{:?}", outcome.conclusion);
     };
+    assert!((4_500.0..5_250.0).contains(&level), "{level}");
+    assert!(confirmed_s >= 5.0 * short.trial_s, "{confirmed_s}");
     assert!(known.lower.is_some() && known.upper.is_some(), "{known:?}");
     let needed_s = short.whole_s(short.trial_s);
     let spent_s = target.elapsed_s + short.spent_s;
