@@ -66,10 +66,7 @@ fn answers_of_every_kind_leave_the_load_alone() {
     for (options, sentence) in [
         ("status=500", "it answered 500"),
         ("status=429", "it answered 429"),
-        (
-            "status=401",
-            "it answered 401, which is about the user or the token",
-        ),
+        ("status=401", "which is about the user or the token"),
         ("status=302&location=http://127.0.0.1:1/", "a redirect"),
         ("delay=1h", "it did not answer in time"),
         ("fault=close-in-head", "not delivered: "),
@@ -101,7 +98,7 @@ fn a_receiver_that_refuses_for_a_while_has_everything_in_the_end() {
     let (report, stderr, _) = ran(&output, &[("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "1s")]);
     assert_eq!(warning(&report), "", "{stderr}");
     assert!(
-        stderr.contains("it answered 503; it is tried again"),
+        stderr.contains("it answered 503") && stderr.contains("it is tried again"),
         "{stderr}"
     );
 }

@@ -9,6 +9,15 @@
 //! A receiver that is slow or away delays no load: batches come from a feed of the run, and putting
 //! one into an outbox never waits; its oldest batches are merged when it is full. What is sent is
 //! tried again within bounds, and what was not delivered is counted and reported in one sentence.
+//!
+//! ## To change
+//!
+//! - the formats, and how they are requested: `requested.rs`; settings from variables `settings.rs`
+//! - the layout of a format: its folder here, with its own settings in `setup.rs`
+//! - the series of an interval: `native.rs`; those of k6's samples are in the crate `k6-command`
+//! - how values merge, and how many series there are: `measured.rs`, `histogram.rs`
+//! - attempts, and what is reported of them: `exporter.rs`, `delivery.rs`, `outbox.rs`
+//! - how bytes are sent: `channel.rs`, `http.rs`
 
 mod batch;
 mod channel;

@@ -162,8 +162,8 @@ impl RunningExporters {
         }
     }
 
-    /// Waits until all is delivered, for at most some seconds; reports what was not, and returns what
-    /// became of the messages of each.
+    /// Waits until all is delivered, for at most some seconds; reports what was not, and returns
+    /// what became of the messages of each.
     pub fn end(self, say: &Say) -> Vec<Delivery> {
         let until = Instant::now() + TIME_AT_END;
         self.0.iter().for_each(|running| running.close(until));

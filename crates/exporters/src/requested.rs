@@ -1,4 +1,5 @@
-//! The exporters that a user requests, in words: `prometheus-rw=http://127.0.0.1:9090/api/v1/write`.
+//! The exporters that a user requests, in words:
+//! `prometheus-rw=http://127.0.0.1:9090/api/v1/write`.
 
 use crate::exporter::Exporter;
 use crate::http::Http;

@@ -59,7 +59,7 @@ pub enum Phase {
     Preparing,
     /// It lasts.
     Running,
-    /// It was told to end, and waits for the responses to what it has sent.
+    /// It is ending, and waits for the responses to what it has sent.
     Ending,
     /// It has ended.
     Ended,
@@ -98,7 +98,7 @@ pub struct Figures {
     pub in_flight: u64,
     /// Responses per second.
     pub rate_per_s: f64,
-    /// Arrivals per second that an open load asked for.
+    /// Intended arrivals per second of an open load.
     pub asked_per_s: Option<f64>,
     /// The median of the response time, in microseconds.
     pub p50_us: Option<f64>,

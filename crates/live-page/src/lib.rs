@@ -13,6 +13,13 @@
 //! - The server answers with the page, with the [`State`] as a whole, with a stream of [`Event`]s,
 //!   and passes commands on to the same `Commands` that keys on the terminal reach.
 //!
+//! ## To change
+//!
+//! - a route or a command: `routes.rs`; the types of both `api.rs`, `openapi.rs`
+//! - what the page shows of a run: `state.rs`, the difference of two seconds `patch.rs`
+//! - when it is made: `watch.rs`; the page itself `document.rs`, and `web/src/live/`
+//! - the address, and how long it is served: `address.rs`, `served.rs`
+//!
 //! `docs/guide/live-page.md` describes it for users, `docs/guide/schema/openapi.json` for programs.
 
 mod address;

@@ -139,7 +139,7 @@ impl Routes {
         steered(self.commands.resume())
     }
 
-    /// A run that has ended can't be ended; one that has not begun is told before it does.
+    /// A run that has ended can't be ended; one that has not begun ends before it does.
     fn end(&self, command: Command) -> Done {
         if self.commands.phase() == Phase::Ended {
             return Err(no_load());

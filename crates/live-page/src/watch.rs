@@ -1,4 +1,4 @@
-//! The thread that takes the news of the run, and tells viewers what changed. What it makes is made
+//! The thread that takes the news of the run, and sends viewers what changed. What it makes is made
 //! once a second, whatever the number of viewers.
 
 use crate::api::{Event, State};
@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 /// The events that are kept for viewers who were cut off: a minute.
 const KEPT_EVENTS: usize = 60;
 
-/// What viewers are told.
+/// The events for viewers.
 #[derive(Clone)]
 pub(crate) struct Watched {
     shared: Arc<Mutex<Shared>>,

@@ -16,8 +16,8 @@
 //! - a subcommand: `Command` in `flags.rs`, a file in `flags/` and one in `commands/`, an arm in
 //!   `main.rs`
 //! - another tool: `Dialect` in `dialect.rs`, `Command` in `flags.rs`, an arm in `main.rs`, `NAMES`
-//!   in `commands/shims.rs`; the host of its command `dialect.rs`, signals `dialect/signals.rs`, its
-//!   users in other processes `commands/worker.rs`
+//!   in `commands/shims.rs`; the host of its command `dialect.rs`, signals `dialect/signals.rs`,
+//!   its users in other processes `commands/worker.rs`
 //! - an exit code: `exit.rs`; the sentence on stderr `closing.rs`
 //! - an output format: `Format` in `output.rs`, its help `flags/run/output.rs`, who prints it
 //!   `publish.rs`; of a comparison `flags/compare.rs`, `commands/compare.rs`

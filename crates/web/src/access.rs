@@ -1,4 +1,4 @@
-//! Who may ask: everybody who reaches a loopback address, and else whoever has a secret.
+//! Access: everybody who reaches a loopback address, and else whoever has a secret.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -36,7 +36,7 @@ pub enum Access {
 pub(crate) enum Ruling {
     /// It is answered.
     Granted,
-    /// It has the token in its address: the browser gets a cookie and asks again without it.
+    /// It has the token in its address: the browser gets a cookie and comes again without it.
     Welcomed {
         /// The address without the token.
         location: String,

@@ -34,7 +34,7 @@ struct Shared {
 struct State {
     /// The last events, in order and without gaps.
     events: VecDeque<Event>,
-    /// The last whole event that was asked for.
+    /// The last whole event that was made.
     whole: Option<Event>,
     viewers: BTreeMap<u64, Option<Waker>>,
     next_viewer: u64,

@@ -1,11 +1,11 @@
 //! A small HTTP server beside a run, for a live page and for REST APIs.
 //!
 //! A [`Server`] has a thread of its own with one event loop, so that it responds while workers are
-//! busy, and it shares nothing with them. What it says comes from a [`Service`], which is asked on
+//! busy, and it shares nothing with them. Responses come from a [`Service`], which is called on
 //! a pool of threads: a request that takes long keeps no other one waiting. [`Broadcast`] sends
 //! events to any number of viewers; each event is made once.
 //!
-//! Who may ask is decided before the service hears of a request, by [`Rules`]:
+//! Access is decided before the service receives a request, by [`Rules`]:
 //!
 //! - the `Host` must be a name of this server ([`Hosts`]): a page in a browser can send requests to
 //!   this machine under a name of its own (DNS rebinding), and reads the responses then;
@@ -15,6 +15,13 @@
 //!
 //! What one client can hold is bounded: connections, bytes of a body, and the time in which it
 //! sends a request and takes a response.
+//!
+//! ## To change
+//!
+//! - who has access: `access.rs`, `hosts.rs`
+//! - the bounds of connections, bodies and times: `server.rs`, `patient.rs`
+//! - what a service receives and returns: `service.rs`
+//! - events, and viewers that are slow: `broadcast.rs`
 
 mod access;
 mod broadcast;

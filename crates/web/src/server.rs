@@ -42,7 +42,7 @@ pub struct Rules {
     pub hosts: Hosts,
     /// True if requests of pages of other origins are refused.
     pub same_origin: bool,
-    /// Who may ask.
+    /// The rules of access.
     pub access: Access,
     /// The most bytes of a request's body.
     pub most_body_bytes: usize,

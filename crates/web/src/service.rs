@@ -1,4 +1,4 @@
-//! What a server is asked, and what it answers.
+//! Requests to a service, and its answers.
 
 use crate::broadcast::Stream;
 use bytes::Bytes;

@@ -1,10 +1,10 @@
 //! The protocol HTTP/2: requests of several users on streams of one connection.
 //!
-//! The connections belong to the worker ([`Http2Pool`](crate::http2::Http2Pool)). Each has a task of its own that sends and
-//! receives (`driver`): requests that the users of a connection begin in one turn of the loop are
-//! sent together, and one receive wakes all users whose responses are complete. A user takes its
-//! last connection, if that has room for a stream, so that as many users as streams are spread
-//! evenly.
+//! The connections belong to the worker ([`Http2Pool`](crate::http2::Http2Pool)). Each has a task
+//! of its own that sends and receives (`driver`): requests that the users of a connection begin in
+//! one turn of the loop are sent together, and one receive wakes all users whose responses are
+//! complete. A user takes its last connection, if that has room for a stream, so that as many users
+//! as streams are spread evenly.
 //!
 //! # Retired connections
 //!

@@ -26,7 +26,8 @@
 //!   `secret_sources.rs`, `client_keys.rs`
 //! - what a run prints: progress `progress.rs`, log `console.rs`, summary `report.rs`
 //! - an output of `--out`: `output/json.rs`, `output/csv.rs`; Loadline's own outputs
-//!   `output/loadline.rs`, k6's tables on their page `page_tables.rs`; what chooses them `report.rs`
+//!   `output/loadline.rs`, metrics sent while a run lasts `output/exports.rs`, k6's tables on their
+//!   page `page_tables.rs`; what chooses them `report.rs`
 //! - thresholds while a run lasts: `listener.rs`
 //! - the users of a load in other processes, and what they need of a test: `job.rs`
 //! - a route of the REST API: `rest/routes.rs`, its documents `rest/documents.rs`,

@@ -1,7 +1,7 @@
 //! A part of a test: the workers of one process, when other processes run the rest (`--processes`).
 //!
 //! Processes share no memory. What users count is in the tally of their worker; what else the test
-//! must know of a process is its [`News`]: log entries, the end that the script asked for, how many
+//! must know of a process is its [`News`]: log entries, the end that the script requested, how many
 //! users and iterations there are. They travel in the same tally, also between two intervals.
 //!
 //! Numbers of users and iterations have to be unique in the whole test. Worker `w` of `n` gives the
@@ -26,7 +26,7 @@ pub struct Part {
     pub workers: Range<u32>,
     /// The number of workers of the test.
     pub of: u32,
-    /// The log entries of the users, and the end that they asked for.
+    /// The log entries of the users, and the end that they requested.
     pub outbox: Arc<Outbox>,
     /// The duration of the parts of the test before the load.
     pub elapsed: Duration,
@@ -104,7 +104,7 @@ struct KeptEntry {
 }
 
 /// The log entries of a process, without the secrets of its script, and the end that the script
-/// asked for, until a tally takes them.
+/// requested, until a tally takes them.
 pub struct Outbox {
     secrets: Arc<dyn Secrets + Send + Sync>,
     kept: Mutex<(Vec<KeptEntry>, Option<String>)>,
@@ -119,7 +119,7 @@ impl Outbox {
         }
     }
 
-    /// Keeps the end that the script asked for. A failure is kept by the state of the run.
+    /// Keeps the end that the script requested. A failure is kept by the state of the run.
     pub fn abort(&self, abort: Abort) {
         if let Abort::Asked(message) = abort {
             self.kept().1.get_or_insert(message);
