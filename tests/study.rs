@@ -509,7 +509,7 @@ fn the_studies_that_ship_can_be_read_and_have_all_their_rows() {
         "versus-",
     ];
     let counts = counts.map(|tool| of(&frameworks, tool));
-    assert_eq!(counts, [60, 24, 32, 12, 6]);
+    assert_eq!(counts, [30, 12, 10, 6, 3]);
 }
 
 /// A study of a made-up tool against a test server that it starts, with something more in it.

@@ -95,7 +95,8 @@ fn a_receiver_that_refuses_for_a_while_has_everything_in_the_end() {
     let receiver = serve();
     let address = url(&receiver, "status=503&every=2");
     let output = format!("prometheus-rw={address}");
-    let (report, stderr, _) = ran(&output, &[("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "1s")]);
+    let interval = [("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "300ms")];
+    let (report, stderr, _) = ran(&output, &interval);
     assert_eq!(warning(&report), "", "{stderr}");
     assert!(
         stderr.contains("it answered 503") && stderr.contains("it is tried again"),

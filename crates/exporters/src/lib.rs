@@ -13,7 +13,7 @@
 //! ## To change
 //!
 //! - the formats, and how they are requested: `requested.rs`; settings from variables `settings.rs`
-//! - the layout of a format: its folder here, with its own settings in `setup.rs`
+//! - the layout of a format, and its settings: a module here, such as `prometheus.rs`
 //! - the series of an interval: `native.rs`; those of k6's samples are in the crate `k6-command`
 //! - how values merge, and how many series there are: `measured.rs`, `histogram.rs`
 //! - attempts, and what is reported of them: `exporter.rs`, `delivery.rs`, `outbox.rs`

@@ -243,28 +243,37 @@ fn of_blocked(blocked: &Blocked) -> (u16, String, String) {
     }
 }
 
-/// Returns the failure for the message of a TLS failure, whose beginning tells its kind.
+/// Returns the failure for the message of a TLS failure.
 fn of_tls(reason: &str) -> (u16, String, String) {
-    let is_one_of = |beginnings: &[&str]| beginnings.iter().any(|text| reason.starts_with(text));
-    if is_one_of(&[
-        "no trusted authority",
+    let has_one_of = |texts: &[&str]| texts.iter().any(|text| reason.contains(text));
+    if has_one_of(&[
+        "no trusted authority signed the server's certificate",
         "this system has no trusted certificates",
     ]) {
         let go = "tls: failed to verify certificate: x509: certificate signed by unknown authority";
         return (1310, "x509: unknown authority".to_owned(), go.to_owned());
     }
-    if is_one_of(&[
-        "the server's certificate is for ",
-        "the server's certificate has no subjectAltName",
-    ]) {
+    if let Some(names) = names_of_certificate(reason) {
         return (
             1311,
             "x509: certificate doesn't match hostname".to_owned(),
-            format!("tls: failed to verify certificate: x509: {reason}"),
+            format!("tls: failed to verify certificate: x509: {names}"),
         );
     }
     let reason = in_k6s_options(reason);
     (1300, format!("tls: {reason}"), format!("tls: {reason}"))
+}
+
+/// Returns Go's words for a certificate of another name, if the message is about one.
+fn names_of_certificate(reason: &str) -> Option<String> {
+    if let Some((_, names)) = reason.split_once("the server's certificate is for ") {
+        let (names, host) = names.rsplit_once(", not for ")?;
+        return Some(format!("certificate is valid for {names}, not {host}"));
+    }
+    let (_, host) = reason.split_once("has no subjectAltName, so it is not for ")?;
+    Some(format!(
+        "certificate is not valid for any names, but wanted to match {host}"
+    ))
 }
 
 /// Replaces Loadline's options in the advice of a message by k6's.
@@ -324,6 +333,19 @@ mod tests {
             "{short}"
         );
         assert!(!short.contains("--cacert"), "{short}");
+    }
+
+    #[test]
+    fn a_certificate_of_another_name_is_refused_in_gos_words() {
+        let begin = "TLS handshake with 127.0.0.1:1: the server's certificate";
+        let (code, _, whole) = of_tls(&format!("{begin} is for a.test, ::1, not for b.test"));
+        let words = "tls: failed to verify certificate: x509: certificate is valid for a.test, \
+                     ::1, not b.test";
+        assert_eq!((code, whole.as_str()), (1311, words));
+        let unnamed = format!("{begin} has no subjectAltName, so it is not for b.test");
+        let (code, _, whole) = of_tls(&unnamed);
+        assert_eq!(code, 1311);
+        assert!(whole.ends_with("but wanted to match b.test"), "{whole}");
     }
 
     // The messages of k6 1.8.1.
