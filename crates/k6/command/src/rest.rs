@@ -66,8 +66,7 @@ impl Server {
     /// Serves the API at an address such as `localhost:6565`.
     ///
     /// # Errors
-    /// If the address can't be bound. If `--address` was given, the run ends with
-    /// [`CANNOT_SERVE`](super::CANNOT_SERVE).
+    /// If the address can't be bound. If `--address` was given, the run ends with exit code 106.
     pub fn start(address: &str, control: Arc<dyn Control>) -> Result<Server, ServeError> {
         let listener = listen(address)?;
         let rules = Rules {

@@ -4,13 +4,13 @@ use clap::{Args, ValueHint};
 use loadline_live_page::{ADDRESS, Place};
 use std::path::PathBuf;
 
-/// Whether a run has a live page, and who may open it.
+/// The live page of a run, and the users who may open it.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Live page")]
 pub(crate) struct WebFlags {
     /// Serve a page that shows and steers the run while it lasts [default: 127.0.0.1:5623]
     ///
-    /// Give a port, or an address with a port. On 127.0.0.1 and [::1] the users of this machine can
+    /// Give a port, or an address with a port. On a loopback address the users of this machine can
     /// open the page. Elsewhere the address that is printed has a token, which the page needs.
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = true,
         default_missing_value = ADDRESS)]
