@@ -86,7 +86,7 @@ in_flight: number,
  */
 rate_per_s: number, 
 /**
- * Arrivals per second that an open load asked for.
+ * Intended arrivals per second of an open load.
  */
 asked_per_s: number | null, 
 /**
