@@ -10,7 +10,7 @@ pub(crate) trait Channel: Send {
     fn send(&mut self, body: &[u8], until: Instant) -> Result<(), Refusal>;
 }
 
-/// Why a message was not delivered.
+/// The refusal of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// The reason, as part of a sentence.
@@ -25,16 +25,6 @@ pub(crate) struct Refusal {
 pub(crate) struct Datagrams {
     address: String,
     socket: Option<(UdpSocket, SocketAddr)>,
-}
-
-/// Returns the first address of `host:port`; an IPv6 address stands in brackets.
-pub(crate) fn first_address(authority: &str) -> io::Result<SocketAddr> {
-    let invalid = || io::Error::other("it is no address");
-    let (host, port) = authority.rsplit_once(':').ok_or_else(invalid)?;
-    let port = port.parse().map_err(|_| invalid())?;
-    let found = loadline_reactor::look_up(host.trim_matches(['[', ']']), port)?;
-    let first = found.into_iter().next();
-    first.ok_or_else(|| io::Error::other("its name has no address"))
 }
 
 impl Datagrams {
@@ -75,4 +65,14 @@ impl Channel for Datagrams {
             }),
         }
     }
+}
+
+/// Returns the first address of `host:port`; an IPv6 address stands in brackets.
+pub(crate) fn first_address(authority: &str) -> io::Result<SocketAddr> {
+    let invalid = || io::Error::other("it is no address");
+    let (host, port) = authority.rsplit_once(':').ok_or_else(invalid)?;
+    let port = port.parse().map_err(|_| invalid())?;
+    let found = loadline_reactor::look_up(host.trim_matches(['[', ']']), port)?;
+    let first = found.into_iter().next();
+    first.ok_or_else(|| io::Error::other("its name has no address"))
 }

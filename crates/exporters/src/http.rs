@@ -17,8 +17,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// The longest wait for one message.
-const TIMEOUT: Duration = Duration::from_secs(10);
 /// The bytes of a response's body that are kept for the reason of a refusal.
 const MOST_REASON: usize = 300;
 
@@ -89,8 +87,8 @@ impl Http {
         {
             return Ok(answer);
         }
-        // A receiver may close an idle connection at any time. What has arrived twice is known by
-        // its instant.
+        // A receiver may close an idle connection at any time. A message that arrives twice has the
+        // same instants both times.
         let stream = self.connect(until)?;
         self.exchange(stream, &request, until)
     }
@@ -238,7 +236,6 @@ impl Sink for Answer {
 
 impl Channel for Http {
     fn send(&mut self, body: &[u8], until: Instant) -> Result<(), Refusal> {
-        let until = until.min(Instant::now() + TIMEOUT);
         match self.post(body, until) {
             Ok(answer) => accepted(&answer),
             Err(error) => Err(Refusal {
@@ -295,6 +292,8 @@ mod tests {
     use super::*;
     use std::net::TcpListener;
     use std::thread::{self, JoinHandle};
+
+    const TIMEOUT: Duration = Duration::from_secs(10);
 
     /// Answers each connection with the next of these bytes, and returns what it received.
     fn receiver(answers: Vec<&'static [u8]>) -> (Url, JoinHandle<Vec<Vec<u8>>>) {
