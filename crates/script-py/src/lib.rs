@@ -40,6 +40,7 @@ mod entry;
 mod failure;
 mod fetch;
 mod fetched;
+mod figures;
 mod flavour;
 mod guest;
 mod hop;
