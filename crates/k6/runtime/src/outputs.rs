@@ -65,6 +65,12 @@ pub(crate) fn add(
     }
 }
 
+/// Adds what was measured outside of the load, in the same form. A rate per second has nothing of
+/// it.
+pub fn add_outside(portion: &Portion, setup: &RecorderSetup, to: &mut CustomMetrics) {
+    add(portion, setup, false, to);
+}
+
 /// Adds how many users were active at most and are ready at an instant, if any was active.
 pub(crate) fn add_users((active, ready, at_ns): (u32, u32, u64), to: &mut CustomMetrics) {
     if active == 0 {
