@@ -78,6 +78,12 @@ pub(crate) struct Entry(pub(crate) Arc<Row>);
 
 #[pymethods]
 impl Entry {
+    /// Creates statistics that belong to no store.
+    #[new]
+    fn new(method: &str, name: &str) -> Entry {
+        Entry(Arc::new(Row::new(method, name, 0)))
+    }
+
     #[getter]
     fn method(&self) -> &str {
         &self.0.method

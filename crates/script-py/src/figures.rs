@@ -1,11 +1,13 @@
 //! Figures of one name, as Locust keeps them: counts and rounded times.
 
 use pyo3::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::time::SystemTime;
 
 /// A key of the response times: a whole number if Locust's own rounding produced it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Bucket {
     /// Milliseconds.
     Whole(i64),
@@ -69,7 +71,34 @@ impl<K> Default for Counts<K> {
     }
 }
 
-impl<K: Copy + Eq + std::hash::Hash> Counts<K> {
+/// Two counts are equal if each key has the same, whatever came first.
+impl<K: Eq + Hash> PartialEq for Counts<K> {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |(key, count): &(K, u64)| {
+            let place = other.places.get(key);
+            place.is_some_and(|place| other.pairs[*place].1 == *count)
+        };
+        self.pairs.len() == other.pairs.len() && self.pairs.iter().all(is_same)
+    }
+}
+
+impl<K: Serialize> Serialize for Counts<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.pairs.serialize(serializer)
+    }
+}
+
+impl<'de, K: Deserialize<'de> + Copy + Eq + Hash> Deserialize<'de> for Counts<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut counts = Counts::default();
+        for (key, count) in Vec::<(K, u64)>::deserialize(deserializer)? {
+            counts.count(key, count);
+        }
+        Ok(counts)
+    }
+}
+
+impl<K: Copy + Eq + Hash> Counts<K> {
     fn add(&mut self, other: &Counts<K>) {
         let pairs = other.pairs.iter();
         pairs.for_each(|(key, count)| self.count(*key, *count));
@@ -91,7 +120,7 @@ impl<K: Copy + Eq + std::hash::Hash> Counts<K> {
 }
 
 /// The statistics of one name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
     pub(crate) requests: u64,
     pub(crate) without_time: u64,

@@ -8,6 +8,7 @@ use crate::fetched::Fetched;
 use crate::figures::epoch;
 use crate::flavour::Flavour;
 use crate::stats::Stats;
+use crate::tally::Sender;
 use loadline_metrics::SeriesId;
 use loadline_reactor::monotonic_ns;
 use pyo3::exceptions::PyAttributeError;
@@ -177,7 +178,7 @@ fn count_failure(
     count_request(py, made, counted_as)?;
     reject(py, made)?;
     let stats = counted_as.stats.get();
-    stats.count_failure(&counted_as.row);
+    stats.count_failure(Sender::Engine, &counted_as.row);
     stats.tell_failure(py, &counted_as.row, failure)?;
     tell(response, Some(failure))
 }
@@ -201,7 +202,7 @@ fn count_request(py: Python<'_>, made: &Made, counted_as: &CountedAs) -> PyResul
     let length = made.fetched.body.len() as i64;
     let ms = Some(made.response_ms());
     let stats = counted_as.stats.get();
-    stats.count(py, &counted_as.row, ms, length)
+    stats.count(py, Sender::Engine, &counted_as.row, ms, length)
 }
 
 /// Calls the listener to requests.

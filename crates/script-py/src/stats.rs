@@ -2,6 +2,7 @@
 
 use crate::entry::{Entry, Row};
 use crate::figures::{Bucket, epoch};
+use crate::tally::{Pending, Sender};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,6 +49,7 @@ pub(crate) struct Stats {
     bucket: Mutex<Option<Py<PyAny>>>,
     has_bucket: AtomicBool,
     on_failure: Mutex<Option<Py<PyAny>>>,
+    pending: Arc<Pending>,
 }
 
 /// A row that was looked up in a store; valid as long as the store has the same edition.
@@ -99,10 +101,16 @@ impl Stats {
         listed
     }
 
+    /// Returns what was counted since the last tally.
+    pub(crate) fn pending(&self) -> Arc<Pending> {
+        Arc::clone(&self.pending)
+    }
+
     /// Counts a request in its row and in the total.
     pub(crate) fn count(
         &self,
         py: Python<'_>,
+        sender: Sender,
         row: &Arc<Row>,
         ms: Option<f64>,
         bytes: i64,
@@ -114,6 +122,7 @@ impl Stats {
         let at = epoch();
         self.listed(row).log(at, time, bytes);
         lock(&self.total).log(at, time, bytes);
+        self.pending.count(sender, row, at, time, bytes);
         Ok(())
     }
 
@@ -129,10 +138,11 @@ impl Stats {
     }
 
     /// Counts a failure in its row and in the total.
-    pub(crate) fn count_failure(&self, row: &Arc<Row>) {
+    pub(crate) fn count_failure(&self, sender: Sender, row: &Arc<Row>) {
         let at = epoch();
         self.listed(row).log_failure(at);
         lock(&self.total).log_failure(at);
+        self.pending.count_failure(sender, row, at);
     }
 
     /// Calls the listener to failures for one that was counted.
@@ -162,10 +172,11 @@ impl Stats {
             bucket: Mutex::default(),
             has_bucket: AtomicBool::new(false),
             on_failure: Mutex::default(),
+            pending: Arc::default(),
         }
     }
 
-    /// Counts a request.
+    /// Counts a request that the engine did not send.
     #[pyo3(signature = (method, name, response_time_ms, length))]
     fn log(
         &self,
@@ -176,14 +187,15 @@ impl Stats {
         length: i64,
     ) -> PyResult<()> {
         let found = self.find(method, name);
-        self.count(py, &found.row, response_time_ms, length)
+        let time = response_time_ms;
+        self.count(py, Sender::Other, &found.row, time, length)
     }
 
-    /// Counts a failure.
+    /// Counts a failure of such a request.
     #[pyo3(signature = (method, name, error_key=None))]
     fn log_error(&self, method: &str, name: &str, error_key: Option<&Bound<'_, PyAny>>) {
         let _ = error_key;
-        self.count_failure(&self.find(method, name).row);
+        self.count_failure(Sender::Other, &self.find(method, name).row);
     }
 
     /// Returns the statistics of a name and method, created if they are missing.
