@@ -137,7 +137,8 @@ fn values(sink: &Sink, is_window: bool) -> Values {
             nonzero: rate.passes,
             count: rate.total,
         }),
-        Sink::Trend(trend) => Values::Trend(Trend::of_values(trend.values())),
+        Sink::Trend(trend) if trend.is_finite() => Values::Trend(trend.clone()),
+        Sink::Trend(trend) => Values::Trend(Trend::of_values(trend.steps())),
     }
 }
 
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(told, expected);
         let sum = |name: &str| match &metrics.get(&Key::new(name).unwrap()).unwrap().values {
             Values::Counter(counter) => (counter.sum.value(), counter.in_window.value()),
-            Values::Trend(trend) => (trend.sum().value(), trend.max().unwrap()),
+            Values::Trend(trend) => (trend.sum(), trend.max().unwrap()),
             other => panic!("{other:?}"),
         };
         assert_eq!(sum("orders"), (6.5, 6.5));

@@ -144,7 +144,7 @@ impl StoredSnapshot {
                 .collect(),
             arrivals: snapshot.arrivals.clone(),
             series: StoredSeries::encode_all(&snapshot.series),
-            metrics: StoredMetrics::encode(&snapshot.metrics),
+            metrics: StoredMetrics::encode_next(&snapshot.metrics, encoder.trends()),
         }
     }
 
