@@ -83,7 +83,9 @@ fn number(report: &str, name: &str) -> u64 {
     let mut lines = report.lines();
     let line = lines.find_map(|line| line.strip_prefix(name));
     let number = line.map(|rest| rest.trim_start_matches(':').trim().parse());
-    number.map_or(0, |number| number.unwrap_or_else(|_| panic!("{name} in {report}")))
+    number.map_or(0, |number| {
+        number.unwrap_or_else(|_| panic!("{name} in {report}"))
+    })
 }
 
 #[test]
@@ -95,8 +97,18 @@ fn counts_in_abs_words_and_in_ours_agree_to_the_last_request() {
             let of = |name: &str| number(&said.stdout, name);
             let ended = count(&ours, "answered") + count(&ours, "failed");
             assert_eq!(of("Complete requests"), ended, "{}", said.stdout);
-            assert_eq!(of("Failed requests"), count(&ours, "failed"), "{}", said.stdout);
-            assert_eq!(of("Non-2xx responses"), statuses(&ours, "503"), "{}", said.stdout);
+            assert_eq!(
+                of("Failed requests"),
+                count(&ours, "failed"),
+                "{}",
+                said.stdout
+            );
+            assert_eq!(
+                of("Non-2xx responses"),
+                statuses(&ours, "503"),
+                "{}",
+                said.stdout
+            );
         }
     }
 }
@@ -108,7 +120,10 @@ fn counts_in_ohas_words_and_in_ours_agree_to_the_last_request() {
         let output = load.said(&tool, |words| command(words).output().unwrap());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let theirs: Value = serde_json::from_slice(&output.stdout).expect("a report");
-        assert_eq!(theirs["statusCodeDistribution"], ours["statuses"], "{theirs:#}");
+        assert_eq!(
+            theirs["statusCodeDistribution"], ours["statuses"],
+            "{theirs:#}"
+        );
         let errors = theirs["errorDistribution"].as_object().expect("errors");
         let failed: u64 = errors.values().filter_map(Value::as_u64).sum();
         assert_eq!(failed, count(&ours, "failed"), "{theirs:#}");

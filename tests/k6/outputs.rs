@@ -294,8 +294,19 @@ fn what_setup_and_teardown_measure_is_in_every_output() {
     let base = format!("BASE=http://{}", server.addr());
     for (name, processes) in [("one", &[][..]), ("two", &["--processes", "2"])] {
         let files = ["run", "html"].map(|kind| format!("{name}.{kind}"));
-        let outs = [format!("loadline={}", files[0]), format!("html={}", files[1])];
-        let words = ["--out", &outs[0], "--out", &outs[1], "-e", &base, "around.js"];
+        let outs = [
+            format!("loadline={}", files[0]),
+            format!("html={}", files[1]),
+        ];
+        let words = [
+            "--out",
+            &outs[0],
+            "--out",
+            &outs[1],
+            "-e",
+            &base,
+            "around.js",
+        ];
         let said = scripts.say(&[&["run"], processes, &words].concat());
         assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
         let run = scripts.path().join(&files[0]);
@@ -303,13 +314,17 @@ fn what_setup_and_teardown_measure_is_in_every_output() {
         assert_around(&reported["summary"]);
         let database = scripts.path().join(format!("{name}.db"));
         let sqlite = format!("sqlite={}", text(&database));
-        let said = command(&["report", text(&run), "-o", &sqlite]).output().unwrap();
+        let said = command(&["report", text(&run), "-o", &sqlite])
+            .output()
+            .unwrap();
         assert_eq!(said.status.code(), Some(0), "{said:?}");
         let orders = rows(&database, "SELECT sum FROM metrics WHERE name = 'orders'");
         assert_eq!(orders[0]["sum"], 14.0);
         let page = std::fs::read_to_string(scripts.path().join(&files[1])).unwrap();
         assert!(page.contains("check:after"), "{name}");
-        let csv = command(&["report", "-o", "csv", text(&run)]).output().unwrap();
+        let csv = command(&["report", "-o", "csv", text(&run)])
+            .output()
+            .unwrap();
         let csv = String::from_utf8_lossy(&csv.stdout).into_owned();
         assert!(csv.contains("check:before"), "{csv}");
     }
@@ -337,5 +352,8 @@ fn assert_around(summary: &Value) {
     assert_eq!(summary["answered"], 6);
     let checks = summary["checks"].as_array().expect("checks");
     assert_eq!(checks.len(), 7);
-    assert!(checks.iter().all(|check| check["outcome"] == "kept"), "{checks:?}");
+    assert!(
+        checks.iter().all(|check| check["outcome"] == "kept"),
+        "{checks:?}"
+    );
 }

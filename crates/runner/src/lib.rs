@@ -38,6 +38,8 @@
 //! - watching during a run: `watching.rs`
 //! - a language of scripts: the list in `workload.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod commands;
 mod early_end;
 mod error;

@@ -320,22 +320,22 @@ impl Conductor<'_> {
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> MeasuredRun {
         self.summary.host = host_counters().since(&self.host_before);
         let ended = self.ended(reason);
-        let lost = match &ended {
-            Ended::Failed(text) => Some(ObserverError::from(text.clone())),
-            _ => None,
-        };
+        let mut errors = Vec::new();
+        if let Ended::Failed(text) = &ended {
+            errors.push(ObserverError::from(text.clone()));
+        }
         // No later interval can report these.
         self.summary.changes.append(&mut self.changes);
         self.summary.finish(ended, unfinished);
         self.source.next_event(FLUSH_TIMEOUT);
         let torn_down = self.workload.teardown();
         self.workload.flush();
-        let torn_down = torn_down.err().map(ObserverError::from);
+        errors.extend(torn_down.err().map(ObserverError::from));
         MeasuredRun {
             summary: self.summary,
             archive: self.archive,
             newsroom: self.newsroom,
-            errors: lost.into_iter().chain(torn_down).collect(),
+            errors,
             observed: self.observers.into_errors(),
         }
     }
@@ -360,7 +360,7 @@ fn judge(mut summary: Summary, archive: Option<IntervalArchive>) -> (Option<Summ
         Transient::Cut { intervals } => Transient::Cut {
             intervals: archive.cut_after(intervals),
         },
-        found => found,
+        found @ (Transient::Never | Transient::TooShort) => found,
     });
     let settled = archive.cut(summary.clone());
     (Some(summary), RunResult::new(settled))

@@ -110,7 +110,14 @@ impl Samples {
         let times = Trend::of_values(times);
         if times.count() > 0 {
             let times = Values::Trend(times);
-            put(RESPONSE_TIME, method, name, MetricUnit::Milliseconds, times, metrics);
+            put(
+                RESPONSE_TIME,
+                method,
+                name,
+                MetricUnit::Milliseconds,
+                times,
+                metrics,
+            );
         }
         // A locustfile may count a failure without a request.
         let count = self.count.max(self.failures);

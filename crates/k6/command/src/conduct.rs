@@ -321,8 +321,7 @@ impl<'a> Conductor<'a> {
         let commands = self.commands.clone();
         let mut listener = self.listener(phase, watcher);
         let setup = Setup::of(plan);
-        let conducted =
-            loadline_runner::conduct(&setup, users, &commands, &mut [&mut listener]);
+        let conducted = loadline_runner::conduct(&setup, users, &commands, &mut [&mut listener]);
         let conducted = conducted.map_err(|error| Refused::new(FAILED, error))?;
         Ok(conducted.trouble.map(|trouble| trouble.to_string()))
     }

@@ -16,6 +16,8 @@
 //!   `summary/machine.rs`; numbers `summary/format.rs`
 //! - a value with its tags, for outputs: `sample.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod recorder;
 mod registry;
 mod sample;
@@ -26,6 +28,7 @@ mod tally;
 mod threshold;
 mod totals;
 
+pub use loadline_metrics::Trend;
 pub use recorder::{HttpTimes, Recorder, RecorderSetup};
 pub use registry::{
     Contains, Metric, MetricId, MetricType, RegisterError, Registry, Renumbering, builtin,
@@ -36,4 +39,3 @@ pub use submetric::{Submetric, SubmetricError, SubmetricSet};
 pub use tally::{Cell, CheckCount, Portion, Sinks, Tally};
 pub use threshold::{Outcome, ThresholdError, ThresholdSource, Thresholds, aborting, crossed};
 pub use totals::{Observed, Totals};
-pub use loadline_metrics::Trend;

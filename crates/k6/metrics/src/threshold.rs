@@ -350,7 +350,7 @@ fn of_metric(
     // This also checks the tags.
     SubmetricSet::new([name.as_str()], registry).map_err(|error| match error {
         SubmetricError::Unknown(_) => unknown(),
-        other => ThresholdError::Name(other),
+        SubmetricError::Brace(_) | SubmetricError::Tag(_) => ThresholdError::Name(error),
     })?;
     let known = registry
         .all()

@@ -20,7 +20,9 @@ impl ExactSum {
     pub fn add_often(&mut self, value: f64, count: u64) {
         // The conversion saturates.
         let steps = (value * STEPS).round() as i128;
-        self.0 = self.0.saturating_add(steps.saturating_mul(i128::from(count)));
+        self.0 = self
+            .0
+            .saturating_add(steps.saturating_mul(i128::from(count)));
     }
 
     /// Adds another sum.

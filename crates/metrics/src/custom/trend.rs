@@ -126,7 +126,9 @@ impl Trend {
     /// True if all values are finite numbers.
     pub fn is_finite(&self) -> bool {
         let folded = self.folded.as_ref();
-        let range = folded.into_iter().flat_map(|all| [all.min, all.max, all.sum]);
+        let range = folded
+            .into_iter()
+            .flat_map(|all| [all.min, all.max, all.sum]);
         self.raw.iter().copied().chain(range).all(f64::is_finite)
     }
 
@@ -169,7 +171,10 @@ impl Trend {
     /// Returns the number of values that are greater than this one.
     pub fn beyond(&self, value: f64) -> u64 {
         let kept = self.raw.iter().filter(|own| **own > value).count() as u64;
-        kept + self.folded.as_ref().map_or(0, |folded| folded.beyond(value))
+        kept + self
+            .folded
+            .as_ref()
+            .map_or(0, |folded| folded.beyond(value))
     }
 
     /// Returns each distinct value with its count, rising; folded values as the middle of their

@@ -178,7 +178,11 @@ impl StoredValues {
         let is_empty = trend.count() == 0;
         let floats = parts.exact.iter().flat_map(|value| value.to_le_bytes());
         StoredValues::Trend {
-            sum: if is_empty { String::new() } else { text(parts.sum) },
+            sum: if is_empty {
+                String::new()
+            } else {
+                text(parts.sum)
+            },
             range: (!is_empty).then_some(parts.range),
             exact: STANDARD.encode(floats.collect::<Vec<u8>>()),
             folded: STANDARD.encode(parts.folded),

@@ -88,10 +88,19 @@ fn a_trend_of_an_earlier_version_is_known_to_a_hundredth() {
         .for_each(|value| sum.add(*value));
     let read = Trend::of_coarse(sum, (-2.0, 100.0), positive.bytes(), negative.bytes());
     let read = read.unwrap();
-    assert_eq!((read.count(), read.min(), read.max()), (6, Some(-2.0), Some(100.0)));
+    assert_eq!(
+        (read.count(), read.min(), read.max()),
+        (6, Some(-2.0), Some(100.0))
+    );
     assert_eq!(read.exact_sum().value(), 294.0);
-    let (low, high) = (read.percentile(50.0).unwrap(), read.percentile(90.0).unwrap());
-    assert!((low + 2.0).abs() < 0.02 && (high - 100.0).abs() < 1.0, "{low} {high}");
+    let (low, high) = (
+        read.percentile(50.0).unwrap(),
+        read.percentile(90.0).unwrap(),
+    );
+    assert!(
+        (low + 2.0).abs() < 0.02 && (high - 100.0).abs() < 1.0,
+        "{low} {high}"
+    );
     assert!(Trend::of_coarse(sum, (0.0, f64::NAN), positive.bytes(), &[]).is_none());
 }
 
