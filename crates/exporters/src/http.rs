@@ -258,6 +258,10 @@ fn accepted(answer: &Answer) -> Result<(), Refusal> {
     }
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 fn network_reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "it did not answer in time".into(),

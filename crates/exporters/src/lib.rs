@@ -19,6 +19,8 @@
 //! - attempts, and what is reported of them: `exporter.rs`, `delivery.rs`, `outbox.rs`
 //! - how bytes are sent: `channel.rs`, `http.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod batch;
 mod channel;
 mod delivery;

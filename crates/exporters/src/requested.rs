@@ -72,7 +72,12 @@ impl Format {
     fn takes(self, address: &Url) -> bool {
         let is_known = match self {
             Format::Influxdb => matches!(address.scheme(), "http" | "https" | "udp"),
-            _ => match self.bare_scheme() {
+            Format::PrometheusRw
+            | Format::Statsd
+            | Format::DogStatsd
+            | Format::Otlp
+            | Format::Scrape
+            | Format::Webhook => match self.bare_scheme() {
                 Some(scheme) => address.scheme() == scheme,
                 None => matches!(address.scheme(), "http" | "https"),
             },
@@ -85,7 +90,7 @@ impl Format {
         match self {
             Format::Statsd | Format::DogStatsd => Some("udp"),
             Format::Scrape => Some("http"),
-            _ => None,
+            Format::PrometheusRw | Format::Influxdb | Format::Otlp | Format::Webhook => None,
         }
     }
 

@@ -27,6 +27,8 @@
 //! - what is sent, and how it is counted: `sending.rs`, `fetch.rs`, `hop.rs`; an error kind as an
 //!   exception `failure.rs`
 //! - the difference between Locust's two clients: `flavour.rs`
+//! - the statistics of Locust: `figures.rs`, `entry.rs`, `stats.rs`; what leaves the process with
+//!   an interval `tally.rs`
 //! - how a greenlet waits: `engine.rs`, `waiting.rs`, `hub.rs`, `lag.rs`
 //! - processes of a test: `merging.rs`, `parent.rs`
 
@@ -40,6 +42,7 @@ mod entry;
 mod failure;
 mod fetch;
 mod fetched;
+mod figures;
 mod flavour;
 mod guest;
 mod hop;
@@ -54,6 +57,7 @@ mod response;
 mod sending;
 mod stats;
 mod style;
+mod tally;
 mod template;
 mod waiting;
 

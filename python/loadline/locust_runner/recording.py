@@ -46,6 +46,7 @@ class SavedRun:
                 paced=any(_is_paced(kind) for kind in self._environment.user_classes),
                 checks=options.check or [],
                 script=options.locustfile,
+                stats=self._environment.stats.native,
             )
             recording.begin()
         except (OSError, RuntimeError, ValueError) as e:
