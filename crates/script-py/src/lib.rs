@@ -22,7 +22,7 @@
 //! ## To change
 //!
 //! - a class that Python calls: `client.rs`, `connections.rs`, `response.rs`, `stats.rs`,
-//!   `recording.rs`, registered in `lib.rs`
+//!   `recording.rs`, `telemetry.rs`, registered in `lib.rs`
 //! - the arguments and URLs that need no Python: `call.rs`, `plain_url.rs`
 //! - what is sent, and how it is counted: `sending.rs`, `fetch.rs`, `hop.rs`; an error kind as an
 //!   exception `failure.rs`
@@ -54,6 +54,7 @@ mod response;
 mod sending;
 mod stats;
 mod style;
+mod telemetry;
 mod template;
 mod waiting;
 
@@ -70,6 +71,8 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stats::Stats>()?;
     module.add_class::<entry::Entry>()?;
     module.add_class::<recording::Recording>()?;
+    module.add_class::<telemetry::Durations>()?;
+    module.add_class::<telemetry::Telemetry>()?;
     module.add("NativeError", py.get_type::<failure::NativeError>())?;
     module.add_function(wrap_pyfunction!(pause::sleep, module)?)?;
     module.add_function(wrap_pyfunction!(response::on_request, module)?)?;
