@@ -21,7 +21,7 @@ PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
 .PHONY: web fuzz clean package packages test-package package-tools extension order unit-tests
-.PHONY: python-tests
+.PHONY: python-tests exporters-cost
 
 help:
 	@echo "make build  the command, in target/release/loadline"
@@ -37,6 +37,7 @@ help:
 	@echo "make lint   formatting, clippy, documentation"
 	@echo "make bench  speed and memory against wrk, wrk2, ab, oha, h2load and k6"
 	@echo "make paired speed against another build of Loadline, OLD=FILE"
+	@echo "make exporters-cost  CPU and lateness with all exporters on, and with none"
 	@echo "make peers  the load testers that studies run beside Loadline"
 	@echo "make web    the page of HTML reports; the others make it themselves"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
@@ -134,17 +135,23 @@ demo: compiler
 		$(CARGO) build --profile demo --locked -p loadline --no-default-features
 	@loadline=$(TARGET)/release/loadline; test -x $$loadline || loadline=$(DEMO); $$loadline demo
 
+# A receiver of StatsD that no distribution has.
+RECEIVERS = $(TARGET)/receivers
+
 # MEANWHILE=lint runs beside Python's tests, which mostly wait.
 test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl \
-	  prometheus=prometheus influxd=influxdb
+	  prometheus=prometheus influxd=influxdb victoria-metrics=victoria-metrics webhook=webhook \
+	  go=golang-go
+	@test -x $(RECEIVERS)/statsd_exporter || \
+		GOBIN=$(RECEIVERS) go install github.com/prometheus/statsd_exporter@v0.23.1
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	@$(MAKE) --no-print-directory build compiled-tests
 	$(if $(HTML),npm --prefix web test --silent)
 	@$(MAKE) --no-print-directory unit-tests
 	@$(MAKE) --no-print-directory --output-sync -j2 python-tests $(MEANWHILE:%=beside-%)
-	$(PROGRAM) $(TESTS) --test integration -- --test-threads=4
+	LOADLINE_RECEIVERS=$(RECEIVERS) $(PROGRAM) $(TESTS) --test integration -- --test-threads=4
 
 beside-%:
 	@nice -n 19 $(MAKE) --no-print-directory $*
@@ -188,6 +195,11 @@ bench: build
 paired: build
 	@scripts/need nginx=nginx-light wrk=wrk python3=python3 openssl=openssl
 	python3 benches/paired.py $(OLD)
+
+# What all exporters at once cost.
+exporters-cost: build
+	@scripts/need nginx=nginx-light python3=python3 openssl=openssl
+	python3 benches/exporters.py
 
 peers:
 	@CARGO="$(CARGO)" scripts/peers

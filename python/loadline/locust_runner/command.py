@@ -21,6 +21,7 @@ from locust.main import create_environment
 from locust.user.inspectuser import print_task_ratio, print_task_ratio_json
 
 from .outputs import Outputs
+from .telemetry import Telemetry, is_wanted
 
 logger = logging.getLogger("locust.main")
 log_death = greenlet_exception_logger(logger)
@@ -53,6 +54,7 @@ class Command:
         self.runner = None
         self.csv = None
         self.outputs = None
+        self.telemetry = None
         self.printer = None
         # The files that were asked for and could not be written.
         self.unwritten = set()
@@ -63,6 +65,8 @@ class Command:
         self._make_environment()
         self._show_ratios()
         self._name_outputs()
+        if is_wanted(self.options):
+            self.telemetry = Telemetry(self.environment)
         self._make_runner()
         self._init_listeners()
         self._begin_outputs()
@@ -175,10 +179,18 @@ class Command:
         events = self.environment.events
         if self.options.equal_weights:
             self.environment.assign_equal_weights()
-        if self.options.otel:
-            logger.warning("OpenTelemetry (--otel) is not there yet: no traces are sent.")
+        self._begin_telemetry()
         events.init.fire(environment=self.environment, runner=self.runner, web_ui=None)
         if log.unhandled_greenlet_exception:
+            sys.exit(1)
+
+    def _begin_telemetry(self):
+        if self.telemetry is None:
+            return
+        try:
+            self.telemetry.begin(self.options)
+        except (OSError, ValueError) as e:
+            logger.error(f"--otel cannot send: {e}")
             sys.exit(1)
 
     def _begin_outputs(self):
@@ -253,6 +265,8 @@ class Command:
         self.runner.join_processes()
         if self.printer is not None:
             self.printer.kill()
+        if self.telemetry is not None:
+            self.telemetry.end()
         judged = self._finish_outputs()
         self._write_files()
         code = self._exit_code() or judged or int(bool(self.unwritten))
