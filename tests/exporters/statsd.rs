@@ -69,7 +69,7 @@ impl StatsdExporter {
 /// The program that `make test` installs beside the tests, or that of the system.
 fn program() -> String {
     let name = "statsd_exporter";
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/receivers");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/receivers");
     let place = std::env::var_os("LOADLINE_RECEIVERS").map_or(own, Into::into);
     let path = place.join(name);
     match path.is_file() {
