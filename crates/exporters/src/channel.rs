@@ -28,6 +28,10 @@ pub(crate) type Judge = fn(&[u8]) -> Result<(), Refusal>;
 const MOST_LETTERS: usize = 300;
 
 /// Returns the refusal of a network that carried no response.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 pub(crate) fn network_refusal(error: &io::Error) -> Refusal {
     let reason = match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "it did not answer in time".into(),

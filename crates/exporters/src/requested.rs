@@ -81,6 +81,7 @@ impl Format {
             | Format::Statsd
             | Format::DogStatsd
             | Format::Otlp
+            | Format::OtlpGrpc
             | Format::Scrape
             | Format::Webhook => match self.bare_scheme() {
                 Some(scheme) => address.scheme() == scheme,
@@ -95,7 +96,11 @@ impl Format {
         match self {
             Format::Statsd | Format::DogStatsd => Some("udp"),
             Format::Scrape => Some("http"),
-            Format::PrometheusRw | Format::Influxdb | Format::Otlp | Format::Webhook => None,
+            Format::PrometheusRw
+            | Format::Influxdb
+            | Format::Otlp
+            | Format::OtlpGrpc
+            | Format::Webhook => None,
         }
     }
 
