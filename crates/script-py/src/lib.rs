@@ -22,7 +22,7 @@
 //! ## To change
 //!
 //! - a class that Python calls: `client.rs`, `connections.rs`, `response.rs`, `stats.rs`,
-//!   `recording.rs`, registered in `lib.rs`
+//!   `recording.rs`, `telemetry.rs`, registered in `lib.rs`
 //! - the arguments and URLs that need no Python: `call.rs`, `plain_url.rs`
 //! - what is sent, and how it is counted: `sending.rs`, `fetch.rs`, `hop.rs`; an error kind as an
 //!   exception `failure.rs`
@@ -58,6 +58,7 @@ mod sending;
 mod stats;
 mod style;
 mod tally;
+mod telemetry;
 mod template;
 mod waiting;
 
@@ -74,6 +75,8 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stats::Stats>()?;
     module.add_class::<entry::Entry>()?;
     module.add_class::<recording::Recording>()?;
+    module.add_class::<telemetry::Durations>()?;
+    module.add_class::<telemetry::Telemetry>()?;
     module.add("NativeError", py.get_type::<failure::NativeError>())?;
     module.add_function(wrap_pyfunction!(pause::sleep, module)?)?;
     module.add_function(wrap_pyfunction!(response::on_request, module)?)?;

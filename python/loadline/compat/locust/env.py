@@ -130,16 +130,18 @@ class Environment:
         return self.runner
 
     def create_web_ui(self, host="", port=8089, **kwargs):
-        """The web page."""
+        """The web page; without a host it is served to this machine alone."""
         from .web import WebUI
 
         self.web_ui = WebUI(self, host, port, **kwargs)
         return self.web_ui
 
     def update_user_class(self, user_settings):
-        """Assign attributes of classes, from one dict or a list of them."""
+        """Assign attributes of classes, from one dict or a list of them, in all processes."""
         for settings in user_settings if isinstance(user_settings, list) else [user_settings]:
             self._update_one(dict(settings))
+        if self.runner is not None:
+            self.runner.tell_user_settings(user_settings)
 
     def _update_one(self, settings):
         name = settings.pop("user_class_name")

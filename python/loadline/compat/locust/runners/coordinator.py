@@ -134,6 +134,7 @@ class ProcessesRunner(MasterRunner):
             node.stopped = False
             self._tell(node, "spawn", {"counts": dispatched.get(node.id, {}),
                                        "host": self.environment.host,
+                                       "classes": list(self.user_classes_by_name),
                                        "options": vars(self.environment.parsed_options)})
 
     def _complete(self, dispatched):
@@ -267,6 +268,11 @@ class ProcessesRunner(MasterRunner):
         )
         self.lost.append(sentence)
         logger.error(sentence)
+
+    def tell_user_settings(self, settings):
+        """Have all children follow a change of classes."""
+        for node in self.clients.all:
+            self._tell(node, "user_settings", settings)
 
     def _stop_all_users(self):
         self._ending = True
