@@ -1,6 +1,7 @@
 """The record of a test that Loadline keeps beside Locust's statistics: a saved run."""
 
 import logging
+import os
 
 import gevent
 
@@ -9,6 +10,10 @@ from loadline import native
 from locust.user import starts
 
 logger = logging.getLogger("locust.main")
+
+
+# Names a file that does not exist yet: a link to the record, while the test lasts.
+RECORD = "LOADLINE_RECORD"
 
 
 class SavedRun:
@@ -53,6 +58,17 @@ class SavedRun:
         else:
             self._recording = recording
             starts.recorded = True
+            self._link()
+
+    def _link(self):
+        """Show the file to whoever asked for the record of this test."""
+        place = os.environ.get(RECORD)
+        if not place:
+            return
+        try:
+            os.symlink(os.path.abspath(self.path), place)
+        except OSError as e:
+            logger.debug("The record is not linked: %s", e)
 
     def _refuse(self, error):
         if not self._is_wanted:
