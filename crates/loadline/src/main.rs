@@ -27,6 +27,8 @@
 //! - what is known and set of a terminal: `terminal.rs`, `terminal/mode.rs`
 //! - what a terminal shows during a run: the line `live.rs`; the view's terminal, thread and
 //!   printing `view.rs`, `view/`
+//! - the live page: `web.rs`; `loadline web` `commands/web.rs`, its forms `web/words.rs`, what it
+//!   starts `web/starter.rs`; Loadline's words in front of another tool's `dialect/front.rs`
 //! - baselines, the floor, two targets in turn: `against.rs`, `floor.rs`, `commands/versus.rs`
 
 mod against;
@@ -107,6 +109,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Study(flags) => commands::study::run(&flags),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
+        Command::Web(flags) => commands::web::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
         Command::Doctor(flags) => commands::doctor::run(&flags),
         Command::Man(flags) => print(&commands::man::page(&flags)?),

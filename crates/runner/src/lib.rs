@@ -27,7 +27,7 @@
 //!   `workload.rs`
 //! - what observes a run (an exporter, say): an `Observer` as in `observer.rs`; `saved_run.rs` and
 //!   `request_log.rs` are examples
-//! - the commands to a run: `commands.rs`; changes of the load `steering.rs`
+//! - the commands to a run: `commands.rs`; changes of the load `steering.rs`, by a page `steer.rs`
 //! - early ends (`--abort-on`, `--until`): `early_end.rs`
 //! - several runs, the floor: `series.rs`, `floor.rs`
 //! - a trial of a search: by the engine `search/trials.rs`, of a locustfile's users
@@ -54,6 +54,7 @@ mod saved_run;
 pub mod search;
 mod series;
 mod source;
+mod steer;
 mod steering;
 mod watching;
 mod workload;
@@ -73,6 +74,7 @@ pub use run::{Conducted, MeasuredRun, Setup, conduct, measure};
 pub use saved_run::{Judge, SavedRun};
 pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, repeats};
 pub use source::Source;
+pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
 pub use workload::{

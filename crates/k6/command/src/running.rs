@@ -4,6 +4,7 @@
 
 mod calls;
 mod controlled;
+mod steered;
 
 pub(super) use calls::Calls;
 
