@@ -1,6 +1,7 @@
 """The server of the page: gevent's, with bounds on what a client can hold."""
 
 import logging
+import ssl
 from io import BytesIO
 
 import gevent
@@ -39,7 +40,7 @@ class Server(pywsgi.WSGIServer):
     handler_class = _Handler
 
     def __init__(self, address, application, tls_cert=None, tls_key=None):
-        tls = {"certfile": tls_cert, "keyfile": tls_key} if tls_cert and tls_key else {}
+        tls = {"ssl_context": _context(tls_cert, tls_key)} if tls_cert and tls_key else {}
         super().__init__(
             address,
             application,
@@ -57,6 +58,12 @@ class Server(pywsgi.WSGIServer):
             super().wrap_socket_and_handle(client_socket, address)
         except OSError as e:
             logger.debug("A connection from %s ended: %s", address, e)
+
+
+def _context(certificate, key):
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    return context
 
 
 def receive(environ):

@@ -152,6 +152,12 @@ class Environment:
                 value = [one for one in known if one.__name__ in value]
             setattr(kind, attribute, value)
 
+    def update_worker_logs(self, worker_log_report):
+        """Keep the lines of the log that a worker sent: `{"worker_id": …, "logs": […]}`."""
+        worker = worker_log_report.get("worker_id")
+        if worker:
+            self.worker_logs[worker] = worker_log_report.get("logs", [])
+
     def assign_equal_weights(self):
         """Make all classes and all of their tasks, those of nested sets too, equally frequent."""
         for kind in self.user_classes:
