@@ -50,7 +50,7 @@ pub(crate) fn warm_up(
         round(study, warm_up, target, events)?.map_err(failed)?;
         length += warm_up.round;
         let Report { summary } = read(&target.folder().join(REPORT)).map_err(failed)?;
-        means.push(summary.response_time_us.mean.unwrap_or(f64::INFINITY));
+        means.push(summary.response_time_us.mean.map_or(f64::INFINITY, |mean| mean.0));
         let is_steady = has_settled(summary.transient) && has_stopped_improving(&means);
         if is_steady || length + warm_up.round > warm_up.most {
             let length_s = length.as_secs_f64();
