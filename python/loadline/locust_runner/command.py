@@ -25,6 +25,7 @@ from loadline.locust_web.access import is_loopback
 from loadline.locust_web.flask_app import MissingPackage
 
 from .outputs import Outputs
+from .telemetry import Telemetry, is_wanted
 
 logger = logging.getLogger("locust.main")
 log_death = greenlet_exception_logger(logger)
@@ -62,6 +63,7 @@ class Command:
         self.page = None
         self.csv = None
         self.outputs = None
+        self.telemetry = None
         self.printer = None
         # The files that were asked for and could not be written.
         self.unwritten = set()
@@ -72,6 +74,8 @@ class Command:
         self._make_environment()
         self._show_ratios()
         self._name_outputs()
+        if is_wanted(self.options):
+            self.telemetry = Telemetry(self.environment)
         self._make_runner()
         self._make_csv()
         self._make_page()
@@ -234,10 +238,18 @@ class Command:
         events = self.environment.events
         if self.options.equal_weights:
             self.environment.assign_equal_weights()
-        if self.options.otel:
-            logger.warning("OpenTelemetry (--otel) is not there yet: no traces are sent.")
+        self._begin_telemetry()
         events.init.fire(environment=self.environment, runner=self.runner, web_ui=self.page)
         if log.unhandled_greenlet_exception:
+            sys.exit(1)
+
+    def _begin_telemetry(self):
+        if self.telemetry is None:
+            return
+        try:
+            self.telemetry.begin(self.options)
+        except (OSError, ValueError) as e:
+            logger.error(f"--otel cannot send: {e}")
             sys.exit(1)
 
     def _begin_outputs(self):
@@ -329,6 +341,8 @@ class Command:
         self.runner.join_processes()
         if self.printer is not None:
             self.printer.kill()
+        if self.telemetry is not None:
+            self.telemetry.end()
         if self.page is not None:
             self.page.stop()
         judged = self._finish_outputs()

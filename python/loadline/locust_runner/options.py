@@ -214,7 +214,7 @@ def _add_others(parser):
         help="Let all classes and tasks be equally frequent")
     add("--profile", type=str, help="A name that groups test runs in the report")
     add("--otel", action="store_true", env_var="LOCUST_ENABLE_OPENTELEMETRY",
-        help="Send traces by OpenTelemetry (not there yet)")
+        help="Send metrics by OpenTelemetry, where its variables OTEL_… say")
 
 
 def version_line():

@@ -12,6 +12,10 @@ from locust.user import starts
 logger = logging.getLogger("locust.main")
 
 
+# Names a file that does not exist yet: a link to the record, while the test lasts.
+RECORD = "LOADLINE_RECORD"
+
+
 class SavedRun:
     """Records the first test of a process in a file; with a page, each test.
 
@@ -60,6 +64,7 @@ class SavedRun:
                 paced=any(_is_paced(kind) for kind in self._environment.user_classes),
                 checks=options.check or [],
                 script=options.locustfile,
+                stats=self._environment.stats.native,
             )
             recording.begin()
         except (OSError, RuntimeError, ValueError) as e:
@@ -67,6 +72,17 @@ class SavedRun:
         else:
             self._recording = recording
             starts.recorded = True
+            self._link()
+
+    def _link(self):
+        """Show the file to whoever asked for the record of this test."""
+        place = os.environ.get(RECORD)
+        if not place:
+            return
+        try:
+            os.symlink(os.path.abspath(self.path), place)
+        except OSError as e:
+            logger.debug("The record is not linked: %s", e)
 
     def _path_of_test(self):
         if self._number == 1 or not self._keeps_all:

@@ -18,7 +18,7 @@ import gevent
 from .. import runners as states
 from ..exception import RPCError
 from ..rpc import Message
-from ..stats.request_stats import merging_stats
+from ..stats import RequestStats
 from .base import Runner, log_death
 from .distributed import MasterRunner
 from .nodes import WorkerNode, WorkerNodes
@@ -64,7 +64,7 @@ class ProcessesRunner(MasterRunner):
     has_users = False
 
     def __init__(self, environment, children):
-        environment.stats = merging_stats()
+        environment.stats = RequestStats()
         Runner.__init__(self, environment)
         self.clients = WorkerNodes()
         self.lost = []
