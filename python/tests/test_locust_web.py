@@ -421,8 +421,8 @@ FLASK = VISITOR + """
 
     @events.init.add_listener
     def add(environment, web_ui, **kwargs):
-        {before}
-        from flask import request
+        BEFORE
+        from flask import jsonify, render_template, request
 
         @web_ui.app.route("/mine")
         @web_ui.auth_required_if_enabled
@@ -432,13 +432,26 @@ FLASK = VISITOR + """
         @web_ui.app.after_request
         def more(response):
             if request.path == "/stats/requests":
-                response.headers["X-More"] = str(response.json["state"])
+                rows = [{"name": "row", "value": 17}]
+                more = {**response.json, "extended_stats": [{"key": "mine", "data": rows}]}
+                response.set_data(jsonify(more).get_data())
             return response
+
+        @web_ui.app.route("/extend")
+        def extend():
+            web_ui.update_template_args()
+            columns = [{"key": "name", "title": "Name"}, {"key": "value", "title": "Value"}]
+            return render_template("index.html", template_args={
+                **web_ui.template_args,
+                "extended_tabs": [{"key": "mine", "title": "My own"}],
+                "extended_tables": [{"key": "mine", "structure": columns}],
+                "extended_csv_files": [{"href": "/mine", "title": "My file"}],
+            })
 """
 
 
 def test_without_flask_a_sentence_names_it(tmp_path):
-    write(tmp_path, FLASK.format(before="sys.modules['flask'] = None; web_ui.app"))
+    write(tmp_path, FLASK.replace("BEFORE", "sys.modules['flask'] = None; web_ui.app"))
     with pytest.raises(AssertionError) as found:
         with Page(tmp_path):
             pass
@@ -448,10 +461,10 @@ def test_without_flask_a_sentence_names_it(tmp_path):
 
 def test_routes_that_a_locustfile_adds(tmp_path, server):
     pytest.importorskip("flask")
-    write(tmp_path, FLASK.format(before="pass"))
+    write(tmp_path, FLASK.replace("BEFORE", "pass"))
     with Page(tmp_path, "-H", server.url) as page:
         assert page.get("/mine").text == "mine"
-        assert page.get("/stats/requests").headers["X-More"] == "ready"
+        assert page.figures()["extended_stats"][0]["key"] == "mine"
         assert "templateArgs" in page.get("/").text
         assert page.get("/assets/page.js").status_code == 200
         assert page.swarm(2)["message"] == "Swarming started"
@@ -556,6 +569,19 @@ def test_a_browser_draws_the_form(tmp_path):
                  'name="choice"', "Start a test"):
         assert word in drawn, drawn
     assert 'name="hidden"' not in drawn
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser is installed")
+def test_a_browser_draws_what_a_locustfile_adds(tmp_path, server):
+    pytest.importorskip("flask")
+    write(tmp_path, FLASK.replace("BEFORE", "pass"))
+    with Page(tmp_path, "-H", server.url, "--autostart") as page:
+        page.until_figures(lambda one: len(one["stats"]) > 1)
+        for tab, words in (("mine", ["My own", "Value", "17"]), ("reports", ["My file"])):
+            drawn = drawn_by_browser(tmp_path, f"{page.base}/extend?tab={tab}")
+            for word in words:
+                assert word in drawn, drawn
+        page.end()
 
 
 def drawn_by_browser(folder, url):

@@ -2,18 +2,19 @@
 
 import re
 
+# First, as it makes `import locust` mean ours, and has gevent patch what requests imports.
+from command_support import PACKAGES
+
 import gevent
+import locust
 import pytest
 import requests
-from command_support import PACKAGES  # makes `import locust` mean ours
+from locust.env import Environment
+from locust.web import CannotServe, WebUI
 
-import locust  # noqa: E402
-from locust.env import Environment  # noqa: E402
-from locust.web import CannotServe, WebUI  # noqa: E402
-
-from loadline.locust_web.access import Access, is_loopback  # noqa: E402
-from loadline.locust_web.figures import Remembered  # noqa: E402
-from loadline.locust_web.messages import Answer, Request  # noqa: E402
+from loadline.locust_web.access import Access, is_loopback
+from loadline.locust_web.figures import Remembered
+from loadline.locust_web.messages import Answer, Request
 
 assert locust.__file__.startswith(PACKAGES)
 

@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 
-import requests
+# First, as it has gevent patch what requests imports.
 from command_support import environment
+
+import requests
 
 VARIABLE = "LOCUST"
 

@@ -221,7 +221,7 @@ class Command:
             refuse(str(e))
 
     def _serve_page(self):
-        """Serve the page, now that the locustfile has added what it wants to it."""
+        """Serve the page, now that the locustfile has extended it."""
         if self.page is None:
             return
         try:

@@ -102,7 +102,7 @@ class Answer:
         return fields
 
     def send(self, environ, start_response):
-        """Answer as WSGI wants it."""
+        """Answer as WSGI defines it."""
         start_response(f"{self.status} {HTTPStatus(self.status).phrase}", self.all_fields())
         if environ["REQUEST_METHOD"] == "HEAD":
             return []

@@ -291,7 +291,10 @@ class UIExtraArgOptions(NamedTuple):
 
 
 def ui_extra_args_dict(args=None):
-    """The arguments that a locustfile added and that the page shows."""
+    """The arguments that a locustfile added and that the page shows.
+
+    Words that no option takes are left alone: a program may have options of its own.
+    """
     own = default_args_dict()
     parser = get_parser()
     shown = parser.args_included_in_web_ui
@@ -304,6 +307,6 @@ def ui_extra_args_dict(args=None):
             is_multiple=shown[name].is_multiple,
             choices=shown[name].choices,
         )._asdict()
-        for name, value in vars(parser.parse_args(args)).items()
+        for name, value in vars(parser.parse_known_args(args)[0]).items()
         if name not in own and name in shown
     }

@@ -108,7 +108,9 @@ class WebUI:
     def extra_options(self):
         """The options that the locustfile added, by their names."""
         if self._extra_options is None:
-            self._extra_options = ui_extra_args_dict()
+            # Without options nobody has read the command line of the program.
+            words = None if self.environment.parsed_options else []
+            self._extra_options = ui_extra_args_dict(words)
         return self._extra_options
 
     @property
