@@ -315,7 +315,7 @@ fn an_arrival_rate_begins_all_that_users_are_free_for() {
 }
 
 /// The metric of this name and these tags in the JSON report of a run.
-fn metric<'a>(summary: &'a Value, name: &str, tags: &Value) -> &'a Value {
+pub(crate) fn metric<'a>(summary: &'a Value, name: &str, tags: &Value) -> &'a Value {
     let metrics = summary["metrics"].as_array().expect("metrics");
     let is_it = |metric: &&Value| metric["name"] == name && metric["tags"] == *tags;
     let found = metrics.iter().find(is_it);

@@ -31,6 +31,8 @@
 //! - the coordinator's side: all children `processes.rs`; one of them `link.rs`
 //! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod bodies;
 mod child;
 mod link;

@@ -69,6 +69,8 @@
 //! - what workers report, and how it is merged: `event.rs`, `merger.rs`; what a scenario counts by
 //!   itself `tally.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod activity;
 mod at_once;
 mod backoff;

@@ -45,7 +45,9 @@ impl Merger {
     pub(crate) fn take(&mut self, worker: usize, scenario: usize, report: Report) {
         match report {
             Report::Lost(failure) => self.lose(worker, &failure),
-            report => self.scenarios[scenario].take(worker, report),
+            Report::Interval { .. } | Report::Log(_) | Report::Tally(_) | Report::Done(_) => {
+                self.scenarios[scenario].take(worker, report);
+            }
         }
     }
 

@@ -210,7 +210,7 @@ impl Run {
             Report::Log(exchanges) => Some(Event::Log { worker, exchanges }),
             // The report of a worker that was given up is too late, like its intervals.
             Report::Tally(tally) => (!self.merger.is_done(worker)).then_some(Event::Tally(tally)),
-            report => {
+            Report::Interval { .. } | Report::Done(_) | Report::Lost(_) => {
                 self.merger.take(worker, scenario, report);
                 None
             }

@@ -21,7 +21,8 @@
 //! - an exit code: `exit.rs`; the sentence on stderr `closing.rs`
 //! - an output format: `Format` in `output.rs`, its help `flags/run/output.rs`, who prints it
 //!   `publish.rs`; of a comparison `flags/compare.rs`, `commands/compare.rs`
-//! - what observes a run (files, exporters): `observers` in `session.rs`, `observers.rs`
+//! - what observes a run (files, exporters): `observers` in `session.rs`, `observers.rs`,
+//!   `exporting.rs`
 //! - signals and keys: `interrupt.rs`, `keys.rs`
 //! - what is known and set of a terminal: `terminal.rs`, `terminal/mode.rs`
 //! - what a terminal shows during a run: the line `live.rs`; the view's terminal, thread and
@@ -35,6 +36,7 @@ mod closing;
 mod commands;
 mod dialect;
 mod exit;
+mod exporting;
 mod flags;
 mod floor;
 mod github;

@@ -1,6 +1,7 @@
 //! A session: the runs of one command, with what watches, keeps and shows them while they last.
 //! Signals end them.
 
+use crate::exporting::{Exporters, variables};
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
@@ -12,7 +13,7 @@ use crate::waiting::Waiting;
 use crate::web::Web;
 use anyhow::Result;
 use loadline_export::sqlite::{SqliteLog, is_database_name};
-use loadline_exporters::{Exporters, Requested};
+use loadline_exporters::Requested;
 use loadline_live_page::{LivePage, Seat};
 use loadline_page::Heat;
 use loadline_plan::Plan;
@@ -201,12 +202,9 @@ impl Session {
     }
 
     fn exporters(&self) -> Exporters {
-        let variables = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
         let say = Arc::new(|sentence: &str| say_line(sentence));
         let render = |end: &End<'_>| format!("{:#}\n", loadline_report::json(end.result));
-        Exporters::new(&self.exporters, variables.collect(), say, render)
+        Exporters::new(&self.exporters, variables(), say, render)
     }
 
     /// Returns a live view of runs that last so long together, if it is requested and there is a

@@ -202,6 +202,9 @@ pub(crate) fn without_first(
         summary.service_blocks.observe(&stretch.times.service);
         summary.busiest.observe(&stretch);
     }
+    if let Some(outside) = &summary.outside {
+        summary.total.metrics.merge(&outside.metrics);
+    }
     summary.total.counts.sent += before.counts.in_flight;
     summary.total.counts.planned += before.counts.in_flight;
     summary.duration_ns = summary.total.length_ns();

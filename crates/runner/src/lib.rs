@@ -38,6 +38,8 @@
 //! - watching during a run: `watching.rs`
 //! - a language of scripts: the list in `workload.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod commands;
 mod early_end;
 mod error;
@@ -68,7 +70,7 @@ pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};
 pub use observer::{End, Interval, Observed, Observer, Wants};
 pub use request_log::{LogError, RequestLog};
-pub use run::{Conducted, Setup, conduct};
+pub use run::{Conducted, MeasuredRun, Setup, conduct, measure};
 pub use saved_run::{Judge, SavedRun};
 pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, repeats};
 pub use source::Source;

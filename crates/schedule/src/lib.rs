@@ -41,6 +41,8 @@
 //! - the share of a worker: `stripe.rs`
 //! - exact arithmetic: `grid.rs`, `rate.rs`, `point.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod arrival;
 mod burst;
 mod constant;

@@ -31,6 +31,8 @@
 //! - the judgement of a run that goes on: `so_far.rs`
 //! - what is wrong with a machine: `machine.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod check;
 mod comparison;
 mod confidence;

@@ -252,7 +252,7 @@ impl Found {
         match of(self.clusters) {
             // Independent requests would have to prove it too: there are enough of them.
             Proof::Open if self.is_far_below => of(Clusters::INDEPENDENT),
-            proof => proof,
+            proof @ (Proof::Open | Proof::Passed | Proof::Failed) => proof,
         }
     }
 }
@@ -381,7 +381,9 @@ fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<Found> {
     let most_ns = most_ns(check)?;
     let (times, blocks): (&Distribution, &Blocks) = match clocked {
         Clocked::Service => (&summary.total.times.service, &summary.service_blocks),
-        _ => (&summary.total.times.response, &summary.response_blocks),
+        Clocked::Response | Clocked::Blocked | Clocked::Lateness => {
+            (&summary.total.times.response, &summary.response_blocks)
+        }
     };
     let timeouts = summary.total.errors.get(&ErrorKind::Timeout);
     let failed = summary.total.counts.failed - timeouts.map_or(0, |timeouts| timeouts.count);
@@ -409,7 +411,7 @@ fn most_ns(check: &Check) -> Option<u64> {
     Some(match check.comparison {
         // Strictly below a bound is at most a nanosecond less.
         Comparison::Less => bound_ns.saturating_sub(1),
-        _ => bound_ns,
+        Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => bound_ns,
     })
 }
 

@@ -103,7 +103,8 @@ class Outputs:
         if self._folder is None:
             return
         path = self._saved or self._path("one.run")
-        self._run = SavedRun(path, environment, self._options, self._is_wanted)
+        keeps_all = self._saved is not None
+        self._run = SavedRun(path, environment, self._options, self._is_wanted, keeps_all)
 
     def record_part(self, environment, index):
         """Record what this process, one of several, has of the test."""
