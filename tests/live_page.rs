@@ -136,6 +136,15 @@ impl Running {
     }
 }
 
+impl Drop for Running {
+    /// A test that failed leaves nothing running.
+    fn drop(&mut self) {
+        // It has ended already, as a rule.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// A stream of events.
 struct Events(BufReader<TcpStream>);
 
@@ -814,7 +823,7 @@ fn runs_are_started_in_a_browser_and_the_page_is_accessible() {
     reason = "a part of a test that is left out says why"
 )]
 fn assert_accessible(tab: &mut Tab, what: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/node_modules");
     let Ok(axe) = std::fs::read_to_string(folder.join("axe-core/axe.min.js")) else {
         eprintln!("Left out: axe-core is not installed (`npm ci` in web/).");
         return;
