@@ -1,5 +1,6 @@
 """A locustfile whose test is shown on Loadline's live page while it runs."""
 
+import contextlib
 import json
 import os
 import re
@@ -60,16 +61,23 @@ def open_page(process, says):
     raise AssertionError("no address was printed")
 
 
-def environment():
-    return {"LOADLINE_PYTHON": sys.executable}
+@contextlib.contextmanager
+def running(arguments, folder):
+    """The native command, which is ended in any case."""
+    variables = {"LOADLINE_PYTHON": sys.executable}
+    process = begin(arguments, folder, variables, [native_command()])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
-    native = native_command()
     write(tmp_path, VISITORS)
-    with Server() as server:
-        process = begin(["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "1h", "-H",
-                         server.url, "--only-summary"], tmp_path, environment(), [native])
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "1h", "-H",
+             server.url, "--only-summary"], tmp_path) as process:
         page = open_page(process, "The live page is at")
         state = page.await_that(lambda state: state["figures"]["answered"] > 10)
         assert state["phase"] == "running"
@@ -81,10 +89,8 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
 
 
 def test_a_locustfile_is_started_from_the_page(tmp_path):
-    native = native_command()
     write(tmp_path, VISITORS)
-    with Server() as server:
-        process = begin(["web", "--listen", "127.0.0.1:0"], tmp_path, environment(), [native])
+    with Server() as server, running(["web", "--listen", "127.0.0.1:0"], tmp_path) as process:
         page = open_page(process, "Start runs at")
         name = next(tmp_path.glob("*.py")).name
         assert page.ask("api/v1/offer")[1]["files"] == [{"name": name, "kind": "locust"}]

@@ -20,7 +20,8 @@ test("an earlier run lies underneath, with seconds of its own", () => {
   expect(added).toBeGreaterThan(0);
   expect(chart.series.slice(added)).toEqual(own);
   const plot = plotOf(chart, both.plots.shared_x);
-  expect(plot.series[0]!.name).toBe(`baseline: ${base.plots.course[index]!.series[0]!.name}`);
+  const first = base.plots.course[index]!.series.find((one) => one.mark === "line")!;
+  expect(plot.series[0]!.name).toBe(`baseline: ${first.name}`);
   // Each line has values at its own seconds, and none at those of the other.
   const places = plot.series[0]!.values.map((value) => value !== undefined);
   const others = plot.series[added]!.values.map((value) => value !== undefined);

@@ -275,7 +275,7 @@ impl Run {
 pub(crate) fn span_page(span: &RunResult) -> Span {
     let page = RunPage {
         plots: RunPlots::default(),
-        ..run_page(span, &Heat::default())
+        ..RunSoFar::default().of(span, &Heat::default())
     };
     let total = &span.summary.total;
     Span {

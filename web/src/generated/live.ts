@@ -10,16 +10,89 @@ export type CheckSoFar = {
  */
 check: string, 
 /**
- * What it comes to if the run ended now: `passed`, `failed` or `undecided`.
+ * The outcome if the run ended now: `passed`, `failed` or `undecided`.
  */
-outcome: string, };
+outcome: string, 
+/**
+ * The outcome that is proven, `passed` or `failed`, however long the run goes on: at 99 %
+ * for all checks together, as `--until decided` decides it. Null while that is open; some
+ * checks are decided at the end only.
+ */
+proven: string | null, };
 
 /**
- * What changed in a second. Sent as `interval`, and as `over` when nothing follows.
+ * A comparison of two saved runs.
+ */
+export type Compared = { 
+/**
+ * The report of `loadline compare`.
+ */
+text: string, };
+
+/**
+ * The command line of a run.
+ */
+export type Composed = { 
+/**
+ * The command line, as it is typed in a shell in the page's folder.
+ */
+command: string, 
+/**
+ * The name of the saved run.
+ */
+save: string, };
+
+/**
+ * A saved run in the folder.
+ */
+export type EarlierRun = { 
+/**
+ * The name of the file.
+ */
+name: string, 
+/**
+ * The time of its start, in RFC 3339.
+ */
+started_at: string, 
+/**
+ * The requests, in words.
+ */
+title: string, 
+/**
+ * The load.
+ */
+load: string, 
+/**
+ * Its length, in seconds.
+ */
+duration_s: number, 
+/**
+ * Responses per second.
+ */
+rate_per_s: number, 
+/**
+ * The 99th percentile of the response time, in microseconds.
+ */
+p99_us: number | null, 
+/**
+ * The share of requests without a response, in percent.
+ */
+failed_percent: number, 
+/**
+ * `valid`, `suspect` or `invalid`.
+ */
+validity: string, 
+/**
+ * The outcome of its checks: `passed`, `failed` or `undecided`; null without a check.
+ */
+checks: string | null, };
+
+/**
+ * The changes of a second. Sent as `interval`, and as `over` when nothing follows.
  */
 export type Event = { 
 /**
- * What changed in the page since the event before.
+ * The changes of the page since the event before.
  */
 page: Patch, 
 /**
@@ -28,13 +101,26 @@ page: Patch,
  */
 number: number, 
 /**
- * Where the run stands.
+ * The phase of the run.
  */
 phase: Phase, 
 /**
  * True if no run and no event follows.
  */
 is_over: boolean, 
+/**
+ * True if runs are started from this page.
+ */
+starts: boolean, 
+/**
+ * True if a run can be started from this page now.
+ */
+can_start: boolean, 
+/**
+ * The reason why the last run that was started from this page could not be made, as a
+ * sentence; null if it was.
+ */
+problem: string | null, 
 /**
  * The load.
  */
@@ -102,7 +188,7 @@ p95_us: number | null,
  */
 p99_us: number | null, 
 /**
- * How far the result could be believed if the run ended now: `valid`, `suspect` or `invalid`.
+ * The validity of the result if the run ended now: `valid`, `suspect` or `invalid`.
  */
 validity: string, 
 /**
@@ -111,17 +197,35 @@ validity: string,
 checks: Array<CheckSoFar>, };
 
 /**
+ * The kind of a file that describes a run.
+ */
+export type FileKind = "plan" | "k6" | "locust";
+
+/**
+ * The unit of a level's number.
+ */
+export type LevelUnit = "percent" | "rate" | "users";
+
+/**
  * The load of a run.
  */
 export type Load = { 
 /**
- * What it was changed to last, in words; null while it is as planned.
+ * The last change, in words; null while the load is as planned.
  */
 level: string | null, 
 /**
  * True while it is paused.
  */
 is_paused: boolean, 
+/**
+ * True if it can be paused.
+ */
+can_pause: boolean, 
+/**
+ * The units of the levels to which it can be changed; empty if it stays as planned.
+ */
+levels: Array<LevelUnit>, 
 /**
  * The names of its scenarios, in the order of the plan; empty if there is only one.
  */
@@ -149,6 +253,86 @@ users?: number,
 scenario?: string, };
 
 /**
+ * A run that is to be started: the words of a command line, as typed. What is left empty is not
+ * said.
+ */
+export type NewRun = { 
+/**
+ * The target: a URL, or one of the files that are offered.
+ */
+target: string, 
+/**
+ * The number of users: connections of a closed load, virtual users of a script.
+ */
+users?: string, 
+/**
+ * The rate of an open load, such as `500`. For URLs and plan files.
+ */
+rate?: string, 
+/**
+ * Stages, such as `10s:100,1m:100`. Not for locustfiles.
+ */
+stages?: string, 
+/**
+ * The length, such as `30s`.
+ */
+duration?: string, 
+/**
+ * Checks, such as `p99<50ms`. Not for scripts of k6, which have thresholds.
+ */
+checks?: Array<string>, 
+/**
+ * The host of a locustfile.
+ */
+host?: string, 
+/**
+ * The users that a locustfile starts each second.
+ */
+spawn_rate?: string, 
+/**
+ * The classes of users of a locustfile; without one all.
+ */
+classes?: Array<string>, 
+/**
+ * Variables of a script of k6, each as `NAME=value`.
+ */
+variables?: Array<string>, 
+/**
+ * The name of the saved run; without one there is a new one.
+ */
+save?: string, };
+
+/**
+ * The runs that can be started from this page.
+ */
+export type Offer = { 
+/**
+ * The folder, as its user knows it.
+ */
+folder: string, 
+/**
+ * The plan files and scripts in it.
+ */
+files: Array<OfferedFile>, 
+/**
+ * The file that the page was opened for, if it was opened for one.
+ */
+chosen: string | null, };
+
+/**
+ * A file that describes a run.
+ */
+export type OfferedFile = { 
+/**
+ * The name of the file.
+ */
+name: string, 
+/**
+ * The kind of the file.
+ */
+kind: FileKind, };
+
+/**
  * What changed in a value. Nothing did if it is empty.
  */
 export type Patch = { 
@@ -166,12 +350,12 @@ in?: { [key in string]: Patch },
 add?: unknown[], };
 
 /**
- * Where a run stands.
+ * The phase of a run.
  */
-export type Phase = "preparing" | "running" | "ending" | "ended";
+export type Phase = "idle" | "preparing" | "running" | "ending" | "ended";
 
 /**
- * Why a request was refused.
+ * The reason why a request was refused.
  */
 export type Problem = { 
 /**
@@ -180,11 +364,29 @@ export type Problem = {
 message: string, };
 
 /**
+ * A part of a run, with the tables of its page for that part alone.
+ */
+export type Span = { 
+/**
+ * The begin, in seconds of the measured part: of a long run the next second that was kept
+ * before the requested one.
+ */
+from_s: number, 
+/**
+ * The end.
+ */
+to_s: number, 
+/**
+ * The page of that part, without plots. Its shape follows the page.
+ */
+page: unknown, };
+
+/**
  * Everything that is known of the run so far.
  */
 export type State = { 
 /**
- * What the page shows; null before the load begins. Its shape follows the page, and may
+ * The content of the page; null before the load begins. Its shape follows the page, and may
  * change with any version: programs read `figures`.
  */
 page: unknown, 
@@ -194,13 +396,26 @@ page: unknown,
  */
 number: number, 
 /**
- * Where the run stands.
+ * The phase of the run.
  */
 phase: Phase, 
 /**
  * True if no run and no event follows.
  */
 is_over: boolean, 
+/**
+ * True if runs are started from this page.
+ */
+starts: boolean, 
+/**
+ * True if a run can be started from this page now.
+ */
+can_start: boolean, 
+/**
+ * The reason why the last run that was started from this page could not be made, as a
+ * sentence; null if it was.
+ */
+problem: string | null, 
 /**
  * The load.
  */
@@ -215,11 +430,11 @@ figures: Figures,
 files: Array<string>, };
 
 /**
- * What a command has done.
+ * The effect of a command.
  */
 export type Steered = { 
 /**
- * What holds now, as a sentence.
+ * The state that holds now, as a sentence.
  */
 message: string, 
 /**

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { figure } from "../format";
 import type { Compared, EarlierRun } from "../generated/live";
 import { ask } from "./ask";
+import { Scroll } from "../scroll";
 
 /** The runs that are compared. */
 interface Pair {
@@ -27,7 +28,7 @@ export function Earlier({ number }: { number: number }) {
   return (
     <section>
       <h2>Earlier runs</h2>
-      <div class="scroll">
+      <Scroll>
         <table class="earlier">
           <caption class="unseen">The saved runs of the folder</caption>
           <thead>
@@ -55,7 +56,7 @@ export function Earlier({ number }: { number: number }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {runs.length > 1 && (
         <p>
           <button

@@ -1,6 +1,7 @@
 /** Tables that another program added to the page, under a heading of their own. */
 
 import type { AddedTable, AddedTables } from "../generated/page";
+import { Scroll } from "../scroll";
 
 export function Added({ added }: { added: AddedTables | null }) {
   if (added === null) return null;
@@ -20,7 +21,7 @@ function Rows({ table }: { table: AddedTable }) {
   return (
     <>
       <h3>{table.title}</h3>
-      <div class="scroll">
+      <Scroll>
         <table>
           <caption class="unseen">{table.title}</caption>
           <thead>
@@ -44,7 +45,7 @@ function Rows({ table }: { table: AddedTable }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </>
   );
 }

@@ -13,6 +13,7 @@ import type {
   ValidityText,
 } from "../generated/page";
 import { Words } from "../words";
+import { Scroll } from "../scroll";
 
 const SIGNS = { good: "✓", plain: "✓", doubtful: "!", bad: "✗" };
 
@@ -88,7 +89,7 @@ export function Percentiles({ rows, note }: { rows: PercentileRow[]; note: strin
 
 function PercentileTable({ rows, service }: { rows: PercentileRow[]; service: boolean }) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table>
         <caption class="unseen">Percentiles of the response time</caption>
         <thead>
@@ -116,7 +117,7 @@ function PercentileTable({ rows, service }: { rows: PercentileRow[]; service: bo
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 
@@ -133,7 +134,7 @@ export function Checks({ checks }: { checks: CheckRow[] }) {
   return (
     <section>
       <h2>Checks</h2>
-      <div class="scroll">
+      <Scroll>
         <table>
           <caption class="unseen">Each check and what was measured</caption>
           <thead>
@@ -162,7 +163,7 @@ export function Checks({ checks }: { checks: CheckRow[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }
@@ -185,7 +186,7 @@ export function Times({ columns, rows, notes }: TimesProps) {
     <section>
       <h2>Time spent</h2>
       {notes.length > 0 && <p class="hint kept">{notes.join(" ")}</p>}
-      <div class="scroll">
+      <Scroll>
         <table>
           <caption class="unseen">Where the time went</caption>
           <thead>
@@ -227,7 +228,7 @@ export function Times({ columns, rows, notes }: TimesProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }
@@ -238,7 +239,7 @@ export function Metrics({ rows, notes }: { rows: MetricRow[]; notes: string[] })
     <section>
       <h2>Metrics of the script</h2>
       {notes.length > 0 && <p class="hint kept">{notes.join(" ")}</p>}
-      <div class="scroll">
+      <Scroll>
         <table>
           <caption class="unseen">What the script counted by itself</caption>
           <thead>
@@ -260,7 +261,7 @@ export function Metrics({ rows, notes }: { rows: MetricRow[]; notes: string[] })
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }
@@ -305,7 +306,7 @@ export function Errors({ rows }: { rows: ErrorRow[] }) {
   return (
     <section>
       <h2>Errors</h2>
-      <div class="scroll">
+      <Scroll>
         <table>
           <caption class="unseen">Failures by kind</caption>
           <thead>
@@ -331,7 +332,7 @@ export function Errors({ rows }: { rows: ErrorRow[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

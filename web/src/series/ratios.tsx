@@ -1,6 +1,7 @@
 /** The ratios of two sides with their intervals, on one logarithmic axis around 1. */
 
 import type { RatioBar } from "../generated/page";
+import { Scroll } from "../scroll";
 
 const WIDTH = 640;
 const NAMES = 70;
@@ -20,7 +21,7 @@ export function Ratios({ ratios }: { ratios: RatioBar[] }) {
   const height = ROW * ratios.length + 22;
   const axis = height - 18;
   return (
-    <div class="scroll">
+    <Scroll>
       <svg
         class="ratios"
         viewBox={`0 0 ${WIDTH} ${height}`}
@@ -51,6 +52,6 @@ export function Ratios({ ratios }: { ratios: RatioBar[] }) {
           B / A = 1
         </text>
       </svg>
-    </div>
+    </Scroll>
   );
 }

@@ -5,6 +5,7 @@ import type { SeriesPage, SeriesRun, SeriesVerdict, Table } from "../generated/p
 import { RunBody } from "../run/run";
 import { Checks, Notes } from "../run/tables";
 import { Ratios } from "./ratios";
+import { Scroll } from "../scroll";
 
 export function SeriesReport({ page }: { page: SeriesPage }) {
   const [chosen, choose] = useState(0);
@@ -54,7 +55,7 @@ export function Together({ table }: { table: Table }) {
   return (
     <section>
       <h2>{table.caption}</h2>
-      <div class="scroll">
+      <Scroll>
         <table>
           <caption class="unseen">{table.caption}</caption>
           <thead>
@@ -80,7 +81,7 @@ export function Together({ table }: { table: Table }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

@@ -27,6 +27,10 @@ impl RunSoFar {
         let timeline = timeline::timeline(&run.summary);
         let mut page = page_with(run, heat, timeline, 1, self.spectra.clone());
         page.validity.claim = page.validity.claim.replacen(':', " so far:", 1);
+        // A record that goes on has no end either.
+        for fact in &mut page.facts {
+            fact.text = fact.text.replace(", then the record breaks off", " so far");
+        }
         page
     }
 }
@@ -35,17 +39,23 @@ impl RunSoFar {
 mod tests {
     use super::*;
     use crate::samples;
-    use loadline_record::{Snapshot, Summary};
+    use loadline_record::{Ended, Snapshot, Summary};
 
     #[test]
     fn the_first_second_is_drawn_and_judged_so_far() {
         let mut summary = samples::steady();
         summary.rows.truncate(1);
+        summary.ended = Ended::Unknown;
         let page = RunSoFar::default().of(&RunResult::so_far(summary), &Heat::default());
         let names: Vec<_> = (page.plots.course.iter())
             .map(|chart| &*chart.name)
             .collect();
         assert!(names.contains(&"rate"), "{names:?}");
+        assert!(
+            page.facts[0].text.ends_with(" so far"),
+            "{:?}",
+            page.facts[0]
+        );
         assert!(
             page.validity.claim.contains(" so far: "),
             "{:?}",
