@@ -154,7 +154,7 @@ SAMPLES = """
 def test_samples_of_other_clients_are_metrics_of_the_record(tmp_path, processes):
     native_command()
     write(tmp_path, SAMPLES)
-    checks = ["metric:event_response_time.max{name:buy}<=50", "metric:event_failed.share<0.4"]
+    checks = ["metric:event_response_time.max{request:buy}<=50", "metric:event_failed.share<0.4"]
     ended = visit(tmp_path, "--out", "json=a.json", "--json-file", "tables", "--check", checks[0],
                   "--check", checks[1], *processes, users=2, seconds=3)
     assert ended.code == 1, ended.err
@@ -163,12 +163,12 @@ def test_samples_of_other_clients_are_metrics_of_the_record(tmp_path, processes)
     counted = {row["name"]: (row["num_requests"], row["num_failures"]) for row in tables}
     assert counted == {"front": (2, 0), "buy": (100, 50), "look": (2, 0)}
     assert (summary["answered"], summary.get("rejected", 0)) == (2, 0)
-    found = {(one["name"], one["tags"]["name"]): one for one in summary["metrics"]}
+    found = {(one["name"], one["tags"]["request"]): one for one in summary["metrics"]}
     assert set(found) == {("event_response_time", "buy"), ("event_failed", "buy"),
                           ("event_failed", "look")}
     times, failed = found["event_response_time", "buy"], found["event_failed", "buy"]
     assert (times["count"], times["min"], times["max"], times["unit"]) == (100, 1.0, 50.0, "ms")
-    assert times["tags"] == {"method": "rpc", "name": "buy"}
+    assert times["tags"] == {"method": "rpc", "request": "buy"}
     assert (failed["count"], failed["share"]) == (100, 0.5)
     looked = found["event_failed", "look"]
     assert (looked["count"], looked["share"]) == (2, 0)

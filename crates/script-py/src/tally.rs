@@ -139,7 +139,7 @@ fn put(
     values: Values,
     metrics: &mut CustomMetrics,
 ) {
-    let tags = [("method", method), ("name", name)].into_iter();
+    let tags = [("method", method), ("request", name)].into_iter();
     let tags = tags.filter(|(_, value)| !value.is_empty());
     let tags = tags.map(|(tag, value)| (tag.to_owned(), value.to_owned()));
     let values = CustomMetric { unit, values };
