@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// Starts the runs of a page, and finds the saved runs of its folder. An error is a sentence for the
-/// user of the page. Called from several threads.
+/// Starts the runs of a page, and finds the saved runs of its folder. An error is a sentence for
+/// the user of the page. Called from several threads.
 pub trait Starter: Send + Sync + 'static {
     /// Returns what can be started.
     fn offer(&self) -> Offer;
