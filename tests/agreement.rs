@@ -30,7 +30,8 @@ impl Load {
             // ab compares with the first body that comes: no broken one is among the first.
             every: connections + 1 + draw(3, 9),
             is_broken: seed % 2 == 1,
-            on_processes: seed % 4 >= 2,
+            // On processes chance says which body is the first: none is broken.
+            on_processes: seed % 4 == 2,
         }
     }
 

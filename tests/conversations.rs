@@ -1,7 +1,7 @@
 //! Conversations with the command, as text: see the files in `cli/`.
 //!
-//! `TRYCMD=overwrite cargo test -p loadline-integration` writes down what the command says now; read
-//! the difference before you keep it.
+//! `TRYCMD=overwrite cargo test -p loadline-integration` writes down what the command says now;
+//! read the difference before you keep it.
 
 use crate::rig::program;
 use trycmd::TestCases;

@@ -616,7 +616,7 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
     let (status, report) = page.ask("GET", "/runs/run-1.run", "", "");
     assert_eq!(status, 200);
     assert!(report.contains("nonce=") && report.contains("errors\\u003c1%"));
-    let query = "/api/v1/compare?base=run-2.run&with=run-2.run";
+    let query = "/api/v1/compare?base=run-1.run&with=run-2.run";
     let (status, compared) = page.ask("GET", query, "", "");
     assert_eq!(status, 200, "{compared}");
     assert!(compared.contains("run-2.run"), "{compared}");

@@ -1,10 +1,16 @@
 """A receiver of OpenTelemetry's metrics, of the published definitions and the gRPC of others.
 
-It speaks gRPC and HTTP, keeps what it was sent, and refuses on demand.
+It speaks gRPC and HTTP, keeps what it was sent, and refuses on demand. It is a process of its own:
+gRPC waits in threads, which gevent has replaced in that of the tests.
 """
 
+import base64
 import concurrent.futures
 import http.server
+import json
+import subprocess
+import sys
+import tempfile
 import threading
 
 import grpc
@@ -15,7 +21,7 @@ from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as serv
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc as service_grpc
 
 
-class Receiver(service_grpc.MetricsServiceServicer):
+class Receiver:
     """Takes metrics until the end of a `with` block.
 
     `refusals` are statuses with which it answers first, each `(code, message, seconds)`; seconds is
@@ -23,46 +29,76 @@ class Receiver(service_grpc.MetricsServiceServicer):
     """
 
     def __init__(self, refusals=(), partial=0, token=None):
-        self.requests = []
-        self.metadata = []
-        self._refusals = list(refusals)
-        self._partial = partial
-        self._token = token
+        named = [(code.name, message, seconds) for code, message, seconds in refusals]
+        self._settings = json.dumps({"refusals": named, "partial": partial, "token": token})
 
     def __enter__(self):
-        self._server = grpc.server(concurrent.futures.ThreadPoolExecutor(4))
-        service_grpc.add_MetricsServiceServicer_to_server(self, self._server)
-        self.port = self._server.add_insecure_port("127.0.0.1:0")
-        self._server.start()
-        self._http = _http_server(self)
-        self.http_port = self._http.server_port
-        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+        self._kept = tempfile.NamedTemporaryFile("r")
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, self._kept.name, self._settings],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port, self.http_port = map(int, self._process.stdout.readline().split())
         return self
 
     def __exit__(self, *_):
-        self._server.stop(None).wait()
-        self._http.shutdown()
-        self._http.server_close()
+        self._process.stdin.close()
+        self._process.wait(30)
+        self._process.stdout.close()
+
+    def _lines(self):
+        with open(self._kept.name) as kept:
+            return [json.loads(line) for line in kept if line.endswith("\n")]
+
+    @property
+    def requests(self):
+        """The messages that it took, oldest first."""
+        texts = [line["message"] for line in self._lines() if "message" in line]
+        parse = service.ExportMetricsServiceRequest.FromString
+        return [parse(base64.b64decode(text)) for text in texts]
+
+    @property
+    def metadata(self):
+        """The fields of each call over gRPC."""
+        return [line["metadata"] for line in self._lines() if "metadata" in line]
+
+    def last(self):
+        """The metrics of the last message, by name."""
+        return metrics_of(self.requests[-1])
+
+
+class _Service(service_grpc.MetricsServiceServicer):
+    """The method of the service, and the file that keeps what it was sent."""
+
+    def __init__(self, kept, refusals, partial, token):
+        self._kept = open(kept, "a")
+        self._refusals = refusals
+        self._partial = partial
+        self._token = token
+
+    def keep(self, **line):
+        """Add a line to the file."""
+        self._kept.write(json.dumps(line) + "\n")
+        self._kept.flush()
+
+    def keep_message(self, message):
+        """Add the bytes of a message to the file."""
+        self.keep(message=base64.b64encode(message).decode())
 
     def Export(self, request, context):  # noqa: N802
         """The method of the service."""
         metadata = dict(context.invocation_metadata())
-        self.metadata.append(metadata)
+        self.keep(metadata=metadata)
         if self._token and metadata.get("authorization") != f"Bearer {self._token}":
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "no such token")
         if self._refusals:
-            code, message, seconds = self._refusals.pop(0)
-            _refuse(context, code, message, seconds)
-        self.requests.append(request)
+            name, message, seconds = self._refusals.pop(0)
+            _refuse(context, grpc.StatusCode[name], message, seconds)
+        self.keep_message(request.SerializeToString())
         response = service.ExportMetricsServiceResponse()
         if self._partial:
             response.partial_success.rejected_data_points = self._partial
             response.partial_success.error_message = "no histograms here"
         return response
-
-    def last(self):
-        """The metrics of the last message, by name."""
-        return metrics_of(self.requests[-1])
 
 
 def metrics_of(request):
@@ -90,7 +126,7 @@ def _refuse(context, code, message, seconds):
     context.abort_with_status(rpc_status.to_status(status))
 
 
-def _http_server(receiver):
+def _http_server(taken):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -102,7 +138,7 @@ def _http_server(receiver):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             is_known = self.path == "/v1/metrics"
             if is_known:
-                receiver.requests.append(service.ExportMetricsServiceRequest.FromString(body))
+                taken.keep_message(body)
             self.send_response(200 if is_known else 404)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -110,3 +146,20 @@ def _http_server(receiver):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     return server
+
+
+def _serve(kept, settings):
+    taken = _Service(kept, **json.loads(settings))
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(4))
+    service_grpc.add_MetricsServiceServicer_to_server(taken, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    http_server = _http_server(taken)
+    threading.Thread(target=http_server.serve_forever, daemon=True).start()
+    print(port, http_server.server_port, flush=True)
+    sys.stdin.read()
+    server.stop(None).wait()
+
+
+if __name__ == "__main__":
+    _serve(*sys.argv[1:])

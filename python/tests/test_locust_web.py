@@ -99,6 +99,7 @@ def test_failures_and_exceptions_are_shown_and_in_the_exit_code(tmp_path, server
         assert "thrown" in page.get("/exceptions/csv").text
         assert "Failures Statistics" in page.get("/stats/report").text
         assert page.post("/stats/reset").text == "ok"
+        page.until_figures(lambda one: one["errors"])
         code, _ = page.end()
     assert code == 1
 

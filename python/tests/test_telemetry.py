@@ -15,7 +15,7 @@ def count_of(histogram):
     return sum(point.count for point in histogram.data_points)
 
 
-def load(receiver, variables=(), output="otlp-grpc", requests=200):
+def load(receiver, variables=(), output="otlp-grpc", requests=400):
     """The result of a run of the native command whose metrics go to a receiver."""
     with Server() as server:
         port = receiver.port if output == "otlp-grpc" else receiver.http_port
@@ -40,11 +40,11 @@ def test_a_run_arrives_whole(output):
     assert len(receiver.requests) >= 2
     assert resource_of(receiver.requests[-1]) == {"a": "b", "service.name": "shop"}
     metrics = receiver.last()
-    assert answered(metrics) == 200
+    assert answered(metrics) == 400
     response = metrics["loadline.response.duration"]
     assert response.unit == "s"
     [point] = response.exponential_histogram.data_points
-    assert point.count == sum(point.positive.bucket_counts) == 200
+    assert point.count == sum(point.positive.bucket_counts) == 400
     assert 0 < point.min <= point.sum / point.count <= point.max
 
 
@@ -70,7 +70,7 @@ def test_a_refusal_that_may_pass_costs_nothing():
     assert ran.returncode == 0
     assert "it answered UNAVAILABLE (restarting); it is tried again" in ran.stderr
     assert "not delivered" not in ran.stderr
-    assert answered(receiver.last()) == 200
+    assert answered(receiver.last()) == 400
 
 
 def test_values_that_are_rejected_are_said():

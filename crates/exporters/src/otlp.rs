@@ -135,7 +135,9 @@ impl Otlp {
                         write(name, key, &Value::Counter(*count as f64));
                     }
                 }
-                _ => write(self.name(key, value), key, value),
+                Value::Counter(_) | Value::Gauge(..) | Value::Rate(..) | Value::Histogram(_) => {
+                    write(self.name(key, value), key, value);
+                }
             }
         }
         let attributes = self.form.resource.iter();

@@ -198,9 +198,9 @@ impl Requested {
         format: Format,
         variables: &BTreeMap<String, String>,
     ) -> Result<Requested, NoExporter> {
-        let receiver = match format {
-            Format::Otlp | Format::OtlpGrpc => otlp::receiver_of(format, variables)?,
-            _ => None,
+        let receiver = match matches!(format, Format::Otlp | Format::OtlpGrpc) {
+            true => otlp::receiver_of(format, variables)?,
+            false => None,
         };
         receiver.ok_or(NoExporter::Address {
             format: format.name(),

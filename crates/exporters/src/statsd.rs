@@ -84,9 +84,9 @@ impl Datagram {
                 lines.push(format!("{name}:{share}|g{tags}"));
             }
             Value::Histogram(histogram) => {
-                let kind = match self.names {
-                    Names::Native if self.has_tags => "d",
-                    _ => "ms",
+                let kind = match self.has_tags && matches!(self.names, Names::Native) {
+                    true => "d",
+                    false => "ms",
                 };
                 let factor = if key.unit == Unit::Seconds { 1e3 } else { 1.0 };
                 for (value, count) in buckets(histogram) {

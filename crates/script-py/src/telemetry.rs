@@ -1,5 +1,5 @@
-//! The metrics of Locust's `--otel`: times of requests, counted here, and an exporter on a thread of its
-//! own, which never attaches to Python.
+//! The metrics of Locust's `--otel`: times of requests, counted here, and an exporter on a thread
+//! of its own, which never attaches to Python.
 
 use loadline_exporters::{
     Batch, Histogram, Labels, Measured, RunningExporters, Say, SeriesKey, Unit, Value, locust,

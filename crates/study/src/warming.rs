@@ -1,10 +1,10 @@
 //! Warming a target up: a service that compiles while it runs, or fills its caches, is not measured
 //! before it is steady.
 //!
-//! This program loads the target in rounds. Each is a run of its own with `--warmup auto`. The target
-//! is steady when the detector of transients finds that the last round has settled, and when no
-//! round of the last three was faster than those before it. One round alone does not show that: a
-//! virtual machine that compiles becomes faster over minutes, by less in ten seconds than
+//! This program loads the target in rounds. Each is a run of its own with `--warmup auto`. The
+//! target is steady when the detector of transients finds that the last round has settled, and when
+//! no round of the last three was faster than those before it. One round alone does not show that:
+//! a virtual machine that compiles becomes faster over minutes, by less in ten seconds than
 //! neighbours change.
 
 use crate::events::{Event, Events};
@@ -50,7 +50,12 @@ pub(crate) fn warm_up(
         round(study, warm_up, target, events)?.map_err(failed)?;
         length += warm_up.round;
         let Report { summary } = read(&target.folder().join(REPORT)).map_err(failed)?;
-        means.push(summary.response_time_us.mean.map_or(f64::INFINITY, |mean| mean.0));
+        means.push(
+            summary
+                .response_time_us
+                .mean
+                .map_or(f64::INFINITY, |mean| mean.0),
+        );
         let is_steady = has_settled(summary.transient) && has_stopped_improving(&means);
         if is_steady || length + warm_up.round > warm_up.most {
             let length_s = length.as_secs_f64();

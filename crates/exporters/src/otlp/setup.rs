@@ -44,9 +44,9 @@ pub(crate) fn open(
 fn open_native(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenError> {
     let otel = settings.rooted("OTEL_");
     let otlp = of_metrics(settings);
-    let protocol = match requested.format() {
-        Format::OtlpGrpc => Protocol::Grpc,
-        _ => protocol(&otlp, Protocol::Http)?,
+    let protocol = match requested.format() == Format::OtlpGrpc {
+        true => Protocol::Grpc,
+        false => protocol(&otlp, Protocol::Http)?,
     };
     let mut fields = pairs(&otlp, "HEADERS")?;
     fields.extend(requested.credentials(&otlp)?);
@@ -74,9 +74,9 @@ fn open_native(requested: &Requested, settings: &Settings) -> Result<Exporter, O
 fn open_k6(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenError> {
     let (k6, otel) = (settings.nested("OTEL_"), settings.rooted("OTEL_"));
     let otlp = of_metrics(settings);
-    let protocol = match requested.format() {
-        Format::OtlpGrpc => Protocol::Grpc,
-        _ => Protocol::Http,
+    let protocol = match requested.format() == Format::OtlpGrpc {
+        true => Protocol::Grpc,
+        false => Protocol::Http,
     };
     let tls = k6.tls(
         "TLS_INSECURE_SKIP_VERIFY",
@@ -178,9 +178,9 @@ pub(crate) fn receiver_of(
     if otlp.text("ENDPOINT").is_none() {
         return Ok(None);
     }
-    let protocol = match format {
-        Format::OtlpGrpc => Protocol::Grpc,
-        _ => protocol(&otlp, Protocol::Http)?,
+    let protocol = match format == Format::OtlpGrpc {
+        true => Protocol::Grpc,
+        false => protocol(&otlp, Protocol::Http)?,
     };
     receiver(&otlp, protocol).map(Some)
 }

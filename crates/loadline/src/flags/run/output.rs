@@ -89,8 +89,8 @@ pub(crate) struct ReportStyle {
     /// http://HOST:8086/DATABASE or http://HOST:8086/?org=ORG&bucket=BUCKET every second, otlp
     /// to http://HOST:4318 and otlp-grpc to http://HOST:4317 every 5 s, statsd and dogstatsd to
     /// HOST:8125 every second. scrape is an endpoint for Prometheus at HOST:PORT, and webhook posts
-    /// the JSON report to a URL at the end. Users, passwords and tokens are read from variables such
-    /// as LOADLINE_INFLUXDB_TOKEN.
+    /// the JSON report to a URL at the end. Users, passwords and tokens are read from variables
+    /// such as LOADLINE_INFLUXDB_TOKEN.
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
     pub(crate) output: Vec<GivenOut>,
 
