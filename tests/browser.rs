@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// The time after which a page that does not get there hangs.
+const HANGS: Duration = Duration::from_secs(120);
 /// Its descriptor 3 takes messages, and 4 has its answers.
 const LINE: &str = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --no-first-run --disable-sync --disable-background-networking --disable-component-update \
@@ -76,9 +78,11 @@ impl Tab {
         answer["result"]["value"].take()
     }
 
-    /// Waits until an expression is true; a test that hangs is ended by whoever runs it.
+    /// Waits until an expression is true. Others wait for a test that hangs: it fails in the end.
     pub(crate) fn await_that(&mut self, expression: &str) {
+        let begun = Instant::now();
         while self.value(expression) != Value::Bool(true) {
+            assert!(begun.elapsed() < HANGS, "never true: {expression}");
             thread::sleep(Duration::from_millis(50));
         }
     }

@@ -47,7 +47,8 @@ fn a_bucket_of_version_2_has_every_second() {
     let p50 = "max_over_time(loadline_response_p50{name='slow'}[10m])";
     assert!((0.08..0.4).contains(&sum(&receiver, p50)));
     let points = "count_over_time(loadline_response_count{name='fast, one'}[10m])";
-    assert!(sum(&receiver, points) >= 4.0);
+    let points = sum(&receiver, points);
+    assert!((3.0..=5.0).contains(&points), "{points}");
 }
 
 #[test]
