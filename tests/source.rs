@@ -513,3 +513,23 @@ fn programs_report_and_request_in_the_documentation() {
         "{found} of {OF_PEOPLE:?} in {lines} lines"
     );
 }
+
+/// The line in a crate's root that asks for every variant where an enum is matched.
+const NO_WILDCARDS: &str = "#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]";
+
+#[test]
+fn every_crate_writes_out_the_arms_of_its_matches() {
+    let mut missing = dependencies();
+    missing.retain(|name, _| {
+        let folder = source_folder(name).expect("a crate has a source folder");
+        let roots = ["lib.rs", "main.rs"].map(|root| read_to_string(folder.join(root)));
+        let mut roots = roots.into_iter().filter_map(Result::ok);
+        !roots.all(|text| text.lines().any(|line| line == NO_WILDCARDS))
+    });
+    let missing: Vec<String> = missing.into_keys().collect();
+    assert_eq!(
+        missing,
+        Vec::<String>::new(),
+        "no line `{NO_WILDCARDS}`: a new variant would be matched in silence"
+    );
+}

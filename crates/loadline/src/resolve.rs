@@ -314,7 +314,7 @@ fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction
     }
     let largest = plan.checks.iter().filter_map(|check| match check.bound {
         Bound::TimeNs(ns) => Some(Duration::from_nanos(ns)),
-        _ => None,
+        Bound::Share(_) | Bound::Count(_) | Bound::PerSecond(_) | Bound::Number(_) => None,
     });
     let is_share = |check: &Check| matches!(check.bound, Bound::Share(_) | Bound::Count(_));
     let default = match largest.max() {

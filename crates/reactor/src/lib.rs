@@ -24,6 +24,8 @@
 //! - the limits of the machine: `limits.rs`
 //! - virtual time and the simulated network: `sim/mod.rs`, `sim/net.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod host;
 mod kernel;
 mod limits;

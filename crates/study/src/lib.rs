@@ -23,6 +23,8 @@
 //!   `figures.rs`, `meter.rs`
 //! - a study's processes and their output: `process.rs`, `output.rs`, `command.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod alike;
 mod backends;
 mod command;

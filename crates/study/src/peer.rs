@@ -185,7 +185,15 @@ impl ToolKind {
             ToolKind::Capacity | ToolKind::Versus => {
                 vec![OURSELVES.to_owned(), self.name().to_owned()]
             }
-            _ => vec![self.name().to_owned()],
+            ToolKind::Loadline
+            | ToolKind::Wrk
+            | ToolKind::Wrk2
+            | ToolKind::Oha
+            | ToolKind::Ab
+            | ToolKind::H2load
+            | ToolKind::Hey
+            | ToolKind::K6
+            | ToolKind::Locust => vec![self.name().to_owned()],
         }
     }
 
@@ -202,7 +210,15 @@ impl ToolKind {
     pub(crate) fn lasts(self, settings: &Settings) -> Option<Duration> {
         match self {
             ToolKind::Capacity | ToolKind::Versus => None,
-            _ => settings.duration,
+            ToolKind::Loadline
+            | ToolKind::Wrk
+            | ToolKind::Wrk2
+            | ToolKind::Oha
+            | ToolKind::Ab
+            | ToolKind::H2load
+            | ToolKind::Hey
+            | ToolKind::K6
+            | ToolKind::Locust => settings.duration,
         }
     }
 

@@ -21,6 +21,8 @@
 //! - colours, and screens without them: `plain.rs`
 //! - what the view receives of a run: `state.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod draw;
 mod keys;
 mod panels;

@@ -130,7 +130,9 @@ impl State {
             Action::Finer => self.scale = Some(scale.finer()),
             Action::Coarser => self.scale = Some(scale.coarser()),
             Action::AutomaticScale => self.scale = None,
-            _ => return false,
+            Action::MoreLoad | Action::LessLoad | Action::PauseOrResume | Action::Quit => {
+                return false;
+            }
         }
         self.version += 1;
         true

@@ -111,6 +111,10 @@ impl fmt::Display for DialError {
 
 impl std::error::Error for DialError {}
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 fn reason(error: &io::Error) -> String {
     match Shortage::of(error) {
         Some(Shortage::Ports) => return "no free local port".to_owned(),

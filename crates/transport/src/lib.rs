@@ -13,6 +13,8 @@
 //! - how a connection is opened: `dial.rs`; through a proxy `tunnel.rs`
 //! - how bytes are sent and received: `connection.rs`, over TLS `session.rs`, `traffic.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod blocked;
 mod connection;
 mod dial;

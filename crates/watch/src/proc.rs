@@ -158,6 +158,10 @@ pub(crate) fn numbers_in(folder: &Path) -> Result<impl Iterator<Item = u32> + us
 
 impl Unread {
     /// Classifies an error of the system.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     pub(crate) fn because(error: &io::Error) -> Unread {
         match error.kind() {
             io::ErrorKind::PermissionDenied => Unread::Refused(Why::Rights),

@@ -39,7 +39,7 @@ pub(crate) fn open_files<'a>(proc: &'a Proc, pid: u32) -> Result<OpenFiles<'a>, 
         Ok(entries) => Some(entries),
         Err(error) => match Unread::because(&error) {
             Unread::Absent => None,
-            refused => return Err(refused),
+            refused @ Unread::Refused(_) => return Err(refused),
         },
     };
     Ok(OpenFiles { proc, pid, entries })

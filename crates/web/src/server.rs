@@ -220,7 +220,12 @@ impl Desk {
                 let asked = HeaderValue::from_static("Basic realm=\"loadline\", charset=\"UTF-8\"");
                 answer.with(WWW_AUTHENTICATE, asked)
             }
-            _ => answer,
+            Refusal::Host
+            | Refusal::Origin
+            | Refusal::Token
+            | Refusal::TooLong
+            | Refusal::CutOff
+            | Refusal::Broken => answer,
         }
     }
 

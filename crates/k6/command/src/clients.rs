@@ -83,7 +83,9 @@ pub fn ask(address: &str, order: Order, commands: &Commands) -> Result<String, A
     let document = document(&fetched)?;
     Ok(match order {
         Order::Stats => yaml::metrics(&document),
-        _ => yaml::status(&document),
+        Order::Pause | Order::Resume | Order::Status | Order::Scale { .. } => {
+            yaml::status(&document)
+        }
     })
 }
 

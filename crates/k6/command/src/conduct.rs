@@ -287,7 +287,9 @@ impl<'a> Conductor<'a> {
     ) -> Result<Arc<Stage>, Refused> {
         let (phase, step) = match kind {
             StageKind::Setup => (Phase::Setup, Step::Setup),
-            _ => (Phase::Teardown, Step::Teardown),
+            StageKind::Teardown | StageKind::Summary(_) | StageKind::Scenario(_) => {
+                (Phase::Teardown, Step::Teardown)
+            }
         };
         self.running.reach(step);
         let plan = self.context.of_call(name, within);
@@ -438,13 +440,18 @@ fn ending_by(interrupt: Interrupt) -> Box<dyn Fn(Abort) + Send + Sync> {
 
 /// Converts a scenario to the form that its users see.
 fn stage(scenario: &loadline_k6_options::Scenario) -> Arc<Stage> {
+    use loadline_k6_options::Executor;
     let executor = &scenario.executor;
     let iterations = match executor {
-        loadline_k6_options::Executor::SharedIterations { iterations, .. } => Some(*iterations),
-        loadline_k6_options::Executor::PerVuIterations {
+        Executor::SharedIterations { iterations, .. } => Some(*iterations),
+        Executor::PerVuIterations {
             vus, iterations, ..
         } => Some(iterations.saturating_mul(u64::from(*vus))),
-        _ => None,
+        Executor::ConstantVus { .. }
+        | Executor::RampingVus { .. }
+        | Executor::ConstantArrivalRate { .. }
+        | Executor::RampingArrivalRate { .. }
+        | Executor::ExternallyControlled { .. } => None,
     };
     let mut seen = Scenario::new(&scenario.name, executor.name());
     seen.env.clone_from(&scenario.env);
@@ -472,7 +479,11 @@ fn refused_by(failure: Failure) -> Refused {
         Failure::Threw(text) => Refused::thrown(text),
         Failure::Rejected(text) => Refused::new(FAILED, format!("{text}\n")),
         Failure::NotLoaded(text) => Refused::new(SCRIPT_EXCEPTION, text),
-        other => Refused::new(FAILED, other),
+        other @ (Failure::Options(_)
+        | Failure::Aborted(_)
+        | Failure::SetupData(_)
+        | Failure::SummaryFiles(_)
+        | Failure::Memory(_)) => Refused::new(FAILED, other),
     }
 }
 

@@ -103,6 +103,10 @@ impl Origin {
 }
 
 /// Reads the bytes of the script itself.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 fn read(argument: &str, main: &Url) -> Result<Vec<u8>, Refused> {
     let mut bytes = Vec::new();
     let read = match argument {
@@ -142,6 +146,10 @@ fn file_url(path: &Path) -> Url {
 }
 
 impl Sources for Files {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     fn read(&self, url: &Url) -> Result<Vec<u8>, String> {
         if let Some(bytes) = self.known.get(url) {
             return Ok(bytes.clone());

@@ -133,7 +133,12 @@ impl PlanContext<'_> {
         let executor = &scenario.executor;
         let iterations = match executor {
             Executor::SharedIterations { iterations, .. } => Some(*iterations),
-            _ => None,
+            Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::RampingVus { .. }
+            | Executor::ConstantArrivalRate { .. }
+            | Executor::RampingArrivalRate { .. }
+            | Executor::ExternallyControlled { .. } => None,
         };
         loadline_plan::Scenario {
             duration: Some(executor.length().unwrap_or(ENDLESS)),
@@ -150,20 +155,33 @@ impl PlanContext<'_> {
             graceful_stop: scenario.graceful_stop,
             iterations_per_user: match scenario.executor {
                 Executor::PerVuIterations { iterations, .. } => Some(iterations),
-                _ => None,
+                Executor::SharedIterations { .. }
+                | Executor::ConstantVus { .. }
+                | Executor::RampingVus { .. }
+                | Executor::ConstantArrivalRate { .. }
+                | Executor::RampingArrivalRate { .. }
+                | Executor::ExternallyControlled { .. } => None,
             },
             late_arrivals: match scenario.executor {
                 Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } => {
                     self.late
                 }
-                _ => LateArrivals::Wait,
+                Executor::SharedIterations { .. }
+                | Executor::PerVuIterations { .. }
+                | Executor::ConstantVus { .. }
+                | Executor::RampingVus { .. }
+                | Executor::ExternallyControlled { .. } => LateArrivals::Wait,
             },
             graceful_ramp_down: match scenario.executor {
                 Executor::RampingVus {
                     graceful_ramp_down, ..
                 } => Some(graceful_ramp_down),
                 Executor::ExternallyControlled { .. } => Some(Duration::ZERO),
-                _ => None,
+                Executor::SharedIterations { .. }
+                | Executor::PerVuIterations { .. }
+                | Executor::ConstantVus { .. }
+                | Executor::ConstantArrivalRate { .. }
+                | Executor::RampingArrivalRate { .. } => None,
             },
             tags: scenario.tags.clone(),
         }
@@ -258,7 +276,12 @@ fn one_user() -> Load {
 fn load(executor: &Executor) -> Load {
     let users = match executor {
         Executor::ExternallyControlled { vus, .. } => *vus,
-        other => other.ready_vus(),
+        Executor::SharedIterations { .. }
+        | Executor::PerVuIterations { .. }
+        | Executor::ConstantVus { .. }
+        | Executor::RampingVus { .. }
+        | Executor::ConstantArrivalRate { .. }
+        | Executor::RampingArrivalRate { .. } => executor.ready_vus(),
     };
     let users = users.max(1);
     let most = executor.max_vus().max(users);

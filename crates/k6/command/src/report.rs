@@ -364,7 +364,7 @@ impl Report {
     fn usual_summary(&self, ended: &Ended<'_>) -> SummaryFiles {
         let text = match self.mode {
             Mode::Legacy => summary::legacy(ended),
-            _ => summary::text(ended, self.is_full()),
+            Mode::Disabled | Mode::Compact | Mode::Full => summary::text(ended, self.is_full()),
         };
         vec![("stdout".to_owned(), text.into_bytes())]
     }

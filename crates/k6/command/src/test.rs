@@ -77,7 +77,11 @@ impl Test {
             Failure::Threw(text) => Refused::thrown(text),
             Failure::Aborted(text) => could_not_load(text, ABORTED),
             Failure::Options(_) => could_not_load(failure.to_string(), FAILED),
-            other => could_not_load(other.to_string(), SCRIPT_EXCEPTION),
+            Failure::NotLoaded(_)
+            | Failure::Rejected(_)
+            | Failure::SetupData(_)
+            | Failure::SummaryFiles(_)
+            | Failure::Memory(_) => could_not_load(failure.to_string(), SCRIPT_EXCEPTION),
         })?;
         if !program.has_functions() {
             let text = "no exported functions in script".to_owned();

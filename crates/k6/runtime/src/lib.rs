@@ -46,6 +46,8 @@
 //! - users that share a runtime: `shared.rs`, `shared/runtime.rs`, `shared/jobs.rs`, `vu_mode.rs`;
 //!   the limit of memory `memory.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod api;
 mod errors;
 mod event_loop;

@@ -574,7 +574,7 @@ impl Stage {
     pub fn summary_files(&self) -> Option<&SummaryFiles> {
         match &self.kind {
             StageKind::Summary(summary) => summary.files.get(),
-            _ => None,
+            StageKind::Setup | StageKind::Teardown | StageKind::Scenario(_) => None,
         }
     }
 

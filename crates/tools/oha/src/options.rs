@@ -162,7 +162,7 @@ impl Options {
     pub(super) fn wait(&self) -> Duration {
         match self.pace {
             Pace::Bursts { every, .. } => every,
-            _ => Duration::ZERO,
+            Pace::Unlimited | Pace::Rate(_) => Duration::ZERO,
         }
     }
 

@@ -499,7 +499,7 @@ impl Chain {
         let (bytes, undecoded) = decoded(mem::take(&mut hop.body), hop.coding.as_deref());
         let body = match self.wanted.response {
             ResponseType::Binary => Body::Binary(bytes),
-            _ => Body::Text(bytes),
+            ResponseType::Text | ResponseType::None => Body::Text(bytes),
         };
         (body, undecoded)
     }

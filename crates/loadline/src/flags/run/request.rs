@@ -147,6 +147,10 @@ impl UrlLines {
     /// # Errors
     /// The sentence about the first line that can't be read. It names the line as one of the list:
     /// in a plan file, the list itself stands on a line.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "only a line of the list has a number"
+    )]
     pub(crate) fn requests(&self, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, String> {
         parse_url_list(&self.0, base).map_err(|error| match error {
             Error::UrlListLine { .. } => format!("in its {error}"),
