@@ -3,7 +3,7 @@
 //! What `setup()` and `teardown()` measure belongs to the test, so that Loadline's own outputs end
 //! after `teardown()`: they receive the end of the load then, with these measurements.
 
-use super::job::job;
+use super::job::{Elsewhere, job};
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
 use super::output::loadline::{Judged, Sentence};
 use super::plan::PlanContext;
@@ -20,7 +20,7 @@ use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
 use loadline_runner::{
-    Commands, Job, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, start_scenarios,
+    Commands, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, start_scenarios,
 };
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
@@ -239,8 +239,8 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Returns the job of users in other processes, if the plan has them.
-    fn elsewhere(&self, plan: &Plan, ready: u32) -> Result<Option<Job>, Refused> {
+    /// Returns the users in other processes, if the plan has them.
+    fn elsewhere(&self, plan: &Plan, ready: u32) -> Result<Option<Elsewhere>, Refused> {
         let is_elsewhere = plan.processes > 1;
         let amounts = (ready, plan.threads);
         let create = || job(self.test, self.measures, &self.state, &self.stages, amounts);
@@ -491,8 +491,8 @@ fn refused_by(failure: Failure) -> Refused {
 pub(super) struct Users {
     pub(super) launches: Vec<Launch>,
     pub(super) recording: Arc<RecorderSetup>,
-    /// The job of users in other processes, if the plan has them.
-    pub(super) elsewhere: Option<Job>,
+    /// The users in other processes, if the plan has them.
+    pub(super) elsewhere: Option<Elsewhere>,
     /// The test and the thresholds that are judged at the end of the load, if they are.
     pub(super) judged: Option<(Arc<Running>, Thresholds)>,
 }
@@ -500,7 +500,7 @@ pub(super) struct Users {
 impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let job = || {
-            let job = self.elsewhere.clone();
+            let job = self.elsewhere.as_ref().map(|users| users.job.clone());
             job.ok_or_else(|| io::Error::other("functions that are called once have one process"))
         };
         let tallies = Measured::codec(&self.recording);
