@@ -55,9 +55,9 @@
 //! - a protocol: what all share `exchange.rs`, `exchange/in_flight.rs`; HTTP/1.1
 //!   `exchange/http1.rs`; HTTP/2 `exchange/http2.rs`, its connections `http2/connection.rs`,
 //!   `http2/pool.rs`; the choice by ALPN `exchange/negotiated.rs`, `http2/negotiation.rs`
-//! - a protocol that is no request with one response (a WebSocket, a stream): a module in
-//!   `exchange/` beside these two; its connection from `pool.rs` or `shared_pool.rs`, its calls by
-//!   users in `requester.rs`
+//! - a protocol that is no request with one response (a WebSocket, a stream): a [`Protocol`] where
+//!   its behaviour is, which talks through `exchange/conversation.rs`; the example is
+//!   `simulated/conversations.rs`
 //! - an error kind, where it arises: `failure.rs`, `exchange/in_flight.rs`,
 //!   `exchange/http1/`, `exchange/http2.rs`, `sessions/session_observer.rs`
 //! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
@@ -123,12 +123,13 @@ pub use control::{Change, Handle, Order};
 pub use driven::DrivenWorker;
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
+pub use exchange::{Conversation, Ending, Interruption, Opening, Protocol};
 pub use iteration::Iteration;
 pub use launch::Launch;
 pub use loadline_transport::{Agreed, Blocked, Traffic};
 pub use local_workers::{LocalWorkers, NextReport, Readiness, WorkerReport};
 pub use lost::WorkerFailure;
-pub use observer::{Answer, Carrier, Observer, Refusal};
+pub use observer::{Answer, Carrier, ExchangeEvent, Observer, Refusal};
 pub use own_starts::Wait;
 pub use prepare::{OTHER_FILES, open_files_at};
 pub use replay::Replay;

@@ -14,6 +14,7 @@ mod balance;
 mod changes;
 mod closed;
 mod composed;
+mod conversations;
 mod counting;
 mod drain;
 mod dropped;

@@ -190,6 +190,7 @@ fn end<H: Host, O: Observer>(
         end_ns,
         wakeup_ns: ended_stream.read_ns.saturating_sub(end_ns),
         outcome,
+        other_bytes_out: 0,
     };
     in_flight.end(observer, ending);
     Ok(())
