@@ -4,7 +4,7 @@
 //! What sends and receives on them is a protocol of `exchange`.
 
 mod connection;
-mod heard;
+mod received;
 mod negotiation;
 mod pool;
 

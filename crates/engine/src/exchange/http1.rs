@@ -56,7 +56,7 @@ use crate::user::User;
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
-use loadline_transport::{Connection, Wish};
+use loadline_transport::{Connection, DialOptions};
 use reading::Reading;
 use sending::Sending;
 use std::future::poll_fn;
@@ -398,7 +398,7 @@ pub(super) async fn dial<H: Host, O: Observer>(
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
     user.make_room();
-    let wish = Wish {
+    let wish = DialOptions {
         local: user.local.get(),
         offers_http2,
         trusts_anyone: user.trusts_anyone.get(),

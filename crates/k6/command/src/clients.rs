@@ -122,7 +122,7 @@ impl Question {
     }
 
     fn patch(paused: Option<bool>, vus: Option<i64>, vus_max: Option<i64>) -> Self {
-        let attributes = Wanted {
+        let attributes = StatusChange {
             paused,
             vus,
             vus_max,
@@ -150,13 +150,13 @@ struct Document {
 struct Resource {
     r#type: &'static str,
     id: &'static str,
-    attributes: Wanted,
+    attributes: StatusChange,
 }
 
 /// The changes; null leaves a value unchanged.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Wanted {
+struct StatusChange {
     paused: Option<bool>,
     vus: Option<i64>,
     vus_max: Option<i64>,

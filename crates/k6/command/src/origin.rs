@@ -35,7 +35,7 @@ pub(super) struct Files {
 
 /// The working directory and environment of a command.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct CommandContext {
     /// The working directory.
     pub(super) directory: PathBuf,
     /// The variables of the environment.
@@ -51,7 +51,7 @@ impl Origin {
     pub(super) fn find(
         argument: &str,
         kind: Option<&str>,
-        place: &Place,
+        place: &CommandContext,
         commands: &Commands,
     ) -> Result<Origin, Refused> {
         let main = match argument {

@@ -470,7 +470,7 @@ fn own_summary(
         return Ok(None);
     }
     let terminals = asked.session.terminals;
-    let around = summary::Surroundings {
+    let context = summary::SummaryContext {
         is_stdout_tty: terminals.stdout,
         is_stderr_tty: terminals.stderr,
         no_color: !asked.has_colours,
@@ -478,7 +478,7 @@ fn own_summary(
     };
     let data = match newer {
         Some(newer) => newer.clone(),
-        None => summary::handle_summary_data(ended, &around, &md5_hex),
+        None => summary::handle_summary_data(ended, &context, &md5_hex),
     };
     match ran.handle_summary(data.to_string()) {
         Ok(files) => Ok(files),

@@ -32,7 +32,7 @@
 //! - a new module, or one that is not supported: its name in `api.rs`; a global `api/globals.rs`
 //! - what a script sees of a response: `NAMES` and `read` in `http/response.rs`; properties made
 //!   when they are read `http/lazy.rs`
-//! - what is sent for a request: `http/wanted.rs`, `http/target.rs`, `http/fields.rs`,
+//! - what is sent for a request: `http/script_request.rs`, `http/target.rs`, `http/fields.rs`,
 //!   `http/body.rs`; its redirects `http/send.rs`; what a user keeps of it `http/state.rs`
 //! - k6's code and text for an error kind: `http/errors.rs`
 //! - what is recorded of a request: `http/hop.rs`, `http/record.rs`, `samples.rs`; Loadline's own

@@ -10,7 +10,7 @@ use super::jar::{all_quoted, needs_quotes, quoted};
 use super::record;
 use super::status_text::status_text;
 use super::target::Target;
-use super::wanted::{ResponseType, Wanted};
+use super::script_request::{ResponseType, ScriptRequest};
 use crate::run::Level;
 use crate::vu::Vu;
 use base64::Engine;
@@ -43,7 +43,7 @@ const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
 pub(crate) async fn fetch(
     vu: Rc<Vu>,
     requester: Requester<Kernel>,
-    mut wanted: Box<Wanted>,
+    mut wanted: Box<ScriptRequest>,
 ) -> Fetched {
     if let Some(limit) = vu.run.as_ref().and_then(|run| run.rate.as_ref()) {
         let wait_ns = limit.take(requester.host().now_ns());
@@ -85,7 +85,7 @@ fn stage_of(vu: &Vu) -> usize {
         .map_or(0, |stage| Arc::as_ptr(stage) as usize)
 }
 
-fn digest(wanted: &Wanted) -> Option<Authenticator> {
+fn digest(wanted: &ScriptRequest) -> Option<Authenticator> {
     let (user, password) = wanted.target.credentials.clone()?;
     Some(Authenticator::new(user, password))
 }
@@ -94,7 +94,7 @@ fn digest(wanted: &Wanted) -> Option<Authenticator> {
 struct Chain {
     vu: Rc<Vu>,
     requester: Requester<Kernel>,
-    wanted: Box<Wanted>,
+    wanted: Box<ScriptRequest>,
     digest: Option<Authenticator>,
     /// The target of the next request.
     target: Rc<Target>,

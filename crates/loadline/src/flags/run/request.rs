@@ -48,8 +48,8 @@ pub(crate) struct RequestFlags {
 
     /// Send --user in answer to the server's digest challenge, not as basic authentication
     ///
-    /// The first request of each user is answered with the challenge and sent again; those behind
-    /// it are signed ahead.
+    /// The first request of each user is answered with the challenge and sent again; later
+    /// requests are signed in advance.
     #[arg(long)]
     pub(crate) digest: bool,
 
