@@ -111,7 +111,7 @@ impl Plan {
         for client in clients.chain([&mut self.client]) {
             client.digest = client.digest.as_ref().map(Credentials::masked);
         }
-        if let Some(proxy) = &mut self.connection.proxy {
+        for proxy in self.connection.proxies_mut() {
             proxy.authorization = proxy.authorization.as_ref().map(|_| MASKED.to_owned());
             proxy.tunnel_headers.iter_mut().for_each(mask_header);
             mask_url(&mut proxy.url);

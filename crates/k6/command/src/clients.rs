@@ -79,7 +79,7 @@ pub fn ask(address: &str, order: Order, commands: &Commands) -> Result<String, A
         url: Url::parse(&url).map_err(|error| unanswered(error.to_string()))?,
         json: question.json,
     };
-    let fetched = fetch(asked, commands).map_err(unanswered)?;
+    let fetched = fetch(asked, None, commands).map_err(unanswered)?;
     let document = document(&fetched)?;
     Ok(match order {
         Order::Stats => yaml::metrics(&document),

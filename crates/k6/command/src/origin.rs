@@ -3,6 +3,7 @@
 use super::archive::{Archive, is_archive};
 use super::modules_cache::{ModulesCache, folder};
 use super::{FAILED, Refused, go_words};
+use loadline_plan::EnvironmentProxies;
 use loadline_runner::Commands;
 use loadline_script_js::Sources;
 use std::collections::BTreeMap;
@@ -42,6 +43,18 @@ pub(super) struct CommandContext {
     pub(super) environment: BTreeMap<String, String>,
 }
 
+impl CommandContext {
+    /// Returns the proxies of the environment, if there are any.
+    ///
+    /// # Errors
+    /// If a variable names no usable one.
+    pub(super) fn proxies(&self) -> Result<Option<EnvironmentProxies>, Refused> {
+        let proxies = EnvironmentProxies::read(|name| self.environment.get(name).cloned());
+        let proxies = proxies.map_err(|problem| Refused::new(FAILED, problem))?;
+        Ok(Some(proxies).filter(|proxies| !proxies.is_empty()))
+    }
+}
+
 impl Origin {
     /// Finds the script of an argument: a path, an archive's path, or `-`. `kind` is the value of
     /// `--type`.
@@ -61,6 +74,7 @@ impl Origin {
         let bytes = read(argument, &main)?;
         let web = ModulesCache::new(
             folder(|name| place.environment.get(name).cloned()),
+            place.proxies()?,
             commands,
         );
         let is_archived = match kind {

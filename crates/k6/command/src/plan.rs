@@ -5,8 +5,8 @@
 
 use loadline_k6_options::{Executor, Scenario, Settings, Stage};
 use loadline_plan::{
-    AddressPolicy, Arrivals, Connection, Contradiction, HostRule, Identity, IpRange, LateArrivals,
-    Load, Naming, Part, Plan, Rate, Script, Selection, Shape, Tls, TlsVersion,
+    AddressPolicy, Arrivals, Connection, Contradiction, EnvironmentProxies, HostRule, Identity,
+    IpRange, LateArrivals, Load, Naming, Part, Plan, Rate, Script, Selection, Shape, Tls, TlsVersion,
 };
 use std::net::SocketAddr;
 use std::path::Path;
@@ -37,6 +37,8 @@ pub(super) struct PlanContext<'a> {
     pub(super) late: LateArrivals,
     /// True if HTTP/2 is used with servers that choose it.
     pub(super) speaks_http2: bool,
+    /// The proxies of the environment, if there are any.
+    pub(super) proxies: Option<&'a EnvironmentProxies>,
 }
 
 impl PlanContext<'_> {
@@ -104,6 +106,7 @@ impl PlanContext<'_> {
             connect_timeout: CONNECT_TIMEOUT,
             negotiates_http: self.speaks_http2,
             naming: Some(Box::new(naming(self.settings))),
+            environment_proxies: self.proxies.cloned().map(Box::new),
             tls: tls(self.settings),
             ahead: false,
             ..Connection::default()
