@@ -533,3 +533,30 @@ fn every_crate_writes_out_the_arms_of_its_matches() {
         "no line `{NO_WILDCARDS}`: a new variant would be matched in silence"
     );
 }
+
+/// The texts in quotes from `begin` to the next `end` in a file of the project.
+fn texts_between(file: &str, begin: &str, end: &str) -> BTreeSet<String> {
+    let text = read_to_string(format!("{ROOT}/{file}")).expect("a source");
+    let (_, rest) = text.split_once(begin).expect("the beginning");
+    let (part, _) = rest.split_once(end).expect("the end");
+    let texts = part.split('"').skip(1).step_by(2);
+    texts.map(str::to_owned).collect()
+}
+
+#[test]
+fn lists_have_what_their_enums_have() {
+    let causes = texts_between("crates/findings/src/cause.rs", "pub fn name(&self)", "\n    }");
+    let findings = texts_between("crates/json/src/validity.rs", "const FINDINGS", "];");
+    let warnings = texts_between("crates/json/src/summary.rs", "const WARNINGS", "];");
+    let listed: BTreeSet<String> = findings.union(&warnings).cloned().collect();
+    assert!(causes.len() > 30, "{causes:?}");
+    assert_eq!(causes, listed, "the causes (left), and their names in the JSON");
+    let tools = texts_between("crates/loadline/src/dialect.rs", "fn named(", "\n    }");
+    let shims = texts_between("crates/loadline/src/commands/shims.rs", "const NAMES", "];");
+    assert_eq!(tools, shims, "the tools (left), and those that get a symlink");
+    let kinds = texts_between("crates/record/src/exchange.rs", "pub fn name(self)", "\n    }");
+    let terms = read_to_string(format!("{ROOT}/TERMINOLOGY.md")).expect("the document");
+    let documented = terms.lines().find(|line| line.starts_with("| error kind |"));
+    let documented = quoted(documented.expect("its row"));
+    assert_eq!(kinds, documented, "the error kinds (left), and those documented");
+}

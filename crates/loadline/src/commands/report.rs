@@ -259,9 +259,11 @@ fn exit_of_saved(run: &RunResult, trust: Trust) -> Exit {
         return Exit::Good;
     }
     match run.summary.ended {
-        // It was the run that ended so, not this report of it.
-        Ended::Interrupted | Ended::Threw(_) | Ended::Failed(_) => Exit::Good,
-        Ended::Duration
+        // It was the run that somebody ended, not this report of it.
+        Ended::Interrupted => Exit::Good,
+        Ended::Threw(_)
+        | Ended::Failed(_)
+        | Ended::Duration
         | Ended::Requests
         | Ended::Stages
         | Ended::Precise
