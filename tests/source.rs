@@ -1,6 +1,8 @@
 //! The source itself: its crates depend on each other as ARCHITECTURE.md says, its documents name
 //! files that exist, and its lines fit into 100 columns.
 
+use crate::circles::texts;
+use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
@@ -559,4 +561,47 @@ fn lists_have_what_their_enums_have() {
     let documented = terms.lines().find(|line| line.starts_with("| error kind |"));
     let documented = quoted(documented.expect("its row"));
     assert_eq!(kinds, documented, "the error kinds (left), and those documented");
+}
+
+/// Names of constants that do not say what they are for: `FLUSH_TIMEOUT`, `POLL_INTERVAL` do.
+const MOODS: [&str; 2] = ["FAREWELL", "PATIENCE"];
+/// Names of types that are not nouns of the field: participles, and words of daily life.
+const NO_NOUNS: [&str; 18] = [
+    "Asked",
+    "Crew",
+    "Desk",
+    "Ease",
+    "Given",
+    "Ground",
+    "Kept",
+    "Ran",
+    "Said",
+    "Seen",
+    "Surroundings",
+    "Told",
+    "Unmade",
+    "Unread",
+    "Wanted",
+    "Wish",
+    "Wished",
+    "Wrong",
+];
+
+#[test]
+fn types_and_constants_are_called_by_their_roles() {
+    let item = r"\b(?:const|static|struct|enum|trait|type)\s+(\w+)";
+    let item = Regex::new(item).expect("a regular expression");
+    let (mut items, mut odd) = (0, Vec::new());
+    for (name, Crate { folder, .. }) in crates() {
+        for (module, text) in texts(&folder.join("src")) {
+            for found in item.captures_iter(&text) {
+                items += 1;
+                if MOODS.contains(&&found[1]) || NO_NOUNS.contains(&&found[1]) {
+                    odd.push(format!("{name}: {} in {}.rs", &found[1], module.join("/")));
+                }
+            }
+        }
+    }
+    assert!(items > 3_000, "{items} items");
+    assert_eq!(odd, Vec::<String>::new(), "name these by their roles");
 }

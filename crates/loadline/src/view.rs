@@ -13,9 +13,9 @@ mod backend;
 mod said;
 pub(crate) mod screen;
 pub(crate) mod suspension;
-mod wish;
+mod choice;
 
-pub(crate) use wish::{ViewOptions, Wish, length};
+pub(crate) use choice::{ViewOptions, ViewChoice, length};
 
 use crate::terminal::speaks_utf8;
 use crate::view::screen::Screen;
