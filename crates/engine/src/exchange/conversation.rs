@@ -267,7 +267,7 @@ async fn attempt<H: Host, P: Protocol<H>, O: Observer>(
     open.connection.set_deadline(in_flight.deadline_ns);
     in_flight.attempt(open.connection.taken());
     let mut conversation = Conversation {
-        open: &mut *open,
+        open: &mut open,
         in_flight: &mut *in_flight,
         observer: &mut *observer,
         bytes_out: 0,

@@ -243,7 +243,18 @@ impl<'a> Conductor<'a> {
     fn elsewhere(&self, plan: &Plan, ready: u32) -> Result<Option<Elsewhere>, Refused> {
         let is_elsewhere = plan.processes > 1;
         let amounts = (ready, plan.threads);
-        let create = || job(self.test, self.measures, &self.state, &self.stages, amounts);
+        // They are children of this process.
+        let share_memory = true;
+        let create = || {
+            job(
+                self.test,
+                self.measures,
+                &self.state,
+                &self.stages,
+                amounts,
+                share_memory,
+            )
+        };
         let created = is_elsewhere.then(create).transpose();
         created.map_err(|error| Refused::new(FAILED, error))
     }

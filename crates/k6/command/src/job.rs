@@ -50,8 +50,8 @@ struct Terms {
 /// The users of a test in other processes, from the test's own process.
 pub(super) struct Elsewhere {
     pub(super) job: Job,
-    /// The counts that the processes open: they need them for as long as the load lasts.
-    _counts: TestCounts,
+    /// The counts that the processes open, if they share memory, for as long as the load lasts.
+    _counts: Option<TestCounts>,
 }
 
 /// The recording of the users.
@@ -76,7 +76,8 @@ struct StageTerms {
     most_users: u32,
 }
 
-/// Creates the job of the users of a test, whose setup is over, on so many workers.
+/// Creates the job of the users of a test, whose setup is over, on so many workers. The processes
+/// number users and iterations together if they share memory: if they are on this machine.
 ///
 /// # Errors
 /// If it can't be encoded, or there is no memory for counts that the processes share.
@@ -86,8 +87,10 @@ pub(super) fn job(
     state: &RunState,
     stages: &[Arc<Stage>],
     (ready, workers): (u32, u32),
+    share_memory: bool,
 ) -> io::Result<Elsewhere> {
-    let counts = TestCounts::create(stages.len())?;
+    let create = || TestCounts::create(stages.len());
+    let counts = share_memory.then(create).transpose()?;
     let files = test.program.files().into_iter();
     let recording = &measures.recording;
     let terms = Terms {
@@ -111,7 +114,7 @@ pub(super) fn job(
         elapsed: state.execution.elapsed(),
         ready,
         workers,
-        counts: Some(counts.place()),
+        counts: counts.as_ref().map(TestCounts::place),
     };
     Ok(Elsewhere {
         job: Job::new(TOOL, &terms)?,
