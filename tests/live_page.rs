@@ -553,9 +553,17 @@ fn sum_of_line(report: &str, begin: &str) -> u64 {
 fn counts_in_wrks_words_and_on_its_page_agree_to_the_last_request() {
     for (tool, connections, options) in [
         (&["wrk", "-t1"][..], "3", "delay=1ms&status=503&every=7"),
-        (&["wrk", "-t2"], "5", "delay=1ms&fault=close-in-body&every=9"),
+        (
+            &["wrk", "-t2"],
+            "5",
+            "delay=1ms&fault=close-in-body&every=9",
+        ),
         (&["wrk2", "-t2", "-R900"], "4", "status=404&every=3"),
-        (&["wrk2", "-t1", "-R400"], "2", "fault=close-in-body&every=11"),
+        (
+            &["wrk2", "-t1", "-R400"],
+            "2",
+            "fault=close-in-body&every=11",
+        ),
     ] {
         let server = serve();
         let target = url(&server, options);
@@ -572,8 +580,16 @@ fn counts_in_wrks_words_and_on_its_page_agree_to_the_last_request() {
         let figures: Value = serde_json::from_str(&last.data).unwrap();
         let of = |name: &str| figures["figures"][name].as_u64().unwrap();
         assert!(of("answered") > 100, "{report}");
-        assert_eq!(number_before(&report, " requests in "), of("answered"), "{report}");
-        assert_eq!(sum_of_line(&report, "  Socket errors"), of("failed"), "{report}");
+        assert_eq!(
+            number_before(&report, " requests in "),
+            of("answered"),
+            "{report}"
+        );
+        assert_eq!(
+            sum_of_line(&report, "  Socket errors"),
+            of("failed"),
+            "{report}"
+        );
         // Those that were in flight at the end are in no count of wrk's.
         let in_flight: u64 = connections.parse().unwrap();
         let (_, every) = options.split_once("every=").unwrap();

@@ -71,7 +71,15 @@ fn a_report_of_a_saved_run_ends_as_the_run_did() {
     ] {
         let saved = folder.path().join(format!("{name}.run"));
         let url = url(&server, options);
-        let own = ["-n", "40", "-c", "2", "--no-progress", "--allow-invalid", "--save"];
+        let own = [
+            "-n",
+            "40",
+            "-c",
+            "2",
+            "--no-progress",
+            "--allow-invalid",
+            "--save",
+        ];
         let run = loadline(&[&own[..], &[text(&saved)], words, &[&url]].concat());
         assert_eq!(run.code, Some(code), "{name}: {}", run.stderr);
         let report = loadline(&["report", "--allow-invalid", text(&saved)]);

@@ -539,7 +539,9 @@ fn tools_say_what_does_not_run_on_processes() {
 /// The number of requests in a report of ab, wrk or oha.
 fn counted(report: &str) -> u64 {
     if let Ok(report) = serde_json::from_str::<Value>(report) {
-        return report["statusCodeDistribution"]["200"].as_u64().unwrap_or(0);
+        return report["statusCodeDistribution"]["200"]
+            .as_u64()
+            .unwrap_or(0);
     }
     match report.split_once(" requests in ") {
         Some((before, _)) => {

@@ -235,7 +235,10 @@ fn scripts_of_k6_use_the_proxies_of_the_environment() {
         assert!(asked.iter().all(is_of_shop), "{asked:?}");
         let tunnels = https.asked();
         let is_tunnel = |head: &String| head.starts_with("CONNECT shop.invalid:8443 HTTP/1.1\r\n");
-        assert!(!tunnels.is_empty() && tunnels.iter().all(is_tunnel), "{tunnels:?}");
+        assert!(
+            !tunnels.is_empty() && tunnels.iter().all(is_tunnel),
+            "{tunnels:?}"
+        );
         assert_eq!((plain.stop().requests, secured.stop().requests), (7, 2));
     }
 }

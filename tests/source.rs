@@ -547,20 +547,39 @@ fn texts_between(file: &str, begin: &str, end: &str) -> BTreeSet<String> {
 
 #[test]
 fn lists_have_what_their_enums_have() {
-    let causes = texts_between("crates/findings/src/cause.rs", "pub fn name(&self)", "\n    }");
+    let causes = texts_between(
+        "crates/findings/src/cause.rs",
+        "pub fn name(&self)",
+        "\n    }",
+    );
     let findings = texts_between("crates/json/src/validity.rs", "const FINDINGS", "];");
     let warnings = texts_between("crates/json/src/summary.rs", "const WARNINGS", "];");
     let listed: BTreeSet<String> = findings.union(&warnings).cloned().collect();
     assert!(causes.len() > 30, "{causes:?}");
-    assert_eq!(causes, listed, "the causes (left), and their names in the JSON");
+    assert_eq!(
+        causes, listed,
+        "the causes (left), and their names in the JSON"
+    );
     let tools = texts_between("crates/loadline/src/dialect.rs", "fn named(", "\n    }");
     let shims = texts_between("crates/loadline/src/commands/shims.rs", "const NAMES", "];");
-    assert_eq!(tools, shims, "the tools (left), and those that get a symlink");
-    let kinds = texts_between("crates/record/src/exchange.rs", "pub fn name(self)", "\n    }");
+    assert_eq!(
+        tools, shims,
+        "the tools (left), and those that get a symlink"
+    );
+    let kinds = texts_between(
+        "crates/record/src/exchange.rs",
+        "pub fn name(self)",
+        "\n    }",
+    );
     let terms = read_to_string(format!("{ROOT}/TERMINOLOGY.md")).expect("the document");
-    let documented = terms.lines().find(|line| line.starts_with("| error kind |"));
+    let documented = terms
+        .lines()
+        .find(|line| line.starts_with("| error kind |"));
     let documented = quoted(documented.expect("its row"));
-    assert_eq!(kinds, documented, "the error kinds (left), and those documented");
+    assert_eq!(
+        kinds, documented,
+        "the error kinds (left), and those documented"
+    );
 }
 
 /// Names of constants that do not say what they are for: `FLUSH_TIMEOUT`, `POLL_INTERVAL` do.

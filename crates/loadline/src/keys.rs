@@ -141,11 +141,9 @@ fn change(action: Action, commands: &Commands) -> Option<Result<LoadChange, Chan
         Action::LessLoad => Some(commands.step(Step::Down)),
         Action::PauseOrResume if commands.is_paused() => Some(commands.resume()),
         Action::PauseOrResume => Some(commands.pause()),
-        Action::Quit
-        | Action::Help
-        | Action::Finer
-        | Action::Coarser
-        | Action::AutomaticScale => None,
+        Action::Quit | Action::Help | Action::Finer | Action::Coarser | Action::AutomaticScale => {
+            None
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
 use crate::session::Session;
-use crate::view::{ViewOptions, ViewChoice};
+use crate::view::{ViewChoice, ViewOptions};
 use crate::web::Web;
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};

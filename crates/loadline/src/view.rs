@@ -10,19 +10,19 @@
 //! an interval, a key or a message, and once a second for the clock.
 
 mod backend;
+mod choice;
 mod said;
 pub(crate) mod screen;
 pub(crate) mod suspension;
-mod choice;
 
-pub(crate) use choice::{ViewOptions, ViewChoice, length};
+pub(crate) use choice::{ViewChoice, ViewOptions, length};
 
 use crate::terminal::speaks_utf8;
 use crate::view::screen::Screen;
 use anyhow::{Context, Result};
 use loadline_record::{Header, Summary};
 use loadline_runner::Interval;
-use loadline_terminal_view::{Action, Keys, ViewStyle, State};
+use loadline_terminal_view::{Action, Keys, State, ViewStyle};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};

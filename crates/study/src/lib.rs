@@ -61,7 +61,7 @@ pub use identity::{Identity, PinIdentity, TargetIdentity};
 pub use markdown::markdown;
 pub use meter::{Averages, Mean, Second, Used};
 pub use page::study_page;
-pub use peer::{ToolKind, Unsupported, Unreadable};
+pub use peer::{ToolKind, Unreadable, Unsupported};
 pub use problem::{FileError, Problem};
 pub use progress::Progress;
 pub use saved::{Header, Outcome, SavedError, SavedRun, Warmed};

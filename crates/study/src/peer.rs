@@ -329,7 +329,10 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 /// Checks that the settings end the run.
 fn check_end(tool: &'static str, settings: &Settings) -> Result<(), Unsupported> {
     match (settings.duration, settings.requests) {
-        (None, None) => Err(Unsupported::NoEnd(tool, "a duration or a number of requests")),
+        (None, None) => Err(Unsupported::NoEnd(
+            tool,
+            "a duration or a number of requests",
+        )),
         _ => Ok(()),
     }
 }

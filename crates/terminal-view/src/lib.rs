@@ -38,6 +38,6 @@ mod tests;
 
 pub use draw::{MIN_HEIGHT, MIN_WIDTH, draw};
 pub use keys::{Action, Keys};
-pub use state::{ViewStyle, State};
+pub use state::{State, ViewStyle};
 pub use time_scale::TimeScale;
 pub use timeline::{Point, Timeline};

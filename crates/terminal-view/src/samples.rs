@@ -1,7 +1,7 @@
 //! Artificial runs for the tests: seconds that are the same on every machine.
 
 use crate::keys::Keys;
-use crate::state::{ViewStyle, State};
+use crate::state::{State, ViewStyle};
 use loadline_metrics::{Key, Series, SparseCounts};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Request, Shape};
 use loadline_record::watched::{

@@ -1,7 +1,7 @@
 //! The whole view on screens of several sizes, as a terminal would show it.
 
 use crate::samples::{Shown, busy_second, changed, failing_second, named_second, plan};
-use crate::{Action, Keys, ViewStyle, State, draw};
+use crate::{Action, Keys, State, ViewStyle, draw};
 use loadline_plan::Plan;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

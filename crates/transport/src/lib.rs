@@ -31,7 +31,7 @@ mod tests;
 
 pub use blocked::Blocked;
 pub use connection::{Connection, Scratch};
-pub use dial::{Dial, DialError, DialPhase, Dialler, DialOptions};
+pub use dial::{Dial, DialError, DialOptions, DialPhase, Dialler};
 pub use endpoint::{Endpoint, ResolveError};
 pub use failure::{Complaint, complaint, is_tls_error};
 pub use session::Agreed;

@@ -64,7 +64,11 @@ impl Switches {
 }
 
 /// Adds the counts of a process's threads; nothing if the process is gone.
-fn threads_of(proc: &Proc, pid: u32, threads: &mut HashMap<u32, Counts>) -> Result<(), ReadFailure> {
+fn threads_of(
+    proc: &Proc,
+    pid: u32,
+    threads: &mut HashMap<u32, Counts>,
+) -> Result<(), ReadFailure> {
     let tids = match numbers_in(&proc.of(pid, "task")) {
         Err(ReadFailure::Absent) => return Ok(()),
         tids => tids?,

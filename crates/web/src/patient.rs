@@ -37,7 +37,9 @@ impl Patient {
             self.until = None;
             return written;
         }
-        let until = self.until.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
+        let until = self
+            .until
+            .get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
         match until.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,

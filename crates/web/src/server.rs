@@ -122,7 +122,12 @@ impl fmt::Debug for Responder {
     }
 }
 
-fn serve(runtime: Runtime, listener: TcpListener, responder: Arc<Responder>, ended: oneshot::Receiver<()>) {
+fn serve(
+    runtime: Runtime,
+    listener: TcpListener,
+    responder: Arc<Responder>,
+    ended: oneshot::Receiver<()>,
+) {
     runtime.spawn(accept(listener, responder));
     // A sent message and a dropped sender both end the server.
     let _ = runtime.block_on(ended);

@@ -121,7 +121,7 @@ fn an_exchange_has_any_number_of_events() {
         .iter()
         .map(|(name, text, at_ns)| (&**name, &**text, at_ns - exchange.start_ns))
         .collect();
-    let after = |nth| 2 * LATENCY + nth * 10 * MS;
+    let after = |nth: u64| 2 * LATENCY + nth * 10 * MS;
     let expected = [
         ("subscribed", "", 0),
         ("line", "one", after(0)),
@@ -130,7 +130,11 @@ fn an_exchange_has_any_number_of_events() {
     ];
     assert_eq!(named, expected);
     assert_eq!(exchange.outcome, Outcome::Answered { status: 200 });
-    assert_eq!(exchange.service_ns(), after(3), "it ends with its last bytes");
+    assert_eq!(
+        exchange.service_ns(),
+        after(3),
+        "it ends with its last bytes"
+    );
     assert_eq!(exchange.first_byte_ns - exchange.start_ns, after(0));
     let bytes = (exchange.bytes_out, exchange.bytes_in);
     assert_eq!(bytes, (SUBSCRIPTION.len() as u64, lines.len() as u64));
@@ -142,7 +146,10 @@ fn an_exchange_has_any_number_of_events() {
 fn its_connection_is_one_of_the_pool() {
     let (ran, heard) = subscribed(3, |_| Reply::raw("one\nbye\n"));
     assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
-    assert_eq!(ran.accepted, 1, "each takes the connection of the one before");
+    assert_eq!(
+        ran.accepted, 1,
+        "each takes the connection of the one before"
+    );
     assert_eq!(heard.ended.borrow().len(), 3);
     // Bytes after the end leave nothing to build on.
     let (ran, _) = subscribed(2, |_| Reply::raw("bye\nmore"));

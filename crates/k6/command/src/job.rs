@@ -144,7 +144,10 @@ pub fn launches(job: &Job, workers: Range<u32>) -> Result<Vec<Launch>, String> {
     let recording = Arc::new(terms.recording.setup(program.registry())?);
     let mut part = Part::new(workers, terms.workers, stages.clone(), Arc::clone(&outbox));
     part.elapsed = terms.elapsed;
-    part.counts = terms.counts.map(|place| open(&place, stages.len())).transpose()?;
+    part.counts = terms
+        .counts
+        .map(|place| open(&place, stages.len()))
+        .transpose()?;
     let abort = Box::new(move |abort| outbox.abort(abort));
     let state = Arc::new(RunState::new(terms.options, recording, abort).for_part(part));
     state.setup_data.set(terms.setup_data);

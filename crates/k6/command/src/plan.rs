@@ -6,7 +6,8 @@
 use loadline_k6_options::{Executor, Scenario, Settings, Stage};
 use loadline_plan::{
     AddressPolicy, Arrivals, Connection, Contradiction, EnvironmentProxies, HostRule, Identity,
-    IpRange, LateArrivals, Load, Naming, Part, Plan, Rate, Script, Selection, Shape, Tls, TlsVersion,
+    IpRange, LateArrivals, Load, Naming, Part, Plan, Rate, Script, Selection, Shape, Tls,
+    TlsVersion,
 };
 use std::net::SocketAddr;
 use std::path::Path;

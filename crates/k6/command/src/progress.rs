@@ -13,7 +13,7 @@ use super::test::Test;
 use loadline_k6_metrics::Portion;
 use loadline_k6_options::{Executor, GoDuration, Needs, Scenario, describe, needs};
 use loadline_script_js::Stage;
-use rows::{RowStyle, Mark, Row};
+use rows::{Mark, Row, RowStyle};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use times::{digits, padded};
@@ -291,7 +291,11 @@ fn share(executor: &Executor, seen: &loadline_script_js::Scenario, elapsed: Dura
         Executor::PerVuIterations {
             vus, iterations, ..
         } => complete / (*iterations as f64 * f64::from(*vus)),
-        other => match other.length() {
+        Executor::ConstantVus { .. }
+        | Executor::RampingVus { .. }
+        | Executor::ConstantArrivalRate { .. }
+        | Executor::RampingArrivalRate { .. }
+        | Executor::ExternallyControlled { .. } => match executor.length() {
             Some(length) => elapsed.as_secs_f64() / length.as_secs_f64(),
             None => 1.0,
         },

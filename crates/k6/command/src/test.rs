@@ -2,7 +2,7 @@
 
 use super::client_keys::decrypted;
 use super::console::Console;
-use super::origin::{Origin, CommandContext};
+use super::origin::{CommandContext, Origin};
 use super::secret_sources::SecretSources;
 use super::{ABORTED, FAILED, INVALID_CONFIG, Refused, SCRIPT_EXCEPTION};
 use loadline_k6_metrics::{RecorderSetup, Registry, ThresholdSource, Thresholds};

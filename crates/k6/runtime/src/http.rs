@@ -20,11 +20,11 @@ mod multipart;
 pub(crate) mod rate;
 mod record;
 mod response;
+mod script_request;
 mod send;
 pub(crate) mod state;
 mod status_text;
 pub(crate) mod target;
-mod script_request;
 
 use crate::api::k6::cut_off;
 use crate::errors::k6_error;
@@ -35,10 +35,10 @@ use crate::vu::Vu;
 use answer::Answer;
 use errors::unmade;
 use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
+use script_request::{RefusedRequest, ScriptRequest};
 use send::{Fetched, fetch};
 use std::borrow::Cow;
 use std::rc::Rc;
-use script_request::{RefusedRequest, ScriptRequest};
 
 /// The methods with a function of their own: name, method, and true if it takes a body.
 const VERBS: [(&str, &str, bool); 7] = [

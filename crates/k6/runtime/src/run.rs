@@ -295,14 +295,18 @@ impl RunState {
 
     /// Counts an iteration of this scenario that ended by itself.
     pub(crate) fn complete(&self, scenario: &Scenario) {
-        self.execution.iterations_complete.fetch_add(1, Ordering::Relaxed);
+        self.execution
+            .iterations_complete
+            .fetch_add(1, Ordering::Relaxed);
         scenario.complete_one();
         self.in_shared(|shared| shared.add(Count::Complete));
     }
 
     /// Counts an iteration that was cancelled.
     pub(crate) fn interrupt(&self) {
-        self.execution.iterations_interrupted.fetch_add(1, Ordering::Relaxed);
+        self.execution
+            .iterations_interrupted
+            .fetch_add(1, Ordering::Relaxed);
         self.in_shared(|shared| shared.add(Count::Interrupted));
     }
 

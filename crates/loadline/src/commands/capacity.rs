@@ -254,7 +254,7 @@ pub(crate) fn exit(answer: &Conclusion, trust: Trust) -> Exit {
         } => Exit::Good,
         Conclusion::NothingHolds { .. } => Exit::CheckFailed,
         Conclusion::Inconclusive(_) => Exit::Invalid,
-        _ => Exit::Failed,
+        Conclusion::Found(_) | Conclusion::AtLeast { .. } => Exit::Failed,
     }
 }
 

@@ -288,10 +288,7 @@ fn has_errors_check(checks: &[Check]) -> bool {
 fn samples(checks: &[Check]) -> f64 {
     let samples = |check: &Check| match check.metric {
         Metric::Time(_, Statistic::Percentile(percentile)) => (100.0 / (100.0 - percentile)).ceil(),
-        Metric::Time(
-            _,
-            Statistic::Mean | Statistic::Min | Statistic::Max | Statistic::Stdev,
-        )
+        Metric::Time(_, Statistic::Mean | Statistic::Min | Statistic::Max | Statistic::Stdev)
         | Metric::Errors
         | Metric::Non2xx
         | Metric::Statuses(_)

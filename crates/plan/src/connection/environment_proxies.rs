@@ -249,7 +249,10 @@ mod tests {
         let proxies = proxies.expect("proxies");
         let proxy = |url: &str| proxies.proxy_for(&Url::parse(url).expect("a URL"));
         let two = proxy("http://a/").expect("a proxy");
-        assert_eq!((two.url.as_str(), &two.authorization), ("http://two:2/", &None));
+        assert_eq!(
+            (two.url.as_str(), &two.authorization),
+            ("http://two:2/", &None)
+        );
         let three = proxy("https://a/").expect("a proxy");
         assert_eq!(three.url.as_str(), "http://three:3/");
         assert_eq!(three.authorization.as_deref(), Some("Basic bWU6c2VjcmV0"));
@@ -311,7 +314,10 @@ mod tests {
         ] {
             let said = read(&[("HTTPS_PROXY", value)]).expect_err("a problem");
             let said = said.to_string();
-            assert!(said.starts_with("HTTPS_PROXY names no usable proxy: "), "{said}");
+            assert!(
+                said.starts_with("HTTPS_PROXY names no usable proxy: "),
+                "{said}"
+            );
             assert!(said.contains(reason) && !said.contains("secret"), "{said}");
         }
         let unused = read(&[("https_proxy", "a:1"), ("HTTPS_PROXY", "https://a")]);
@@ -320,9 +326,15 @@ mod tests {
 
     #[test]
     fn a_plan_carries_them_to_other_processes() {
-        let proxies = read(&[("HTTP_PROXY", "me:secret@one:1"), ("NO_PROXY", "a,10.0.0.0/8,.b:1")]);
+        let proxies = read(&[
+            ("HTTP_PROXY", "me:secret@one:1"),
+            ("NO_PROXY", "a,10.0.0.0/8,.b:1"),
+        ]);
         let proxies = proxies.expect("proxies");
         let text = serde_json::to_string(&proxies).expect("JSON");
-        assert_eq!(serde_json::from_str::<EnvironmentProxies>(&text).ok(), Some(proxies));
+        assert_eq!(
+            serde_json::from_str::<EnvironmentProxies>(&text).ok(),
+            Some(proxies)
+        );
     }
 }

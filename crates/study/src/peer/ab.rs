@@ -1,7 +1,9 @@
 //! ApacheBench.
 
 use super::scan::{after, count, number};
-use super::{Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words, check_end, whole_seconds};
+use super::{
+    Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, whole_seconds,
+};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 

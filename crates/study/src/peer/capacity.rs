@@ -1,6 +1,6 @@
 //! Loadline's own search for the load line, by its JSON.
 
-use super::{Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words};
 use crate::figures::{Figures, LoadLine, Percentiles};
 use crate::settings::Settings;
 use loadline_json::{Recovery, Rung, Search, SearchAnswer};
@@ -19,7 +19,9 @@ const BELOW: &str = "90 %";
 impl Peer for Capacity {
     fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         match settings {
-            Settings { rate: Some(_), .. } => return Err(Unsupported::OwnLoad("capacity", "the rate")),
+            Settings { rate: Some(_), .. } => {
+                return Err(Unsupported::OwnLoad("capacity", "the rate"));
+            }
             Settings {
                 requests: Some(_), ..
             } => return Err(Unsupported::OwnLoad("capacity", "the requests")),

@@ -1,7 +1,7 @@
 //! h2load of nghttp2: HTTP/1.1, or HTTP/2 if the flags set a number of streams (`-m`).
 
 use super::scan::{after, count_before, number, time_us};
-use super::{Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words, check_end, seconds};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, seconds};
 use crate::figures::Figures;
 use crate::settings::Settings;
 

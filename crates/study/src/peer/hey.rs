@@ -2,7 +2,7 @@
 
 use super::scan::{after, count, number};
 use super::{
-    Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words, check_end, per_second, seconds,
+    Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, per_second, seconds,
 };
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;

@@ -1,6 +1,6 @@
 //! k6, by its exported summary.
 
-use super::{Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words, check_end, seconds};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 use serde_json::{Map, Value, json};

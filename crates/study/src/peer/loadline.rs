@@ -1,6 +1,6 @@
 //! Loadline itself, by its JSON.
 
-use super::{Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words};
 use crate::figures::{Figures, Moment, Percentiles};
 use crate::settings::{Flag, Settings, rate_text};
 use loadline_json::{Interval, Summary, Us};

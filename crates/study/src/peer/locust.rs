@@ -1,6 +1,6 @@
 //! Locust, by its table of statistics.
 
-use super::{Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words, whole_seconds};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! oha, by its JSON.
 
 use super::{
-    Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words, check_end, per_second, seconds,
+    Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, per_second, seconds,
 };
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};

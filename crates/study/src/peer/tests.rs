@@ -523,7 +523,11 @@ fn what_a_tool_cannot_do_is_refused() {
     let rate = Setting::Rate(Rate::each_second(10));
     let half = Setting::Duration(Duration::from_millis(500));
     for (kind, set, refused) in [
-        (ToolKind::Wrk, vec![], Unsupported::NoEnd("wrk", "a duration")),
+        (
+            ToolKind::Wrk,
+            vec![],
+            Unsupported::NoEnd("wrk", "a duration"),
+        ),
         (
             ToolKind::Wrk,
             vec![half.clone()],
@@ -534,8 +538,16 @@ fn what_a_tool_cannot_do_is_refused() {
             vec![TEN_SECONDS, rate.clone()],
             Unsupported::NoRate("wrk"),
         ),
-        (ToolKind::Wrk2, vec![TEN_SECONDS], Unsupported::NeedsRate("wrk2")),
-        (ToolKind::Wrk, vec![Requests(5)], Unsupported::NoRequests("wrk")),
+        (
+            ToolKind::Wrk2,
+            vec![TEN_SECONDS],
+            Unsupported::NeedsRate("wrk2"),
+        ),
+        (
+            ToolKind::Wrk,
+            vec![Requests(5)],
+            Unsupported::NoRequests("wrk"),
+        ),
         (
             ToolKind::Ab,
             vec![TEN_SECONDS, rate.clone()],

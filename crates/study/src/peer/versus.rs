@@ -1,7 +1,7 @@
 //! Loadline's own comparison of two targets that take turns, by its JSON. A is the run's target, B
 //! the other one.
 
-use super::{Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
 use loadline_json::{ComparedFigure, Comparison, Standing, Unit};

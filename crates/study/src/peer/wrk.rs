@@ -1,7 +1,7 @@
 //! wrk and wrk2: the same command line and report, except for the rate.
 
 use super::scan::{after, count, number, time_us};
-use super::{Call, Captured, Peer, RunTarget, Unsupported, Unreadable, Words, whole_seconds};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
 

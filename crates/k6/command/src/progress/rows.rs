@@ -56,7 +56,11 @@ pub(super) fn lines(rows: &[Row], names: usize, style: RowStyle) -> Vec<String> 
             true => bar(row.share, room.min(BAR_COLUMNS), style.has_colours),
             false => format!("[ {:3.0}% ]", (row.share * 100.0).floor()),
         };
-        let line = format!("{:names$} {} {bar} {right}", row.name, mark(row.mark, style));
+        let line = format!(
+            "{:names$} {} {bar} {right}",
+            row.name,
+            mark(row.mark, style)
+        );
         match row.cells.is_empty() {
             true => line.trim_end().to_owned(),
             false => line,

@@ -63,7 +63,8 @@ fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     ];
     for (name, figure) in figures {
         property(&object, name, move |ctx, vu| {
-            Ok(figure(&run_of(ctx, vu, NO_INSTANCE)?))
+            let run = run_of(ctx, vu, NO_INSTANCE)?;
+            Ok(figure(&run))
         })?;
     }
     Ok(object)

@@ -2,8 +2,8 @@
 
 use super::errors::RequestFailure;
 use super::hop::Hop;
-use super::target::Target;
 use super::script_request::ScriptRequest;
+use super::target::Target;
 use crate::vu::Vu;
 use loadline_k6_metrics::{HttpTimes, builtin};
 use loadline_record::{Exchange, Outcome};

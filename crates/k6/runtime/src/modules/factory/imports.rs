@@ -161,9 +161,9 @@ impl<'a> Module<'a> {
             return value.to_owned();
         }
         let mut above = self.semantic.nodes().ancestor_kinds(reference.node_id());
-        let begins = above.any(|kind| {
-            matches!(kind, AstKind::ExpressionStatement(it) if it.span.start == span.start)
-        });
+        let begins = above.any(
+            |kind| matches!(kind, AstKind::ExpressionStatement(it) if it.span.start == span.start),
+        );
         match begins {
             true => format!("void 0,(0,{value})"),
             false => format!("(0,{value})"),
