@@ -46,7 +46,8 @@ pub(super) struct Fetched {
     pub(super) body: Vec<u8>,
 }
 
-/// Sends a request, through these proxies if it must, follows redirects, and waits for the response.
+/// Sends a request, through these proxies if it must, follows redirects, and waits for the
+/// response.
 ///
 /// # Errors
 /// The reason why there is no response.

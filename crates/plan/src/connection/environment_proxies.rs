@@ -31,8 +31,8 @@ enum Exempt {
     },
 }
 
-/// A variable of the environment that does not name a usable proxy. Its value may have a secret, and
-/// is not shown.
+/// A variable of the environment that does not name a usable proxy. Its value, which may have a
+/// secret, is not shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} names no usable proxy: {problem} Write one such as http://127.0.0.1:3128.")]
 pub struct UnusableProxy {

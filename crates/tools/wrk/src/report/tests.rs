@@ -155,12 +155,17 @@ fn numbers(report: &str, begin: &str) -> Vec<u64> {
     words.filter_map(|word| word.parse().ok()).collect()
 }
 
+/// Any kind of failure.
+fn kinds() -> impl Strategy<Value = ErrorKind> {
+    prop::sample::select(&ErrorKind::ALL[..])
+}
+
 proptest! {
     /// The counts of our own outputs are in wrk's words, to the last request.
     #[test]
     fn whatever_was_counted_is_printed_to_the_last_request(
         statuses in prop::collection::btree_map(200..600_u16, 0..1_000_u64, 0..6),
-        failed in prop::collection::btree_map(prop::sample::select(&ErrorKind::ALL[..]), 0..50_u64, 0..6),
+        failed in prop::collection::btree_map(kinds(), 0..50_u64, 0..6),
         is_wrk2 in any::<bool>(),
     ) {
         let asked = match is_wrk2 {
