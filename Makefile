@@ -20,7 +20,7 @@ PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/l
 PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
-.PHONY: web fuzz clean package packages test-package package-tools extension order unit-tests
+.PHONY: web fuzz clean package package-arm64 static packages test-package package-tools extension order unit-tests
 .PHONY: python-tests beside-python exporters-cost viewers-cost
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo "make python what \`loadline locust\` needs, in target/python; make build does it as well"
 	@echo "make wheel  the package for pip, in target/wheels"
 	@echo "make package  what a release has, in target/package: see docs/guide/install.md"
+	@echo "make package-arm64  adds the tarball, .deb and npm package for arm64"
 	@echo "make order  which functions packages have side by side, in packaging/order.txt"
 	@echo "make test-package  installs and runs all of it, in roots that have nothing else"
 	@echo "make install  into PREFIX/bin, HTML reports included (~/.cargo/bin without PREFIX)"
@@ -88,10 +89,25 @@ STATIC = $(TARGET)/$(PACKAGE_TARGET)/$(PACKAGE_PROFILE)/loadline
 PACKAGES = tarball deb npm formula wheel image python-image sbom sums
 
 package: package-tools build
-	$(STATIC_COMMAND) $(IN_ORDER)
+	@$(MAKE) --no-print-directory static
 	@$(MAKE) --no-print-directory extension
 	rm -rf $(PACKAGE)
 	@$(MAKE) --no-print-directory packages
+
+# Adds those for arm64, after the others: the command as one file, for Debian and for npm. It writes
+# its manual itself, under an emulator.
+ARM64 = aarch64-unknown-linux-gnu
+package-arm64: compiler $(PAGE)
+	@scripts/need aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu qemu-aarch64-static=qemu-user-static \
+	  dpkg-deb=dpkg npm=npm python3=python3
+	rustc=$$(scripts/rustc-for $(ARM64)) && RUSTC=$$rustc EMULATOR=qemu-aarch64-static \
+		CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
+		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+		$(MAKE) --no-print-directory static packages PACKAGE_TARGET=$(ARM64) \
+		PACKAGES="tarball deb npm sums"
+
+static:
+	$(STATIC_COMMAND) $(IN_ORDER)
 
 # From what is built: a kind of package with PACKAGES=deb, say.
 packages:
