@@ -1,4 +1,4 @@
-//! The format of numbers for another process: their bits, since JSON has no infinity.
+//! The format of numbers for another process: their bits, which are exact in every format.
 
 use serde::{Deserialize, Deserializer, Serializer};
 
