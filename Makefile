@@ -14,13 +14,14 @@ PYTHON ?= yes
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 EXTENSION = $(TARGET)/release/libloadline_script_py.so
 FEATURES = $(if $(HTML),--features loadline/html) $(if $(SCRIPTS),--features loadline/k6)
+TESTED = $(FEATURES) $(subst loadline/,loadline-integration/,$(FEATURES))
 # The integration tests run the program that is shipped, not one of another profile.
 PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/loadline
 PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
 .PHONY: web fuzz clean package packages test-package package-tools extension order unit-tests
-.PHONY: python-tests
+.PHONY: python-tests exporters-cost
 
 help:
 	@echo "make build  the command, in target/release/loadline"
@@ -36,6 +37,7 @@ help:
 	@echo "make lint   formatting, clippy, documentation"
 	@echo "make bench  speed and memory against wrk, wrk2, ab, oha, h2load and k6"
 	@echo "make paired speed against another build of Loadline, OLD=FILE"
+	@echo "make exporters-cost  CPU and lateness with all exporters on, and with none"
 	@echo "make peers  the load testers that studies run beside Loadline"
 	@echo "make web    the page of HTML reports; the others make it themselves"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
@@ -74,9 +76,7 @@ STATICALLY = -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relo
 # The kernel maps 64 KiB around each function that is called: those of a plain run lie side by side.
 # Only LLD can do this, which is the compiler's own linker for this machine.
 ORDER = packaging/order.txt
-BY_ORDER = -C link-arg=-Wl,--symbol-ordering-file=$(abspath $(ORDER)) \
-	-C link-arg=-Wl,--no-warn-symbol-ordering
-IN_ORDER = $(if $(filter x86_64-%,$(PACKAGE_TARGET)),$(BY_ORDER))
+IN_ORDER = $(if $(filter x86_64-%,$(PACKAGE_TARGET)),-C linker=$(abspath scripts/link-in-order))
 # Databases get plain tables: SQLite goes without its indexes of texts and of places.
 SQLITE = -USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS3_PARENTHESIS -USQLITE_ENABLE_FTS5 \
 	-USQLITE_ENABLE_RTREE -USQLITE_ENABLE_DBSTAT_VTAB -USQLITE_ENABLE_STAT4
@@ -97,7 +97,7 @@ packages:
 	TARGET=$(PACKAGE_TARGET) EXTENSION=$(EXTENSION) PYTHON=$(TARGET)/python/bin/python3 \
 		scripts/package $(PACKAGE) $(STATIC) $(PACKAGES)
 
-# After many changes, or with another compiler, functions have other names: this finds them anew.
+# After many changes, other functions are called: this finds them anew.
 order: compiler $(PAGE)
 	@scripts/need nm=binutils python3=python3
 	$(STATIC_COMMAND) -C strip=debuginfo
@@ -111,7 +111,7 @@ extension:
 		$(CARGO) build --release --locked -p loadline -p loadline-script-py $(FEATURES)
 
 package-tools:
-	@scripts/need dpkg-deb=dpkg npm=npm podman=podman readelf=binutils python3=python3
+	@scripts/need dpkg-deb=dpkg npm=npm podman=podman nm=binutils python3=python3
 	@scripts/python $(TARGET)/python
 	$(TARGET)/python/bin/python3 -m pip install --quiet 'pyproject-metadata<1' 'wheel<1' ziglang
 	@command -v cargo-cyclonedx >/dev/null || $(CARGO) install --locked cargo-cyclonedx
@@ -135,19 +135,30 @@ demo: compiler
 		$(CARGO) build --profile demo --locked -p loadline --no-default-features
 	@loadline=$(TARGET)/release/loadline; test -x $$loadline || loadline=$(DEMO); $$loadline demo
 
-# The program that is shipped is linked by one core: the other one compiles the tests meanwhile.
+# A receiver of StatsD that no distribution has.
+RECEIVERS = $(TARGET)/receivers
+
+# MEANWHILE=lint runs beside Python's tests, which mostly wait.
 test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl \
-	  prometheus=prometheus influxd=influxdb
+	  prometheus=prometheus influxd=influxdb victoria-metrics=victoria-metrics webhook=webhook \
+	  go=golang-go
+	@test -x $(RECEIVERS)/statsd_exporter || \
+		GOBIN=$(RECEIVERS) go install github.com/prometheus/statsd_exporter@v0.23.1
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
-	@$(MAKE) --no-print-directory -j2 build compiled-tests
+	@$(MAKE) --no-print-directory build compiled-tests
 	$(if $(HTML),npm --prefix web test --silent)
-	@$(MAKE) --no-print-directory unit-tests python-tests
-	$(PROGRAM) $(TESTS) --test integration -- --test-threads=4
+	@$(MAKE) --no-print-directory unit-tests
+	@$(MAKE) --no-print-directory --output-sync -j2 python-tests $(MEANWHILE:%=beside-%)
+	LOADLINE_RECEIVERS=$(RECEIVERS) $(PROGRAM) $(TESTS) --test integration -- --test-threads=4
 
-# Cargo selects the same features for all of these, so that nothing is compiled a second time.
-TESTS = $(CARGO) test --workspace --locked $(FEATURES)
+beside-%:
+	@nice -n 19 $(MAKE) --no-print-directory $*
+
+# The profile of tests shares a folder with that of the program, and cargo selects the same features
+# for both, so that what others wrote is compiled once.
+TESTS = $(CARGO) test --profile bench --workspace --locked $(TESTED)
 compiled-tests: compiler $(PAGE)
 	$(TESTS) --no-run
 
@@ -165,16 +176,15 @@ soak: build
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl
 	@scripts/need go=golang-go mvn=maven javac=default-jdk-headless psql=postgresql || \
 		echo "The studies of real services go on without them."
-	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --release $(FEATURES)
-	$(PROGRAM) $(CARGO) test --workspace --locked --release $(FEATURES) -- \
-		--ignored --nocapture
+	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --release $(TESTED)
+	$(PROGRAM) $(CARGO) test --workspace --locked --release $(TESTED) -- --ignored --nocapture
 	@$(MAKE) --no-print-directory test-package
 
 lint: compiler $(PAGE)
 	$(CARGO) fmt --all --check
 	$(if $(HTML),npm --prefix web run --silent check)
-	$(CARGO) clippy --workspace --all-targets --locked $(FEATURES) -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+	$(CARGO) clippy --profile bench --workspace --all-targets --locked $(TESTED) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile bench --workspace --no-deps --locked --quiet
 
 # BENCH=--quick sees that it works; BENCH="--markdown FILE" writes the table.
 bench: build
@@ -185,6 +195,11 @@ bench: build
 paired: build
 	@scripts/need nginx=nginx-light wrk=wrk python3=python3 openssl=openssl
 	python3 benches/paired.py $(OLD)
+
+# What all exporters at once cost.
+exporters-cost: build
+	@scripts/need nginx=nginx-light python3=python3 openssl=openssl
+	python3 benches/exporters.py
 
 peers:
 	@CARGO="$(CARGO)" scripts/peers

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/ci.md");
+const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/ci.md");
 
 /// Reads JUnit XML by another program's parser, and gives back the cases: `suite name outcome`.
 fn parsed(xml: &Path) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Conversations with the command, as text: see the files in `cli/`.
 //!
-//! `TRYCMD=overwrite cargo test -p loadline --test integration` writes down what the command says
-//! now; read the difference before you keep it.
+//! `TRYCMD=overwrite cargo test -p loadline-integration` writes down what the command says now; read
+//! the difference before you keep it.
 
 use crate::rig::program;
 use trycmd::TestCases;
@@ -11,8 +11,5 @@ fn the_command_says_what_is_written() {
     TestCases::new()
         .register_bin("loadline", program())
         .env("COLUMNS", "100")
-        .case(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/cli/*.trycmd"
-        ));
+        .case(concat!(env!("CARGO_MANIFEST_DIR"), "/cli/*.trycmd"));
 }

@@ -5,11 +5,15 @@ mod boards;
 mod bodies;
 mod datagrams;
 mod influxdb;
+mod influxdb2;
+#[cfg(feature = "k6")]
+mod k6;
 mod otlp;
 mod own_boards;
 mod prometheus;
 mod refusing;
 mod scrape;
+mod statsd;
 mod webhook;
 
 use crate::rig::{Said, beside_others, command, text};
@@ -37,7 +41,7 @@ impl Receiver {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap_or_else(|error| panic!("{program} ({error}): apt-get install {program}"));
+            .unwrap_or_else(|error| panic!("{program} ({error}): `make test` installs it"));
         let receiver = Receiver {
             process,
             port,

@@ -4,11 +4,12 @@ use crate::browser::Tab;
 use crate::rig::{assert_balanced, beside_others, command, loadline, serve, text, url};
 use crate::schemas::document;
 use loadline_testbed::Server;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStderr};
+use std::process::{Child, ChildStderr, Command};
 use std::thread;
 use std::time::Duration;
 
@@ -23,15 +24,25 @@ struct Running {
 impl Running {
     fn begin(words: &[&str]) -> Running {
         let words = [&["--no-progress", "--allow-invalid"], words].concat();
-        let mut child = command(&words).spawn().unwrap();
+        Running::of(command(&words), "The live page is at ")
+    }
+
+    /// A page from which the runs of this folder are started.
+    fn start_page(folder: &Path) -> Running {
+        let words = ["web", "--listen", "127.0.0.1:0", text(folder)];
+        Running::of(command(&words), "Start runs at ")
+    }
+
+    fn of(mut command: Command, says: &str) -> Running {
+        let mut child = command.spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
-        while !line.contains("The live page is at ") {
+        while !line.contains(says) {
             line.clear();
             let read = stderr.read_line(&mut line).unwrap();
             assert!(read > 0, "no address was printed");
         }
-        let (_, url) = line.trim().split_once("The live page is at ").unwrap();
+        let (_, url) = line.trim().split_once(says).unwrap();
         Running {
             child,
             stderr,
@@ -103,6 +114,19 @@ impl Running {
         assert!(status.starts_with("HTTP/1.1 200"), "{status}");
         while !events.line().unwrap().trim().is_empty() {}
         events
+    }
+
+    /// Starts a run from the page, and waits for its end; returns the state then.
+    fn start(&self, new: &Value) -> Value {
+        self.command("start", &new.to_string());
+        self.await_that(|state| state["can_start"] == true)
+    }
+
+    /// Ends the process as Ctrl-C does.
+    fn interrupt(self) -> (Option<i32>, String) {
+        let process = Pid::from_child(&self.child);
+        kill_process(process, Signal::INT).unwrap();
+        self.end()
     }
 
     fn end(mut self) -> (Option<i32>, String) {
@@ -471,6 +495,339 @@ fn a_page_is_watched_and_the_run_is_steered_in_a_browser() {
     let (code, said) = running.end();
     assert_eq!(code, Some(130), "{said}");
     assert!(Path::new(&saved).exists());
+}
+
+#[test]
+fn other_tools_have_the_page_and_only_end_what_they_can_only_end() {
+    let server = serve();
+    let target = url(&server, "delay=2ms");
+    for tool in [
+        &["wrk", "-t1", "-c2", "-d1h"][..],
+        &["ab", "-q", "-c", "2", "-t", "3600", "-n", "100000000"],
+        &["oha", "--no-tui", "-c", "2", "-z", "1h"],
+    ] {
+        let _beside_others = beside_others();
+        for order in [&[tool[0], "--web=0"], &["--web=0", tool[0]]] {
+            let words = [&order[..], &tool[1..], &[&target]].concat();
+            let running = Running::of(command(&words), "The live page is at ");
+            let state = running.await_that(|state| state["figures"]["answered"].as_u64() > Some(5));
+            let load = &state["load"];
+            assert_eq!(
+                (&load["can_pause"], &load["levels"]),
+                (&json!(false), &json!([]))
+            );
+            let (status, refused) = running.ask("POST", "/api/v1/pause", "", "");
+            assert_eq!(status, 422, "{refused}");
+            assert!(refused.contains("can only be stopped"), "{refused}");
+            running.command("stop", "");
+            // It ends, as it does when it is interrupted.
+            running.end();
+        }
+    }
+}
+
+#[cfg(feature = "k6")]
+#[test]
+fn a_test_of_k6_is_paused_scaled_and_stopped_as_by_its_rest_api() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let script = format!(
+        "import http from 'k6/http';
+         export const options = {{ scenarios: {{ own: {{
+           executor: 'externally-controlled', vus: 2, maxVUs: 10, duration: '1h' }} }} }};
+         export default function () {{ http.get('{}'); }}",
+        url(&server, "delay=5ms"),
+    );
+    std::fs::write(folder.path().join("own.js"), script).unwrap();
+    let _beside_others = beside_others();
+    let mut k6 = command(&["--web=0", "k6", "run", "-q", "own.js"]);
+    k6.current_dir(folder.path());
+    let running = Running::of(k6, "The live page is at ");
+    let state = running.await_that(|state| state["figures"]["answered"].as_u64() > Some(5));
+    assert_eq!(state["load"]["can_pause"], true);
+    assert_eq!(state["load"]["levels"], json!(["users"]));
+    let told = running.command("level", r#"{"users": 5}"#);
+    assert_eq!(told["message"], "The load is 5 users.");
+    let (status, refused) = running.ask("POST", "/api/v1/level", "", r#"{"users": 50}"#);
+    assert_eq!(status, 422, "{refused}");
+    running.command("pause", "");
+    running.await_that(|state| state["load"]["is_paused"] == true);
+    running.command("resume", "");
+    running.await_that(|state| state["load"]["is_paused"] == false);
+    running.command("stop", "");
+    let (code, said) = running.end();
+    assert_eq!(code, Some(103), "{said}");
+    assert!(said.contains("test run stopped from REST API"), "{said}");
+}
+
+#[test]
+fn runs_are_started_one_at_a_time_and_compared_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let target = url(&server, "delay=2ms");
+    let _beside_others = beside_others();
+    let page = Running::start_page(folder.path());
+    let state = page.state();
+    assert_eq!(
+        (&state["phase"], &state["can_start"]),
+        (&json!("idle"), &json!(true))
+    );
+    assert_eq!(page.ask("POST", "/api/v1/stop", "", "").0, 409);
+    let new = json!({
+        "target": target, "rate": "100", "duration": "1h", "checks": ["errors<1%"],
+    });
+    let composed = page.command("compose", &new.to_string());
+    let line = format!("loadline -r 100 -d 1h --check 'errors<1%' --save run-1.run '{target}'");
+    assert_eq!(composed["command"], line);
+    page.command("start", &new.to_string());
+    page.await_that(|state| state["phase"] == "running");
+    let (status, refused) = page.ask("POST", "/api/v1/start", "", &new.to_string());
+    assert_eq!(status, 409, "{refused}");
+    assert!(refused.contains("A run is under way: stop it"), "{refused}");
+    page.command("level", r#"{"percent": 50}"#);
+    page.command("stop", "");
+    let state = page.await_that(|state| state["can_start"] == true);
+    assert_eq!(
+        (&state["phase"], &state["problem"]),
+        (&json!("ended"), &Value::Null)
+    );
+    assert_eq!(page.ask("GET", "/report.json", "", "").0, 200);
+    assert_eq!(page.ask("GET", "/saved.run", "", "").0, 200);
+    let next = json!({ "target": target, "users": "2", "duration": "2s" });
+    let state = page.start(&next);
+    assert_eq!(
+        (&state["phase"], &state["is_over"]),
+        (&json!("ended"), &json!(false))
+    );
+    let (status, runs) = page.ask("GET", "/api/v1/runs", "", "");
+    let runs: Value = serde_json::from_str(&runs).unwrap();
+    assert_eq!((status, runs.as_array().unwrap().len()), (200, 2));
+    assert_eq!(runs[0]["name"], "run-2.run");
+    assert_eq!(runs[1]["checks"], "passed");
+    let (status, report) = page.ask("GET", "/runs/run-1.run", "", "");
+    assert_eq!(status, 200);
+    assert!(report.contains("nonce=") && report.contains("errors<1%"));
+    let query = "/api/v1/compare?base=run-2.run&with=run-2.run";
+    let (status, compared) = page.ask("GET", query, "", "");
+    assert_eq!(status, 200, "{compared}");
+    assert!(compared.contains("run-2.run"), "{compared}");
+    for path in [
+        "/runs/run-9.run",
+        "/runs/..%2Frun-1.run",
+        "/runs/%2Fetc%2Fpasswd",
+    ] {
+        assert_eq!(page.ask("GET", path, "", "").0, 404, "{path}");
+    }
+    let (code, said) = page.interrupt();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn what_can_not_be_started_is_said_in_the_words_of_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("bad.toml"),
+        "rate = 'fast'
+",
+    )
+    .unwrap();
+    std::fs::write(
+        folder.path().join("other.js"),
+        "console.log('no script of a load')",
+    )
+    .unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let _beside_others = beside_others();
+    let page = Running::start_page(folder.path());
+    let (_, offer) = page.ask("GET", "/api/v1/offer", "", "");
+    let offer: Value = serde_json::from_str(&offer).unwrap();
+    assert_eq!(
+        offer["files"],
+        json!([{ "name": "bad.toml", "kind": "plan" }])
+    );
+    for (new, status, sentence) in [
+        (
+            json!({ "target": "http://a/", "rate": "fast" }),
+            422,
+            "fast",
+        ),
+        (
+            json!({ "target": "http://a/", "duration": "-1s" }),
+            422,
+            "begins with a dash",
+        ),
+        (json!({ "target": "bad.toml" }), 422, "bad.toml"),
+        (
+            json!({ "target": "gone.toml" }),
+            422,
+            "There is no file gone.toml",
+        ),
+        (
+            json!({ "target": "http://a/", "save": "../x.run" }),
+            422,
+            "no name of a saved run",
+        ),
+        (
+            json!({ "target": "http://a/", "log": "x" }),
+            400,
+            "unknown field",
+        ),
+        (json!([1]), 400, "The body is no run"),
+    ] {
+        for path in ["/api/v1/compose", "/api/v1/start"] {
+            let (given, body) = page.ask("POST", path, "", &new.to_string());
+            assert_eq!(given, status, "{new}: {body}");
+            assert!(body.contains(sentence), "{new}: {body}");
+        }
+    }
+    let foreign = "Origin: http://evil.example\r\n";
+    let new = json!({ "target": "http://a/" }).to_string();
+    assert_eq!(page.ask("POST", "/api/v1/start", foreign, &new).0, 403);
+    assert_eq!(page.ask("GET", "/api/v1/start", "", "").0, 405);
+    // A run that no server answers ends, and says why.
+    let state = page.start(&json!({ "target": format!("http://{closed}/"), "duration": "1s" }));
+    assert_eq!(state["phase"], "idle");
+    let problem = state["problem"].as_str().unwrap();
+    assert!(problem.contains(&closed.to_string()), "{problem}");
+    assert_eq!(page.interrupt().0, Some(0));
+}
+
+#[cfg(feature = "k6")]
+#[test]
+fn a_script_of_k6_is_started_from_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let script = format!(
+        "import http from 'k6/http';
+         export const options = {{ vus: 1, iterations: 1 }};
+         export default function () {{
+           if (__ENV.FAILS) throw new Error('not today');
+           http.get('{}');
+         }}",
+        url(&server, ""),
+    );
+    std::fs::write(folder.path().join("own.js"), script).unwrap();
+    std::fs::write(folder.path().join("broken.js"), "import 'k6/none';").unwrap();
+    let _beside_others = beside_others();
+    let page = Running::start_page(folder.path());
+    let new = json!({ "target": "own.js", "users": "2", "duration": "2s" });
+    let composed = page.command("compose", &new.to_string());
+    let line = "loadline k6 run --vus 2 --duration 2s --out loadline=run-1.run own.js";
+    assert_eq!(composed["command"], line);
+    let state = page.start(&new);
+    assert_eq!(
+        (&state["phase"], &state["problem"]),
+        (&json!("ended"), &Value::Null)
+    );
+    assert!(state["figures"]["answered"].as_u64() > Some(2), "{state}");
+    assert!(folder.path().join("run-1.run").exists());
+    let state = page.start(&json!({ "target": "broken.js" }));
+    assert_eq!(state["phase"], "idle");
+    assert!(
+        state["problem"].as_str().unwrap().contains("k6/none"),
+        "{state}"
+    );
+    assert_eq!(page.interrupt().0, Some(0));
+}
+
+#[test]
+fn a_page_that_shows_one_run_starts_none() {
+    let server = serve();
+    let target = url(&server, "");
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&["-r", "50", "-d", "1h"], &target));
+    for (method, path) in [
+        ("POST", "/api/v1/start"),
+        ("POST", "/api/v1/compose"),
+        ("GET", "/api/v1/offer"),
+        ("GET", "/api/v1/runs"),
+        ("GET", "/runs/a.run"),
+    ] {
+        assert_eq!(running.ask(method, path, "", "{}").0, 404, "{path}");
+    }
+    running.await_that(|state| state["phase"] == "running");
+    running.command("abort", "");
+    assert_eq!(running.end().0, Some(130));
+}
+
+#[test]
+fn runs_are_started_in_a_browser_and_the_page_is_accessible() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let target = url(&server, "delay=2ms");
+    let _beside_others = beside_others();
+    let page = Running::start_page(folder.path());
+    let Some(mut tab) = Tab::open(&page.url) else {
+        page.interrupt();
+        return;
+    };
+    let fill = |name: &str, value: &str| {
+        format!(
+            "(() => {{ const field = document.querySelector('[name={name}]'); \
+             field.value = '{value}'; \
+             field.dispatchEvent(new Event('input', {{ bubbles: true }})); }})()"
+        )
+    };
+    let press = |name: &str| {
+        format!(
+            "[...document.querySelectorAll('button')]\
+             .find((one) => one.textContent === '{name}').click()"
+        )
+    };
+    tab.await_that("document.querySelector('[name=target]') !== null");
+    for number in 1..=2 {
+        tab.value(&fill("target", &target));
+        tab.value(&fill("rate", "fast"));
+        tab.await_that("document.querySelector('.start .said').textContent.includes('fast')");
+        tab.value(&fill("rate", "200"));
+        tab.value(&fill("duration", "3s"));
+        tab.await_that("document.querySelector('.start .line')?.textContent.includes('-r 200')");
+        tab.value(&press("Start"));
+        tab.await_that("document.querySelectorAll('figure.chart canvas').length >= 3");
+        assert_accessible(&mut tab, "a run that goes on");
+        let rows = "document.querySelectorAll('table.earlier tbody tr').length";
+        let listed = format!("{rows} === {number}");
+        tab.await_that(&listed);
+    }
+    tab.value("document.querySelector('[aria-label=\"run-1.run as A\"]').click()");
+    tab.value("document.querySelector('[aria-label=\"run-2.run as B\"]').click()");
+    tab.await_that(
+        "[...document.querySelectorAll('button')]\
+         .some((one) => one.textContent === 'Compare A with B' && !one.disabled)",
+    );
+    tab.value(&press("Compare A with B"));
+    tab.await_that("document.querySelector('.told')?.textContent.includes('run-2.run')");
+    assert_accessible(&mut tab, "the page that starts runs");
+    assert_eq!(tab.errors, Vec::<String>::new());
+    assert_eq!(page.interrupt().0, Some(0));
+}
+
+/// Has axe look at the page, in both themes. Where it is not installed, that is left out.
+#[allow(
+    clippy::print_stderr,
+    reason = "a part of a test that is left out says why"
+)]
+fn assert_accessible(tab: &mut Tab, what: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/node_modules");
+    let Ok(axe) = std::fs::read_to_string(folder.join("axe-core/axe.min.js")) else {
+        eprintln!("Left out: axe-core is not installed (`npm ci` in web/).");
+        return;
+    };
+    tab.value(&format!("{axe}; true"));
+    for theme in ["light", "dark"] {
+        tab.value(&format!(
+            "document.documentElement.dataset.theme = '{theme}'"
+        ));
+        let found = tab.value(
+            "axe.run(document, { resultTypes: ['violations'] }).then((all) => all.violations\
+             .filter((one) => ['serious', 'critical'].includes(one.impact))\
+             .map((one) => one.id + ': ' + one.nodes.map((node) => node.html).join(' | ')))",
+        );
+        assert_eq!(found, json!([]), "{what}, {theme}");
+    }
 }
 
 /// Does what somebody does who watches a run.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How long a screen may take to show what is expected: of a machine that does much else.
 const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
-const NEED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/need");
+const NEED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/need");
 
 /// A window of a terminal with a shell, on a server of its own.
 struct Window {

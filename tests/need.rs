@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/need");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/need");
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 const INSTALL: &str = "env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq";
 

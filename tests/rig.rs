@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// Names the program that is tested, where it is not the one that cargo has just built: `make test`
-/// names the one that is shipped.
+/// The variable with the path of the program that is tested: `make test` sets it to the one that is
+/// shipped.
 const PROGRAM: &str = "LOADLINE_PROGRAM";
 
 /// What a finished command said.
@@ -31,9 +31,18 @@ impl From<Output> for Said {
     }
 }
 
-/// The program that is tested.
+/// The program that is tested: by [`PROGRAM`], or else the last one that cargo built by the profile
+/// of this test.
 pub(crate) fn program() -> PathBuf {
-    std::env::var_os(PROGRAM).map_or_else(|| env!("CARGO_BIN_EXE_loadline").into(), PathBuf::from)
+    std::env::var_os(PROGRAM).map_or_else(built_beside_the_test, PathBuf::from)
+}
+
+fn built_beside_the_test() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).expect("a test lies in `deps`");
+    let program = profile.join("loadline");
+    assert!(program.exists(), "build the program first: `cargo build`");
+    program
 }
 
 /// The command with these words, ready to be started.

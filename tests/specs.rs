@@ -177,7 +177,7 @@ fn is_like(found: &str, told: &str) -> bool {
 /// Every page of a folder, found by itself.
 fn pages(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/specs")
+        .join("specs")
         .join(folder);
     let mut pages: Vec<PathBuf> = fs::read_dir(folder)
         .expect("there are specifications")

@@ -478,7 +478,7 @@ fn real_load_testers_are_run_watched_and_read() {
 
 #[test]
 fn the_studies_that_ship_can_be_read_and_have_all_their_rows() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../studies");
     let runs = |name: &str, more: &[&str]| {
         let path = folder.join(name);
         let words = [&["study", text(&path), "--list"], more].concat();
@@ -675,7 +675,7 @@ fn a_target_is_warmed_up_by_our_own_detector_before_its_first_run() {
 #[test]
 #[ignore = "builds services in Go and Java and loads them for some minutes; make soak runs it"]
 fn the_studies_of_real_services_run() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../studies");
     let desk = Desk::new("");
     for (name, targets) in [("own-ab", 2), ("frameworks", 4)] {
         let path = folder.join(name).join(format!("{name}.toml"));

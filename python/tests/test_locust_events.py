@@ -144,8 +144,6 @@ def test_environments_are_checked():
 
 
 def test_what_is_not_there_says_so():
-    with pytest.raises(NotImplementedError, match="web page is not there yet"):
-        Environment().create_web_ui()
     with pytest.raises(NotImplementedError, match="several machines"):
         Environment().create_master_runner()
 

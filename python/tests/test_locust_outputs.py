@@ -131,6 +131,50 @@ def test_failures_of_the_locustfile_are_those_of_the_record_to_the_last_request(
     assert summary["checks"][0]["outcome"] == "broken"
 
 
+SAMPLES = """
+    from locust import FastHttpUser, constant
+
+    def call(user):
+        user.client.get("/", name="front")
+        fire = user.environment.events.request.fire
+        for number in range(50):
+            fire(request_type="rpc", name="buy", response_time=number + 1, response_length=3,
+                 exception=ValueError("odd") if number % 2 else None)
+        fire(request_type="rpc", name="look", response_time=None, response_length=0,
+             exception=None)
+        user.stop()
+
+    class Caller(FastHttpUser):
+        tasks = [call]
+        wait_time = constant(0)
+"""
+
+
+@pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
+def test_samples_of_other_clients_are_metrics_of_the_record(tmp_path, processes):
+    native_command()
+    write(tmp_path, SAMPLES)
+    checks = ["metric:event_response_time.max{name:buy}<=50", "metric:event_failed.share<0.4"]
+    ended = visit(tmp_path, "--out", "json=a.json", "--json-file", "tables", "--check", checks[0],
+                  "--check", checks[1], *processes, users=2, seconds=3)
+    assert ended.code == 1, ended.err
+    summary = json.loads((tmp_path / "a.json").read_text())["summary"]
+    tables = json.loads((tmp_path / "tables.json").read_text())
+    counted = {row["name"]: (row["num_requests"], row["num_failures"]) for row in tables}
+    assert counted == {"front": (2, 0), "buy": (100, 50), "look": (2, 0)}
+    assert (summary["answered"], summary.get("rejected", 0)) == (2, 0)
+    found = {(one["name"], one["tags"]["name"]): one for one in summary["metrics"]}
+    assert set(found) == {("event_response_time", "buy"), ("event_failed", "buy"),
+                          ("event_failed", "look")}
+    times, failed = found["event_response_time", "buy"], found["event_failed", "buy"]
+    assert (times["count"], times["min"], times["max"], times["unit"]) == (100, 1.0, 50.0, "ms")
+    assert times["tags"] == {"method": "rpc", "name": "buy"}
+    assert (failed["count"], failed["share"]) == (100, 0.5)
+    looked = found["event_failed", "look"]
+    assert (looked["count"], looked["share"]) == (2, 0)
+    assert [check["outcome"] for check in summary["checks"]] == ["kept", "broken"]
+
+
 @pytest.mark.parametrize("check, code", [("p50<1us", 1), ("rate>1000000", 1)])
 def test_a_check_that_fails_sets_the_exit_code(tmp_path, check, code):
     native_command()

@@ -6,16 +6,15 @@ import pytest
 from locust import stats
 from locust.exception import CatchResponseError
 from locust.stats import RequestStats, StatsEntry, StatsError
-from locust.stats.store import Store
 from locust.util.date import format_duration
 from locust.util.rounding import proper_round
 from locust.util.timespan import parse_timespan
 from locust.util.url import is_url
 
 
-@pytest.fixture(params=["engine", "python"])
-def request_stats(request):
-    return RequestStats() if request.param == "engine" else RequestStats(store=Store())
+@pytest.fixture
+def request_stats():
+    return RequestStats()
 
 
 @pytest.mark.parametrize(
@@ -78,12 +77,12 @@ def test_failures_without_requests_have_ratio_one(request_stats):
 
 
 def entry_with(seconds, start=0, last=None):
-    owner = RequestStats(store=Store())
-    owner.total.counts.start_time = start
-    owner.total.counts.last_request_timestamp = last
+    owner = RequestStats()
+    owner.total.start_time = start
+    owner.total.last_request_timestamp = last
     row = StatsEntry(owner, "/", "GET")
-    row.counts.num_reqs_per_sec.update(seconds)
-    row.counts.num_requests = sum(seconds.values())
+    row.num_reqs_per_sec = seconds
+    row.num_requests = sum(seconds.values())
     return row
 
 
@@ -108,8 +107,8 @@ def test_current_percentile_looks_back_ten_seconds(monkeypatch):
     row = entry_with({})
     row.use_response_times_cache = True
     row.response_times_cache = {}
-    row.counts.response_times.update({1: 5, 9: 5})
-    row.counts.num_requests = 10
+    row.response_times = {1: 5, 9: 5}
+    row.num_requests = 10
     row.response_times_cache[990] = stats.CachedResponseTimes({1: 5}, 5, 0)
     monkeypatch.setattr("locust.stats.entry.time.time", lambda: 1000.0)
     assert row.get_current_response_time_percentile(0.5) == 9
@@ -168,9 +167,9 @@ def test_serialising_changes_nothing(request_stats):
 
 
 def test_reports_of_processes_are_added():
-    merged = RequestStats(store=Store())
+    merged = RequestStats()
     for time in (1.0, 200.0):
-        one = RequestStats(store=Store())
+        one = RequestStats()
         one.log_request("GET", "/", time, 10)
         one.log_error("GET", "/", ValueError("x"))
         merged.add_report({
@@ -404,7 +403,7 @@ def test_a_row_that_is_counted_into_by_hand_remembers_its_seconds(request_stats)
 
 
 def test_a_row_whose_times_are_unknown_has_a_text(wide):
-    row = StatsEntry(RequestStats(store=Store()), "/", "GET")
+    row = StatsEntry(RequestStats(), "/", "GET")
     row.num_requests, row.num_failures = 10, 5
     assert str(row).split()[2:8] == ["10", "5(50.00%)", "|", "0", "0", "0"]
 

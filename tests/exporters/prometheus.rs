@@ -8,10 +8,15 @@ const WRITE: &str = "/api/v1/write";
 
 /// A Prometheus that takes remote write.
 pub(super) fn prometheus(features: &[&str]) -> Receiver {
+    prometheus_with("", features)
+}
+
+/// The same with this configuration.
+pub(super) fn prometheus_with(configuration: &str, features: &[&str]) -> Receiver {
     let features: Vec<String> = features.iter().map(|word| (*word).to_owned()).collect();
     let started = Receiver::start("prometheus", |folder, port| {
         let config = folder.join("prometheus.yml");
-        std::fs::write(&config, "").unwrap();
+        std::fs::write(&config, configuration).unwrap();
         let mut words = vec![
             format!("--config.file={}", config.display()),
             format!("--storage.tsdb.path={}", folder.join("data").display()),

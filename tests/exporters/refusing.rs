@@ -90,6 +90,39 @@ fn answers_of_every_kind_leave_the_load_alone() {
 }
 
 #[test]
+fn every_format_says_what_its_receiver_refused() {
+    let receiver = serve();
+    let address = |options: &str| url(&receiver, options);
+    let user = ", which is about the user or the token";
+    for (output, sentence) in [
+        (format!("otlp={}", address("status=401")), user),
+        (format!("otlp={}", address("status=503")), "it answered 503"),
+        (format!("webhook={}", address("status=403")), user),
+        (
+            // Nobody takes points there.
+            format!("influxdb=http://{}/no/such?org=a&bucket=b", free()),
+            "nothing listens there",
+        ),
+        (
+            format!("otlp-grpc=http://{}", free()),
+            "nothing listens there",
+        ),
+        (
+            format!("otlp-grpc=http://{}", receiver.addr()),
+            "has no status of gRPC",
+        ),
+    ] {
+        let (report, stderr, _) = ran(&output, &[("OTEL_METRIC_EXPORT_INTERVAL", "500")]);
+        let warning = warning(&report);
+        assert!(warning.contains(sentence), "{output}: {warning}: {stderr}");
+    }
+}
+
+fn free() -> String {
+    format!("127.0.0.1:{}", free_port())
+}
+
+#[test]
 fn a_receiver_that_refuses_for_a_while_has_everything_in_the_end() {
     // Every second request is refused.
     let receiver = serve();

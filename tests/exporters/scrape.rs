@@ -1,6 +1,7 @@
 //! The endpoint that Prometheus scrapes, looked at by its own checker.
 
 use super::free_port;
+use super::prometheus::{HISTOGRAMS, prometheus_with, value};
 use crate::rig::{beside_others, command, serve, url};
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -72,4 +73,39 @@ fn promtool_finds_nothing_wrong_with_what_is_scraped() {
         text.contains("loadline_requests_total{outcome=\"answered\"} "),
         "{text}"
     );
+}
+
+#[test]
+fn prometheus_scrapes_native_histograms_and_fixed_bounds() {
+    let (server, target) = (serve(), free_port());
+    let config = format!(
+        "scrape_configs:\n- job_name: load\n  scrape_interval: 1s\n  scrape_timeout: 1s\n  \
+         static_configs:\n  - targets: ['127.0.0.1:{target}']\n"
+    );
+    let receivers = [
+        prometheus_with(&config, &[HISTOGRAMS]),
+        prometheus_with(&config, &[]),
+    ];
+    let output = format!("scrape=127.0.0.1:{target}");
+    let target = url(&server, "delay=20ms");
+    let words = [
+        "-c",
+        "2",
+        "-d",
+        "6s",
+        "--rate",
+        "100/s",
+        "--no-watch",
+        "--allow-invalid",
+        "-q",
+    ];
+    let said = super::run_with(&[&words[..], &["-o", &output, &target]].concat(), &[]);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    let [with, without] = &receivers;
+    let native = "histogram_quantile(0.5, last_over_time(loadline_response_seconds[5m]))";
+    assert!((0.02..0.2).contains(&value(with, native)));
+    let counted = "histogram_count(last_over_time(loadline_response_seconds[5m]))";
+    assert!(value(with, counted) > 100.0);
+    let bounds = "histogram_quantile(0.5, last_over_time(loadline_response_seconds_bucket[5m]))";
+    assert!((0.01..0.2).contains(&value(without, bounds)));
 }

@@ -229,7 +229,7 @@ fn secrets_reach_the_script_and_not_the_log() {
 #[test]
 fn the_example_keeps_its_thresholds_against_the_test_server() {
     let server = serve();
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/k6");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples/k6");
     let base = format!("BASE_URL=http://{}", server.addr());
     let _beside_others = beside_others();
     let output = command(&["k6", "run", "-q", "-e", &base, "checkout.ts"])

@@ -156,25 +156,53 @@ fn the_verdict_speaks_of_failures_that_were_not_expected() {
 }
 
 #[test]
-fn a_dashboard_that_is_not_shown_is_told_of() {
+fn a_dashboard_is_the_live_page_and_the_process_ends_with_its_test() {
     let scripts = Scripts::new(&[("good.js", &default(""))]);
-    let sentence = "Loadline shows no dashboard while a test runs";
-    for (output, variable, count) in [
-        ("web-dashboard", "false", 1),
-        ("web-dashboard=port=-1", "false", 1),
-        ("json=all.json", "true", 1),
-        ("json=all.json", "false", 0),
+    for (output, variable, is_served) in [
+        ("web-dashboard=port=0", "false", true),
+        ("web-dashboard=port=-1", "false", false),
+        ("json=all.json", "true", true),
+        ("json=all.json", "false", false),
     ] {
         let _beside_others = beside_others();
-        let said: Said = command(&["k6", "run", "-q", "--out", output, "good.js"])
+        let said: Said = command(&["k6", "run", "--out", output, "good.js"])
             .current_dir(scripts.path())
             .env("K6_WEB_DASHBOARD", variable)
+            .env("K6_WEB_DASHBOARD_PORT", "0")
             .output()
             .unwrap()
             .into();
         assert_eq!(said.code, Some(0), "{}", said.stderr);
-        let told = said.stderr.matches(sentence).count();
-        assert_eq!(told, count, "{output} {variable}: {}", said.stderr);
+        let told = said.stdout.contains(" web dashboard: http://127.0.0.1:");
+        assert_eq!(told, is_served, "{output} {variable}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn what_a_dashboard_can_not_do_is_told() {
+    let scripts = Scripts::new(&[("good.js", &default(""))]);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = format!("web-dashboard=port={}", taken.local_addr().unwrap().port());
+    for (output, code, sentence) in [
+        (
+            port.as_str(),
+            255,
+            "another program listens there; give another port",
+        ),
+        (
+            "web-dashboard=port=http",
+            255,
+            "is not a port, such as 5665",
+        ),
+        (
+            "web-dashboard=port=-1&record=a.ndjson",
+            0,
+            "does not record the web dashboard's events: save the run with --out loadline=FILE",
+        ),
+    ] {
+        let said = scripts.say(&["run", "-q", "--out", output, "good.js"]);
+        assert_eq!(said.code, Some(code), "{output}: {}", said.stderr);
+        assert!(said.stderr.contains(sentence), "{output}: {}", said.stderr);
     }
 }
 
@@ -287,7 +315,7 @@ fn an_arrival_rate_begins_all_that_users_are_free_for() {
 }
 
 /// The metric of this name and these tags in the JSON report of a run.
-fn metric<'a>(summary: &'a Value, name: &str, tags: &Value) -> &'a Value {
+pub(crate) fn metric<'a>(summary: &'a Value, name: &str, tags: &Value) -> &'a Value {
     let metrics = summary["metrics"].as_array().expect("metrics");
     let is_it = |metric: &&Value| metric["name"] == name && metric["tags"] == *tags;
     let found = metrics.iter().find(is_it);

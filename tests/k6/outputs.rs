@@ -1,11 +1,12 @@
 //! Metrics, checks and failures of a script in Loadline's own outputs: the database, the
-//! comparison, and the counts beside k6's own.
+//! comparison, the counts beside k6's own, and what is measured outside of the load.
 
 use crate::k6::Scripts;
+use crate::k6::load::metric;
 use crate::rig::{Said, command, serve, text};
 use crate::sqlite::rows;
 use loadline_testbed::Server;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A shop whose orders, sizes and checks follow the iteration's number. Every fifth page is
 /// missing, which is not expected; that `fine` is missing is.
@@ -263,4 +264,96 @@ fn failures_in_k6s_words_and_in_ours_agree_to_the_last_request() {
         assert_eq!(sum("answered"), of(ours, "answered"));
     }
     server.stop();
+}
+
+/// Requests, checks and metrics before, in and after the load.
+const AROUND: &str = "
+    import http from 'k6/http';
+    import { check } from 'k6';
+    import { Counter, Trend } from 'k6/metrics';
+    const orders = new Counter('orders'), size = new Trend('size');
+    export const options = { vus: 2, iterations: 6, thresholds: {
+      orders: ['count==14'], 'http_reqs{group:::setup}': ['count==2'],
+      'http_reqs{group:::teardown}': ['count==1'], http_reqs: ['count==9'],
+      'http_req_duration{group:::teardown}': ['max>0'], checks: ['rate>0.5'],
+      iterations: ['count==6'] } };
+    function call(status, name) {
+      const response = http.get(`${__ENV.BASE}/?status=${status}`);
+      check(response, { [name]: (r) => r.status === 200 });
+    }
+    export function setup() {
+      call(200, 'before'); call(404, 'before'); orders.add(3); size.add(50);
+    }
+    export default function () { call(200, 'within'); orders.add(1); size.add(2); }
+    export function teardown() { call(404, 'after'); orders.add(5); size.add(1); }";
+
+#[test]
+fn what_setup_and_teardown_measure_is_in_every_output() {
+    let server = serve();
+    let scripts = Scripts::new(&[("around.js", AROUND)]);
+    let base = format!("BASE=http://{}", server.addr());
+    for (name, processes) in [("one", &[][..]), ("two", &["--processes", "2"])] {
+        let files = ["run", "html"].map(|kind| format!("{name}.{kind}"));
+        let outs = [
+            format!("loadline={}", files[0]),
+            format!("html={}", files[1]),
+        ];
+        let words = [
+            "--out",
+            &outs[0],
+            "--out",
+            &outs[1],
+            "-e",
+            &base,
+            "around.js",
+        ];
+        let said = scripts.say(&[&["run"], processes, &words].concat());
+        assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+        let run = scripts.path().join(&files[0]);
+        let reported = report(&["report", "-o", "json", text(&run)]);
+        assert_around(&reported["summary"]);
+        let database = scripts.path().join(format!("{name}.db"));
+        let sqlite = format!("sqlite={}", text(&database));
+        let said = command(&["report", text(&run), "-o", &sqlite])
+            .output()
+            .unwrap();
+        assert_eq!(said.status.code(), Some(0), "{said:?}");
+        let orders = rows(&database, "SELECT sum FROM metrics WHERE name = 'orders'");
+        assert_eq!(orders[0]["sum"], 14.0);
+        let page = std::fs::read_to_string(scripts.path().join(&files[1])).unwrap();
+        assert!(page.contains("check:after"), "{name}");
+        let csv = command(&["report", "-o", "csv", text(&run)])
+            .output()
+            .unwrap();
+        let csv = String::from_utf8_lossy(&csv.stdout).into_owned();
+        assert!(csv.contains("check:before"), "{csv}");
+    }
+    server.stop();
+}
+
+/// Compares the metrics of a run with what its script measured, whichever part did so.
+fn assert_around(summary: &Value) {
+    let none = Value::Null;
+    let of = |name: &str, tags: &Value| metric(summary, name, tags).clone();
+    assert_eq!(of("orders", &none)["sum"], 14.0);
+    assert_eq!(of("size", &none)["count"], 8);
+    assert_eq!(of("size", &none)["max"], 50.0);
+    assert_eq!(of("iterations", &none)["sum"], 6.0);
+    assert_eq!(of("checks", &none)["count"], 9);
+    let check = |name: &str, group: &str| json!({ "check": name, "group": group });
+    assert_eq!(of("checks", &check("before", "::setup"))["share"], 0.5);
+    assert_eq!(of("checks", &check("after", "::teardown"))["share"], 0.0);
+    assert_eq!(of("checks", &json!({ "check": "within" }))["share"], 1.0);
+    let group = |group: &str| json!({ "group": group });
+    assert_eq!(of("http_reqs", &none)["sum"], 9.0);
+    assert_eq!(of("http_reqs", &group("::setup"))["sum"], 2.0);
+    assert_eq!(of("http_req_duration", &group("::teardown"))["count"], 1);
+    // The load alone has a rate: its requests, and no others.
+    assert_eq!(summary["answered"], 6);
+    let checks = summary["checks"].as_array().expect("checks");
+    assert_eq!(checks.len(), 7);
+    assert!(
+        checks.iter().all(|check| check["outcome"] == "kept"),
+        "{checks:?}"
+    );
 }

@@ -32,6 +32,7 @@ export const COLOURS: Record<Theme, Colours> = {
 
 /** Lines of more series than there are colours are dashed. */
 export function dash(index: number): number[] {
+  if (index < 0) return [];
   const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
   return dashes[Math.floor(index / SERIES_COLOURS) % dashes.length]!;
 }
@@ -39,7 +40,9 @@ export function dash(index: number): number[] {
 /** How many colours there are for series. */
 export const SERIES_COLOURS = COLOURS.light.series.length;
 
+/** The colour of a series; a negative index is what lies underneath, and faint. */
 export function colour(colours: Colours, index: number): string {
+  if (index < 0) return colours.faint;
   return colours.series[index % colours.series.length]!;
 }
 

@@ -12,7 +12,7 @@ import {
   Verdict,
 } from "../src/run/tables";
 import { Headlines } from "../src/run/headlines";
-import { Names, shown } from "../src/run/names";
+import { inSight, Names, shown } from "../src/run/names";
 import { Words } from "../src/words";
 import { RunTable, sorted } from "../src/study/table";
 import { run, study } from "./sample";
@@ -66,6 +66,14 @@ test("many names are folded and can be filtered", () => {
   expect(shown(rows, " ", true)).toHaveLength(2_000);
   const few = render(<Names columns={page.name_columns} rows={page.names} notes={[]} />);
   expect(few).not.toContain('type="search"');
+});
+
+test("of many rows only those in sight are drawn", () => {
+  expect(inSight(40, 0, 600, 30)).toEqual([0, 40]);
+  expect(inSight(2_000, 0, 600, 30)).toEqual([0, 40]);
+  expect(inSight(2_000, 30_000, 600, 30)).toEqual([990, 1_030]);
+  expect(inSight(2_000, 60_000, 600, 30)).toEqual([1_990, 2_000]);
+  expect(inSight(100, 60_000, 600, 30)).toEqual([100, 100]);
 });
 
 test("requests that were sent again stand below the connections, where there are any", () => {

@@ -36,6 +36,8 @@
 //! - the simulated queue on which searches are tested: `simulated.rs`, `simulated/`; their accuracy
 //!   over many seeds `driver/study.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod conclusion;
 mod driver;
 mod keeping_up;

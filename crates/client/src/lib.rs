@@ -16,6 +16,8 @@
 //! - bodies made from values: `body.rs`
 //! - the proxies of the environment: `proxies.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod authentication;
 mod body;
 mod cookies;

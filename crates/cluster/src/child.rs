@@ -102,7 +102,7 @@ fn run(
     };
     match frame.message()? {
         ToChild::StartAt { begin_ns } => part.begin(begin_ns),
-        _ => return Err(ChildError::OutOfTurn),
+        ToChild::Assign { .. } | ToChild::Command(_) => return Err(ChildError::OutOfTurn),
     }
     let handle = part.handle();
     let obeying = part.handle();

@@ -37,6 +37,8 @@
 //! - another way to carry frames: a `Line` as in `line.rs`
 //! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod bodies;
 mod child;
 mod frame;

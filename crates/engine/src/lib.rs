@@ -70,6 +70,8 @@
 //!   some of the workers `part.rs`, and sent by it `conveyed.rs`; what leaves a run `event.rs`; what
 //!   a scenario counts by itself `tally.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod activity;
 mod at_once;
 mod backoff;

@@ -55,7 +55,9 @@ impl Merger {
     pub(crate) fn take(&mut self, member: usize, scenario: usize, report: Report) {
         match report {
             Report::Lost(failure) => self.lose(member, &failure),
-            report => self.scenarios[scenario].joined.take(member, report),
+            Report::Interval(_) | Report::Log(_) | Report::Tally(_) | Report::Done(_) => {
+                self.scenarios[scenario].joined.take(member, report);
+            }
         }
     }
 

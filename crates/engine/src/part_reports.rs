@@ -42,7 +42,7 @@ impl PartReport {
                     .map(|(_, interval)| interval.snapshot.end_ns);
                 ends.max()
             }
-            _ => None,
+            PartNews::Tally { .. } | PartNews::Log { .. } | PartNews::Done { .. } => None,
         }
     }
 
@@ -119,7 +119,9 @@ impl PartReports {
             // The worker was given up, and its report is too late.
             Report::Tally(_) => {}
             Report::Lost(failure) => self.lose(worker, &failure),
-            report => self.scenarios[scenario].joined.take(member, report),
+            Report::Interval(_) | Report::Done(_) => {
+                self.scenarios[scenario].joined.take(member, report);
+            }
         }
     }
 

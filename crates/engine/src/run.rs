@@ -235,7 +235,7 @@ impl Run {
             }),
             // The report of a member that was given up is too late, like its intervals.
             Report::Tally(tally) => (!self.merger.is_done(member)).then_some(Event::Tally(tally)),
-            report => {
+            Report::Interval(_) | Report::Done(_) | Report::Lost(_) => {
                 self.merger.take(member, scenario, report);
                 None
             }

@@ -50,15 +50,19 @@ impl WrittenRequest {
         };
         let long_body = match &request.body {
             Body::Bytes(bytes) if bytes.len() >= LONG_BODY => bytes.clone(),
-            _ => Content::default(),
+            Body::Bytes(_) | Body::None => Content::default(),
         };
         let (bytes, body, http2) = match connection.http {
             HttpVersion::V2 => {
                 let http2 = outgoing.write_http2(connection)?;
                 (Vec::new(), Content::default(), Some(http2))
             }
-            _ if long_body.is_empty() => (outgoing.write(connection)?, long_body, None),
-            _ => (outgoing.write_head(connection)?, long_body, None),
+            HttpVersion::V1_1 | HttpVersion::Auto if long_body.is_empty() => {
+                (outgoing.write(connection)?, long_body, None)
+            }
+            HttpVersion::V1_1 | HttpVersion::Auto => {
+                (outgoing.write_head(connection)?, long_body, None)
+            }
         };
         let length = bytes.len() + body.len();
         let part = Part {

@@ -21,6 +21,58 @@ pub(crate) struct Refusal {
     pub(crate) after: Option<Duration>,
 }
 
+/// Reads the body of a response to a message that was accepted, which may refuse a part of it.
+pub(crate) type Judge = fn(&[u8]) -> Result<(), Refusal>;
+
+/// The letters of a response that a reason may have.
+const MOST_LETTERS: usize = 300;
+
+/// Returns the refusal of a network that carried no response.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
+pub(crate) fn network_refusal(error: &io::Error) -> Refusal {
+    let reason = match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "it did not answer in time".into(),
+        io::ErrorKind::ConnectionRefused => "nothing listens there".into(),
+        io::ErrorKind::UnexpectedEof => "it closed the connection".into(),
+        _ => error.to_string(),
+    };
+    Refusal {
+        reason,
+        may_retry: true,
+        after: None,
+    }
+}
+
+/// Returns the refusal of a status of HTTP: what it means here, with the first line of the body.
+pub(crate) fn status_refusal(status: u16, body: &[u8]) -> Refusal {
+    let first = first_line(&String::from_utf8_lossy(body));
+    let meaning = match status {
+        401 | 403 => ", which is about the user or the token",
+        404 => ", which is about the path, the database or the bucket",
+        300..=399 => ", a redirect: give the URL that it leads to",
+        _ => "",
+    };
+    let reason = match first.is_empty() {
+        true => format!("it answered {status}{meaning}"),
+        false => format!("it answered {status} ({first}){meaning}"),
+    };
+    Refusal {
+        reason,
+        may_retry: matches!(status, 408 | 429 | 500..=599),
+        after: None,
+    }
+}
+
+/// Returns the first line of what a receiver says, as part of a sentence.
+pub(crate) fn first_line(text: &str) -> String {
+    let first = text.lines().next().unwrap_or_default().trim();
+    let letters = first.chars().filter(|letter| !letter.is_control());
+    letters.take(MOST_LETTERS).collect()
+}
+
 /// Datagrams, which no receiver answers.
 pub(crate) struct Datagrams {
     address: String,

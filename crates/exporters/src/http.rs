@@ -5,35 +5,26 @@
 //! the engine's parser. No redirects are followed: a receiver that answers with one is set up
 //! wrong.
 
-use crate::channel::{Channel, Refusal};
-use loadline_plan::Tls;
-use loadline_transport::{TlsSetup, TlsSetupError};
+use crate::channel::{Channel, Judge, Refusal, network_refusal, status_refusal};
+use crate::stream::{Address, Stream};
+use loadline_plan::{HttpVersion, Tls};
+use loadline_transport::TlsSetupError;
 use loadline_wire::{Expect, ResponseParser, Sink};
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// The bytes of a response's body that are kept for the reason of a refusal.
-const MOST_REASON: usize = 300;
+/// The bytes of a response's body that are kept.
+const MOST_BODY: usize = 4_096;
 
 /// The address and the head of the messages to one receiver.
 pub(crate) struct Http {
-    host: String,
-    port: u16,
+    address: Address,
     /// The head of a request, without the length of its body and the empty line.
     head: String,
-    tls: Option<Arc<ClientConfig>>,
+    /// Reads the body of a response to what was accepted.
+    judge: Judge,
     stream: Option<Stream>,
-}
-
-/// A connection, with or without TLS.
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
 /// What a receiver answered.
@@ -55,14 +46,8 @@ impl Http {
         fields: &[(String, String)],
         tls: &Tls,
     ) -> Result<Http, TlsSetupError> {
-        let is_tls = url.scheme() == "https";
-        let tls = is_tls.then(|| TlsSetup::read(tls)).transpose()?;
-        let port = url.port_or_known_default().unwrap_or(80);
-        let host = url.host_str().unwrap_or_default();
-        let authority = match url.port() {
-            Some(port) => format!("{host}:{port}"),
-            None => host.to_owned(),
-        };
+        let address = Address::of(url, tls, HttpVersion::V1_1)?;
+        let authority = &address.authority;
         let query = url.query().map(|query| format!("?{query}"));
         let path = format!("{}{}", url.path(), query.unwrap_or_default());
         let mut head = format!("POST {path} HTTP/1.1\r\nHost: {authority}\r\n");
@@ -72,12 +57,16 @@ impl Http {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         Ok(Http {
-            host: host.trim_matches(['[', ']']).to_owned(),
-            port,
+            address,
             head,
-            tls: tls.map(|setup| setup.for_worker()),
+            judge: |_| Ok(()),
             stream: None,
         })
+    }
+
+    /// Returns the same channel, whose responses say in their bodies what was accepted.
+    pub(crate) fn judged_by(self, judge: Judge) -> Http {
+        Http { judge, ..self }
     }
 
     fn post(&mut self, body: &[u8], until: Instant) -> io::Result<Answer> {
@@ -89,25 +78,13 @@ impl Http {
         }
         // A receiver may close an idle connection at any time. A message that arrives twice has the
         // same instants both times.
-        let stream = self.connect(until)?;
+        let stream = self.address.connect(until)?;
         self.exchange(stream, &request, until)
     }
 
     fn request(&self, body: &[u8]) -> Vec<u8> {
         let end = format!("Content-Length: {}\r\n\r\n", body.len());
         [self.head.as_bytes(), end.as_bytes(), body].concat()
-    }
-
-    fn connect(&self, until: Instant) -> io::Result<Stream> {
-        let addresses = loadline_reactor::look_up(&self.host, self.port)?;
-        let tcp = first_reachable(addresses, until)?;
-        tcp.set_nodelay(true)?;
-        let Some(tls) = &self.tls else {
-            return Ok(Stream::Plain(tcp));
-        };
-        let name = ServerName::try_from(self.host.clone()).map_err(io::Error::other)?;
-        let session = ClientConnection::new(Arc::clone(tls), name).map_err(io::Error::other)?;
-        Ok(Stream::Tls(Box::new(StreamOwned::new(session, tcp))))
     }
 
     /// Sends a request and reads its response; keeps the connection if it may be used again.
@@ -125,32 +102,6 @@ impl Http {
             self.stream = Some(stream);
         }
         Ok(answer)
-    }
-}
-
-fn first_reachable(
-    addresses: impl IntoIterator<Item = SocketAddr>,
-    until: Instant,
-) -> io::Result<TcpStream> {
-    let mut problem = io::Error::other("its name has no address");
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, left(until)?) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => problem = error,
-        }
-    }
-    Err(problem)
-}
-
-/// Returns the time that is left until an instant.
-///
-/// # Errors
-/// If none is left.
-fn left(until: Instant) -> io::Result<Duration> {
-    let left = until.saturating_duration_since(Instant::now());
-    match left.is_zero() {
-        true => Err(io::ErrorKind::TimedOut.into()),
-        false => Ok(left),
     }
 }
 
@@ -176,44 +127,6 @@ fn read(stream: &mut Stream, until: Instant) -> io::Result<Answer> {
     Ok(answer)
 }
 
-impl Stream {
-    /// Limits the waits of reads and writes.
-    fn limit(&self, until: Instant) -> io::Result<()> {
-        let tcp = match self {
-            Stream::Plain(tcp) => tcp,
-            Stream::Tls(stream) => stream.get_ref(),
-        };
-        let left = left(until)?;
-        tcp.set_read_timeout(Some(left))?;
-        tcp.set_write_timeout(Some(left))
-    }
-}
-
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Plain(tcp) => tcp.read(buffer),
-            Stream::Tls(stream) => stream.read(buffer),
-        }
-    }
-}
-
-impl Write for Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Plain(tcp) => tcp.write(bytes),
-            Stream::Tls(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Stream::Plain(tcp) => tcp.flush(),
-            Stream::Tls(stream) => stream.flush(),
-        }
-    }
-}
-
 impl Sink for Answer {
     const WANTS_HEAD: bool = true;
     const WANTS_BODY: bool = true;
@@ -229,61 +142,23 @@ impl Sink for Answer {
     }
 
     fn body(&mut self, part: &[u8]) {
-        let room = MOST_REASON.saturating_sub(self.body.len());
+        let room = MOST_BODY.saturating_sub(self.body.len());
         self.body.extend_from_slice(&part[..part.len().min(room)]);
     }
 }
 
 impl Channel for Http {
     fn send(&mut self, body: &[u8], until: Instant) -> Result<(), Refusal> {
-        match self.post(body, until) {
-            Ok(answer) => accepted(&answer),
-            Err(error) => Err(Refusal {
-                reason: network_reason(&error),
-                may_retry: true,
-                after: None,
+        let answer = self
+            .post(body, until)
+            .map_err(|error| network_refusal(&error))?;
+        match answer.status {
+            200..=299 => (self.judge)(&answer.body),
+            status => Err(Refusal {
+                after: answer.retry_after,
+                ..status_refusal(status, &answer.body)
             }),
         }
-    }
-}
-
-fn accepted(answer: &Answer) -> Result<(), Refusal> {
-    match answer.status {
-        200..=299 => Ok(()),
-        status => Err(Refusal {
-            reason: status_reason(status, &answer.body),
-            may_retry: matches!(status, 408 | 429 | 500..=599),
-            after: answer.retry_after,
-        }),
-    }
-}
-
-fn network_reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "it did not answer in time".into(),
-        io::ErrorKind::ConnectionRefused => "nothing listens there".into(),
-        io::ErrorKind::UnexpectedEof => "it closed the connection".into(),
-        _ => error.to_string(),
-    }
-}
-
-/// Returns what a status means here, with the first line of the body.
-fn status_reason(status: u16, body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let first = text.lines().next().unwrap_or_default().trim();
-    let first: String = first
-        .chars()
-        .filter(|letter| !letter.is_control())
-        .collect();
-    let meaning = match status {
-        401 | 403 => ", which is about the user or the token",
-        404 => ", which is about the path, the database or the bucket",
-        300..=399 => ", a redirect: give the URL that it leads to",
-        _ => "",
-    };
-    match first.is_empty() {
-        true => format!("it answered {status}{meaning}"),
-        false => format!("it answered {status} ({first}){meaning}"),
     }
 }
 

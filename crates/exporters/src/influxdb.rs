@@ -43,7 +43,7 @@ struct Lines {
     /// The nanoseconds of the unit of instants.
     precision_ns: u64,
     /// What the measurements of series begin with.
-    prefix: &'static str,
+    prefix: String,
     most_bytes: usize,
     has_overflowed: bool,
 }

@@ -17,25 +17,29 @@
 //! - the series of an interval: `native.rs`; those of k6's samples are in the crate `k6-command`
 //! - how values merge, and how many series there are: `measured.rs`, `histogram.rs`
 //! - attempts, and what is reported of them: `exporter.rs`, `delivery.rs`, `outbox.rs`
-//! - how bytes are sent: `channel.rs`, `http.rs`
+//! - how bytes are sent: `channel.rs`, `http.rs`, `grpc.rs`, `stream.rs`
+
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod batch;
 mod channel;
 mod delivery;
 mod exporter;
+mod grpc;
 mod histogram;
 mod http;
 mod influxdb;
 mod measured;
 pub mod native;
-mod observer;
 mod otlp;
 mod outbox;
 mod prometheus;
 mod requested;
+mod running;
 mod scrape;
 mod settings;
 mod statsd;
+mod stream;
 mod webhook;
 
 pub use batch::{Batch, Point};
@@ -43,8 +47,9 @@ pub use delivery::Delivery;
 pub use exporter::{Exporter, Say, Wants};
 pub use histogram::{Histogram, exponential};
 pub use measured::{Labels, MOST_SERIES, Measured, SeriesKey, Unit, Value};
-pub use observer::{Exporters, RunningExporters, now_ns};
+pub use otlp::locust;
 pub use requested::{Dialect, Format, NoExporter, OpenError, Requested};
+pub use running::{RunningExporters, now_ns, ns_of};
 pub use settings::SettingsError;
 pub use webhook::FinalReport;
 

@@ -163,10 +163,10 @@ impl Adding<'_> {
             let value = match &metric.values {
                 Values::Trend(trend) => {
                     let mut histogram = Histogram::default();
-                    trend
-                        .steps()
-                        .for_each(|(value, count)| histogram.add(value * factor, count));
-                    let sum = trend.sum().value() * factor;
+                    for (value, count) in trend.steps() {
+                        histogram.add(value * factor, count);
+                    }
+                    let sum = trend.exact_sum().value() * factor;
                     Value::Histogram(Box::new(histogram.with_sum(sum)))
                 }
                 Values::Counter(counter) => Value::Counter(counter.sum.value()),

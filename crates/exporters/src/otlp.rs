@@ -1,4 +1,4 @@
-//! OpenTelemetry's protocol, over HTTP in protobuf.
+//! OpenTelemetry's protocol in protobuf, over HTTP or gRPC.
 //!
 //! Distributions are exponential histograms with the buckets that they have here; a receiver that
 //! knows only histograms with fixed bounds has them by a variable, and in k6's runs, as k6 sends
@@ -7,17 +7,21 @@
 //!
 //! The format: <https://opentelemetry.io/docs/specs/otlp/>.
 
+mod locust;
 mod message;
 mod setup;
 
-pub(crate) use setup::open;
+pub use locust::locust;
+pub(crate) use setup::{open, receiver_of};
 
+use crate::channel::{Refusal, first_line};
 use crate::exporter::{Layout, Message};
 use crate::histogram::ZERO_THRESHOLD;
 use crate::{Batch, Histogram, Measured, SeriesKey, Unit, Value};
 use message::{
-    Attribute, Buckets, Data, Exponential, ExponentialPoint, ExportRequest, Fixed, FixedPoint,
-    Gauge, Metric, Number, NumberPoint, Resource, ResourceMetrics, Scope, ScopeMetrics, Sum, text,
+    Attribute, Buckets, Data, Exponential, ExponentialPoint, ExportRequest, ExportResponse, Fixed,
+    FixedPoint, Gauge, Metric, Number, NumberPoint, Resource, ResourceMetrics, Scope, ScopeMetrics,
+    Sum, text,
 };
 use prost::Message as _;
 use std::collections::BTreeMap;
@@ -33,6 +37,20 @@ const BOUNDS: [f64; 15] = [
     7_500.0, 10_000.0,
 ];
 
+/// The program whose names metrics have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    /// Loadline's own, and those of the semantic conventions.
+    Native,
+    /// k6's, in k6's runs.
+    K6 {
+        /// True if a rate is two counters, as in k6 before it had one with an attribute.
+        has_two_counters: bool,
+    },
+    /// Locust's, in Locust's runs.
+    Locust,
+}
+
 /// What is written, and under which names.
 struct Form {
     /// What all names begin with.
@@ -45,8 +63,7 @@ struct Form {
     is_delta: bool,
     /// True if histograms have fixed bounds.
     has_fixed_bounds: bool,
-    /// True if the metrics have the names of k6.
-    is_k6: bool,
+    names: Names,
 }
 
 /// The layout of one run.
@@ -80,18 +97,46 @@ impl Layout for Otlp {
     }
 }
 
+impl Form {
+    fn has_two_counters(&self) -> bool {
+        let two = Names::K6 {
+            has_two_counters: true,
+        };
+        self.names == two
+    }
+}
+
 impl Otlp {
+    fn new(form: Form, since_ns: u64) -> Otlp {
+        Otlp {
+            form,
+            total: Measured::default(),
+            since_ns,
+            has_overflowed: false,
+        }
+    }
+
     fn request(&self, at_ns: u64) -> ExportRequest {
         let mut metrics: BTreeMap<(String, Unit), Metric> = BTreeMap::new();
-        for (key, value) in self.total.iter() {
-            let name = self.name(key, value);
+        let mut write = |name: String, key: &SeriesKey, value: &Value| {
             let metric = metrics.entry((name.clone(), key.unit));
             let metric = metric.or_insert_with(|| Metric {
                 name,
-                unit: unit(key.unit, value).to_owned(),
+                unit: self.unit(key, value).to_owned(),
                 data: None,
             });
             add(&mut metric.data, self.data(key, value, at_ns));
+        };
+        for (key, value) in self.total.iter() {
+            match value {
+                Value::Rate(nonzero, all) if self.form.has_two_counters() => {
+                    for (end, count) in [("occurred", nonzero), ("total", all)] {
+                        let name = format!("{}{}.{end}", self.form.prefix, key.metric);
+                        write(name, key, &Value::Counter(*count as f64));
+                    }
+                }
+                _ => write(self.name(key, value), key, value),
+            }
         }
         let attributes = self.form.resource.iter();
         let attributes = attributes.map(|(name, value)| text(name, value)).collect();
@@ -111,15 +156,16 @@ impl Otlp {
 
     fn name(&self, key: &SeriesKey, value: &Value) -> String {
         let prefix = &self.form.prefix;
+        let is_native = self.form.names == Names::Native;
         match (&*key.metric, value) {
-            ("response", Value::Histogram(_)) if !self.form.is_k6 => {
+            ("response", Value::Histogram(_)) if is_native => {
                 format!("{prefix}response.duration")
             }
-            ("service", Value::Histogram(_)) if !self.form.is_k6 => {
+            ("service", Value::Histogram(_)) if is_native => {
                 // The name of the semantic conventions, which measure from the send.
                 "http.client.request.duration".to_owned()
             }
-            ("lateness", Value::Histogram(_)) if !self.form.is_k6 => {
+            ("lateness", Value::Histogram(_)) if is_native => {
                 format!("{prefix}lateness.duration")
             }
             (metric, Value::Rate(..)) => format!("{prefix}{metric}.total"),
@@ -154,6 +200,16 @@ impl Otlp {
                 data_points: vec![self.exponential(histogram, attributes, at_ns)],
                 aggregation_temporality,
             }),
+        }
+    }
+
+    fn unit(&self, key: &SeriesKey, value: &Value) -> &'static str {
+        match (key.unit, value) {
+            (_, Value::Gauge(..)) if self.form.names == Names::Locust => "{user}",
+            (_, Value::Rate(..)) | (Unit::None, _) => "",
+            (Unit::Seconds, _) => "s",
+            (Unit::Milliseconds, _) => "ms",
+            (Unit::Bytes, _) => "By",
         }
     }
 
@@ -243,15 +299,6 @@ fn add(data: &mut Option<Data>, more: Data) {
     }
 }
 
-fn unit(unit: Unit, value: &Value) -> &'static str {
-    match (unit, value) {
-        (_, Value::Rate(..)) | (Unit::None, _) => "",
-        (Unit::Seconds, _) => "s",
-        (Unit::Milliseconds, _) => "ms",
-        (Unit::Bytes, _) => "By",
-    }
-}
-
 /// Returns buckets from the first with a value to the last. Here the index of a bucket is that of
 /// its lower bound, one less than in Prometheus.
 fn dense(counts: &BTreeMap<i32, u64>) -> Buckets {
@@ -267,6 +314,27 @@ fn dense(counts: &BTreeMap<i32, u64>) -> Buckets {
         offset: first - 1,
         bucket_counts,
     }
+}
+
+/// Reads the response to a message that was accepted, which may refuse some of its values. Such a
+/// message is not sent again: the others would count twice.
+fn judge(response: &[u8]) -> Result<(), Refusal> {
+    let response = ExportResponse::decode(response).unwrap_or_default();
+    let Some(partial) = response
+        .partial_success
+        .filter(|one| one.rejected_points > 0)
+    else {
+        return Ok(());
+    };
+    let said = first_line(&partial.message);
+    Err(Refusal {
+        reason: format!(
+            "it rejected {} of the values ({said})",
+            partial.rejected_points
+        ),
+        may_retry: false,
+        after: None,
+    })
 }
 
 #[cfg(test)]

@@ -276,7 +276,7 @@ fn native(histogram: &Histogram, schema: i32, timestamp: i64) -> NativeHistogram
 
 /// Returns buckets as runs of indices, and their counts as differences from bucket to bucket. The
 /// first offset is an index, the others are gaps.
-fn spans(buckets: &BTreeMap<i32, u64>) -> (Vec<Span>, Vec<i64>) {
+pub(crate) fn spans(buckets: &BTreeMap<i32, u64>) -> (Vec<Span>, Vec<i64>) {
     let (mut spans, mut deltas) = (Vec::<Span>::new(), Vec::new());
     let (mut next, mut before) = (0, 0);
     for (bucket, count) in buckets {
@@ -365,8 +365,9 @@ enum ZeroCount {
     Int(u64),
 }
 
+/// Buckets in a row.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
-struct Span {
+pub(crate) struct Span {
     #[prost(sint32, tag = "1")]
     offset: i32,
     #[prost(uint32, tag = "2")]

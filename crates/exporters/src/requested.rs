@@ -23,8 +23,10 @@ pub enum Format {
     Statsd,
     /// StatsD with the tags and distributions of Datadog.
     DogStatsd,
-    /// OpenTelemetry's protocol over HTTP.
+    /// OpenTelemetry's protocol over HTTP, or as its variables say.
     Otlp,
+    /// OpenTelemetry's protocol over gRPC.
+    OtlpGrpc,
     /// An endpoint that Prometheus scrapes.
     Scrape,
     /// The report of the run, posted when it has ended.
@@ -33,12 +35,13 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 8] = [
         Format::PrometheusRw,
         Format::Influxdb,
         Format::Statsd,
         Format::DogStatsd,
         Format::Otlp,
+        Format::OtlpGrpc,
         Format::Scrape,
         Format::Webhook,
     ];
@@ -51,6 +54,7 @@ impl Format {
             Format::Statsd => "statsd",
             Format::DogStatsd => "dogstatsd",
             Format::Otlp => "otlp",
+            Format::OtlpGrpc => "otlp-grpc",
             Format::Scrape => "scrape",
             Format::Webhook => "webhook",
         }
@@ -63,6 +67,7 @@ impl Format {
             Format::Influxdb => "http://127.0.0.1:8086/DATABASE",
             Format::Statsd | Format::DogStatsd => "127.0.0.1:8125",
             Format::Otlp => "http://127.0.0.1:4318",
+            Format::OtlpGrpc => "http://127.0.0.1:4317",
             Format::Scrape => "127.0.0.1:9464",
             Format::Webhook => "https://HOST/PATH",
         }
@@ -72,7 +77,13 @@ impl Format {
     fn takes(self, address: &Url) -> bool {
         let is_known = match self {
             Format::Influxdb => matches!(address.scheme(), "http" | "https" | "udp"),
-            _ => match self.bare_scheme() {
+            Format::PrometheusRw
+            | Format::Statsd
+            | Format::DogStatsd
+            | Format::Otlp
+            | Format::OtlpGrpc
+            | Format::Scrape
+            | Format::Webhook => match self.bare_scheme() {
                 Some(scheme) => address.scheme() == scheme,
                 None => matches!(address.scheme(), "http" | "https"),
             },
@@ -85,7 +96,11 @@ impl Format {
         match self {
             Format::Statsd | Format::DogStatsd => Some("udp"),
             Format::Scrape => Some("http"),
-            _ => None,
+            Format::PrometheusRw
+            | Format::Influxdb
+            | Format::Otlp
+            | Format::OtlpGrpc
+            | Format::Webhook => None,
         }
     }
 
@@ -122,6 +137,9 @@ pub enum NoExporter {
         /// An address.
         example: &'static str,
     },
+    /// A variable that can't be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
 }
 
 /// Why an exporter can't begin.
@@ -171,6 +189,25 @@ impl Requested {
         }
     }
 
+    /// Creates the exporter that a format without an address requests: the receiver is where the
+    /// variables of OpenTelemetry say, of those of the environment.
+    ///
+    /// # Errors
+    /// If the format has no such variables, or they say nothing that can be used.
+    pub fn of_variables(
+        format: Format,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Requested, NoExporter> {
+        let receiver = match format {
+            Format::Otlp | Format::OtlpGrpc => otlp::receiver_of(format, variables)?,
+            _ => None,
+        };
+        receiver.ok_or(NoExporter::Address {
+            format: format.name(),
+            example: format.example(),
+        })
+    }
+
     /// Returns the request in words without secrets.
     pub fn described(&self) -> String {
         format!("{} ({})", self.format.name(), self.shown())
@@ -207,14 +244,14 @@ impl Requested {
             Format::Influxdb => influxdb::open(self, dialect, &settings),
             Format::Statsd => statsd::open(self, dialect, &settings, false),
             Format::DogStatsd => statsd::open(self, dialect, &settings, true),
-            Format::Otlp => otlp::open(self, dialect, &settings),
-            Format::Scrape => scrape::open(self),
+            Format::Otlp | Format::OtlpGrpc => otlp::open(self, dialect, &settings),
+            Format::Scrape => scrape::open(self, &settings),
             Format::Webhook => webhook::open(self, &settings, report),
         }
     }
 
     /// Returns the format.
-    pub(crate) fn format(&self) -> Format {
+    pub fn format(&self) -> Format {
         self.format
     }
 
@@ -261,5 +298,36 @@ impl Requested {
 impl fmt::Debug for Requested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.described())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receiver_of_opentelemetry_may_be_in_its_variables() {
+        let of = |format, pairs: &[(&str, &str)]| {
+            let owned = pairs.iter();
+            let owned = owned
+                .map(|(name, value)| (format!("OTEL_EXPORTER_OTLP_{name}"), (*value).to_owned()));
+            let requested = Requested::of_variables(format, &owned.collect());
+            requested.map_or_else(|error| error.to_string(), |found| found.described())
+        };
+        let endpoint = ("ENDPOINT", "http://a:1");
+        assert_eq!(
+            of(Format::Otlp, &[endpoint]),
+            "otlp (http://a:1/v1/metrics)"
+        );
+        assert_eq!(of(Format::OtlpGrpc, &[endpoint]), "otlp-grpc (http://a:1/)");
+        let grpc = [endpoint, ("PROTOCOL", "grpc")];
+        assert_eq!(of(Format::Otlp, &grpc), "otlp-grpc (http://a:1/)");
+        assert!(of(Format::Otlp, &[]).contains("needs the address"));
+        assert!(of(Format::Webhook, &[endpoint]).contains("needs the address"));
+        let wrong = of(Format::Otlp, &[("ENDPOINT", "http://")]);
+        assert!(
+            wrong.contains("OTEL_EXPORTER_OTLP_ENDPOINT is `http://`"),
+            "{wrong}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! An endpoint that Prometheus scrapes: `GET /metrics`, text of version 0.0.4.
+//! An endpoint that Prometheus scrapes: `GET /metrics`, text of version 0.0.4, or protobuf with
+//! native histograms for whoever takes that.
 //!
 //! Names and values are those of remote write, but for distributions: histograms with fixed bounds
 //! (`…_seconds_bucket`), two of them a doubling, from 2^-14 to 2^6. Each bound is one of the
@@ -6,6 +7,7 @@
 //!
 //! The format: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
+mod protobuf;
 mod server;
 mod setup;
 
@@ -24,15 +26,17 @@ const BOUNDS: std::ops::RangeInclusive<i32> = -28..=12;
 
 /// The layout of one run.
 pub(super) struct Exposition {
+    /// What all names begin with.
+    prefix: String,
     /// All that was measured since the begin of the run.
     total: Measured,
 }
 
-/// A family of series in the text.
-struct Family {
+/// The series of one name.
+struct Family<'a> {
     kind: &'static str,
     help: String,
-    lines: String,
+    series: Vec<(&'a SeriesKey, &'a Value)>,
 }
 
 impl Layout for Exposition {
@@ -40,7 +44,13 @@ impl Layout for Exposition {
         for batch in batches {
             self.total.merge(&batch.measured);
         }
-        vec![Message::of(self.text().into_bytes())]
+        let families = self.families();
+        let text = text(&families).into_bytes();
+        let mut binary = Vec::new();
+        for (name, family) in &families {
+            protobuf::write(name, family, &mut binary);
+        }
+        vec![Message::of(server::joined(text, &binary))]
     }
 
     fn has_overflowed(&self) -> bool {
@@ -49,23 +59,27 @@ impl Layout for Exposition {
 }
 
 impl Exposition {
-    fn text(&self) -> String {
-        let mut families: BTreeMap<String, Family> = BTreeMap::new();
+    fn families(&self) -> BTreeMap<String, Family<'_>> {
+        let mut families: BTreeMap<String, Family<'_>> = BTreeMap::new();
         for (key, value) in self.total.iter() {
-            add(&mut families, key, value);
+            let (suffix, kind) = suffix_and_kind(key, value);
+            let name = valid_name(&format!("{}{}{suffix}", self.prefix, key.metric));
+            let family = families.entry(name).or_insert_with(|| Family {
+                kind,
+                help: help(&key.metric).to_owned(),
+                series: Vec::new(),
+            });
+            // A metric of a script may have the name of another one with another kind.
+            if family.kind == kind {
+                family.series.push((key, value));
+            }
         }
-        let mut text = String::new();
-        for (name, family) in families {
-            let Family { kind, help, lines } = family;
-            // Writing to a text can't fail.
-            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{lines}");
-        }
-        text
+        families
     }
 }
 
-fn add(families: &mut BTreeMap<String, Family>, key: &SeriesKey, value: &Value) {
-    let (suffix, kind) = match (value, key.unit) {
+fn suffix_and_kind(key: &SeriesKey, value: &Value) -> (&'static str, &'static str) {
+    match (value, key.unit) {
         (Value::Counter(_), _) => ("_total", "counter"),
         (Value::Gauge(..), _) => ("", "gauge"),
         (Value::Rate(..), _) => ("_rate", "gauge"),
@@ -73,34 +87,42 @@ fn add(families: &mut BTreeMap<String, Family>, key: &SeriesKey, value: &Value) 
         (Value::Histogram(_), Unit::Milliseconds) => ("_milliseconds", "histogram"),
         (Value::Histogram(_), Unit::Bytes) => ("_bytes", "histogram"),
         (Value::Histogram(_), Unit::None) => ("", "histogram"),
-    };
-    let name = valid_name(&format!("loadline_{}{suffix}", key.metric));
-    let family = families.entry(name.clone()).or_insert_with(|| Family {
-        kind,
-        help: help(&key.metric).to_owned(),
-        lines: String::new(),
-    });
-    // A metric of a script may have the name of another one with another kind.
-    if family.kind != kind {
-        return;
     }
-    let labels = labels(key);
+}
+
+fn text(families: &BTreeMap<String, Family<'_>>) -> String {
+    let mut text = String::new();
+    for (name, family) in families {
+        let Family { kind, help, series } = family;
+        // Writing to a text can't fail.
+        let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        for (key, value) in series {
+            add(&mut text, name, key, value);
+        }
+    }
+    text
+}
+
+fn add(text: &mut String, name: &str, key: &SeriesKey, value: &Value) {
+    let labels = written(key);
     match value {
-        Value::Counter(sum) => add_line(&mut family.lines, &name, &labels, *sum),
-        Value::Gauge(last, _) => add_line(&mut family.lines, &name, &labels, *last),
+        Value::Counter(sum) => add_line(text, name, &labels, *sum),
+        Value::Gauge(last, _) => add_line(text, name, &labels, *last),
         Value::Rate(nonzero, all) => {
             let share = *nonzero as f64 / (*all).max(1) as f64;
-            add_line(&mut family.lines, &name, &labels, share);
+            add_line(text, name, &labels, share);
         }
-        Value::Histogram(histogram) => {
-            add_histogram(&mut family.lines, &name, &labels, histogram);
-        }
+        Value::Histogram(histogram) => add_histogram(text, name, &labels, histogram),
     }
 }
 
 fn add_histogram(lines: &mut String, name: &str, labels: &str, histogram: &Histogram) {
     let comma = if labels.is_empty() { "" } else { "," };
     for (bound, count) in cumulative(histogram) {
+        let bound = match bound.is_finite() {
+            true => bound.to_string(),
+            false => "+Inf".to_owned(),
+        };
         let labels = format!("{labels}{comma}le=\"{bound}\"");
         add_line(lines, &format!("{name}_bucket"), &labels, count as f64);
     }
@@ -117,8 +139,8 @@ fn add_line(lines: &mut String, name: &str, labels: &str, value: f64) {
     };
 }
 
-/// Returns each bound with the number of values up to it; the last one has no bound.
-fn cumulative(histogram: &Histogram) -> Vec<(String, u64)> {
+/// Returns each bound with the number of values up to it; the last bound is infinite.
+fn cumulative(histogram: &Histogram) -> Vec<(f64, u64)> {
     let written = histogram.to_schema(SCHEMA, u32::MAX);
     let below = written.zero + written.negative.values().sum::<u64>();
     let first = written.positive.range(..BOUNDS.start());
@@ -126,23 +148,32 @@ fn cumulative(histogram: &Histogram) -> Vec<(String, u64)> {
     let mut buckets = Vec::new();
     for bucket in BOUNDS {
         passed += written.positive.get(&bucket).copied().unwrap_or_default();
-        buckets.push((exponential(SCHEMA, bucket).to_string(), passed));
+        buckets.push((exponential(SCHEMA, bucket), passed));
     }
-    buckets.push(("+Inf".to_owned(), histogram.count()));
+    buckets.push((f64::INFINITY, histogram.count()));
     buckets
 }
 
-fn labels(key: &SeriesKey) -> String {
-    let mut seen = BTreeMap::new();
+/// Returns the labels that have a value, in the order of their names.
+fn labels(key: &SeriesKey) -> BTreeMap<String, String> {
+    let mut labels = BTreeMap::new();
     for (name, value) in key.labels.iter().filter(|(_, value)| !value.is_empty()) {
+        let label = labels.entry(valid_name(name));
+        label.or_insert_with(|| value.clone());
+    }
+    labels
+}
+
+fn written(key: &SeriesKey) -> String {
+    let label = |(name, value): (String, String)| {
         let value = value
             .replace('\\', "\\\\")
             .replace('"', "\\\"")
             .replace('\n', "\\n");
-        seen.entry(valid_name(name)).or_insert(value);
-    }
-    let label = |(name, value): (String, String)| format!("{name}=\"{value}\"");
-    seen.into_iter().map(label).collect::<Vec<_>>().join(",")
+        format!("{name}=\"{value}\"")
+    };
+    let labels = labels(key).into_iter().map(label);
+    labels.collect::<Vec<_>>().join(",")
 }
 
 fn help(metric: &str) -> &'static str {
@@ -165,10 +196,13 @@ fn help(metric: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::protobuf::MetricFamily;
     use super::*;
     use crate::native::labels as labelled;
+    use prost::Message as _;
 
-    fn exposed(series: &[(&str, Unit, Value)]) -> String {
+    /// What is exposed of these, as text and as protobuf.
+    fn both(series: &[(&str, Unit, Value)]) -> (String, Vec<u8>) {
         let mut measured = Measured::default();
         for (metric, unit, value) in series {
             let key = SeriesKey {
@@ -179,13 +213,52 @@ mod tests {
             measured.add(key, value.clone());
         }
         let mut layout = Exposition {
+            prefix: "loadline_".to_owned(),
             total: Measured::default(),
         };
         let message = layout.write(vec![Batch {
             measured,
             ..Batch::default()
         }]);
-        String::from_utf8(message[0].body.clone()).unwrap()
+        let (text, binary) = server::parted(&message[0].body);
+        (String::from_utf8(text.to_vec()).unwrap(), binary.to_vec())
+    }
+
+    fn exposed(series: &[(&str, Unit, Value)]) -> String {
+        both(series).0
+    }
+
+    #[test]
+    fn protobuf_has_the_same_with_native_histograms() {
+        let mut histogram = Histogram::default();
+        for value in [0.25, 0.5, 0.5] {
+            histogram.add(value, 1);
+        }
+        let (_, binary) = both(&[
+            (
+                "response",
+                Unit::Seconds,
+                Value::Histogram(Box::new(histogram)),
+            ),
+            ("responses", Unit::None, Value::Counter(3.0)),
+        ]);
+        let mut rest = &binary[..];
+        let mut families = Vec::new();
+        while !rest.is_empty() {
+            families.push(MetricFamily::decode_length_delimited(&mut rest).unwrap());
+        }
+        let names: Vec<&str> = families.iter().map(|family| family.name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["loadline_response_seconds", "loadline_responses_total"]
+        );
+        let histogram = families[0].metrics[0].histogram.clone().unwrap();
+        assert_eq!(
+            (histogram.count, &histogram.positive_deltas[..]),
+            (3, &[1, 1][..])
+        );
+        let half = histogram.buckets.iter().find(|one| one.upper_bound == 0.25);
+        assert_eq!(half.unwrap().cumulative_count, 1);
     }
 
     #[test]

@@ -84,6 +84,18 @@ impl Settings {
         self
     }
 
+    /// Returns the same settings, where variables whose prefix goes on so hold before the others.
+    pub(crate) fn preferring(self, prefix: &str) -> Settings {
+        let given = self.beginning(prefix);
+        let given: Vec<_> = given
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        let own = given.into_iter();
+        self.clone()
+            .overridden(own.map(|(name, value)| (name.as_str(), value.clone())))
+    }
+
     /// Returns a text; `None` if it is not set or empty.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         let value = self.variables.get(&format!("{}{name}", self.prefix))?;
@@ -252,6 +264,18 @@ mod tests {
         let given = settings(&[("TOKEN", "t"), ("TOKEN_FILE", "/no/such/file")]);
         assert_eq!(given.secret("TOKEN"), Ok(Some("t".to_owned())));
         assert_eq!(settings(&[]).secret("TOKEN"), Ok(None));
+    }
+
+    #[test]
+    fn special_variables_hold_before_general_ones() {
+        let given = settings(&[
+            ("HEADERS", "a"),
+            ("METRICS_HEADERS", "b"),
+            ("METRICS_X", ""),
+        ]);
+        let given = given.preferring("METRICS_");
+        assert_eq!(given.text("HEADERS"), Some("b"));
+        assert_eq!(given.text("X"), None);
     }
 
     #[test]

@@ -5,6 +5,9 @@
 //! rate says how many values it stands for: `…:0.25|d|@0.125`; times are in milliseconds. Plain
 //! StatsD has no tags, so that the values of labels are parts of the name.
 //!
+//! In k6's runs names and types are those of k6: no label is part of a name, every trend is a
+//! timer, and a rate counts the values that are not zero, checks by their result.
+//!
 //! The formats: <https://github.com/statsd/statsd/blob/master/docs/metric_types.md> and
 //! <https://docs.datadoghq.com/extend/dogstatsd/datagram_shell/>.
 
@@ -25,10 +28,19 @@ const MOST_BUCKETS: u32 = 160;
 /// The layout of datagrams.
 struct Datagram {
     /// What all names begin with.
-    prefix: &'static str,
+    prefix: String,
     /// True if labels are tags, as in DogStatsD.
     has_tags: bool,
+    names: Names,
     has_overflowed: bool,
+}
+
+/// The program whose names and types metrics have.
+enum Names {
+    /// Loadline's own.
+    Native,
+    /// k6's; these labels are no tags.
+    K6 { blocked: Vec<String> },
 }
 
 impl Layout for Datagram {
@@ -62,18 +74,26 @@ impl Datagram {
                 lines.push(format!("{name}:{last}|g{tags}"));
             }
             Value::Rate(_, 0) => {}
+            Value::Rate(nonzero, all) if matches!(self.names, Names::K6 { .. }) => {
+                for (name, count) in self.counts(key, *nonzero, *all) {
+                    lines.push(format!("{name}:{count}|c{tags}"));
+                }
+            }
             Value::Rate(nonzero, all) => {
                 let share = *nonzero as f64 / *all as f64;
                 lines.push(format!("{name}:{share}|g{tags}"));
             }
             Value::Histogram(histogram) => {
-                let kind = if self.has_tags { "d" } else { "ms" };
+                let kind = match self.names {
+                    Names::Native if self.has_tags => "d",
+                    _ => "ms",
+                };
                 let factor = if key.unit == Unit::Seconds { 1e3 } else { 1.0 };
                 for (value, count) in buckets(histogram) {
                     let value = value * factor;
                     let rate = match count {
                         1 => String::new(),
-                        count => format!("|@{}", 1.0 / count as f64),
+                        count => format!("|@{}", sample_rate(count)),
                     };
                     lines.push(format!("{name}:{value}|{kind}{rate}{tags}"));
                 }
@@ -83,7 +103,7 @@ impl Datagram {
 
     fn name(&self, key: &SeriesKey) -> String {
         let mut name = format!("{}{}", self.prefix, part(&key.metric));
-        if !self.has_tags {
+        if !self.has_tags && matches!(self.names, Names::Native) {
             for (_, value) in key.labels.iter().filter(|(_, value)| !value.is_empty()) {
                 name.push('.');
                 name.push_str(&part(value));
@@ -92,13 +112,44 @@ impl Datagram {
         name
     }
 
+    /// Returns the counters of a rate in k6's runs, without those that are zero.
+    fn counts(&self, key: &SeriesKey, nonzero: u64, all: u64) -> Vec<(String, u64)> {
+        let check = key.labels.iter().find(|(name, _)| name == "check");
+        let counts = match check {
+            None => vec![(self.name(key), nonzero)],
+            Some((_, check)) => {
+                let name = format!("{}check.{}", self.prefix, of_check(check));
+                let failed = all.saturating_sub(nonzero);
+                vec![
+                    (format!("{name}.pass"), nonzero),
+                    (format!("{name}.fail"), failed),
+                ]
+            }
+        };
+        counts.into_iter().filter(|(_, count)| *count > 0).collect()
+    }
+
     fn tags(&self, key: &SeriesKey) -> String {
-        if !self.has_tags || key.labels.is_empty() {
-            return String::new();
-        }
+        let is_tag = |(name, value): &&(String, String)| match &self.names {
+            Names::Native => true,
+            Names::K6 { blocked } => !value.is_empty() && !blocked.contains(name),
+        };
         let tag = |(name, value): &(String, String)| format!("{}:{}", tag(name), tag(value));
-        let tags: Vec<String> = key.labels.iter().map(tag).collect();
-        format!("|#{}", tags.join(","))
+        let tags: Vec<String> = key.labels.iter().filter(is_tag).map(tag).collect();
+        match self.has_tags && !tags.is_empty() {
+            true => format!("|#{}", tags.join(",")),
+            false => String::new(),
+        }
+    }
+}
+
+/// Returns the sample rate of a value that stands for so many. Receivers round its reciprocal down,
+/// which must not be less than the count.
+fn sample_rate(count: u64) -> f64 {
+    let rate = 1.0 / count as f64;
+    match 1.0 / rate < count as f64 {
+        true => rate.next_down(),
+        false => rate,
     }
 }
 
@@ -125,6 +176,14 @@ fn part(text: &str) -> String {
         _ => '_',
     };
     text.chars().map(valid).collect()
+}
+
+/// Returns the name of a check as a part of a name; as in k6 it keeps its spaces.
+fn of_check(text: &str) -> String {
+    let is_end = |letter: char| matches!(letter, ':' | '|' | '@' | '#') || letter.is_control();
+    text.chars()
+        .map(|letter| if is_end(letter) { '_' } else { letter })
+        .collect()
 }
 
 /// Returns a tag's name or value, without letters that end one.
@@ -162,6 +221,10 @@ mod tests {
     use crate::{Measured, Unit};
 
     fn written(has_tags: bool, series: &[(&str, Value)]) -> Vec<String> {
+        written_by(Names::Native, has_tags, series)
+    }
+
+    fn written_by(names: Names, has_tags: bool, series: &[(&str, Value)]) -> Vec<String> {
         let mut measured = Measured::default();
         for (metric, value) in series {
             let key = SeriesKey {
@@ -172,8 +235,9 @@ mod tests {
             measured.add(key, value.clone());
         }
         let mut layout = Datagram {
-            prefix: "loadline.",
+            prefix: "loadline.".to_owned(),
             has_tags,
+            names,
             has_overflowed: false,
         };
         let messages = layout.write(vec![Batch {
@@ -218,6 +282,66 @@ mod tests {
             ]
         );
         assert!(written(false, &series)[0].ends_with(":250|ms|@0.25"));
+    }
+
+    #[test]
+    fn a_receiver_that_rounds_down_counts_every_value() {
+        for count in 1..100_000 {
+            assert_eq!((1.0 / sample_rate(count)).trunc() as u64, count);
+        }
+    }
+
+    #[test]
+    fn a_run_of_k6_has_its_names_and_types() {
+        let mut histogram = Histogram::default();
+        histogram.add(0.25, 1);
+        let series = [
+            ("http_req_duration", Value::Histogram(Box::new(histogram))),
+            ("http_req_failed", Value::Rate(1, 3)),
+        ];
+        let blocked = vec!["name".to_owned()];
+        let lines = written_by(Names::K6 { blocked }, true, &series);
+        assert_eq!(
+            lines,
+            [
+                "loadline.http_req_duration:250|ms|#status:200",
+                "loadline.http_req_failed:1|c|#status:200",
+            ]
+        );
+        let bare = written_by(
+            Names::K6 {
+                blocked: Vec::new(),
+            },
+            false,
+            &series,
+        );
+        assert_eq!(bare[0], "loadline.http_req_duration:250|ms");
+    }
+
+    #[test]
+    fn checks_of_k6_are_counted_by_their_result() {
+        let layout = Datagram {
+            prefix: "k6.".to_owned(),
+            has_tags: false,
+            names: Names::K6 {
+                blocked: Vec::new(),
+            },
+            has_overflowed: false,
+        };
+        let key = SeriesKey {
+            metric: "checks".into(),
+            unit: Unit::None,
+            labels: labels([("check", "status is 200|ok")]),
+        };
+        let mut lines = Vec::new();
+        layout.add(&key, &Value::Rate(3, 4), &mut lines);
+        assert_eq!(
+            lines,
+            [
+                "k6.check.status is 200_ok.pass:3|c",
+                "k6.check.status is 200_ok.fail:1|c"
+            ]
+        );
     }
 
     #[test]

@@ -20,6 +20,8 @@
 //! - the problems of a machine before a run: `machine.rs`
 //! - the name of a statistic in findings: `statistic_name` in `lib.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 pub mod advice;
 mod cause;
 mod clause;

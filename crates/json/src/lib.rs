@@ -19,6 +19,8 @@
 //! - the schemas and the TypeScript types: `schema.rs`, `typescript.rs`; generated anew by
 //!   `LOADLINE_WRITE_SCHEMAS=1 cargo test -p loadline-json`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod check;
 mod comparison;
 mod distribution;

@@ -51,7 +51,8 @@ pub struct CustomMetric {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub mean: Option<f64>,
-    /// Percentiles of a trend, to within a hundredth: `p50`, `p90`, `p95`, `p99`.
+    /// Percentiles of a trend, by the nearest rank: `p50`, `p90`, `p95`, `p99`. Exact up to 8 192
+    /// values, to within 0.05 % beyond.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, f64>>"))]
     pub percentiles: BTreeMap<String, f64>,

@@ -10,37 +10,44 @@ use serde_json::Value;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct State {
-    /// How the run stands.
+    /// The standing of the run.
     #[serde(flatten)]
     pub standing: Standing,
-    /// What the page shows; null before the load begins. Its shape follows the page, and may
+    /// The content of the page; null before the load begins. Its shape follows the page, and may
     /// change with any version: programs read `figures`.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub page: Value,
 }
 
-/// What changed in a second. Sent as `interval`, and as `over` when nothing follows.
+/// The changes of a second. Sent as `interval`, and as `over` when nothing follows.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Event {
-    /// How the run stands.
+    /// The standing of the run.
     #[serde(flatten)]
     pub standing: Standing,
-    /// What changed in the page since the event before.
+    /// The changes of the page since the event before.
     pub page: Patch,
 }
 
-/// How a run stands.
+/// The standing of a run.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Standing {
     /// The number of the event, or of the last one that is part of the state. The next event has
     /// the next number.
     pub number: u64,
-    /// Where the run stands.
+    /// The phase of the run.
     pub phase: Phase,
     /// True if no run and no event follows.
     pub is_over: bool,
+    /// True if runs are started from this page.
+    pub starts: bool,
+    /// True if a run can be started from this page now.
+    pub can_start: bool,
+    /// The reason why the last run that was started from this page could not be made, as a
+    /// sentence; null if it was.
+    pub problem: Option<String>,
     /// The load.
     pub load: Load,
     /// The figures of the latest second, and counts so far.
@@ -49,11 +56,13 @@ pub struct Standing {
     pub files: Vec<String>,
 }
 
-/// Where a run stands.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    /// No run was started yet.
+    Idle,
     /// Its load has not begun.
     #[default]
     Preparing,
@@ -69,12 +78,29 @@ pub enum Phase {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Load {
-    /// What it was changed to last, in words; null while it is as planned.
+    /// The last change, in words; null while the load is as planned.
     pub level: Option<String>,
     /// True while it is paused.
     pub is_paused: bool,
+    /// True if it can be paused.
+    pub can_pause: bool,
+    /// The units of the levels to which it can be changed; empty if it stays as planned.
+    pub levels: Vec<LevelUnit>,
     /// The names of its scenarios, in the order of the plan; empty if there is only one.
     pub scenarios: Vec<String>,
+}
+
+/// The unit of a level's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum LevelUnit {
+    /// Percent of the plan.
+    Percent,
+    /// Requests per second.
+    Rate,
+    /// Users.
+    Users,
 }
 
 /// Figures for programs and for large type. Counts are those of the measured part so far; rates
@@ -106,7 +132,7 @@ pub struct Figures {
     pub p95_us: Option<f64>,
     /// The 99th percentile of the response time, in microseconds.
     pub p99_us: Option<f64>,
-    /// How far the result could be believed if the run ended now: `valid`, `suspect` or `invalid`.
+    /// The validity of the result if the run ended now: `valid`, `suspect` or `invalid`.
     pub validity: String,
     /// The checks as they stand.
     pub checks: Vec<CheckSoFar>,
@@ -118,8 +144,12 @@ pub struct Figures {
 pub struct CheckSoFar {
     /// Its condition, as typed.
     pub check: String,
-    /// What it comes to if the run ended now: `passed`, `failed` or `undecided`.
+    /// The outcome if the run ended now: `passed`, `failed` or `undecided`.
     pub outcome: String,
+    /// The outcome that is proven, `passed` or `failed`, however long the run goes on: at 99 %
+    /// for all checks together, as `--until decided` decides it. Null while that is open; some
+    /// checks are decided at the end only.
+    pub proven: Option<String>,
 }
 
 /// A level to which the load is to be changed: one of the three.
@@ -145,20 +175,144 @@ pub struct NewLevel {
     pub scenario: Option<String>,
 }
 
-/// What a command has done.
+/// The effect of a command.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Steered {
-    /// What holds now, as a sentence.
+    /// The state that holds now, as a sentence.
     pub message: String,
     /// From when a changed load holds, in seconds of the measured part; null for other commands.
     pub from_s: Option<f64>,
 }
 
-/// Why a request was refused.
+/// The reason why a request was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Problem {
     /// A sentence that says what to do.
     pub message: String,
+}
+
+/// A part of a run, with the tables of its page for that part alone.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Span {
+    /// The begin, in seconds of the measured part: of a long run the next second that was kept
+    /// before the requested one.
+    pub from_s: f64,
+    /// The end.
+    pub to_s: f64,
+    /// The page of that part, without plots. Its shape follows the page.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub page: Value,
+}
+
+/// The runs that can be started from this page.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Offer {
+    /// The folder, as its user knows it.
+    pub folder: String,
+    /// The plan files and scripts in it.
+    pub files: Vec<OfferedFile>,
+    /// The file that the page was opened for, if it was opened for one.
+    pub chosen: Option<String>,
+}
+
+/// A file that describes a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct OfferedFile {
+    /// The name of the file.
+    pub name: String,
+    /// The kind of the file.
+    pub kind: FileKind,
+}
+
+/// The kind of a file that describes a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum FileKind {
+    /// A plan file.
+    Plan,
+    /// A script for k6.
+    K6,
+    /// A locustfile.
+    Locust,
+}
+
+/// A run that is to be started: the words of a command line, as typed. What is left empty is not
+/// said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(optional_fields))]
+#[serde(deny_unknown_fields, default)]
+pub struct NewRun {
+    /// The target: a URL, or one of the files that are offered.
+    pub target: String,
+    /// The number of users: connections of a closed load, virtual users of a script.
+    pub users: Option<String>,
+    /// The rate of an open load, such as `500`. For URLs and plan files.
+    pub rate: Option<String>,
+    /// Stages, such as `10s:100,1m:100`. Not for locustfiles.
+    pub stages: Option<String>,
+    /// The length, such as `30s`.
+    pub duration: Option<String>,
+    /// Checks, such as `p99<50ms`. Not for scripts of k6, which have thresholds.
+    pub checks: Option<Vec<String>>,
+    /// The host of a locustfile.
+    pub host: Option<String>,
+    /// The users that a locustfile starts each second.
+    pub spawn_rate: Option<String>,
+    /// The classes of users of a locustfile; without one all.
+    pub classes: Option<Vec<String>>,
+    /// Variables of a script of k6, each as `NAME=value`.
+    pub variables: Option<Vec<String>>,
+    /// The name of the saved run; without one there is a new one.
+    pub save: Option<String>,
+}
+
+/// The command line of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Composed {
+    /// The command line, as it is typed in a shell in the page's folder.
+    pub command: String,
+    /// The name of the saved run.
+    pub save: String,
+}
+
+/// A saved run in the folder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct EarlierRun {
+    /// The name of the file.
+    pub name: String,
+    /// The time of its start, in RFC 3339.
+    pub started_at: String,
+    /// The requests, in words.
+    pub title: String,
+    /// The load.
+    pub load: String,
+    /// Its length, in seconds.
+    pub duration_s: f64,
+    /// Responses per second.
+    pub rate_per_s: f64,
+    /// The 99th percentile of the response time, in microseconds.
+    pub p99_us: Option<f64>,
+    /// The share of requests without a response, in percent.
+    pub failed_percent: f64,
+    /// `valid`, `suspect` or `invalid`.
+    pub validity: String,
+    /// The outcome of its checks: `passed`, `failed` or `undecided`; null without a check.
+    pub checks: Option<String>,
+}
+
+/// A comparison of two saved runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Compared {
+    /// The report of `loadline compare`.
+    pub text: String,
 }

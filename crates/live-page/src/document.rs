@@ -9,16 +9,20 @@ use loadline_web::header::{
 
 /// The field that says what a document may load and do.
 pub(crate) const POLICY: HeaderName = CONTENT_SECURITY_POLICY;
-/// What no document of this server may do.
+/// The part of the policy that is the same for all documents of this server.
 const NEVER: &str = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/// Returns the page, and the policy that lets only its own scripts and styles run.
+/// Returns the live page, and the policy that lets only its own scripts and styles run.
 pub(crate) fn document() -> Result<(String, HeaderValue), TemplateMissing> {
-    let nonce = nonce();
-    let page = Page::Live(LivePage {
+    of_page(&Page::Live(LivePage {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-    });
-    let html = html_with_nonce(&page, &nonce)?;
+    }))
+}
+
+/// Returns a page, and the policy that lets only its own scripts and styles run.
+pub(crate) fn of_page(page: &Page) -> Result<(String, HeaderValue), TemplateMissing> {
+    let nonce = nonce();
+    let html = html_with_nonce(page, &nonce)?;
     let policy = format!(
         "default-src 'self'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; \
          img-src 'self' data: blob:; {NEVER}"

@@ -10,8 +10,10 @@
 //! - A thread of its own takes the news, makes of them what the page shows (the same as the HTML
 //!   report: [`RunPage`](loadline_page::RunPage)), and the difference to the second before. The
 //!   difference is made once, whatever the number of viewers.
+//! - A [`StartPage`] shows runs that are started from it, one after another, by a [`Starter`].
 //! - The server answers with the page, with the [`State`] as a whole, with a stream of [`Event`]s,
-//!   and passes commands on to the same `Commands` that keys on the terminal reach.
+//!   and passes commands on to what steers the run: the same `Commands` that keys on the terminal
+//!   reach, or a tool's own.
 //!
 //! ## To change
 //!
@@ -19,16 +21,23 @@
 //! - what the page shows of a run: `state.rs`, the difference of two seconds `patch.rs`
 //! - when it is made: `watch.rs`; the page itself `document.rs`, and `web/src/live/`
 //! - the address, and how long it is served: `address.rs`, `served.rs`
+//! - the page from which runs are started: `start.rs`, `seat.rs`, its routes `routes/starting.rs`;
+//!   a field of its form `api.rs`, then `crates/loadline/src/web/words.rs` and
+//!   `web/src/live/start.tsx`
+//! - the page of another tool: `crates/tools/host/src/page.rs`, then the tool
 //!
 //! `docs/guide/live-page.md` describes it for users, `docs/guide/schema/openapi.json` for programs.
 
 mod address;
 mod api;
 mod document;
+mod files;
 mod openapi;
 mod patch;
 mod routes;
+mod seat;
 mod served;
+mod start;
 mod state;
 #[cfg(test)]
 mod typescript;
@@ -36,8 +45,12 @@ mod watch;
 
 pub use address::{ADDRESS, Place, PlaceError};
 pub use api::{
-    CheckSoFar, Event, Figures, Load, NewLevel, Phase, Problem, Standing, State, Steered,
+    CheckSoFar, Compared, Composed, EarlierRun, Event, Figures, FileKind, LevelUnit, Load,
+    NewLevel, NewRun, Offer, OfferedFile, Phase, Problem, Span, Standing, State, Steered,
 };
+pub use files::Finished;
 pub use openapi::openapi;
 pub use patch::Patch;
-pub use served::{Credentials, Finished, LivePage, OpenError};
+pub use seat::{Seat, Starter};
+pub use served::{Credentials, LivePage, OpenError};
+pub use start::StartPage;

@@ -1,6 +1,8 @@
 //! The description of the API, made of the types that it sends and takes.
 
-use crate::api::{Event, NewLevel, Problem, State, Steered};
+use crate::api::{
+    Compared, Composed, EarlierRun, Event, NewLevel, NewRun, Offer, Problem, Span, State, Steered,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -14,7 +16,23 @@ pub fn openapi() -> String {
     let state = answer("The state.", "application/json", of::<State>(&mut types));
     let event = of::<Event>(&mut types);
     let events = answer("Events, each with this data.", "text/event-stream", event);
-    let paths = json!({
+    let span = answer("The part.", "application/json", of::<Span>(&mut types));
+    let unknown = of::<Problem>(&mut types);
+    let unknown = answer(
+        "Nothing is known of that part.",
+        "application/json",
+        unknown,
+    );
+    let second = |name: &str| {
+        json!({
+            "name": name,
+            "in": "query",
+            "required": true,
+            "description": "A second of the measured part.",
+            "schema": { "type": "number" },
+        })
+    };
+    let mut paths = json!({
         "/api/v1/state": { "get": {
             "summary": "Everything that is known of the run so far.",
             "responses": { "200": state },
@@ -32,6 +50,11 @@ pub fn openapi() -> String {
             }],
             "responses": { "200": events },
         } },
+        "/api/v1/span": { "get": {
+            "summary": "The tables of a part of the run.",
+            "parameters": [second("from_s"), second("to_s")],
+            "responses": { "200": span, "409": unknown },
+        } },
         "/api/v1/pause": command("Pauses the load. Requests in flight finish.", &mut types),
         "/api/v1/resume": command("Ends a pause.", &mut types),
         "/api/v1/level": with_body(
@@ -44,6 +67,9 @@ pub fn openapi() -> String {
         ),
         "/api/v1/abort": command("Ends the run at once.", &mut types),
     });
+    if let (Some(paths), Value::Object(of_start)) = (paths.as_object_mut(), starting(&mut types)) {
+        paths.extend(of_start);
+    }
     let document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -57,6 +83,59 @@ pub fn openapi() -> String {
         "components": { "schemas": types.take_definitions(true) },
     });
     format!("{document:#}\n")
+}
+
+/// The paths of a page from which runs are started.
+fn starting(types: &mut SchemaGenerator) -> Value {
+    let kind = "application/json";
+    let offer = answer("What there is.", kind, of::<Offer>(types));
+    let composed = answer("The command line.", kind, of::<Composed>(types));
+    let earlier = json!({ "type": "array", "items": of::<EarlierRun>(types) });
+    let earlier = answer("The runs, the latest first.", kind, earlier);
+    let compared = answer("The report.", kind, of::<Compared>(types));
+    let mut compose = with_body(
+        command(
+            "Returns the command line of a run, if it is one that can be run.",
+            types,
+        ),
+        of::<NewRun>(types),
+    );
+    compose["post"]["responses"]["200"] = composed;
+    let start = with_body(
+        command("Starts a run. Status 409 if one is under way.", types),
+        of::<NewRun>(types),
+    );
+    let run = |name: &str| {
+        json!({
+            "name": name,
+            "in": "query",
+            "required": true,
+            "description": "The name of a saved run.",
+            "schema": { "type": "string" },
+        })
+    };
+    json!({
+        "/api/v1/offer": { "get": {
+            "summary": "The files that can be started, on a page of `loadline web`.",
+            "responses": { "200": offer },
+        } },
+        "/api/v1/compose": compose,
+        "/api/v1/start": start,
+        "/api/v1/runs": { "get": {
+            "summary": "The saved runs of the folder.",
+            "responses": { "200": earlier },
+        } },
+        "/api/v1/run": { "get": {
+            "summary": "The page of a saved run, as data; its shape follows the page.",
+            "parameters": [run("name")],
+            "responses": { "200": answer("The page.", kind, json!({ "type": "object" })) },
+        } },
+        "/api/v1/compare": { "get": {
+            "summary": "Compares two saved runs of the folder.",
+            "parameters": [run("base"), run("with")],
+            "responses": { "200": compared },
+        } },
+    })
 }
 
 fn of<T: JsonSchema>(types: &mut SchemaGenerator) -> Value {

@@ -1,33 +1,30 @@
 //! What the server of a live page answers.
 
+mod starting;
+
 use crate::api::{NewLevel, Problem, Steered};
 use crate::document::{self, document};
+use crate::files::{Finished, REPORT, REPORT_JSON, SAVED_RUN};
 use crate::openapi::openapi;
+use crate::seat::Starting;
 use crate::watch::Watched;
 use loadline_plan::{Level, Rate};
 use loadline_record::LoadChange;
 use loadline_report::level_text;
-use loadline_runner::{ChangeProblem, Command, Commands, Phase};
+use loadline_runner::{ChangeProblem, Changed, Command, Phase, SteerProblem};
 use loadline_web::header::{ALLOW, CONTENT_DISPOSITION, HeaderName, HeaderValue};
 use loadline_web::{Answer, Method, Refusal, Request, Service, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
-use std::path::PathBuf;
-
-/// The paths of the files of a run that has ended.
-pub(crate) const REPORT: &str = "/report.html";
-pub(crate) const REPORT_JSON: &str = "/report.json";
-pub(crate) const SAVED_RUN: &str = "/saved.run";
 
 const JSON: &str = "application/json";
 const HTML: &str = "text/html; charset=utf-8";
 
 /// The service of a live page.
 pub(crate) struct Routes {
-    pub(crate) commands: Commands,
     pub(crate) watched: Watched,
-    /// The file that the run is saved into.
-    pub(crate) saved: Option<PathBuf>,
+    /// The means to start runs, if that is possible from this page.
+    pub(crate) starting: Option<Starting>,
 }
 
 impl Service for Routes {
@@ -45,7 +42,7 @@ impl Routes {
         let path = request.path();
         let is_command = matches!(
             path.strip_prefix("/api/v1/"),
-            Some("pause" | "resume" | "stop" | "abort" | "level")
+            Some("pause" | "resume" | "stop" | "abort" | "level" | "compose" | "start")
         );
         match (&request.method, is_command) {
             (&Method::POST, true) => self.command(path, &request.body),
@@ -60,13 +57,37 @@ impl Routes {
             "/" => page(),
             "/api/v1/state" => Answer::new(StatusCode::OK, JSON, self.watched.state()),
             "/api/v1/events" => Answer::events(self.watched.events.stream(last_event(request))),
+            "/api/v1/span" => self.span(request.uri.query().unwrap_or_default()),
             "/api/v1/openapi.json" => Answer::new(StatusCode::OK, JSON, openapi()),
             REPORT => self.file("report.html", HTML, |files| files.html.clone()),
             REPORT_JSON => self.file("report.json", JSON, |files| Some(files.json.clone())),
             SAVED_RUN => self.saved(),
-            _ => problem(
-                StatusCode::NOT_FOUND,
-                "There is nothing here: open / for the page, or /api/v1/openapi.json for the API.",
+            _ => self.look_further(request).unwrap_or_else(|| {
+                problem(
+                    StatusCode::NOT_FOUND,
+                    "There is nothing here: open / for the page, or /api/v1/openapi.json for the \
+                     API.",
+                )
+            }),
+        }
+    }
+
+    fn span(&self, query: &str) -> Answer {
+        let second = |name| starting::asked(query, name).parse::<f64>().ok();
+        let is_span = |from: &f64, to: &f64| from.is_finite() && to.is_finite() && from < to;
+        let asked = second("from_s").zip(second("to_s"));
+        let Some((from_s, to_s)) = asked.filter(|(from, to)| is_span(from, to)) else {
+            return problem(
+                StatusCode::BAD_REQUEST,
+                "A span has from_s and to_s, in seconds of the measured part, and is not empty.",
+            );
+        };
+        match self.watched.span(from_s, to_s) {
+            Some(span) => written(StatusCode::OK, &span),
+            None => problem(
+                StatusCode::CONFLICT,
+                "Nothing is known of that span: nothing was measured in it, or the run has more \
+                 than 200 names.",
             ),
         }
     }
@@ -75,7 +96,7 @@ impl Routes {
         &self,
         name: &'static str,
         content_type: &'static str,
-        of: impl FnOnce(&crate::Finished) -> Option<String>,
+        of: impl FnOnce(&Finished) -> Option<String>,
     ) -> Answer {
         let Some(files) = self.watched.finished() else {
             return too_early();
@@ -90,7 +111,7 @@ impl Routes {
     }
 
     fn saved(&self) -> Answer {
-        let Some(path) = &self.saved else {
+        let Some(path) = self.watched.saved() else {
             return problem(
                 StatusCode::NOT_FOUND,
                 "The run is not saved: start it with --save FILE.",
@@ -113,10 +134,12 @@ impl Routes {
 
     fn command(&self, path: &str, body: &[u8]) -> Answer {
         let done = match path.trim_start_matches("/api/v1/") {
-            "pause" => self.pause(),
+            "pause" => self.set_paused(true),
             "resume" => self.resume(),
             "stop" => self.end(Command::Stop),
             "abort" => self.end(Command::Abort),
+            "compose" => return self.compose(body),
+            "start" => self.start(body),
             _ => self.level(body),
         };
         match done {
@@ -125,26 +148,31 @@ impl Routes {
         }
     }
 
-    fn pause(&self) -> Done {
-        steered(self.commands.pause())
+    fn set_paused(&self, is_paused: bool) -> Done {
+        let words = match is_paused {
+            true => "The load is paused.",
+            false => "The load is resumed.",
+        };
+        steered(self.watched.steer().set_paused(is_paused), words)
     }
 
     fn resume(&self) -> Done {
-        if !self.commands.is_paused() {
+        if !self.watched.steer().is_paused() {
             return Err((
                 StatusCode::CONFLICT,
                 "The load is not paused; there is nothing to resume.".to_owned(),
             ));
         }
-        steered(self.commands.resume())
+        self.set_paused(false)
     }
 
     /// A run that has ended can't be ended; one that has not begun ends before it does.
     fn end(&self, command: Command) -> Done {
-        if self.commands.phase() == Phase::Ended {
+        let steer = self.watched.steer();
+        if self.watched.is_idle() || steer.phase() == Phase::Ended {
             return Err(no_load());
         }
-        self.commands.send(command);
+        steer.end(command);
         let message = match command {
             Command::Stop => "The run stops: it waits for the responses in flight.",
             Command::Abort => "The run ends at once.",
@@ -167,7 +195,8 @@ impl Routes {
             return self.users_of(name, new.users);
         }
         let level = level_of(&new).map_err(unreadable)?;
-        steered(self.commands.change(level))
+        let words = format!("The load is {}.", level_text(level));
+        steered(self.watched.steer().change(level), &words)
     }
 
     fn users_of(&self, name: &str, users: Option<u32>) -> Done {
@@ -179,26 +208,27 @@ impl Routes {
             let message = format!("There is no scenario {name:?}; the state names them.");
             return Err((StatusCode::BAD_REQUEST, message));
         };
-        match self.commands.set_users_of(scenario, users) {
-            Ok(None) => Ok(Steered {
-                message: "The load is paused; the number of users holds when it is resumed."
-                    .to_owned(),
-                from_s: None,
-            }),
-            Ok(Some(change)) => Ok(told(&change)),
-            Err(problem) => Err(refused(problem)),
-        }
+        let words = "The load is paused; the number of users holds when it is resumed.";
+        steered(self.watched.steer().set_users_of(scenario, users), words)
     }
 }
 
-/// What a command has done, or why it could not be.
+/// The effect of a command, or the reason why it has none.
 type Done = Result<Steered, (StatusCode, String)>;
 
-fn steered(changed: Result<LoadChange, ChangeProblem>) -> Done {
-    changed.map(|change| told(&change)).map_err(refused)
+/// `words` is what holds, where it is not known from when.
+fn steered(changed: Changed, words: &str) -> Done {
+    match changed {
+        Ok(Some(change)) => Ok(told(&change)),
+        Ok(None) => Ok(Steered {
+            message: words.to_owned(),
+            from_s: None,
+        }),
+        Err(problem) => Err(refused(&problem)),
+    }
 }
 
-/// What holds from when.
+/// The change, with its instant.
 fn told(change: &LoadChange) -> Steered {
     Steered {
         message: format!("The load is {}.", level_text(change.level)),
@@ -206,9 +236,9 @@ fn told(change: &LoadChange) -> Steered {
     }
 }
 
-fn refused(problem: ChangeProblem) -> (StatusCode, String) {
+fn refused(problem: &SteerProblem) -> (StatusCode, String) {
     match problem {
-        ChangeProblem::NoRun => no_load(),
+        SteerProblem::Run(ChangeProblem::NoRun) => no_load(),
         problem => (
             StatusCode::UNPROCESSABLE_ENTITY,
             format!("The load stays as it is: {problem}"),

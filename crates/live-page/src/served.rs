@@ -1,12 +1,14 @@
 //! A live page, from before the run until after it.
 
 use crate::address::{Place, PlaceError};
-use crate::routes::{REPORT, REPORT_JSON, Routes, SAVED_RUN};
+use crate::files;
+use crate::routes::Routes;
 use crate::state::Model;
 use crate::watch::Watched;
-use loadline_runner::{Commands, Feed, QUEUE, feed};
+use loadline_runner::{Feed, QUEUE, Steer, feed};
 use loadline_web::{Access, Hosts, Rules, Server};
 use std::io;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -14,10 +16,10 @@ use std::time::{Duration, Instant};
 
 /// The most bytes of a request's body.
 const MOST_BODY_BYTES: usize = 1 << 20;
-/// How long viewers may take for the last event when the process ends.
+/// The time that viewers have for the last event when the process ends.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Who may open the page.
+/// The users who may open the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Credentials {
     /// On loopback everybody; else whoever has the token of the address that is printed.
@@ -32,7 +34,7 @@ pub enum Credentials {
     },
 }
 
-/// Why the page can't be served.
+/// The reason why the page can't be served.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Its address can't be listened at.
@@ -41,15 +43,6 @@ pub enum OpenError {
     /// The system gives no thread, no descriptor or no random bytes.
     #[error("the page can't be served: {0}.")]
     System(#[from] io::Error),
-}
-
-/// The files of a run that has ended.
-#[derive(Debug)]
-pub struct Finished {
-    /// The HTML report, if this program can write one.
-    pub html: Option<String>,
-    /// The JSON report.
-    pub json: String,
 }
 
 /// The page of the runs of a command, which is served until it is dropped.
@@ -62,56 +55,38 @@ pub struct LivePage {
 }
 
 impl LivePage {
-    /// Serves the page of the runs that these commands reach. `saved` is the file that the run is
-    /// saved into, which the page offers.
+    /// Serves the page of the runs that are steered so. `saved` is the file that the run is saved
+    /// into, which the page offers.
     ///
     /// # Errors
     /// If it can't be served.
     pub fn open(
         place: &Place,
         credentials: &Credentials,
-        commands: &Commands,
+        steer: Arc<dyn Steer>,
         saved: Option<PathBuf>,
     ) -> Result<LivePage, OpenError> {
         let listener = place.listen()?;
-        let bound = listener.local_addr()?;
-        let access = match credentials {
-            Credentials::Usual if bound.ip().is_loopback() => Access::Open,
-            Credentials::Usual => Access::token()?,
-            Credentials::Password { user, password } => Access::Password {
-                user: user.clone(),
-                password: password.clone(),
-            },
-        };
-        let url = place.url(bound) + &access.query();
         let (feed, inbox) = feed(QUEUE);
-        let report = loadline_page::ready().is_ok().then_some(REPORT);
-        let run = saved.is_some().then_some(SAVED_RUN);
-        let files: Vec<&str> = [report, Some(REPORT_JSON), run]
-            .into_iter()
-            .flatten()
-            .collect();
-        let watched = Watched::new(Model::new(commands.clone(), &files));
+        let model = Model::new(steer, &files::paths(saved.is_some()));
+        let watched = Watched::new(model, saved);
         let routes = Routes {
-            commands: commands.clone(),
             watched: watched.clone(),
-            saved,
+            starting: None,
         };
-        let rules = Rules {
-            hosts: Hosts::of(&place.to_string()),
-            same_origin: true,
-            access,
-            most_body_bytes: MOST_BODY_BYTES,
-            title_case: false,
-        };
-        let server = Server::start("web", listener, rules, Arc::new(routes))?;
+        let (url, server) = serve(place, listener, credentials, routes)?;
         Ok(LivePage {
             url,
             feed: Some(feed),
-            following: Some(watched.follow(inbox)?),
+            following: Some(watched.follow(inbox, true)?),
             watched,
             _server: server,
         })
+    }
+
+    /// True if a browser, or a program, has followed the runs.
+    pub fn was_viewed(&self) -> bool {
+        self.watched.events.was_viewed()
     }
 
     /// Returns the address to open in a browser, with the token if there is one.
@@ -143,6 +118,34 @@ impl Drop for LivePage {
             thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+/// Serves at this listener; returns the address to open in a browser.
+pub(crate) fn serve(
+    place: &Place,
+    listener: TcpListener,
+    credentials: &Credentials,
+    routes: Routes,
+) -> Result<(String, Server), OpenError> {
+    let bound = listener.local_addr()?;
+    let access = match credentials {
+        Credentials::Usual if bound.ip().is_loopback() => Access::Open,
+        Credentials::Usual => Access::token()?,
+        Credentials::Password { user, password } => Access::Password {
+            user: user.clone(),
+            password: password.clone(),
+        },
+    };
+    let url = place.url(bound) + &access.query();
+    let rules = Rules {
+        hosts: Hosts::of(&place.to_string()),
+        same_origin: true,
+        access,
+        most_body_bytes: MOST_BODY_BYTES,
+        title_case: false,
+    };
+    let server = Server::start("web", listener, rules, Arc::new(routes))?;
+    Ok((url, server))
 }
 
 impl std::fmt::Debug for LivePage {

@@ -1,46 +1,124 @@
 //! What is known of the run, second by second: the news of the run in, the state and its changes
 //! out.
 
-use crate::api::{CheckSoFar, Event, Figures, Load, Phase, Standing, State};
+use crate::api::{CheckSoFar, Event, Figures, LevelUnit, Load, Phase, Span, Standing, State};
 use crate::patch::Patch;
-use loadline_page::{Heat, RunPage};
-use loadline_plan::Plan;
-use loadline_record::{Distribution, Header, Snapshot, Summary};
+use loadline_page::{Heat, RunPage, RunPlots};
+use loadline_plan::{Plan, Shape};
+use loadline_record::{Distribution, Header, IntervalArchive, Snapshot, Summary};
 use loadline_report::{RunSoFar, heat_interval, level_text, planned_length, run_page};
-use loadline_runner::{Commands, News, RunEnd, Stretch};
+use loadline_runner::{Commands, Levels, News, RunEnd, Steer, Stretch};
 use loadline_units::rounding::per_second;
-use loadline_verdict::RunResult;
+use loadline_verdict::{CheckOutcome, Proofs, RunResult};
 use serde_json::Value;
 use std::mem;
+use std::sync::Arc;
+
+/// The most names of a run whose parts are kept for spans of time: each name has a distribution in
+/// each part.
+const MOST_NAMES: usize = 200;
 
 /// The run so far, and how it is steered.
 pub(crate) struct Model {
-    commands: Commands,
+    steer: Arc<dyn Steer>,
     state: State,
     run: Option<Run>,
+    /// The parts of the current run, or of the last one.
+    parts: Parts,
     /// The files of each run that has ended.
     files: Vec<String>,
 }
 
-/// What the page of the current run is made of.
+/// The parts of a run, from which spans of time are made; none of a run with many names.
+#[derive(Default)]
+struct Parts {
+    header: Option<Header>,
+    archive: Option<IntervalArchive>,
+}
+
+impl Parts {
+    fn begin(header: &Header) -> Parts {
+        Parts {
+            header: Some(header.clone()),
+            archive: Some(IntervalArchive::default()),
+        }
+    }
+
+    fn observe(&mut self, snapshot: &Snapshot) {
+        match &mut self.archive {
+            Some(archive) if snapshot.series.len() <= MOST_NAMES => archive.observe(snapshot),
+            _ => self.archive = None,
+        }
+    }
+}
+
+/// The data of the current run's page.
 struct Run {
     /// The run, judged with the latest interval.
     judged: RunResult,
+    proofs: Proofs,
+    /// The proven outcome of each check.
+    proven: Vec<Option<CheckOutcome>>,
     heat: Heat,
     page: RunSoFar,
 }
 
 impl Model {
-    pub(crate) fn new(commands: Commands, files: &[&str]) -> Self {
+    /// Creates the model of runs that are steered so, and each of which has these files.
+    pub(crate) fn new(steer: Arc<dyn Steer>, files: &[&str]) -> Self {
         Model {
-            commands,
+            steer,
             state: State {
                 standing: Standing::default(),
                 page: Value::Null,
             },
             run: None,
+            parts: Parts::default(),
             files: files.iter().map(|path| (*path).to_owned()).collect(),
         }
+    }
+
+    /// Creates the model of a page from which runs are started.
+    pub(crate) fn idle() -> Self {
+        let mut model = Model::new(Arc::new(Commands::default()), &[]);
+        let standing = &mut model.state.standing;
+        standing.phase = Phase::Idle;
+        (standing.starts, standing.can_start) = (true, true);
+        model
+    }
+
+    /// Returns what steers the current run.
+    pub(crate) fn steer(&self) -> Arc<dyn Steer> {
+        Arc::clone(&self.steer)
+    }
+
+    /// Claims the page for a run that is to be started; false if one is under way.
+    pub(crate) fn claim(&mut self) -> bool {
+        mem::replace(&mut self.state.standing.can_start, false)
+    }
+
+    /// Prepares for a run that was started from the page: what was shown of the one before goes.
+    pub(crate) fn expect(&mut self, steer: Arc<dyn Steer>, files: Vec<String>) -> Event {
+        (self.steer, self.files, self.run) = (steer, files, None);
+        self.parts = Parts::default();
+        self.state.standing = Standing {
+            number: self.state.standing.number,
+            starts: true,
+            ..Standing::default()
+        };
+        let before = mem::take(&mut self.state.page);
+        self.event(Patch::between(&before, &Value::Null))
+    }
+
+    /// Offers the page for the next run, because this one is over, or could not be made.
+    pub(crate) fn release(&mut self, problem: Option<String>) -> Event {
+        let standing = &mut self.state.standing;
+        standing.phase = match standing.phase {
+            Phase::Idle | Phase::Preparing => Phase::Idle,
+            _ => Phase::Ended,
+        };
+        (standing.problem, standing.can_start) = (problem, true);
+        self.event(Patch::default())
     }
 
     /// Returns the state with all news so far.
@@ -68,9 +146,22 @@ impl Model {
         self.event(Patch::default())
     }
 
+    /// Returns a span of the run in seconds, judged by itself; `None` if nothing was measured in
+    /// it, or its parts are not kept.
+    pub(crate) fn span(&self, from_s: f64, to_s: f64) -> Option<RunResult> {
+        let header = self.parts.header.as_ref()?;
+        let archive = self.parts.archive.as_ref()?;
+        let ns = |seconds: f64| (seconds.max(0.0) * 1e9) as u64;
+        let summary = archive.span(header, ns(from_s), ns(to_s))?;
+        Some(RunResult::so_far(summary))
+    }
+
     fn begin(&mut self, header: &Header) -> Event {
+        self.parts = Parts::begin(header);
         let mut run = Run {
             judged: RunResult::so_far(Summary::new(header.clone())),
+            proofs: Proofs::of(&header.plan),
+            proven: Vec::new(),
             heat: Heat::default(),
             page: RunSoFar::default(),
         };
@@ -81,8 +172,11 @@ impl Model {
             validity: "valid".to_owned(),
             ..Figures::default()
         };
+        let means = self.steer.means();
         standing.load = Load {
             scenarios: scenario_names(&header.plan),
+            can_pause: means.pauses,
+            levels: units(means.levels, &header.plan),
             ..Load::default()
         };
         let page = run.page();
@@ -94,14 +188,15 @@ impl Model {
         let Some(run) = self.run.take() else {
             return self.event(Patch::default());
         };
+        self.parts.observe(&stretch.snapshot);
         let mut run = run.with(stretch);
         let standing = &mut self.state.standing;
         standing.load.level = level(&run.judged.summary);
-        standing.load.is_paused = self.commands.is_paused();
+        standing.load.is_paused = self.steer.is_paused();
         if !stretch.snapshot.drain {
-            standing.figures = figures(&run.judged, &stretch.snapshot);
+            standing.figures = figures(&run, &stretch.snapshot);
         }
-        if stretch.snapshot.drain || self.commands.is_ending() {
+        if stretch.snapshot.drain || self.steer.is_ending() {
             standing.phase = Phase::Ending;
         }
         let page = run.page();
@@ -123,7 +218,7 @@ impl Model {
             p50_us: latest.p50_us,
             p95_us: latest.p95_us,
             p99_us: latest.p99_us,
-            ..counted(result)
+            ..counted(result, &at_the_end(result))
         };
         run_page(result, &heat)
     }
@@ -149,8 +244,10 @@ impl Run {
     fn with(self, stretch: &Stretch) -> Run {
         let Run {
             judged,
+            mut proofs,
             mut heat,
             page,
+            ..
         } = self;
         let mut summary = judged.summary;
         summary.observe(&stretch.snapshot);
@@ -160,6 +257,8 @@ impl Run {
         summary.changes.extend(&stretch.changes);
         heat_interval(&mut heat, &stretch.snapshot);
         Run {
+            proven: proofs.observe(&summary),
+            proofs,
             judged: RunResult::so_far(summary),
             heat,
             page,
@@ -172,11 +271,37 @@ impl Run {
     }
 }
 
+/// Returns the tables of a span.
+pub(crate) fn span_page(span: &RunResult) -> Span {
+    let page = RunPage {
+        plots: RunPlots::default(),
+        ..run_page(span, &Heat::default())
+    };
+    let total = &span.summary.total;
+    Span {
+        from_s: total.start_ns as f64 / 1e9,
+        to_s: total.end_ns as f64 / 1e9,
+        page: serde_json::to_value(page).expect("a page is plain data with text as keys"),
+    }
+}
+
 fn scenario_names(plan: &Plan) -> Vec<String> {
     let scenarios = plan.scenarios.iter();
     scenarios
         .map(|scenario| scenario.part.name.clone())
         .collect()
+}
+
+/// Returns the units of levels that the load of a plan can have.
+fn units(levels: Levels, plan: &Plan) -> Vec<LevelUnit> {
+    let shape = &plan.load.shape;
+    match levels {
+        Levels::None => Vec::new(),
+        Levels::Users => vec![LevelUnit::Users],
+        Levels::OfPlan if matches!(shape, Shape::Scenarios { .. }) => vec![LevelUnit::Percent],
+        Levels::OfPlan if shape.is_open() => vec![LevelUnit::Percent, LevelUnit::Rate],
+        Levels::OfPlan => vec![LevelUnit::Percent, LevelUnit::Users],
+    }
 }
 
 /// The last change of the load, in words.
@@ -190,21 +315,31 @@ fn level(summary: &Summary) -> Option<String> {
 }
 
 /// Figures of a run whose latest interval is this one.
-fn figures(run: &RunResult, latest: &Snapshot) -> Figures {
+fn figures(run: &Run, latest: &Snapshot) -> Figures {
+    let Run { judged, proven, .. } = run;
     let rate = |count| per_second(count, latest.length_ns());
     let times = &latest.times.response;
     Figures {
         rate_per_s: rate(latest.counts.completed),
-        asked_per_s: (run.summary.plan.load.shape.is_open()).then(|| rate(latest.counts.planned)),
+        asked_per_s: (judged.summary.plan.load.shape.is_open())
+            .then(|| rate(latest.counts.planned)),
         p50_us: percentile_us(times, 50.0),
         p95_us: percentile_us(times, 95.0),
         p99_us: percentile_us(times, 99.0),
-        ..counted(run)
+        ..counted(judged, proven)
     }
 }
 
-/// What was counted so far, and judged.
-fn counted(run: &RunResult) -> Figures {
+/// At the end a check is what it came to.
+fn at_the_end(run: &RunResult) -> Vec<Option<CheckOutcome>> {
+    let outcomes = run.checks.iter().map(|check| check.outcome);
+    outcomes
+        .map(|outcome| Some(outcome).filter(|one| *one != CheckOutcome::Undecided))
+        .collect()
+}
+
+/// Returns the counts so far, the judgement, and the proven outcome of each check.
+fn counted(run: &RunResult, proven: &[Option<CheckOutcome>]) -> Figures {
     let counts = &run.summary.total.counts;
     Figures {
         elapsed_s: run.summary.duration_ns as f64 / 1e9,
@@ -215,10 +350,12 @@ fn counted(run: &RunResult) -> Figures {
         failed: counts.failed,
         in_flight: counts.in_flight,
         validity: run.grade().name().to_owned(),
-        checks: (run.checks.iter())
-            .map(|check| CheckSoFar {
+        checks: (run.checks.iter().enumerate())
+            .map(|(index, check)| CheckSoFar {
                 check: check.text.clone(),
                 outcome: check.outcome.word().to_owned(),
+                proven: (proven.get(index).copied().flatten())
+                    .map(|outcome| outcome.word().to_owned()),
             })
             .collect(),
         ..Figures::default()

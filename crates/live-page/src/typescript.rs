@@ -1,6 +1,8 @@
 //! The types of the API in TypeScript, and the file that the page imports.
 
-use crate::api::{Event, NewLevel, Problem, State, Steered};
+use crate::api::{
+    Compared, Composed, EarlierRun, Event, NewLevel, NewRun, Offer, Problem, Span, State, Steered,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use ts_rs::{Config, TS, TypeVisitor};
@@ -44,6 +46,12 @@ fn declarations() -> String {
     all.visit::<NewLevel>();
     all.visit::<Steered>();
     all.visit::<Problem>();
+    all.visit::<Span>();
+    all.visit::<Offer>();
+    all.visit::<NewRun>();
+    all.visit::<Composed>();
+    all.visit::<EarlierRun>();
+    all.visit::<Compared>();
     let types: Vec<String> = all.found.into_values().collect();
     format!("{HEAD}\n{}", types.join("\n"))
 }

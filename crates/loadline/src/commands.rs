@@ -16,4 +16,5 @@ pub(crate) mod shims;
 pub(crate) mod study;
 pub(crate) mod versus;
 pub(crate) mod watch;
+pub(crate) mod web;
 pub(crate) mod worker;

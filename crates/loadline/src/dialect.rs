@@ -2,15 +2,18 @@
 //!
 //! Their arguments have another syntax, so they are recognised before any flag is parsed.
 
+mod front;
 mod live_view;
+mod pages;
 pub(crate) mod signals;
 
 use crate::commands::{k6, locust};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
 use crate::interrupt::{Interrupts, Manner};
+use front::Front;
 use loadline_tool_ab as ab;
-use loadline_tool_host::{Host, Terminals, processes};
+use loadline_tool_host::{Host, LivePages, Terminals};
 use loadline_tool_oha as oha;
 use loadline_tool_wrk::{self as wrk, Tool};
 use std::ffi::OsString;
@@ -70,29 +73,34 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
         refuse(&sentence);
         return Some(dialect.misused());
     }
-    Some(match dialect {
-        Dialect::Locust => locust::run(&words).into(),
-        Dialect::Ab | Dialect::Wrk(_) | Dialect::Oha | Dialect::K6 => {
-            run_on_processes(dialect, &words)
+    let (front, words) = match front::read(&words, dialect == Dialect::Locust) {
+        Ok(read) => read,
+        Err(sentence) => {
+            refuse(&sentence);
+            return Some(dialect.misused());
         }
+    };
+    Some(match (dialect, front.web) {
+        (Dialect::Locust, None) => locust::run(&words).into(),
+        (Dialect::Locust, Some(web)) => locust::run_shown(&words, &web).into(),
+        (_, web) => run_here(dialect, &text_of(&words), Front { web, ..front }),
     })
 }
 
-/// Runs a tool whose words may have `--processes` in front of them.
-fn run_on_processes(dialect: Dialect, words: &[OsString]) -> ExitCode {
-    let words = text_of(words);
-    let (processes, words) = match processes::split(&words) {
-        Ok(split) => split,
-        Err(sentence) => {
-            refuse(&sentence);
-            return dialect.misused();
-        }
-    };
-    let host = host(processes);
+/// Runs a tool in this process.
+fn run_here(dialect: Dialect, words: &[String], front: Front) -> ExitCode {
+    let opened = pages::Opened::default();
+    let host = host(front.processes, opened.opener(front.web));
+    let signals = host.signals.clone();
+    let mut is_interrupted = false;
     let code = match dialect {
         Dialect::K6 => k6::run(words, host),
         Dialect::Wrk(tool) => match Interrupts::watch(Manner::AtOnce, &host.commands) {
-            Ok(_interrupts) => wrk::run(tool, words, host),
+            Ok(interrupts) => {
+                let code = wrk::run(tool, words, host);
+                is_interrupted = interrupts.happened();
+                code
+            }
             Err(error) => return refuse(&sentence(&error)).into(),
         },
         Dialect::Ab | Dialect::Oha | Dialect::Locust => match signals::watch(&host, |_, _| {}) {
@@ -101,11 +109,24 @@ fn run_on_processes(dialect: Dialect, words: &[OsString]) -> ExitCode {
             Err(error) => return refuse(&format!("signals can't be watched: {error}")).into(),
         },
     };
+    opened.keep(is_interrupted || signals.has_any());
     code.into()
 }
 
+/// Runs a command of k6 that was started from a page; returns its exit code. Its errors are written
+/// to `stderr`.
+#[cfg(feature = "k6")]
+pub(crate) fn run_k6(words: &[String], pages: LivePages, stderr: loadline_tool_host::Stream) -> u8 {
+    let host = Host {
+        stderr,
+        terminals: Terminals::default(),
+        ..host(1, pages)
+    };
+    loadline_k6_command::run(words, host)
+}
+
 /// This process as the host of a tool, with so many processes for its load.
-fn host(processes: u32) -> Host {
+fn host(processes: u32, pages: LivePages) -> Host {
     let host = Host::new(Box::new(io::stdout()), Box::new(io::stderr()));
     let variables = std::env::vars_os();
     let text = |(name, value): (OsString, OsString)| {
@@ -123,30 +144,22 @@ fn host(processes: u32) -> Host {
             columns: size.map(|(columns, _)| columns.0),
         },
         view: live_view::opener(&host.commands),
+        pages,
         ..host
     }
 }
 
-/// Returns the named tool, and its own words: `--processes` in front of its name is one of them.
+/// Returns the named tool, and its words: those of Loadline in front of its name come first.
 fn asked(line: &[OsString]) -> Option<(Dialect, Vec<OsString>)> {
     let (program, words) = line.split_first()?;
     let called = Path::new(program).file_name()?.to_str();
     if let Some(dialect) = called.and_then(Dialect::named) {
         return Some((dialect, words.to_vec()));
     }
-    let (before, words) = words.split_at(words_of_processes(words).min(words.len()));
+    let (before, words) = words.split_at(front::length(words));
     let (first, words) = words.split_first()?;
     let dialect = first.to_str().and_then(Dialect::named)?;
     Some((dialect, [before, words].concat()))
-}
-
-/// The number of words with which `--processes` begins a line, its number included.
-fn words_of_processes(words: &[OsString]) -> usize {
-    match words.first().and_then(|word| word.to_str()) {
-        Some("--processes") => 2,
-        Some(word) if word.starts_with("--processes=") => 1,
-        _ => 0,
-    }
 }
 
 /// All are UTF-8: others were refused.
@@ -192,6 +205,10 @@ mod tests {
             asked_by("loadline --processes=2 locust -f a"),
             Some((Dialect::Locust, 3))
         );
+        assert_eq!(
+            asked_by("loadline --web --processes=2 oha a/"),
+            Some((Dialect::Oha, 3))
+        );
         let wrk2 = Dialect::Wrk(Tool::Wrk2);
         assert_eq!(asked_by("/usr/bin/wrk2 --help -- -c5"), Some((wrk2, 3)));
         assert_eq!(asked_by("loadline wrk"), Some((Dialect::Wrk(Tool::Wrk), 0)));
@@ -203,6 +220,7 @@ mod tests {
             "loadline --processes",
             "loadline --processes 2",
             "loadline --processes 2 http://ab/",
+            "loadline --web http://ab/",
         ] {
             assert_eq!(asked_by(line), None, "{line}");
         }

@@ -24,7 +24,9 @@ mod stray;
 pub(crate) mod study;
 pub(crate) mod versus;
 pub(crate) mod watch;
+pub(crate) mod web;
 
+pub(crate) use late_command::quoted;
 pub(crate) use refusal::{Refusal, not_text, sentence, suggestion, value_problem};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -92,6 +94,8 @@ pub(crate) enum Command {
     Locust(Verbatim),
     /// Create symlinks wrk, wrk2, ab, oha, k6 and locust that run Loadline in compatibility mode.
     Shims(shims::ShimsFlags),
+    /// Serve a page from which runs are started, watched and compared, until Ctrl-C.
+    Web(web::StartFlags),
     /// Watch CPU, memory and network of a process and of this host, until Ctrl-C.
     Watch(watch::WatchFlags),
     /// Say what this machine can carry, and what to change about it first.

@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::{self, Signals};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -32,6 +32,31 @@ const NOTHING_MEASURED: &str = "loadline: interrupted before the load began; not
 pub(crate) struct Interrupts {
     shared: Arc<Shared>,
     signals: iterator::Handle,
+    _watching: Watching,
+}
+
+/// As long as one of these is there, interrupts don't end the process by themselves.
+struct Watching;
+
+/// The number of those that are there.
+static WATCHING: AtomicUsize = AtomicUsize::new(0);
+
+impl Watching {
+    fn begin() -> io::Result<Self> {
+        let unwatched = unwatched()?;
+        WATCHING.fetch_add(1, Ordering::SeqCst);
+        unwatched.store(false, Ordering::SeqCst);
+        Ok(Watching)
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        WATCHING.fetch_sub(1, Ordering::SeqCst);
+        if let Ok(unwatched) = unwatched() {
+            unwatched.store(WATCHING.load(Ordering::SeqCst) == 0, Ordering::SeqCst);
+        }
+    }
 }
 
 /// The effect of the first interrupt of a run.
@@ -61,7 +86,7 @@ impl Interrupts {
 
     fn begin(manner: Manner, commands: &Commands) -> io::Result<Self> {
         let mut signals = Signals::new(ending_signals())?;
-        unwatched()?.store(false, Ordering::Relaxed);
+        let watching = Watching::begin()?;
         let shared = Arc::new(Shared {
             manner,
             happened: AtomicBool::new(false),
@@ -70,6 +95,7 @@ impl Interrupts {
         let interrupts = Interrupts {
             shared: Arc::clone(&shared),
             signals: signals.handle(),
+            _watching: watching,
         };
         thread::Builder::new()
             .name("interrupts".to_owned())
@@ -93,9 +119,6 @@ impl Interrupts {
 impl Drop for Interrupts {
     fn drop(&mut self) {
         self.signals.close();
-        if let Ok(unwatched) = unwatched() {
-            unwatched.store(true, Ordering::Relaxed);
-        }
     }
 }
 
@@ -122,9 +145,8 @@ fn ignored(status: &str) -> u64 {
 /// If signals can't be watched.
 pub(crate) fn wait_for_interrupt() -> io::Result<()> {
     let mut signals = Signals::new(ending_signals())?;
-    unwatched()?.store(false, Ordering::Relaxed);
+    let _watching = Watching::begin()?;
     signals.forever().next();
-    unwatched()?.store(true, Ordering::Relaxed);
     Ok(())
 }
 

@@ -21,11 +21,14 @@
 //! - an exit code: `exit.rs`; the sentence on stderr `closing.rs`
 //! - an output format: `Format` in `output.rs`, its help `flags/run/output.rs`, who prints it
 //!   `publish.rs`; of a comparison `flags/compare.rs`, `commands/compare.rs`
-//! - what observes a run (files, exporters): `observers` in `session.rs`, `observers.rs`
+//! - what observes a run (files, exporters): `observers` in `session.rs`, `observers.rs`,
+//!   `exporting.rs`
 //! - signals and keys: `interrupt.rs`, `keys.rs`
 //! - what is known and set of a terminal: `terminal.rs`, `terminal/mode.rs`
 //! - what a terminal shows during a run: the line `live.rs`; the view's terminal, thread and
 //!   printing `view.rs`, `view/`
+//! - the live page: `web.rs`; `loadline web` `commands/web.rs`, its forms `web/words.rs`, what it
+//!   starts `web/starter.rs`; Loadline's words in front of another tool's `dialect/front.rs`
 //! - baselines, the floor, two targets in turn: `against.rs`, `floor.rs`, `commands/versus.rs`
 
 mod against;
@@ -33,6 +36,7 @@ mod closing;
 mod commands;
 mod dialect;
 mod exit;
+mod exporting;
 mod flags;
 mod floor;
 mod github;
@@ -105,6 +109,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Study(flags) => commands::study::run(&flags),
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
+        Command::Web(flags) => commands::web::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
         Command::Doctor(flags) => commands::doctor::run(&flags),
         Command::Man(flags) => print(&commands::man::page(&flags)?),

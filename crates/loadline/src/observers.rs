@@ -1,6 +1,7 @@
 //! The observers of the runs of a session, among them the heat maps of a page.
 
-use loadline_exporters::{Delivery, Exporters};
+use crate::exporting::Exporters;
+use loadline_exporters::Delivery;
 use loadline_page::Heat;
 use loadline_record::Header;
 use loadline_report::heat_interval;

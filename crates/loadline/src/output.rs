@@ -1,5 +1,6 @@
 //! Outputs: in which format a report is written, and where to.
 
+use crate::exporting::variables;
 use clap::ValueEnum;
 use loadline_exporters::{Format as ExportFormat, NoExporter, Requested};
 use std::path::{Path, PathBuf};
@@ -81,8 +82,8 @@ pub(crate) enum NoOutput {
     /// Neither a report nor an exporter.
     #[error(
         "`{0}` is not an output. Write text, json, csv, html, sqlite, junit, markdown or github, \
-         and =FILE behind it to write a file; or prometheus-rw, influxdb, otlp, statsd, dogstatsd, \
-         scrape or webhook, and =ADDRESS behind it, to send metrics."
+         and =FILE behind it to write a file; or prometheus-rw, influxdb, otlp, otlp-grpc, statsd, \
+         dogstatsd, scrape or webhook, and =ADDRESS behind it, to send metrics."
     )]
     NothingGivenOut(String),
     /// A database on stdout.
@@ -116,9 +117,18 @@ impl FromStr for GivenOut {
     type Err = NoOutput;
 
     fn from_str(text: &str) -> Result<Self, NoOutput> {
-        let (name, address) = text.split_once('=').unwrap_or((text, ""));
+        let (name, address) = match text.split_once('=') {
+            Some((name, address)) => (name, Some(address)),
+            None => (text, None),
+        };
         match ExportFormat::named(name) {
-            Some(format) => Ok(GivenOut::Metrics(Requested::new(format, address)?)),
+            Some(format) => {
+                let requested = match address {
+                    Some(address) => Requested::new(format, address),
+                    None => Requested::of_variables(format, &variables()),
+                };
+                Ok(GivenOut::Metrics(requested?))
+            }
             None => text
                 .parse()
                 .map(GivenOut::Report)
@@ -175,6 +185,7 @@ mod tests {
             ),
             ("influxdb=udp://a:8089", "influxdb (udp://a:8089)"),
             ("statsd=a:8125", "statsd (udp://a:8125)"),
+            ("otlp-grpc=http://a:4317", "otlp-grpc (http://a:4317/)"),
             ("scrape=:9464", ""),
             ("otlp", ""),
             ("webhook=a", ""),

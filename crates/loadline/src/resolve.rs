@@ -172,6 +172,7 @@ fn resolve_alone(
                 color: output.report.color,
             },
             web: Web::of(flags.web),
+            seat: None,
         },
         reports: Reports {
             tables: None,

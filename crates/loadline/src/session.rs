@@ -1,6 +1,7 @@
 //! A session: the runs of one command, with what watches, keeps and shows them while they last.
 //! Signals end them.
 
+use crate::exporting::{Exporters, variables};
 use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
@@ -12,18 +13,18 @@ use crate::waiting::Waiting;
 use crate::web::Web;
 use anyhow::Result;
 use loadline_export::sqlite::{SqliteLog, is_database_name};
-use loadline_exporters::{Exporters, Requested};
-use loadline_live_page::LivePage;
+use loadline_exporters::Requested;
+use loadline_live_page::{LivePage, Seat};
 use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::Floor;
 use loadline_report::judgement;
 use loadline_runner::{
-    Commands, Common, Conducted, End, Planned, Prints, RequestLog, SavedRun, SeriesResult, Setup,
-    Watch, Workload, conduct, conduct_series, workload,
+    Commands, Common, Conducted, End, Feed, Planned, Prints, RequestLog, SavedRun, SeriesResult,
+    Setup, Watch, Workload, conduct, conduct_series, workload,
 };
 use loadline_terminal_view::Keys as KeyMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub(crate) struct Session {
     pub(crate) view: ViewOptions,
     /// The live page in a browser, if there is one.
     pub(crate) web: Option<Web>,
+    /// The place of the run on a page that was there before it, if it was started from one.
+    pub(crate) seat: Option<Seat>,
 }
 
 /// The data that reports need from a session in addition to its results.
@@ -91,13 +94,6 @@ pub(crate) fn keys_of_view(view: Option<&View>, commands: &Commands) -> Result<O
     }
 }
 
-/// The page is told what happens in the runs, and that they are over when their observers are gone.
-fn add_feed(observers: &mut RunObservers, page: Option<&mut LivePage>) {
-    if let Some(feed) = page.and_then(LivePage::feed) {
-        observers.add(feed);
-    }
-}
-
 impl Session {
     /// Makes one run of this plan.
     ///
@@ -110,10 +106,12 @@ impl Session {
             ..Setup::of(plan)
         };
         let commands = Commands::default();
-        let mut page = self.page(&commands)?;
+        let (page, feed) = self.page(&commands)?;
         let view = self.view(KeyMap::Load, length(plan))?;
         let mut observers = self.observers(needs.heat_maps, view.as_ref());
-        add_feed(&mut observers, page.as_mut());
+        if let Some(feed) = feed {
+            observers.add(feed);
+        }
         let interrupts = Interrupts::watch(Manner::Gently, &commands)?;
         // A script may take long to load, or for ever.
         let waiting = self.progress.then(Waiting::for_script).transpose()?;
@@ -151,10 +149,12 @@ impl Session {
         };
         let lengths = series.iter().map(|planned| length(&planned.plan));
         let commands = Commands::default();
-        let mut page = self.page(&commands)?;
+        let (page, feed) = self.page(&commands)?;
         let view = self.view(KeyMap::Watch, lengths.sum())?;
         let mut observers = self.observers(needs.heat_maps, view.as_ref());
-        add_feed(&mut observers, page.as_mut());
+        if let Some(feed) = feed {
+            observers.add(feed);
+        }
         let interrupts = Interrupts::watch(Manner::Gently, &commands)?;
         let _keys = keys_of_view(view.as_ref(), &commands)?;
         let series = conduct_series(series, &common, &commands, &mut observers.all())?;
@@ -165,11 +165,18 @@ impl Session {
         })
     }
 
-    /// The live page of its runs, if it is wanted.
-    fn page(&self, commands: &Commands) -> Result<Option<LivePage>> {
+    /// Returns the live page of its runs, if it serves one, and the observer of a live page. The
+    /// runs are over on the page when the observer is gone.
+    fn page(&self, commands: &Commands) -> Result<(Option<LivePage>, Option<Feed>)> {
+        let (steer, saved) = (Arc::new(commands.clone()), self.save.as_deref());
+        if let Some(seat) = &self.seat {
+            let feed = seat.take(steer, saved.map(Path::to_owned))?;
+            return Ok((None, Some(feed)));
+        }
         let web = self.web.as_ref();
-        web.map(|web| web.open(commands, self.save.as_deref()))
-            .transpose()
+        let mut page = web.map(|web| web.open(steer, saved)).transpose()?;
+        let feed = page.as_mut().and_then(LivePage::feed);
+        Ok((page, feed))
     }
 
     /// Returns the observers of its runs. A further receiver of their events (an exporter, a live
@@ -195,12 +202,9 @@ impl Session {
     }
 
     fn exporters(&self) -> Exporters {
-        let variables = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
         let say = Arc::new(|sentence: &str| say_line(sentence));
         let render = |end: &End<'_>| format!("{:#}\n", loadline_report::json(end.result));
-        Exporters::new(&self.exporters, variables.collect(), say, render)
+        Exporters::new(&self.exporters, variables(), say, render)
     }
 
     /// Returns a live view of runs that last so long together, if it is requested and there is a

@@ -1,14 +1,20 @@
 //! The live page of a session: opened before the first run, over after the last one.
 
+pub(crate) mod earlier;
+pub(crate) mod followed;
+pub(crate) mod starter;
+pub(crate) mod words;
+
 use crate::flags::run::web::WebFlags;
 use crate::interrupt::wait_for_interrupt;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, bail};
 use loadline_live_page::{Credentials, LivePage, Place};
-use loadline_runner::Commands;
+use loadline_runner::Steer;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A live page that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +24,7 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    /// What flags ask for; `None` if they ask for no page.
+    /// Returns the page that flags request; `None` if they request none.
     pub(crate) fn of(flags: WebFlags) -> Option<Web> {
         Some(Web {
             place: flags.web?,
@@ -26,19 +32,45 @@ impl Web {
         })
     }
 
-    /// Serves the page of the runs that these commands reach, and tells its address.
+    /// The page at this place, for whoever may open it there.
+    pub(crate) fn at(place: Place) -> Web {
+        Web { place, user: None }
+    }
+
+    /// Returns the place of the page.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Serves the page of the runs that are steered so, and prints its address.
     ///
     /// # Errors
     /// If it can't be served.
-    pub(crate) fn open(&self, commands: &Commands, saved: Option<&Path>) -> Result<LivePage> {
-        let credentials = self.credentials()?;
-        let saved = saved.map(Path::to_owned);
-        let page = LivePage::open(&self.place, &credentials, commands, saved)?;
+    pub(crate) fn open(&self, steer: Arc<dyn Steer>, saved: Option<&Path>) -> Result<LivePage> {
+        let page = self.open_untold(steer, saved)?;
         say_line(&format!("The live page is at {}", page.url()));
         Ok(page)
     }
 
-    fn credentials(&self) -> Result<Credentials> {
+    /// Serves the page, whose address somebody else prints.
+    ///
+    /// # Errors
+    /// If it can't be served.
+    pub(crate) fn open_untold(
+        &self,
+        steer: Arc<dyn Steer>,
+        saved: Option<&Path>,
+    ) -> Result<LivePage> {
+        let credentials = self.credentials()?;
+        let saved = saved.map(Path::to_owned);
+        Ok(LivePage::open(&self.place, &credentials, steer, saved)?)
+    }
+
+    /// Returns who may open the page.
+    ///
+    /// # Errors
+    /// If the file of the password can't be read.
+    pub(crate) fn credentials(&self) -> Result<Credentials> {
         let Some((user, path)) = &self.user else {
             return Ok(Credentials::Usual);
         };

@@ -8,7 +8,7 @@ mod trend;
 pub use recorder::{CustomRecorder, MetricId, OtherKind};
 pub use set::CustomMetrics;
 pub use sum::ExactSum;
-pub use trend::{Trend, TrendParts};
+pub use trend::{EXACT, Trend, TrendParts};
 
 /// The kind of a custom metric: the figures that are computed from its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

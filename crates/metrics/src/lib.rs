@@ -19,8 +19,12 @@
 //!   their number `table.rs`
 //! - what a worker records: `recorder.rs`, `paged.rs`; what is merged `set.rs`, `sparse.rs`
 //! - metrics that scripts count by themselves: their kinds `custom.rs`; of a worker
-//!   `custom/recorder.rs`, merged `custom/set.rs`; the distribution of a trend `custom/trend.rs`
+//!   `custom/recorder.rs`, merged `custom/set.rs`; the distribution of a trend, of k6's as well,
+//!   `custom/trend.rs`, `custom/trend/`; numbers for another process `bits.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
+pub mod bits;
 mod custom;
 mod key;
 mod paged;
@@ -31,8 +35,8 @@ mod sparse;
 mod table;
 
 pub use custom::{
-    Counter, CustomMetric, CustomMetrics, CustomRecorder, ExactSum, Gauge, MetricId, MetricKind,
-    MetricUnit, OtherKind, Rate, Trend, TrendParts, Values, is_metric_name,
+    Counter, CustomMetric, CustomMetrics, CustomRecorder, EXACT as EXACT_VALUES, ExactSum, Gauge,
+    MetricId, MetricKind, MetricUnit, OtherKind, Rate, Trend, TrendParts, Values, is_metric_name,
 };
 pub use key::{InvalidName, Key, LONGEST_NAME};
 pub use paged::PagedCounts;

@@ -25,6 +25,8 @@
 //! - a heatmap: `heatmap.rs`
 //! - how data gets into the page: `template.rs`; the numbers in it `number.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod added;
 mod chart;
 mod charts;

@@ -21,6 +21,8 @@
 //!   `connection/proxy.rs`
 //! - think time: `think.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod check;
 mod client;
 mod connection;

@@ -183,9 +183,11 @@ fn parse(text: &str) -> Result<Target, TargetProblem> {
         true => Url::parse(text),
         false => Url::parse(&format!("http://{text}")),
     };
-    let mut url = parsed.map_err(|error| match error {
-        url::ParseError::EmptyHost => TargetProblem::Host,
-        other => zone(text).unwrap_or(TargetProblem::Syntax(other)),
+    let mut url = parsed.map_err(|error| {
+        if error == url::ParseError::EmptyHost {
+            return TargetProblem::Host;
+        }
+        zone(text).unwrap_or(TargetProblem::Syntax(error))
     })?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(TargetProblem::Scheme(url.scheme().to_owned()));

@@ -6,7 +6,7 @@
 
 use crate::distribution::PackedDistribution;
 use crate::{
-    Arrivals, Busiest, Distribution, Halving, Pattern, Segment, Snapshot, Summary, Times,
+    Arrivals, Busiest, Distribution, Halving, Header, Pattern, Segment, Snapshot, Summary, Times,
     Transient, Uncut, WorkerTimes,
 };
 use std::collections::BTreeMap;
@@ -30,6 +30,24 @@ impl IntervalArchive {
     /// Returns the first cut between two stretches that is at or after this many intervals.
     pub fn cut_after(&self, intervals: usize) -> usize {
         intervals.next_multiple_of(self.0.intervals_each())
+    }
+
+    /// Returns the summary of the stretches that have a part of this span, in nanoseconds from the
+    /// begin of the measured part; `None` if none has. Exchanges that were in flight at its begin
+    /// count as sent in it, as in any interval.
+    pub fn span(&self, header: &Header, from_ns: u64, to_ns: u64) -> Option<Summary> {
+        let mut summary = Summary::new(header.clone());
+        let mut in_flight = 0;
+        for stretch in self.0.segments() {
+            if stretch.rest.end_ns <= from_ns {
+                in_flight = stretch.rest.counts.in_flight;
+            } else if stretch.rest.start_ns < to_ns {
+                summary.observe(&stretch.snapshot());
+            }
+        }
+        summary.total.counts.sent += in_flight;
+        summary.total.counts.planned += in_flight;
+        (!summary.rows.is_empty()).then_some(summary)
     }
 
     /// Returns the summary of the run without its transient, which must be a cut returned by
@@ -184,6 +202,9 @@ pub(crate) fn without_first(
         summary.service_blocks.observe(&stretch.times.service);
         summary.busiest.observe(&stretch);
     }
+    if let Some(outside) = &summary.outside {
+        summary.total.metrics.merge(&outside.metrics);
+    }
     summary.total.counts.sent += before.counts.in_flight;
     summary.total.counts.planned += before.counts.in_flight;
     summary.duration_ns = summary.total.length_ns();
@@ -212,6 +233,25 @@ mod tests {
         let (mut summary, archive) = recorded(seconds);
         summary.transient = Some(Transient::Cut { intervals });
         archive.cut(summary)
+    }
+
+    #[test]
+    fn a_span_is_the_sum_of_its_stretches() {
+        let (_, archive) = recorded(10);
+        let span = |from_s: u64, to_s: u64| {
+            archive.span(&header(), from_s * 1_000_000_000, to_s * 1_000_000_000)
+        };
+        let part = span(3, 6).expect("it was measured");
+        let mut expected = Summary::new(header());
+        (3..6).for_each(|index| expected.observe(&second(index)));
+        assert_eq!(part.rows, expected.rows);
+        assert_eq!(part.total.times, expected.total.times);
+        assert_eq!(part.duration_ns, 3_000_000_000);
+        assert_eq!(part.total.start_ns, 3_000_000_000);
+        let all = span(0, 99).expect("it was measured");
+        assert_eq!(all.rows.len(), 10);
+        assert_eq!(span(10, 99), None);
+        assert_eq!(IntervalArchive::default().span(&header(), 0, 9), None);
     }
 
     #[test]

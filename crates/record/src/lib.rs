@@ -49,6 +49,8 @@
 //! - what is watched: `watched.rs`, `watched/history.rs`
 //! - requests without a response: `unfinished.rs`, the estimate with them `censored.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod arrivals;
 mod blocks;
 mod buckets;

@@ -85,8 +85,20 @@ pub struct Summary {
     pub changes: Vec<LoadChange>,
     /// The conditions that the script set and that its tool has judged.
     pub declared: Vec<DeclaredCheck>,
+    /// The metrics that the script counted outside of the load, if it counted any; `total` contains
+    /// them.
+    pub outside: Option<Box<Outside>>,
     /// The usage of watched processes and of the machine; without rows if nothing was watched.
     pub watch: WatchHistory,
+}
+
+/// The metrics that a script counted outside of the load: before it began, or after it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outside {
+    /// These metrics.
+    pub metrics: CustomMetrics,
+    /// The metrics of the load alone.
+    pub(crate) of_load: CustomMetrics,
 }
 
 impl Summary {
@@ -128,6 +140,7 @@ impl Summary {
             arrivals: Pattern::default(),
             changes: Vec::new(),
             declared: Vec::new(),
+            outside: None,
             watch: WatchHistory::default(),
         }
     }
@@ -159,6 +172,27 @@ impl Summary {
         self.unfinished = Unfinished::after(&self.total.counts);
         self.response_blocks.observe(&drain.times.response);
         self.service_blocks.observe(&drain.times.service);
+    }
+
+    /// Adds metrics that the script counted outside of the load. No interval may be added after it.
+    pub fn add_outside(&mut self, metrics: &CustomMetrics) {
+        if metrics.is_empty() {
+            return;
+        }
+        let outside = self.outside.get_or_insert_with(|| {
+            Box::new(Outside {
+                metrics: CustomMetrics::default(),
+                of_load: self.total.metrics.clone(),
+            })
+        });
+        outside.metrics.merge(metrics);
+        self.total.metrics.merge(metrics);
+    }
+
+    /// Returns the metrics that were counted in the load: the sum of all intervals.
+    pub(crate) fn metrics_of_load(&self) -> &CustomMetrics {
+        let outside = self.outside.as_ref();
+        outside.map_or(&self.total.metrics, |outside| &outside.of_load)
     }
 
     /// Adds the watched usage in the interval that was added last.

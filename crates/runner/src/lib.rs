@@ -27,7 +27,7 @@
 //!   `workload.rs`
 //! - what observes a run (an exporter, say): an `Observer` as in `observer.rs`; `saved_run.rs` and
 //!   `request_log.rs` are examples
-//! - the commands to a run: `commands.rs`; changes of the load `steering.rs`
+//! - the commands to a run: `commands.rs`; changes of the load `steering.rs`, by a page `steer.rs`
 //! - early ends (`--abort-on`, `--until`): `early_end.rs`
 //! - several runs, the floor: `series.rs`, `floor.rs`
 //! - a trial of a search: by the engine `search/trials.rs`, of a locustfile's users
@@ -37,6 +37,8 @@
 //!   `preflight/reserved.rs`
 //! - watching during a run: `watching.rs`
 //! - a language of scripts: the list in `workload.rs`
+
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod commands;
 mod early_end;
@@ -52,6 +54,7 @@ mod saved_run;
 pub mod search;
 mod series;
 mod source;
+mod steer;
 mod steering;
 mod watching;
 mod workload;
@@ -67,10 +70,11 @@ pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};
 pub use observer::{End, Interval, Observed, Observer, Wants};
 pub use request_log::{LogError, RequestLog};
-pub use run::{Conducted, Setup, conduct};
+pub use run::{Conducted, MeasuredRun, Setup, conduct, measure};
 pub use saved_run::{Judge, SavedRun};
 pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, repeats};
 pub use source::Source;
+pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
 pub use workload::{

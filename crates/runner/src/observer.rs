@@ -146,8 +146,23 @@ pub struct End<'a> {
 /// The observers of one run, and the errors of those that failed.
 pub(crate) struct Observers<'a> {
     all: Vec<&'a mut (dyn Observer + 'a)>,
+    errors: ObserverErrors,
+}
+
+/// The errors of a run's observers.
+#[derive(Debug)]
+pub(crate) struct ObserverErrors {
+    /// Whether each observer has failed.
     failed: Vec<bool>,
-    errors: Vec<ObserverError>,
+    /// The errors, in the order in which they occurred.
+    pub(crate) all: Vec<ObserverError>,
+}
+
+impl ObserverErrors {
+    /// True if no observer has failed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
 }
 
 impl<'a> Observers<'a> {
@@ -166,10 +181,24 @@ impl<'a> Observers<'a> {
         }
         all.push(own);
         Ok(Observers {
-            failed: vec![false; all.len()],
-            errors: Vec::new(),
+            errors: ObserverErrors {
+                failed: vec![false; all.len()],
+                all: Vec::new(),
+            },
             all,
         })
+    }
+
+    /// Returns the same observers at the end of a run, without the run's own.
+    pub(crate) fn resume(
+        observers: &'a mut [&mut dyn Observer],
+        errors: ObserverErrors,
+    ) -> Observers<'a> {
+        let mut all: Vec<&'a mut (dyn Observer + 'a)> = Vec::new();
+        for observer in observers {
+            all.push(&mut **observer);
+        }
+        Observers { all, errors }
     }
 
     /// Returns the events that at least one of them needs.
@@ -180,17 +209,18 @@ impl<'a> Observers<'a> {
 
     /// Calls `tell` with each observer that has not failed.
     pub(crate) fn tell(&mut self, tell: impl Fn(&mut dyn Observer) -> Observed) {
-        let each = self.all.iter_mut().zip(&mut self.failed);
+        let ObserverErrors { failed, all } = &mut self.errors;
+        let each = self.all.iter_mut().zip(failed);
         for (observer, failed) in each.filter(|(_, failed)| !**failed) {
             if let Err(error) = tell(&mut **observer) {
                 *failed = true;
-                self.errors.push(error);
+                all.push(error);
             }
         }
     }
 
-    /// Returns the errors of those that failed, in order.
-    pub(crate) fn into_errors(self) -> Vec<ObserverError> {
+    /// Returns the errors of those that failed.
+    pub(crate) fn into_errors(self) -> ObserverErrors {
         self.errors
     }
 }

@@ -5,12 +5,13 @@ use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
 use crate::feed::{Newsroom, RunEnd};
-use crate::observer::{End, Interval, Observer, Observers};
+use crate::observer::{End, Interval, Observer, ObserverErrors, Observers};
 use crate::source::Source;
 use crate::steering::Steering;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
 use loadline_engine::{AnyTally, Change, EndReason, Event};
+use loadline_metrics::CustomMetrics;
 use loadline_plan::{Plan, Shape};
 use loadline_reactor::{Address, raise_open_files};
 use loadline_record::{
@@ -73,6 +74,36 @@ pub fn conduct(
     commands: &Commands,
     observers: &mut [&mut dyn Observer],
 ) -> Result<Conducted, RunError> {
+    let measured = attached(setup, workload, commands, observers)?;
+    let conducted = measured.conclude(workload, observers);
+    commands.detach();
+    Ok(conducted)
+}
+
+/// Does the same up to the end of the load; observers receive its end from
+/// [`MeasuredRun::conclude`]. For tools whose scripts count something after the load that belongs
+/// to the run.
+///
+/// # Errors
+/// If it could not be begun: nothing was measured then.
+pub fn measure(
+    setup: &Setup<'_>,
+    workload: &dyn Workload,
+    commands: &Commands,
+    observers: &mut [&mut dyn Observer],
+) -> Result<MeasuredRun, RunError> {
+    let measured = attached(setup, workload, commands, observers)?;
+    commands.detach();
+    Ok(measured)
+}
+
+/// Conducts the load of a run, which commands reach from its begin on.
+fn attached(
+    setup: &Setup<'_>,
+    workload: &dyn Workload,
+    commands: &Commands,
+    observers: &mut [&mut dyn Observer],
+) -> Result<MeasuredRun, RunError> {
     let plan = setup.plan;
     let watching = setup.watch.map(|watch| Watching::prepare(watch, plan));
     let mut watching = watching.transpose()?;
@@ -119,9 +150,66 @@ pub fn conduct(
         host_before: host_counters(),
         warm_at: (!plan.warmup.is_zero()).then(|| Instant::now() + plan.warmup),
     };
-    let conducted = conductor.conduct();
-    commands.detach();
-    Ok(conducted)
+    Ok(conductor.conduct())
+}
+
+/// A run whose load has ended, and that is neither judged nor reported.
+pub struct MeasuredRun {
+    summary: Summary,
+    /// The intervals, if the transient of the run is to be cut.
+    archive: Option<IntervalArchive>,
+    newsroom: Option<Newsroom>,
+    /// The errors before those of observers: of a lost worker, of the script's teardown.
+    errors: Vec<ObserverError>,
+    observed: ObserverErrors,
+}
+
+impl MeasuredRun {
+    /// True if no worker was lost, and neither the script's teardown nor an observer has failed.
+    pub fn is_whole(&self) -> bool {
+        self.errors.is_empty() && self.observed.is_empty()
+    }
+
+    /// Adds metrics that the script counted outside of the load.
+    pub fn add_outside(&mut self, metrics: &CustomMetrics) {
+        self.summary.add_outside(metrics);
+    }
+
+    /// Judges the run, and notifies its observers of the end. They are those of the load, in the
+    /// same order.
+    pub fn conclude(
+        mut self,
+        workload: &dyn Workload,
+        observers: &mut [&mut dyn Observer],
+    ) -> Conducted {
+        self.summary.declared = workload.declared();
+        let mut observers = Observers::resume(observers, self.observed);
+        let (whole, result) = judge(self.summary, self.archive);
+        let end = End {
+            whole: whole.as_ref().unwrap_or(&result.summary),
+            result: &result,
+        };
+        observers.tell(|observer| observer.ended(&end));
+        if let Some(newsroom) = self.newsroom {
+            let news = newsroom.ended(RunEnd::of(&end));
+            observers.tell(|observer| observer.news(&news));
+        }
+        let observed = observers.into_errors();
+        let errors = self.errors.into_iter().chain(observed.all);
+        Conducted {
+            result,
+            trouble: Trouble::of_all(errors.collect()),
+        }
+    }
+}
+
+impl std::fmt::Debug for MeasuredRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MeasuredRun")
+            .field("ended", &self.summary.ended)
+            .field("is_whole", &self.is_whole())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Returns the action that ends a run when its script raises an error.
@@ -150,7 +238,7 @@ struct Conductor<'a> {
 }
 
 impl Conductor<'_> {
-    fn conduct(mut self) -> Conducted {
+    fn conduct(mut self) -> MeasuredRun {
         loop {
             let usual = self.end_warmup();
             let patience = match &mut self.watching {
@@ -229,42 +317,26 @@ impl Conductor<'_> {
         }
     }
 
-    fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> Conducted {
+    fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> MeasuredRun {
         self.summary.host = host_counters().since(&self.host_before);
         let ended = self.ended(reason);
-        let lost = match &ended {
-            Ended::Failed(text) => Some(ObserverError::from(text.clone())),
-            _ => None,
-        };
+        let mut errors = Vec::new();
+        if let Ended::Failed(text) = &ended {
+            errors.push(ObserverError::from(text.clone()));
+        }
         // No later interval can report these.
         self.summary.changes.append(&mut self.changes);
-        self.summary.declared = self.workload.declared();
         self.summary.finish(ended, unfinished);
         self.source.next_event(FLUSH_TIMEOUT);
         let torn_down = self.workload.teardown();
         self.workload.flush();
-        let Conductor {
-            summary,
-            archive,
-            newsroom,
-            mut observers,
-            ..
-        } = self;
-        let (whole, result) = judge(summary, archive);
-        let end = End {
-            whole: whole.as_ref().unwrap_or(&result.summary),
-            result: &result,
-        };
-        observers.tell(|observer| observer.ended(&end));
-        if let Some(newsroom) = newsroom {
-            let news = newsroom.ended(RunEnd::of(&end));
-            observers.tell(|observer| observer.news(&news));
-        }
-        let torn_down = torn_down.err().map(ObserverError::from);
-        let failed = torn_down.into_iter().chain(observers.into_errors());
-        Conducted {
-            result,
-            trouble: Trouble::of_all(lost.into_iter().chain(failed).collect()),
+        errors.extend(torn_down.err().map(ObserverError::from));
+        MeasuredRun {
+            summary: self.summary,
+            archive: self.archive,
+            newsroom: self.newsroom,
+            errors,
+            observed: self.observers.into_errors(),
         }
     }
 
@@ -288,7 +360,7 @@ fn judge(mut summary: Summary, archive: Option<IntervalArchive>) -> (Option<Summ
         Transient::Cut { intervals } => Transient::Cut {
             intervals: archive.cut_after(intervals),
         },
-        found => found,
+        found @ (Transient::Never | Transient::TooShort) => found,
     });
     let settled = archive.cut(summary.clone());
     (Some(summary), RunResult::new(settled))

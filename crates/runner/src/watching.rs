@@ -18,6 +18,16 @@ pub struct Watch {
     pub find_target: bool,
 }
 
+impl Watch {
+    /// Creates a watch of whatever serves the load on this host.
+    pub fn of_target() -> Watch {
+        Watch {
+            targets: Vec::new(),
+            find_target: true,
+        }
+    }
+}
+
 /// The error of a named target that can't be watched.
 #[derive(Debug, thiserror::Error)]
 #[error("--watch {target}: {error}")]

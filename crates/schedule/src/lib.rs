@@ -43,6 +43,8 @@
 //!   arrivals then `shared.rs`
 //! - exact arithmetic: `grid.rs`, `rate.rs`, `point.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod arrival;
 mod burst;
 mod constant;

@@ -3,6 +3,7 @@
 use crate::guest::{Hosting, take_requester};
 use crate::hub::Hub;
 use crate::lag::Heartbeat;
+use crate::tally::Pending;
 use crate::waiting::{Arrival, Ticket, Waiting};
 use loadline_client::CookieJar;
 use loadline_engine::{Detail, DrivenWorker, Inlet, Launch, Readiness, Requester, Run};
@@ -17,6 +18,7 @@ use std::collections::HashMap;
 use std::mem;
 use std::os::fd::AsFd;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use url::Url;
@@ -101,7 +103,7 @@ pub(crate) fn engine(py: Python<'_>) -> PyResult<Rc<Engine>> {
     }
     ensure_main_thread()?;
     // The run has no receiver: its events are discarded.
-    let engine = Engine::make(py, Shape::Closed, |plan, ready, begin_ns| {
+    let engine = Engine::make(py, Shape::Closed, None, |plan, ready, begin_ns| {
         Ok(Run::elsewhere(plan, ready, begin_ns).1)
     })?;
     Ok(settle(engine))
@@ -124,15 +126,16 @@ fn settle(engine: Engine) -> Rc<Engine> {
     engine
 }
 
-/// Begins a new engine for a run with a load of this shape. `listen` creates the inlet that
-/// receives its events, given the plan, the state of its endpoints, and the beginning of its load.
-/// Clients open new connections.
+/// Begins a new engine for a run with a load of this shape, whose users count in `pending`.
+/// `listen` creates the inlet that receives its events, given the plan, the state of its endpoints,
+/// and the beginning of its load. Clients open new connections.
 ///
 /// # Errors
 /// If a greenlet waits for a result of the existing engine.
 pub(crate) fn begin_recorded(
     py: Python<'_>,
     shape: Shape,
+    pending: Option<Arc<Pending>>,
     listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
 ) -> PyResult<()> {
     ensure_main_thread()?;
@@ -145,7 +148,7 @@ pub(crate) fn begin_recorded(
         before.hub.stop(py)?;
         ENGINE.with(|place| place.borrow_mut().take());
     }
-    let engine = Engine::make(py, shape, listen)?;
+    let engine = Engine::make(py, shape, pending, listen)?;
     engine.is_recorded.set(true);
     settle(engine);
     Ok(())
@@ -203,11 +206,14 @@ impl Engine {
     fn make(
         py: Python<'_>,
         shape: Shape,
+        pending: Option<Arc<Pending>>,
         listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
     ) -> PyResult<Engine> {
         let mut plan = plan_of(1, shape);
         plan.connection.tls.cacert = authorities(py);
-        let launches = [Launch::scenario(|_| Hosting)];
+        let launches = [Launch::scenario(move |_| Hosting {
+            pending: pending.clone(),
+        })];
         let refused = |error: &dyn std::fmt::Display| PyRuntimeError::new_err(error.to_string());
         let mut worker = DrivenWorker::prepare(&plan, Detail::default(), &launches, 0)
             .map_err(|error| refused(&error))?;

@@ -1,171 +1,14 @@
-//! Statistics of one name, as Locust keeps them.
+//! Statistics of one name: a row of Locust's tables.
 
+use crate::figures::{Bucket, Counts, Figures, epoch};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
-
-/// A key of the response times: a whole number if Locust's own rounding produced it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Bucket {
-    /// Milliseconds.
-    Whole(i64),
-    /// The bits of a number that a user's function returned.
-    Real(u64),
-}
-
-impl Bucket {
-    /// Rounds a time in milliseconds as Locust does: to 1 ms below 100 ms, to 10 ms below 1 s, to
-    /// 100 ms below 10 s, and to 1 s from there on. Ties are rounded to even, as in Python.
-    pub(crate) fn of(ms: f64) -> Bucket {
-        let step = match ms {
-            ms if ms < 100.0 => 1.0,
-            ms if ms < 1_000.0 => 10.0,
-            ms if ms < 10_000.0 => 100.0,
-            _ => 1_000.0,
-        };
-        Bucket::Whole((round_to_even(ms, step) * step) as i64)
-    }
-
-    /// Returns the bucket for a value that a user's function returned.
-    pub(crate) fn given(value: &Bound<'_, PyAny>) -> PyResult<Bucket> {
-        match value.extract::<i64>() {
-            Ok(whole) => Ok(Bucket::Whole(whole)),
-            Err(_) => Ok(Bucket::Real(value.extract::<f64>()?.to_bits())),
-        }
-    }
-}
-
-/// Returns a number divided by `step`, rounded to a whole number, ties to even. The comparison with
-/// half a step is exact, because the remainder after whole steps is a floating-point number; a
-/// quotient such as a tenth is not.
-fn round_to_even(number: f64, step: f64) -> f64 {
-    let mut whole = (number / step).floor();
-    let mut left = number - whole * step;
-    if left < 0.0 {
-        whole -= 1.0;
-        left += step;
-    }
-    let half = step / 2.0;
-    let is_odd = whole % 2.0 != 0.0;
-    if left > half || (left == half && is_odd) {
-        return whole + 1.0;
-    }
-    whole
-}
-
-/// Counts by key, in the order of first occurrence.
-#[derive(Clone, Debug)]
-struct Counts<K> {
-    pairs: Vec<(K, u64)>,
-    places: HashMap<K, usize>,
-}
-
-impl<K> Default for Counts<K> {
-    fn default() -> Self {
-        Counts {
-            pairs: Vec::new(),
-            places: HashMap::new(),
-        }
-    }
-}
-
-impl<K: Copy + Eq + std::hash::Hash> Counts<K> {
-    fn add(&mut self, other: &Counts<K>) {
-        let pairs = other.pairs.iter();
-        pairs.for_each(|(key, count)| self.count(*key, *count));
-    }
-
-    fn count(&mut self, key: K, count: u64) {
-        if let Some((last, counted)) = self.pairs.last_mut()
-            && *last == key
-        {
-            *counted += count;
-            return;
-        }
-        let place = *self.places.entry(key).or_insert(self.pairs.len());
-        match self.pairs.get_mut(place) {
-            Some((_, counted)) => *counted += count,
-            None => self.pairs.push((key, count)),
-        }
-    }
-}
-
-/// The statistics of one name.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Figures {
-    requests: u64,
-    without_time: u64,
-    failures: u64,
-    total_ms: f64,
-    least_ms: Option<f64>,
-    most_ms: f64,
-    bytes: u64,
-    times: Counts<Bucket>,
-    each_second: Counts<i64>,
-    failures_each_second: Counts<i64>,
-    started: f64,
-    last: Option<f64>,
-}
-
-impl Figures {
-    fn new() -> Self {
-        Figures {
-            started: epoch(),
-            ..Figures::default()
-        }
-    }
-
-    fn log(&mut self, at: f64, time: Option<(f64, Bucket)>, bytes: i64) {
-        self.requests += 1;
-        self.last = Some(at);
-        self.each_second.count(at as i64, 1);
-        match time {
-            None => self.without_time += 1,
-            Some((ms, bucket)) => {
-                self.total_ms += ms;
-                self.least_ms = Some(self.least_ms.map_or(ms, |least| least.min(ms)));
-                self.most_ms = self.most_ms.max(ms);
-                self.times.count(bucket, 1);
-            }
-        }
-        self.bytes = self.bytes.saturating_add_signed(bytes);
-    }
-
-    fn add(&mut self, other: &Figures) {
-        self.requests += other.requests;
-        self.without_time += other.without_time;
-        self.failures += other.failures;
-        self.total_ms += other.total_ms;
-        let least_ms = [self.least_ms, other.least_ms].into_iter().flatten();
-        self.least_ms = least_ms.reduce(f64::min);
-        self.most_ms = self.most_ms.max(other.most_ms);
-        self.bytes += other.bytes;
-        self.times.add(&other.times);
-        self.each_second.add(&other.each_second);
-        self.failures_each_second.add(&other.failures_each_second);
-        self.started = self.started.min(other.started);
-        let last = [self.last, other.last].into_iter().flatten();
-        self.last = last.reduce(f64::max);
-    }
-
-    fn log_failure(&mut self, at: f64) {
-        self.failures += 1;
-        self.failures_each_second.count(at as i64, 1);
-    }
-}
-
-/// Returns the time in seconds since 1970.
-pub(crate) fn epoch() -> f64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0.0, |since| since.as_secs_f64())
-}
 
 /// The statistics of a name, shared by all that refer to them.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct Row {
     pub(crate) method: String,
     pub(crate) name: String,
     /// The edition of the store that it was created in.
@@ -175,9 +18,9 @@ pub(crate) struct Tally {
     figures: Mutex<Figures>,
 }
 
-impl Tally {
+impl Row {
     pub(crate) fn new(method: &str, name: &str, edition: u64) -> Self {
-        Tally {
+        Row {
             method: method.to_owned(),
             name: name.to_owned(),
             edition,
@@ -201,8 +44,8 @@ impl Tally {
     }
 
     /// Returns a copy that no longer changes.
-    fn copy(&self) -> Tally {
-        Tally {
+    fn copy(&self) -> Row {
+        Row {
             method: self.method.clone(),
             name: self.name.clone(),
             edition: self.edition,
@@ -231,10 +74,16 @@ impl Tally {
 
 /// The statistics of one name and method.
 #[pyclass(frozen, module = "loadline._native")]
-pub(crate) struct Entry(pub(crate) Arc<Tally>);
+pub(crate) struct Entry(pub(crate) Arc<Row>);
 
 #[pymethods]
 impl Entry {
+    /// Creates statistics that belong to no store.
+    #[new]
+    fn new(method: &str, name: &str) -> Entry {
+        Entry(Arc::new(Row::new(method, name, 0)))
+    }
+
     #[getter]
     fn method(&self) -> &str {
         &self.0.method

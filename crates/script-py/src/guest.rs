@@ -1,10 +1,13 @@
-//! The single user of the load, which only provides the requester from which clients get theirs.
+//! The single user of the load, which only provides the requester from which clients get theirs,
+//! and the tally of what the users of the locustfile count.
 
-use loadline_engine::{Behaviour, Iteration, Requester, Scenario};
+use crate::tally::Pending;
+use loadline_engine::{AnyTally, Behaviour, Iteration, Requester, Scenario};
 use loadline_reactor::Kernel;
 use std::cell::RefCell;
 use std::future::pending;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The place where the user leaves its requester.
 pub(crate) type Door = Rc<RefCell<Option<Requester<Kernel>>>>;
@@ -16,7 +19,10 @@ thread_local! {
 }
 
 /// The load of a Python process: one user that waits for the end.
-pub(crate) struct Hosting;
+pub(crate) struct Hosting {
+    /// What is counted, if the run is recorded.
+    pub(crate) pending: Option<Arc<Pending>>,
+}
 
 /// The user of that load.
 pub(crate) struct Landlord;
@@ -28,6 +34,7 @@ pub(crate) fn take_requester() -> Option<Requester<Kernel>> {
 
 impl Scenario<Kernel> for Hosting {
     const COMPOSES: bool = true;
+    const COUNTS: bool = true;
     type Behaviour = Landlord;
 
     fn user(&mut self) -> Landlord {
@@ -36,6 +43,11 @@ impl Scenario<Kernel> for Hosting {
 
     fn names_requests(&self) -> bool {
         true
+    }
+
+    fn take_tally(&mut self) -> Option<AnyTally> {
+        let tally = self.pending.as_ref()?.take()?;
+        Some(AnyTally::new(tally))
     }
 
     fn backs_off(&self) -> bool {

@@ -22,11 +22,13 @@
 //! ## To change
 //!
 //! - a class that Python calls: `client.rs`, `connections.rs`, `response.rs`, `stats.rs`,
-//!   `recording.rs`, registered in `lib.rs`
+//!   `recording.rs`, `telemetry.rs`, registered in `lib.rs`
 //! - the arguments and URLs that need no Python: `call.rs`, `plain_url.rs`
 //! - what is sent, and how it is counted: `sending.rs`, `fetch.rs`, `hop.rs`; an error kind as an
 //!   exception `failure.rs`
 //! - the difference between Locust's two clients: `flavour.rs`
+//! - the statistics of Locust: `figures.rs`, `entry.rs`, `stats.rs`; what leaves the process with
+//!   an interval `tally.rs`
 //! - how a greenlet waits: `engine.rs`, `waiting.rs`, `hub.rs`, `lag.rs`
 //! - processes of a test: `merging.rs`, `parent.rs`
 
@@ -40,6 +42,7 @@ mod entry;
 mod failure;
 mod fetch;
 mod fetched;
+mod figures;
 mod flavour;
 mod guest;
 mod hop;
@@ -54,6 +57,8 @@ mod response;
 mod sending;
 mod stats;
 mod style;
+mod tally;
+mod telemetry;
 mod template;
 mod waiting;
 
@@ -70,6 +75,8 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stats::Stats>()?;
     module.add_class::<entry::Entry>()?;
     module.add_class::<recording::Recording>()?;
+    module.add_class::<telemetry::Durations>()?;
+    module.add_class::<telemetry::Telemetry>()?;
     module.add("NativeError", py.get_type::<failure::NativeError>())?;
     module.add_function(wrap_pyfunction!(pause::sleep, module)?)?;
     module.add_function(wrap_pyfunction!(response::on_request, module)?)?;

@@ -6,6 +6,8 @@
 
 use crate::engine::{Engine, begin_recorded, existing, plan_of};
 use crate::pause::pause;
+use crate::stats::Stats;
+use crate::tally::Pending;
 use loadline_engine::{Event, Handle, Inlet, Readiness, Run};
 use loadline_plan::{Body, Check, Plan, Request, Script, Shape};
 use loadline_record::{Ended, Environment, Header, RunWriter, Summary, Unfinished};
@@ -16,7 +18,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use url::Url;
@@ -36,6 +38,8 @@ type Written = Result<(), String>;
 pub(crate) struct Recording {
     path: PathBuf,
     plan: Plan,
+    /// What the users count, besides the requests of the engine.
+    pending: Option<Arc<Pending>>,
     running: Mutex<Option<Running>>,
 }
 
@@ -51,11 +55,12 @@ struct Running {
 impl Recording {
     /// Creates the record of a run against `host` with this number of users, which lasts `duration`
     /// seconds if that is known. `paced` is true if users may pace themselves. The run is judged by
-    /// these checks; the users follow a script.
+    /// these checks; the users follow a script, and count in `stats`.
     #[new]
     #[pyo3(signature = (
-        path, host, users, duration=None, paced=false, checks=Vec::new(), script=None
+        path, host, users, duration=None, paced=false, checks=Vec::new(), script=None, stats=None
     ))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
         path: PathBuf,
         host: &str,
@@ -64,6 +69,7 @@ impl Recording {
         paced: bool,
         checks: Vec<String>,
         script: Option<PathBuf>,
+        stats: Option<Py<Stats>>,
     ) -> PyResult<Self> {
         let url: Url = host.parse().map_err(|problem| {
             PyValueError::new_err(format!("the host {host:?} is no URL: {problem}"))
@@ -94,6 +100,7 @@ impl Recording {
         Ok(Recording {
             path,
             plan,
+            pending: stats.map(|stats| stats.get().pending()),
             running: Mutex::default(),
         })
     }
@@ -115,7 +122,8 @@ impl Recording {
         };
         let mut listening = None;
         let shape = self.plan.load.shape.clone();
-        begin_recorded(py, shape, |plan, ready, begin_ns| {
+        let pending = self.pending.clone();
+        begin_recorded(py, shape, pending, |plan, ready, begin_ns| {
             let (inlet, handle, ended) = file.write(plan.clone(), ready, begin_ns)?;
             listening = Some((handle, ended));
             Ok(inlet)
@@ -125,6 +133,9 @@ impl Recording {
             ended,
             end: Some(end),
         });
+        if let Some(pending) = &self.pending {
+            pending.begin();
+        }
         Ok(())
     }
 
@@ -148,6 +159,9 @@ impl Recording {
         };
         engine.keep_unfinished();
         engine.stop_recording();
+        if let Some(pending) = &self.pending {
+            pending.end();
+        }
         let by = match interrupted {
             true => Ended::Interrupted,
             false => Ended::Duration,
@@ -270,7 +284,8 @@ impl Output {
                     finish(&mut summary, &self.by, *unfinished);
                     return writer.finish(&summary).map(drop).map_err(text);
                 }
-                Some(_) | None => {}
+                // The merged interval has the counts of its tally.
+                Some(Event::Tally(_) | Event::Log { .. } | Event::Changed(_)) | None => {}
             }
         }
     }

@@ -2,11 +2,13 @@
 
 use crate::client::Client;
 use crate::engine::engine;
-use crate::entry::{Tally, epoch};
+use crate::entry::Row;
 use crate::failure::native_error;
 use crate::fetched::Fetched;
+use crate::figures::epoch;
 use crate::flavour::Flavour;
 use crate::stats::Stats;
+use crate::tally::Sender;
 use loadline_metrics::SeriesId;
 use loadline_reactor::monotonic_ns;
 use pyo3::exceptions::PyAttributeError;
@@ -66,7 +68,7 @@ pub(crate) struct Made {
 /// The store and the row in which a request is counted.
 pub(crate) struct CountedAs {
     pub(crate) stats: Py<Stats>,
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) row: Arc<Row>,
 }
 
 impl Made {
@@ -176,8 +178,8 @@ fn count_failure(
     count_request(py, made, counted_as)?;
     reject(py, made)?;
     let stats = counted_as.stats.get();
-    stats.count_failure(&counted_as.tally);
-    stats.tell_failure(py, &counted_as.tally, failure)?;
+    stats.count_failure(Sender::Engine, &counted_as.row);
+    stats.tell_failure(py, &counted_as.row, failure)?;
     tell(response, Some(failure))
 }
 
@@ -199,10 +201,8 @@ fn reject(py: Python<'_>, made: &Made) -> PyResult<()> {
 fn count_request(py: Python<'_>, made: &Made, counted_as: &CountedAs) -> PyResult<()> {
     let length = made.fetched.body.len() as i64;
     let ms = Some(made.response_ms());
-    counted_as
-        .stats
-        .get()
-        .count(py, &counted_as.tally, ms, length)
+    let stats = counted_as.stats.get();
+    stats.count(py, Sender::Engine, &counted_as.row, ms, length)
 }
 
 /// Calls the listener to requests.

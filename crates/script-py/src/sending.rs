@@ -182,10 +182,10 @@ fn with_added(
     }
 }
 
-/// A store of statistics, and the tally in it that counts a call.
+/// A store of statistics, and the row in it that counts a call.
 type Counter = (Py<Stats>, Found);
 
-/// Returns the name of a call in the statistics, and the tally that counts it.
+/// Returns the name of a call in the statistics, and the row that counts it.
 fn counted_as<'py>(
     py: Python<'py>,
     current: &Current,
@@ -336,7 +336,7 @@ fn respond<'py>(
         series,
         counted_as: sending.found.map(|(stats, found)| CountedAs {
             stats,
-            tally: found.tally,
+            row: found.row,
         }),
     };
     let class = slf.as_super().get().response_class(py);

@@ -1,6 +1,8 @@
 //! The statistics of a run, as Locust keeps them: counted here, read from Python.
 
-use crate::entry::{Bucket, Entry, Tally, epoch};
+use crate::entry::{Entry, Row};
+use crate::figures::{Bucket, epoch};
+use crate::tally::{Pending, Sender};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,30 +12,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// stale.
 static EDITIONS: AtomicU64 = AtomicU64::new(0);
 
-/// Tallies by name, for each method.
+/// Rows by name, for each method.
 #[derive(Default)]
 struct Table {
-    by_method: HashMap<String, HashMap<String, Arc<Tally>>>,
-    /// The rows: tallies with a count, or that were read. The tally of a request exists when it is
-    /// sent, and becomes a row when the request is counted.
-    rows: Vec<Arc<Tally>>,
+    by_method: HashMap<String, HashMap<String, Arc<Row>>>,
+    /// The listed rows: those with a count, or that were read. The row of a request exists when it
+    /// is sent, and is listed when the request is counted.
+    rows: Vec<Arc<Row>>,
 }
 
 impl Table {
-    fn tally(&mut self, method: &str, name: &str, edition: u64) -> Arc<Tally> {
+    fn row(&mut self, method: &str, name: &str, edition: u64) -> Arc<Row> {
         let known = self.by_method.get(method);
         if let Some(known) = known.and_then(|names| names.get(name)) {
             return Arc::clone(known);
         }
-        let tally = Arc::new(Tally::new(method, name, edition));
+        let row = Arc::new(Row::new(method, name, edition));
         let names = self.by_method.entry(method.to_owned()).or_default();
-        names.insert(name.to_owned(), Arc::clone(&tally));
-        tally
+        names.insert(name.to_owned(), Arc::clone(&row));
+        row
     }
 
-    fn list(&mut self, tally: &Arc<Tally>) {
-        if tally.list() {
-            self.rows.push(Arc::clone(tally));
+    fn list(&mut self, row: &Arc<Row>) {
+        if row.list() {
+            self.rows.push(Arc::clone(row));
         }
     }
 }
@@ -42,26 +44,27 @@ impl Table {
 #[pyclass(frozen, module = "loadline._native")]
 pub(crate) struct Stats {
     table: Mutex<Table>,
-    total: Mutex<Arc<Tally>>,
+    total: Mutex<Arc<Row>>,
     edition: AtomicU64,
     bucket: Mutex<Option<Py<PyAny>>>,
     has_bucket: AtomicBool,
     on_failure: Mutex<Option<Py<PyAny>>>,
+    pending: Arc<Pending>,
 }
 
-/// A tally that was looked up in a store; valid as long as the store has the same edition.
+/// A row that was looked up in a store; valid as long as the store has the same edition.
 #[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) edition: u64,
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) row: Arc<Row>,
 }
 
 fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
     cell.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn new_total() -> Arc<Tally> {
-    Arc::new(Tally::new("", "Aggregated", 0))
+fn new_total() -> Arc<Row> {
+    Arc::new(Row::new("", "Aggregated", 0))
 }
 
 fn next_edition() -> u64 {
@@ -74,35 +77,41 @@ impl Stats {
         self.edition.load(Ordering::Relaxed)
     }
 
-    /// Returns the tally of this name.
+    /// Returns the row of this name.
     pub(crate) fn find(&self, method: &str, name: &str) -> Found {
         let edition = self.edition();
-        let tally = lock(&self.table).tally(method, name, edition);
-        Found { edition, tally }
+        let row = lock(&self.table).row(method, name, edition);
+        Found { edition, row }
     }
 
-    /// Returns the row of a tally: itself, or another one of its name if the store was cleared
-    /// since.
-    fn row(&self, tally: &Arc<Tally>) -> Arc<Tally> {
+    /// Returns the current row of this one's name, listed: itself, or another one if the store was
+    /// cleared since.
+    fn listed(&self, row: &Arc<Row>) -> Arc<Row> {
         let edition = self.edition();
-        let is_current = tally.edition == edition;
-        if is_current && tally.is_listed() {
-            return Arc::clone(tally);
+        let is_current = row.edition == edition;
+        if is_current && row.is_listed() {
+            return Arc::clone(row);
         }
         let mut table = lock(&self.table);
-        let row = match is_current {
-            true => Arc::clone(tally),
-            false => table.tally(&tally.method, &tally.name, edition),
+        let listed = match is_current {
+            true => Arc::clone(row),
+            false => table.row(&row.method, &row.name, edition),
         };
-        table.list(&row);
-        row
+        table.list(&listed);
+        listed
     }
 
-    /// Counts a request in the row of a tally and in the total.
+    /// Returns what was counted since the last tally.
+    pub(crate) fn pending(&self) -> Arc<Pending> {
+        Arc::clone(&self.pending)
+    }
+
+    /// Counts a request in its row and in the total.
     pub(crate) fn count(
         &self,
         py: Python<'_>,
-        tally: &Arc<Tally>,
+        sender: Sender,
+        row: &Arc<Row>,
         ms: Option<f64>,
         bytes: i64,
     ) -> PyResult<()> {
@@ -111,8 +120,9 @@ impl Stats {
             Some(ms) => Some((ms, self.bucket_of(py, ms)?)),
         };
         let at = epoch();
-        self.row(tally).log(at, time, bytes);
+        self.listed(row).log(at, time, bytes);
         lock(&self.total).log(at, time, bytes);
+        self.pending.count(sender, row, at, time, bytes);
         Ok(())
     }
 
@@ -127,25 +137,26 @@ impl Stats {
         }
     }
 
-    /// Counts a failure in the row of a tally and in the total.
-    pub(crate) fn count_failure(&self, tally: &Arc<Tally>) {
+    /// Counts a failure in its row and in the total.
+    pub(crate) fn count_failure(&self, sender: Sender, row: &Arc<Row>) {
         let at = epoch();
-        self.row(tally).log_failure(at);
+        self.listed(row).log_failure(at);
         lock(&self.total).log_failure(at);
+        self.pending.count_failure(sender, row, at);
     }
 
     /// Calls the listener to failures for one that was counted.
     pub(crate) fn tell_failure(
         &self,
         py: Python<'_>,
-        tally: &Tally,
+        row: &Row,
         failure: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let listener = lock(&self.on_failure).as_ref().map(|own| own.clone_ref(py));
         let Some(listener) = listener else {
             return Ok(());
         };
-        let told = (tally.method.as_str(), tally.name.as_str(), failure);
+        let told = (row.method.as_str(), row.name.as_str(), failure);
         listener.call1(py, told).map(drop)
     }
 }
@@ -161,10 +172,11 @@ impl Stats {
             bucket: Mutex::default(),
             has_bucket: AtomicBool::new(false),
             on_failure: Mutex::default(),
+            pending: Arc::default(),
         }
     }
 
-    /// Counts a request.
+    /// Counts a request that the engine did not send.
     #[pyo3(signature = (method, name, response_time_ms, length))]
     fn log(
         &self,
@@ -175,19 +187,20 @@ impl Stats {
         length: i64,
     ) -> PyResult<()> {
         let found = self.find(method, name);
-        self.count(py, &found.tally, response_time_ms, length)
+        let time = response_time_ms;
+        self.count(py, Sender::Other, &found.row, time, length)
     }
 
-    /// Counts a failure.
+    /// Counts a failure of such a request.
     #[pyo3(signature = (method, name, error_key=None))]
     fn log_error(&self, method: &str, name: &str, error_key: Option<&Bound<'_, PyAny>>) {
         let _ = error_key;
-        self.count_failure(&self.find(method, name).tally);
+        self.count_failure(Sender::Other, &self.find(method, name).row);
     }
 
     /// Returns the statistics of a name and method, created if they are missing.
     fn entry(&self, method: &str, name: &str) -> Entry {
-        Entry(self.row(&self.find(method, name).tally))
+        Entry(self.listed(&self.find(method, name).row))
     }
 
     /// Returns the statistics of all requests together.
@@ -206,8 +219,8 @@ impl Stats {
     /// Resets all counts.
     fn reset(&self) {
         lock(&self.total).reset();
-        let tallies = lock(&self.table).rows.clone();
-        tallies.iter().for_each(|tally| tally.reset());
+        let rows = lock(&self.table).rows.clone();
+        rows.iter().for_each(|row| row.reset());
     }
 
     /// Forgets all names.

@@ -165,7 +165,7 @@ impl Known {
 }
 
 impl PlainCall {
-    /// Returns the tally that counts the call in a store.
+    /// Returns the row that counts the call in a store.
     pub(crate) fn find_in(&self, stats: &Stats, name: &str) -> Found {
         let mut found = lock(&self.found);
         if let Some(found) = &*found

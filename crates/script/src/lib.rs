@@ -23,6 +23,8 @@
 //! - the interface of a language: `Language` and `Script` in `lib.rs`
 //! - errors of scripts: `error.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod error;
 
 pub use error::{LoadError, ScriptError};

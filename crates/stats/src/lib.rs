@@ -30,6 +30,8 @@
 //! - distributions: `binomial.rs`, `normal.rs`
 //! - the pattern of arrivals: `arrivals.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 pub mod arrivals;
 mod binomial;
 pub mod change_points;

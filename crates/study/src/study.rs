@@ -150,8 +150,8 @@ pub struct Alike {
     pub body: Option<String>,
 }
 
-/// The settings of a warm-up: this program loads a target in rounds, until its detector of
-/// transients finds that a round has settled.
+/// The settings of a warm-up: this program loads a target in rounds, until a round has settled and
+/// rounds no longer become faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmUp {
     /// The duration of a round.

@@ -1,9 +1,11 @@
 //! Warming a target up: a service that compiles while it runs, or fills its caches, is not measured
 //! before it is steady.
 //!
-//! This program loads the target in rounds. Each is a run of its own with `--warmup auto`: once its
-//! detector of transients finds where a round has settled, the target stays as it is. A round in
-//! which anything still moves is followed by another one.
+//! This program loads the target in rounds. Each is a run of its own with `--warmup auto`. The target
+//! is steady when the detector of transients finds that the last round has settled, and when no
+//! round of the last three was faster than those before it. One round alone does not show that: a
+//! virtual machine that compiles becomes faster over minutes, by less in ten seconds than
+//! neighbours change.
 
 use crate::events::{Event, Events};
 use crate::problem::Problem;
@@ -43,11 +45,13 @@ pub(crate) fn warm_up(
         study.refuse(target.line(), problem)
     };
     let mut length = Duration::ZERO;
+    let mut means = Vec::new();
     loop {
         round(study, warm_up, target, events)?.map_err(failed)?;
         length += warm_up.round;
-        let report = read(&target.folder().join(REPORT)).map_err(failed)?;
-        let is_steady = has_settled(report.summary.transient);
+        let Report { summary } = read(&target.folder().join(REPORT)).map_err(failed)?;
+        means.push(summary.response_time_us.mean.unwrap_or(f64::INFINITY));
+        let is_steady = has_settled(summary.transient) && has_stopped_improving(&means);
         if is_steady || length + warm_up.round > warm_up.most {
             let length_s = length.as_secs_f64();
             return Ok(Warmed {
@@ -61,6 +65,22 @@ pub(crate) fn warm_up(
 /// True if the transient of a round ended within it.
 fn has_settled(transient: Option<Transient>) -> bool {
     matches!(transient, Some(Transient::Cut { .. }))
+}
+
+/// The number of last rounds in which nothing may have become faster.
+const STEADY_ROUNDS: usize = 3;
+/// The part of the mean response time by which a faster round differs from those before it.
+const IMPROVEMENT: f64 = 0.03;
+
+/// True if the mean response times of rounds, in order, no longer fall: a closed loop has a mean
+/// that is the inverse of its rate.
+fn has_stopped_improving(means: &[f64]) -> bool {
+    let Some(before) = means.len().checked_sub(STEADY_ROUNDS) else {
+        return false;
+    };
+    let least = |means: &[f64]| means.iter().copied().fold(f64::INFINITY, f64::min);
+    let (before, last) = means.split_at(before);
+    !before.is_empty() && least(last) >= least(before) * (1.0 - IMPROVEMENT)
 }
 
 /// Makes a round. The inner error is a phrase.
@@ -138,5 +158,28 @@ mod tests {
         assert!(!has_settled(Some(Transient::Never)));
         assert!(!has_settled(Some(Transient::TooShort)));
         assert!(!has_settled(None));
+    }
+
+    #[test]
+    fn what_becomes_faster_round_by_round_has_not_stopped() {
+        // A virtual machine that compiles: the mean falls by a tenth in each round.
+        let falling: Vec<f64> = (0..20).map(|round| 70e3 * 0.9_f64.powi(round)).collect();
+        for rounds in 0..=falling.len() {
+            assert!(!has_stopped_improving(&falling[..rounds]), "{rounds}");
+        }
+    }
+
+    #[test]
+    fn three_rounds_that_are_no_faster_end_it() {
+        assert!(!has_stopped_improving(&[20.0, 20.0, 20.0]));
+        assert!(has_stopped_improving(&[20.0, 20.0, 19.5, 20.3]));
+        assert!(!has_stopped_improving(&[20.0, 20.0, 19.0, 20.3]));
+        assert!(has_stopped_improving(&[20.0, 19.0, 19.5, 20.3, 19.2]));
+    }
+
+    #[test]
+    fn a_round_without_a_response_is_not_steady() {
+        let infinite = f64::INFINITY;
+        assert!(!has_stopped_improving(&[infinite, 20.0, 20.0, 20.0]));
     }
 }

@@ -15,6 +15,8 @@
 //! - how a number is printed: for people `digits.rs`, `duration.rs`; for programs `rounding.rs`
 //! - how texts of others are shown on a terminal: `visible.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod decimal;
 mod digits;
 mod duration;

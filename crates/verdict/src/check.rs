@@ -385,8 +385,9 @@ fn part(
 ) -> (Ruling, u64) {
     let of = |count: u64, all: u64| match bound {
         Bound::Count(_) => Some(Quantity::Count(count)),
-        _ if all == 0 => None,
-        _ => Some(Quantity::Share(count as f64 / all as f64)),
+        Bound::TimeNs(_) | Bound::Share(_) | Bound::PerSecond(_) | Bound::Number(_) => {
+            (all > 0).then(|| Quantity::Share(count as f64 / all as f64))
+        }
     };
     let open = observed.open();
     let ends = of(count, all + open).zip(of(count + open, all + open));

@@ -211,6 +211,11 @@ pub(crate) fn checked(summary: &Summary) -> impl Iterator<Item = Statistic> + '_
     let checks = summary.plan.checks.iter();
     checks.filter_map(|check| match check.metric {
         Metric::Time(Clocked::Response, statistic) => Some(statistic),
-        _ => None,
+        Metric::Time(..)
+        | Metric::Errors
+        | Metric::Non2xx
+        | Metric::Statuses(_)
+        | Metric::Rate
+        | Metric::Custom(_) => None,
     })
 }

@@ -31,6 +31,8 @@
 //! - the judgement of a run that goes on: `so_far.rs`
 //! - what is wrong with a machine: `machine.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod check;
 mod comparison;
 mod confidence;
@@ -70,7 +72,7 @@ pub use so_far::SoFar;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use transient::transient;
 pub use trend::{Trend, TrendChange};
-pub use until::{Goal, Impossible, precision};
+pub use until::{Goal, Impossible, Proofs, precision};
 pub use validity::LATE_NS;
 
 pub use loadline_stats::compare::VISIBLE_IN;

@@ -17,7 +17,7 @@
 //! have under way.
 
 use crate::Quantity;
-use crate::check::{Observed, evaluate};
+use crate::check::{CheckOutcome, Observed, evaluate};
 use crate::comparison::CONFIDENCE;
 use crate::confidence::{confidence_interval, dependence};
 use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Plan, Shape, Statistic, Until};
@@ -118,17 +118,21 @@ impl Goal {
             return Ok(None);
         };
         refuse(plan, until)?;
+        Ok(Some(Goal::new(until, plan.checks.len())))
+    }
+
+    fn new(until: Until, checks: usize) -> Goal {
         let open = Decided {
             proof: Proof::Open,
             shares: Vec::new(),
         };
-        Ok(Some(Goal {
+        Goal {
             until,
             looks: 0,
             looked_at: 0,
             narrow_looks: 0,
-            checks: vec![open; plan.checks.len()],
-        }))
+            checks: vec![open; checks],
+        }
     }
 
     /// True if the condition is met now, an interval after the last look.
@@ -171,6 +175,31 @@ impl Goal {
         let is = |proof| move |decided: &Decided| decided.proof == proof;
         let all_passed = self.checks.iter().all(is(Proof::Passed));
         Some(all_passed || self.checks.iter().any(is(Proof::Failed)))
+    }
+}
+
+/// The proofs of a run's checks while it goes on: as `--until decided` decides them, at 99 % for
+/// all of them and all looks together. A check that can't be proven before the end stays
+/// open.
+#[derive(Clone, Debug)]
+pub struct Proofs(Goal);
+
+impl Proofs {
+    /// Begins with nothing proven of the checks of this plan.
+    pub fn of(plan: &Plan) -> Proofs {
+        Proofs(Goal::new(Until::Decided, plan.checks.len()))
+    }
+
+    /// Takes the run, an interval longer than at the last call. Returns what each check is proven
+    /// to come to, in the order of the plan; `None` while that is open.
+    pub fn observe(&mut self, summary: &Summary) -> Vec<Option<CheckOutcome>> {
+        self.0.is_met(summary);
+        let outcome = |decided: &Decided| match decided.proof {
+            Proof::Open => None,
+            Proof::Passed => Some(CheckOutcome::Passed),
+            Proof::Failed => Some(CheckOutcome::Failed),
+        };
+        self.0.checks.iter().map(outcome).collect()
     }
 }
 
@@ -223,7 +252,7 @@ impl Found {
         match of(self.clusters) {
             // Independent requests would have to prove it too: there are enough of them.
             Proof::Open if self.is_far_below => of(Clusters::INDEPENDENT),
-            proof => proof,
+            proof @ (Proof::Open | Proof::Passed | Proof::Failed) => proof,
         }
     }
 }
@@ -352,7 +381,9 @@ fn times(check: &Check, clocked: Clocked, summary: &Summary) -> Option<Found> {
     let most_ns = most_ns(check)?;
     let (times, blocks): (&Distribution, &Blocks) = match clocked {
         Clocked::Service => (&summary.total.times.service, &summary.service_blocks),
-        _ => (&summary.total.times.response, &summary.response_blocks),
+        Clocked::Response | Clocked::Blocked | Clocked::Lateness => {
+            (&summary.total.times.response, &summary.response_blocks)
+        }
     };
     let timeouts = summary.total.errors.get(&ErrorKind::Timeout);
     let failed = summary.total.counts.failed - timeouts.map_or(0, |timeouts| timeouts.count);
@@ -380,7 +411,7 @@ fn most_ns(check: &Check) -> Option<u64> {
     Some(match check.comparison {
         // Strictly below a bound is at most a nanosecond less.
         Comparison::Less => bound_ns.saturating_sub(1),
-        _ => bound_ns,
+        Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => bound_ns,
     })
 }
 

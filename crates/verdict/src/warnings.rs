@@ -258,7 +258,12 @@ pub(crate) fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Find
 fn checked_percentiles(plan: &Plan) -> Vec<f64> {
     let percentile = |metric| match metric {
         Metric::Time(_, Statistic::Percentile(percentile)) => Some(percentile),
-        _ => None,
+        Metric::Time(..)
+        | Metric::Errors
+        | Metric::Non2xx
+        | Metric::Statuses(_)
+        | Metric::Rate
+        | Metric::Custom(_) => None,
     };
     plan.checks
         .iter()

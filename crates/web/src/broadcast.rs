@@ -91,6 +91,11 @@ impl Broadcast {
         }
     }
 
+    /// True if a stream was opened at any time.
+    pub fn was_viewed(&self) -> bool {
+        self.0.state().next_viewer > 0
+    }
+
     /// Returns the number of streams that are open.
     pub fn viewers(&self) -> usize {
         self.0.state().viewers.len()
@@ -293,6 +298,7 @@ mod tests {
         assert_eq!(counting.broadcast.viewers(), 10);
         drop(viewers);
         assert_eq!(counting.broadcast.viewers(), 0);
+        assert!(counting.broadcast.was_viewed() && !Counting::new().broadcast.was_viewed());
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Chunk {
             used += step;
             match next {
                 Next::Framing(chunk) => self = chunk,
-                ended => return Ok((used, ended)),
+                ended @ (Next::Data(_) | Next::Trailers) => return Ok((used, ended)),
             }
         }
         Ok((used, Next::Framing(self)))

@@ -39,6 +39,8 @@
 //! - header compression: `h2/hpack/`
 //! - the receiver of a response's parts: `sink.rs`, `h2/sink.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod body;
 mod chunk;
 mod excerpt;

@@ -139,8 +139,14 @@ impl ResponseParser {
                 self.phase = Phase::Whole;
                 Ok(())
             }
-            _ if self.started => Err(Malformed::Truncated),
-            _ => Err(Malformed::NoAnswer),
+            Phase::Head
+            | Phase::Length(_)
+            | Phase::Framing(_)
+            | Phase::Data(_)
+            | Phase::Trailers => match self.started {
+                true => Err(Malformed::Truncated),
+                false => Err(Malformed::NoAnswer),
+            },
         }
     }
 
@@ -170,7 +176,11 @@ impl ResponseParser {
             Phase::Length(missing) => Phase::Length(missing - n),
             Phase::Data(missing) if missing <= n => Phase::Framing(Chunk::DataEnd),
             Phase::Data(missing) => Phase::Data(missing - n),
-            other => other,
+            other @ (Phase::Head
+            | Phase::UntilClose
+            | Phase::Framing(_)
+            | Phase::Trailers
+            | Phase::Whole) => other,
         };
         self.phase == Phase::Whole
     }
@@ -238,7 +248,9 @@ impl ResponseParser {
             Phase::Head => self.read_head(memo, input, sink),
             Phase::Framing(chunk) => self.read_framing(chunk, input),
             Phase::Trailers => self.read_trailers(input, sink),
-            _ => Ok(self.read_body(input, sink)),
+            Phase::Length(_) | Phase::UntilClose | Phase::Data(_) | Phase::Whole => {
+                Ok(self.read_body(input, sink))
+            }
         }
     }
 

@@ -454,7 +454,8 @@ max?: number,
  */
 mean?: number, 
 /**
- * Percentiles of a trend, to within a hundredth: `p50`, `p90`, `p95`, `p99`.
+ * Percentiles of a trend, by the nearest rank: `p50`, `p90`, `p95`, `p99`. Exact up to 8 192
+ * values, to within 0.05 % beyond.
  */
 percentiles?: { [key in string]: number }, };
 

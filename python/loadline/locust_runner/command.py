@@ -19,8 +19,13 @@ from locust.input_events import listen_to_keys
 from locust.log import greenlet_exception_logger
 from locust.main import create_environment
 from locust.user.inspectuser import print_task_ratio, print_task_ratio_json
+from locust.web import CannotServe
+
+from loadline.locust_web.access import is_loopback
+from loadline.locust_web.flask_app import MissingPackage
 
 from .outputs import Outputs
+from .telemetry import Telemetry, is_wanted
 
 logger = logging.getLogger("locust.main")
 log_death = greenlet_exception_logger(logger)
@@ -30,6 +35,10 @@ _WANTED_OPEN_FILES = 10000
 _OF_PLAIN_LOADS = {"num_users": "users", "spawn_rate": "spawn-rate", "run_time": "run-time"}
 
 
+_HOW_TO_OPEN = (
+    "Only this machine reaches it. --web-host 0.0.0.0 opens it to others, who then need the token "
+    "of its address, or a login (--web-login)."
+)
 # The exit code of a test of which a process was lost, as of a run of Loadline's own.
 _LOST = 2
 
@@ -51,8 +60,10 @@ class Command:
         self.user_classes = user_classes
         self.environment = None
         self.runner = None
+        self.page = None
         self.csv = None
         self.outputs = None
+        self.telemetry = None
         self.printer = None
         # The files that were asked for and could not be written.
         self.unwritten = set()
@@ -63,8 +74,13 @@ class Command:
         self._make_environment()
         self._show_ratios()
         self._name_outputs()
+        if is_wanted(self.options):
+            self.telemetry = Telemetry(self.environment)
         self._make_runner()
+        self._make_csv()
+        self._make_page()
         self._init_listeners()
+        self._serve_page()
         self._begin_outputs()
         main = gevent.getcurrent()
         on_signal(signal.SIGTERM, lambda: self._got_signal("SIGTERM", main))
@@ -74,7 +90,7 @@ class Command:
             on_signal(signal.SIGHUP, lambda: self._got_signal("SIGHUP", main))
         try:
             self._start()
-            self.runner.greenlet.join()
+            self._wait()
         except (_Terminated, KeyboardInterrupt):
             pass
         self._shut_down()
@@ -171,20 +187,8 @@ class Command:
         else:
             self.runner = self.environment.create_local_runner()
 
-    def _init_listeners(self):
-        events = self.environment.events
-        if self.options.equal_weights:
-            self.environment.assign_equal_weights()
-        if self.options.otel:
-            logger.warning("OpenTelemetry (--otel) is not there yet: no traces are sent.")
-        events.init.fire(environment=self.environment, runner=self.runner, web_ui=None)
-        if log.unhandled_greenlet_exception:
-            sys.exit(1)
-
-    def _begin_outputs(self):
+    def _make_csv(self):
         options = self.options
-        if not options.processes:
-            self.outputs.record(self.environment)
         if options.csv_prefix:
             self.runner.stats.remembers_all = options.stats_history_enabled
             self.csv = stats.StatsCSVFileWriter(
@@ -193,22 +197,81 @@ class Command:
                 options.csv_prefix,
                 options.stats_history_enabled,
             )
+
+    def _make_page(self):
+        options = self.options
+        if options.headless:
+            return
+        check_page_options(options)
+        try:
+            self.page = self.environment.create_web_ui(
+                host=options.web_host,
+                port=options.web_port,
+                web_base_path=options.web_base_path,
+                web_login=options.web_login,
+                tls_cert=options.tls_cert,
+                tls_key=options.tls_key,
+                stats_csv_writer=self.csv,
+                delayed_start=True,
+                userclass_picker_is_active=options.class_picker,
+                build_path=options.build_path,
+                display_name=options.web_host_display_name,
+            )
+        except MissingPackage as e:
+            refuse(str(e))
+
+    def _serve_page(self):
+        """Serve the page, now that the locustfile has added what it wants to it."""
+        if self.page is None:
+            return
+        try:
+            self.page.start()
+        except CannotServe as e:
+            refuse(str(e))
+        logger.info(
+            f"Starting web interface at {self.page.url}, press enter to open your default browser."
+        )
+        if is_loopback(self.page.host):
+            logger.info(_HOW_TO_OPEN)
+
+    def _init_listeners(self):
+        events = self.environment.events
+        if self.options.equal_weights:
+            self.environment.assign_equal_weights()
+        self._begin_telemetry()
+        events.init.fire(environment=self.environment, runner=self.runner, web_ui=self.page)
+        if log.unhandled_greenlet_exception:
+            sys.exit(1)
+
+    def _begin_telemetry(self):
+        if self.telemetry is None:
+            return
+        try:
+            self.telemetry.begin(self.options)
+        except (OSError, ValueError) as e:
+            logger.error(f"--otel cannot send: {e}")
+            sys.exit(1)
+
+    def _begin_outputs(self):
+        options = self.options
+        if not options.processes:
+            self.outputs.record(self.environment)
         if not options.only_summary and (options.headless or options.print_stats):
             self.printer = gevent.spawn(stats.stats_printer(self.runner.stats))
             self.printer.link_exception(log_death)
         gevent.spawn(stats.stats_history, self.runner).link_exception(log_death)
-        listen_to_keys(self.runner)
+        listen_to_keys(self.runner, self.page and self.page.url)
 
     def _start(self):
         options = self.options
-        if options.autostart and options.headless:
-            logger.info("The --autostart argument is implied by --headless, no need to set both.")
-        elif options.autostart:
-            logger.warning("The web page is not there yet: the test runs without it.")
-        options.num_users = 1 if options.num_users is None else options.num_users
-        options.spawn_rate = options.spawn_rate or 1
         if self.csv:
             gevent.spawn(self._write_csv).link_exception(log_death)
+        if self.page is not None and not options.autostart:
+            return
+        if options.autostart and options.headless:
+            logger.info("The --autostart argument is implied by --headless, no need to set both.")
+        options.num_users = 1 if options.num_users is None else options.num_users
+        options.spawn_rate = options.spawn_rate or 1
         if self.environment.shape_class:
             self._follow_shape()
             return
@@ -229,9 +292,10 @@ class Command:
             shape.join()
         except _Interrupted:
             logging.info("Exiting due to CTRL+C interruption")
-            self._end("Shape test completed")
+            if self.page is None:
+                self._end("Shape test completed")
             raise
-        if not shape.successful() or self.runner.state != "stopped":
+        if self.page or not shape.successful() or self.runner.state != "stopped":
             self._end("Shape test completed")
 
     def _end_after(self, seconds):
@@ -242,8 +306,32 @@ class Command:
         self._end("--run-time limit reached")
 
     def _end(self, reason):
-        logger.info(f"{reason}, shutting down")
+        if self.page is None:
+            logger.info(f"{reason}, shutting down")
+            self.runner.quit()
+            return
+        logger.info(f"{reason}, stopping test")
+        self.runner.stop()
+        if self.options.autoquit == -1:
+            logger.info("--autoquit not specified, leaving web ui running indefinitely")
+            return
+        logger.debug(f"Autoquit time limit set to {self.options.autoquit} seconds")
+        gevent.sleep(self.options.autoquit)
+        logger.info("--autoquit time reached, shutting down")
         self.runner.quit()
+        self.page.stop()
+
+    def _wait(self):
+        """Wait until the test is over, or the page: a test of the page may be followed by another.
+
+        A page whose processes have ended can't start any.
+        """
+        if self.page is None:
+            self.runner.greenlet.join()
+        elif self.options.processes:
+            self.runner.join_processes()
+        else:
+            self.page.greenlet.join()
 
     def _shut_down(self):
         environment, options = self.environment, self.options
@@ -253,6 +341,10 @@ class Command:
         self.runner.join_processes()
         if self.printer is not None:
             self.printer.kill()
+        if self.telemetry is not None:
+            self.telemetry.end()
+        if self.page is not None:
+            self.page.stop()
         judged = self._finish_outputs()
         self._write_files()
         code = self._exit_code() or judged or int(bool(self.unwritten))
@@ -315,6 +407,24 @@ class Command:
         if self.runner.errors or self.runner.exceptions:
             return self.options.exit_code_on_error
         return 2 if log.unhandled_greenlet_exception else getattr(self.runner, "exit_code", 0)
+
+
+def check_page_options(options):
+    """End the process where options of the page have no meaning."""
+    base = options.web_base_path
+    if base and not base.startswith("/"):
+        refuse(
+            f"Invalid format for --web-base-path argument ({base}): the url path must start with a "
+            "slash."
+        )
+    if bool(options.tls_cert) != bool(options.tls_key):
+        refuse("TLS needs both a certificate and its key: give --tls-cert and --tls-key.")
+
+
+def refuse(sentence):
+    """End the process because of what a sentence says."""
+    logger.error(sentence)
+    sys.exit(1)
 
 
 def _make_folder_of(path):

@@ -73,7 +73,8 @@ def _add_page(parser):
     group = parser.add_argument_group("Web UI options")
     add = group.add_argument
     add("--web-host", default="", metavar="<ip>", env_var="LOCUST_WEB_HOST",
-        help="Address of the page. Default: all")
+        help="Address of the page. Default: 127.0.0.1, for this machine alone; 0.0.0.0 or * is "
+        "all, and others then need the token of the address that is printed, or a login")
     add("--web-host-display-name", default=None, env_var="LOCUST_WEB_HOST_DISPLAY_NAME",
         help=configargparse.SUPPRESS)
     add("--web-port", "-P", type=int, default=8089, metavar="<port number>",
@@ -91,9 +92,9 @@ def _add_page(parser):
             "The --web-auth parameters has been replaced with --web-login. See https://docs.locust."
             "io/en/stable/extending-locust.html#authentication for details"))
     add("--web-login", default=False, action="store_true", env_var="LOCUST_WEB_LOGIN",
-        help="Ask for a login before the page")
+        help="Ask for a login before the page; the locustfile says who may log in")
     add("--tls-cert", default="", metavar="<filename>", env_var="LOCUST_TLS_CERT",
-        help="Certificate of the page")
+        help="Certificate of the page, which is served with TLS then")
     add("--tls-key", default="", metavar="<filename>", env_var="LOCUST_TLS_KEY",
         help="Private key of the page")
     add("--class-picker", default=False, action="store_true", env_var="LOCUST_USERCLASS_PICKER",
@@ -213,7 +214,7 @@ def _add_others(parser):
         help="Let all classes and tasks be equally frequent")
     add("--profile", type=str, help="A name that groups test runs in the report")
     add("--otel", action="store_true", env_var="LOCUST_ENABLE_OPENTELEMETRY",
-        help="Send traces by OpenTelemetry (not there yet)")
+        help="Send metrics by OpenTelemetry, where its variables OTEL_… say")
 
 
 def version_line():

@@ -15,7 +15,7 @@ from loadline import command, native
 
 from locust.html import added_tables, save_html_report
 
-from .recording import SavedRun
+from .recording import RECORD, SavedRun
 
 logger = logging.getLogger("locust.main")
 
@@ -64,7 +64,8 @@ class Outputs:
         self._run = None
         self._interrupted = False
         self._folder = None
-        if self._is_wanted or (options.html_file and self._command):
+        is_shown = bool(os.environ.get(RECORD)) and not options.processes
+        if self._is_wanted or is_shown or (options.html_file and self._command):
             self._folder = tempfile.TemporaryDirectory(prefix="loadline-")
 
     @property
@@ -102,7 +103,8 @@ class Outputs:
         if self._folder is None:
             return
         path = self._saved or self._path("one.run")
-        self._run = SavedRun(path, environment, self._options, self._is_wanted)
+        keeps_all = self._saved is not None
+        self._run = SavedRun(path, environment, self._options, self._is_wanted, keeps_all)
 
     def record_part(self, environment, index):
         """Record what this process, one of several, has of the test."""

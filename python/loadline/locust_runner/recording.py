@@ -1,6 +1,7 @@
 """The record of a test that Loadline keeps beside Locust's statistics: a saved run."""
 
 import logging
+import os
 
 import gevent
 
@@ -11,11 +12,22 @@ from locust.user import starts
 logger = logging.getLogger("locust.main")
 
 
-class SavedRun:
-    """Records the first test of a process in a file."""
+# Names a file that does not exist yet: a link to the record, while the test lasts.
+RECORD = "LOADLINE_RECORD"
 
-    def __init__(self, path, environment, options, is_wanted=True):
+
+class SavedRun:
+    """Records the first test of a process in a file; with a page, each test.
+
+    Where `keeps_all`, each further test has a file of its own, with its number in the name.
+    """
+
+    def __init__(self, path, environment, options, is_wanted=True, keeps_all=False):
+        # The file of the newest test.
         self.path = path
+        self._first_path = path
+        self._keeps_all = keeps_all
+        self._number = 0
         self._environment = environment
         self._options = options
         # Whether a test that can't be recorded is to end.
@@ -34,9 +46,15 @@ class SavedRun:
         environment.events.test_stop.add_listener(self._end)
 
     def _begin(self, **_kwargs):
-        if self._recording is not None:
-            return
         options = self._options
+        if self._recording is not None:
+            if options.headless:
+                return
+            self.finish()
+            self._recording = self._writing = None
+            self.is_whole = False
+        self._number += 1
+        self.path = self._path_of_test()
         try:
             recording = native.Recording(
                 self.path,
@@ -46,6 +64,7 @@ class SavedRun:
                 paced=any(_is_paced(kind) for kind in self._environment.user_classes),
                 checks=options.check or [],
                 script=options.locustfile,
+                stats=self._environment.stats.native,
             )
             recording.begin()
         except (OSError, RuntimeError, ValueError) as e:
@@ -53,6 +72,23 @@ class SavedRun:
         else:
             self._recording = recording
             starts.recorded = True
+            self._link()
+
+    def _link(self):
+        """Show the file to whoever asked for the record of this test."""
+        place = os.environ.get(RECORD)
+        if not place:
+            return
+        try:
+            os.symlink(os.path.abspath(self.path), place)
+        except OSError as e:
+            logger.debug("The record is not linked: %s", e)
+
+    def _path_of_test(self):
+        if self._number == 1 or not self._keeps_all:
+            return self._first_path
+        name, kind = os.path.splitext(self._first_path)
+        return f"{name}-{self._number}{kind}"
 
     def _refuse(self, error):
         if not self._is_wanted:

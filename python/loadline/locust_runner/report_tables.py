@@ -5,6 +5,7 @@ text.
 """
 
 from locust.stats import sort_stats
+from locust.stats.slices import in_slices
 from locust.user.inspectuser import get_ratio
 
 _INDENT = "\u2003"
@@ -12,7 +13,7 @@ _INDENT = "\u2003"
 
 def tables_of(environment, shares):
     """All tables, in the order of Locust's report, with these percentiles; none without rows."""
-    stats = environment.stats
+    stats = environment.stats.as_of_now()
     tables = [
         _requests(stats),
         _percentiles(stats, shares),
@@ -31,7 +32,7 @@ def _table(title, texts, numbers, rows, has_total=False):
 
 
 def _entries(stats):
-    return [*sort_stats(stats.entries), stats.total]
+    return in_slices([*sort_stats(stats.entries), stats.total])
 
 
 def _names(entry):

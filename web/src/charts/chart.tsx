@@ -5,7 +5,8 @@
  * theme it is made anew.
  */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { figure } from "../format";
 import { colour, heat, useColours, type Colours } from "../theme";
@@ -15,6 +16,15 @@ import { png, save, svg, type Shown } from "./file";
 import { hiddenOf, isRing, placeable, quantityOf, type Plot, type PlotSeries } from "./plot";
 
 const HEIGHT = 290;
+
+/** A part of the time that charts show, in seconds. */
+export interface Part {
+  from: number;
+  to: number;
+}
+
+/** Receives the part of the time to which a reader has zoomed; none if all is shown again. */
+export const SpanContext = createContext<(part: Part | null) => void>(() => {});
 
 interface Hover {
   left: number;
@@ -27,6 +37,7 @@ interface Hover {
 
 export function Chart({ plot }: { plot: Plot }) {
   const { theme } = useColours();
+  const span = useContext(SpanContext);
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const current = useRef(plot);
@@ -48,7 +59,11 @@ export function Chart({ plot }: { plot: Plot }) {
     if (width === 0) return;
     const listener = {
       hover: (shown: uPlot, index: number | null) => setHover(hovering(shown, index)),
-      zoomed: setZoomed,
+      zoomed: (zoomed: boolean, shown: uPlot) => {
+        setZoomed(zoomed);
+        const { min, max } = shown.scales.x!;
+        if (plot.x.unit === "seconds") span(zoomed ? { from: min!, to: max! } : null);
+      },
       ticks: (axis: "x" | "y", found: [number, string][]) => (ticks.current[axis] = found),
     };
     const made = new uPlot(

@@ -12,8 +12,8 @@ import { drawReferenceLines } from "./reference-lines";
 export interface Listener {
   /** The place under the cursor, or none. */
   hover(chart: uPlot, index: number | null): void;
-  /** Whether less than all is shown. */
-  zoomed(zoomed: boolean): void;
+  /** Whether less than all is shown, and what. */
+  zoomed(zoomed: boolean, chart: uPlot): void;
   /** The numbers at the lines of an axis, with their labels. */
   ticks(axis: "x" | "y", ticks: [number, string][]): void;
 }
@@ -83,7 +83,7 @@ export function options(
         },
       ],
       setCursor: [(chart) => listener.hover(chart, chart.cursor.idx ?? null)],
-      setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, current()))],
+      setScale: [(chart, key) => key === "x" && listener.zoomed(isZoomed(chart, current()), chart)],
     },
   };
 }

@@ -1,17 +1,14 @@
 /** What changes the run: pause, level, stop. */
 
 import { useState } from "preact/hooks";
-import type { NewLevel, Problem, State, Steered } from "../generated/live";
-import { API } from "./run";
+import type { LevelUnit, NewLevel, State, Steered } from "../generated/live";
+import { ask } from "./ask";
 
-/** What a number of the load counts. */
-type Unit = "percent" | "rate" | "users";
-
-const UNITS: [Unit, string][] = [
-  ["percent", "% of the plan"],
-  ["rate", "requests/s"],
-  ["users", "users"],
-];
+const UNITS: Record<LevelUnit, string> = {
+  percent: "% of the plan",
+  rate: "requests/s",
+  users: "users",
+};
 
 /** What the server said of a command, and whether it was refused. */
 interface Said {
@@ -21,31 +18,28 @@ interface Said {
 
 /** Sends a command; returns what came of it as a sentence. */
 export async function command(name: string, level?: NewLevel): Promise<Said> {
-  try {
-    const answer = await fetch(`${API}/${name}`, {
-      method: "POST",
-      body: level && JSON.stringify(level),
-    });
-    const { message, ...rest } = (await answer.json()) as Steered | Problem;
-    const from = "from_s" in rest ? rest.from_s : null;
-    const when = from === null ? "" : ` It holds from ${from.toFixed(2)} s on.`;
-    return { text: message + when, isRefused: !answer.ok };
-  } catch {
-    return { text: "The server does not answer; is the run over?", isRefused: true };
-  }
+  const made = await ask<Steered>(name, level ?? null);
+  if ("problem" in made) return { text: made.problem, isRefused: true };
+  const { message, from_s: from } = made.answer;
+  const when = from === null ? "" : ` It holds from ${from.toFixed(2)} s on.`;
+  return { text: message + when, isRefused: false };
 }
 
 export function Controls({ state }: { state: State }) {
   const [said, setSaid] = useState<Said | null>(null);
   const send = async (name: string, level?: NewLevel) => setSaid(await command(name, level));
   if (state.phase !== "running" && state.phase !== "ending") return null;
-  const { is_paused: isPaused } = state.load;
+  const { is_paused: isPaused, can_pause: canPause, levels, scenarios } = state.load;
   return (
     <section class="controls" aria-label="Change the run">
-      <button type="button" class="action" onClick={() => send(isPaused ? "resume" : "pause")}>
-        {isPaused ? "Resume" : "Pause"}
-      </button>
-      <LevelForm state={state} send={(level) => send("level", level)} />
+      {canPause && (
+        <button type="button" class="action" onClick={() => send(isPaused ? "resume" : "pause")}>
+          {isPaused ? "Resume" : "Pause"}
+        </button>
+      )}
+      {levels.length > 0 && (
+        <LevelForm units={levels} scenarios={scenarios} send={(level) => send("level", level)} />
+      )}
       <button type="button" class="action" onClick={() => send("stop")}>
         Stop
       </button>
@@ -62,16 +56,16 @@ export function Controls({ state }: { state: State }) {
 }
 
 /** A new level of the load: a number, and what it counts. */
-function LevelForm(props: { state: State; send: (level: NewLevel) => void }) {
-  const { scenarios } = props.state.load;
-  const isOpen = props.state.figures.asked_per_s !== null;
-  const [number, setNumber] = useState("100");
-  const [unit, setUnit] = useState<Unit>("percent");
+function LevelForm(props: {
+  units: LevelUnit[];
+  scenarios: string[];
+  send: (level: NewLevel) => void;
+}) {
+  const { units, scenarios } = props;
+  const [unit, setUnit] = useState<LevelUnit>(units[0]!);
+  const [number, setNumber] = useState(units[0] === "percent" ? "100" : "");
   const [scenario, setScenario] = useState("");
-  const counted: Unit = scenario ? "users" : unit;
-  const units = UNITS.filter(
-    ([one]) => one === "percent" || (scenarios.length === 0 && isOpen === (one === "rate")),
-  );
+  const counted: LevelUnit = scenario ? "users" : unit;
   const submit = (event: Event) => {
     event.preventDefault();
     props.send({ [counted]: Number(number), ...(scenario ? { scenario } : {}) });
@@ -89,17 +83,17 @@ function LevelForm(props: { state: State; send: (level: NewLevel) => void }) {
           onInput={(event) => setNumber(event.currentTarget.value)}
         />
       </label>{" "}
-      {scenario ? (
-        "users"
+      {scenario || units.length === 1 ? (
+        UNITS[counted]
       ) : (
         <select
           aria-label="What the load counts"
           value={unit}
-          onChange={(event) => setUnit(event.currentTarget.value as Unit)}
+          onChange={(event) => setUnit(event.currentTarget.value as LevelUnit)}
         >
-          {units.map(([one, words]) => (
+          {units.map((one) => (
             <option key={one} value={one}>
-              {words}
+              {UNITS[one]}
             </option>
           ))}
         </select>

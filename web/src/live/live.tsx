@@ -1,14 +1,22 @@
 /** The page of a run that goes on: the report's own parts, fed each second, and what steers it. */
 
+import { useEffect, useState } from "preact/hooks";
+import { SpanContext, type Part } from "../charts/chart";
 import { figure } from "../format";
-import type { Figures, Phase, State } from "../generated/live";
-import type { RunPage } from "../generated/page";
+import type { CheckSoFar, EarlierRun, Figures, Offer, Phase, State } from "../generated/live";
+import type { Page, RunPage } from "../generated/page";
 import { Frame } from "../frame";
 import { RunReport } from "../run/run";
+import { ask } from "./ask";
+import { runOf, withBaseline } from "./baseline";
 import { Controls } from "./controls";
+import { Earlier } from "./earlier";
 import { useRun, type Connection } from "./run";
+import { SpanChoice, partOf, useSpan, withTablesOf, type Choice } from "./span";
+import { NOTHING, Start, type Typed } from "./start";
 
 const PHASES: Record<Phase, string> = {
+  idle: "No run yet",
   preparing: "Preparing",
   running: "Running",
   ending: "Ending: responses are awaited",
@@ -22,15 +30,84 @@ export function Live({ version }: { version: string }) {
       <main>
         <Status state={state} connection={connection} />
         {state && <Controls state={state} />}
+        {state && <Starting state={state} />}
         {state && state.files.length > 0 && <Files paths={state.files} />}
         {state?.page ? (
-          <RunReport page={state.page as RunPage} />
+          <Shown state={state} page={state.page as RunPage} />
         ) : (
-          <p class="load">The load has not begun: connections are opened.</p>
+          state?.phase === "preparing" && (
+            <p class="load">The load has not begun: connections are opened.</p>
+          )
         )}
       </main>
       <footer>Loadline {version}, live.</footer>
     </Frame>
+  );
+}
+
+/** The report so far, with tables of the part of the run that the reader chooses. */
+function Shown({ state, page }: { state: State; page: RunPage }) {
+  const [choice, choose] = useState<Choice>("all");
+  const [zoomed, zoom] = useState<Part | null>(null);
+  const part = partOf(choice, zoomed, state.figures.elapsed_s);
+  const span = useSpan(part, typeof choice === "number" ? state.number : 0);
+  const isPart = span !== null && typeof span !== "string";
+  const [base, setBase] = useState<RunPage | null>(null);
+  const shown = base ? withBaseline(page, base) : page;
+  return (
+    <SpanContext.Provider value={zoom}>
+      <SpanChoice choice={choice} choose={choose} isZoomed={zoomed !== null} span={span}>
+        {state.starts && <BaselineChoice choose={setBase} />}
+      </SpanChoice>
+      <RunReport page={isPart ? withTablesOf(shown, span.page as RunPage) : shown} />
+    </SpanContext.Provider>
+  );
+}
+
+/** An earlier run of the folder, whose lines are to lie below those of this one. */
+function BaselineChoice({ choose }: { choose: (base: RunPage | null) => void }) {
+  const [runs, setRuns] = useState<EarlierRun[]>([]);
+  useEffect(() => {
+    ask<EarlierRun[]>("runs").then((made) => "answer" in made && setRuns(made.answer));
+  }, []);
+  const pick = async (name: string) => {
+    const query = new URLSearchParams({ name });
+    const made = name ? await ask<Page>(`run?${query}`) : null;
+    choose(made && "answer" in made ? runOf(made.answer) : null);
+  };
+  return (
+    <label>
+      Baseline{" "}
+      <select onChange={(event) => pick(event.currentTarget.value)}>
+        <option value="">none</option>
+        {runs.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** What starts the next run, where that is possible from this page. What was typed stays. */
+function Starting({ state }: { state: State }) {
+  const [offer, setOffer] = useState<Offer | null>(null);
+  const [typed, type] = useState<Typed>(NOTHING);
+  useEffect(() => {
+    if (!state.can_start) return;
+    ask<Offer>("offer").then((made) => {
+      if (!("answer" in made)) return;
+      setOffer(made.answer);
+      type((typed) => (typed.target ? typed : { ...typed, target: made.answer.chosen ?? "" }));
+    });
+  }, [state.can_start]);
+  if (!state.can_start || !offer) return null;
+  return (
+    <>
+      <Start offer={offer} typed={typed} type={type} />
+      <Earlier number={state.number} />
+    </>
   );
 }
 
@@ -45,10 +122,12 @@ function Status({ state, connection }: { state: State | null; connection: Connec
         <strong>
           {connection === "lost" ? "Connection lost" : isPaused ? "Paused" : PHASES[phase]}
         </strong>
-        {progress(figures)}
+        {phase !== "idle" && progress(figures)}
         {load.level && !isPaused && `, load ${load.level}`}
       </p>
-      {phase !== "preparing" && <Now figures={figures} />}
+      {phase !== "preparing" && phase !== "idle" && <Now figures={figures} />}
+      {phase !== "preparing" && <ChecksSoFar checks={figures.checks} />}
+      {state.problem && <p class="bad">{state.problem}</p>}
     </section>
   );
 }
@@ -57,6 +136,34 @@ function progress({ elapsed_s, planned_s }: Figures): string {
   const of = planned_s === null ? "" : ` of ${figure("seconds", planned_s)}`;
   return `, ${figure("seconds", elapsed_s)}${of}`;
 }
+
+/** What is proven of each check, and what it comes to if the run ended now. */
+function ChecksSoFar({ checks }: { checks: CheckSoFar[] }) {
+  if (checks.length === 0) return null;
+  return (
+    <ul class="so-far" aria-label="The checks so far">
+      {checks.map(({ check, outcome, proven }) => (
+        <li key={check} data-check={check}>
+          <code>{check}</code>{" "}
+          {proven === null ? (
+            <>
+              not decided yet{" "}
+              <span class="faint">
+                {NOW[outcome] && `(it ${NOW[outcome]} if the run ended now)`}
+              </span>
+            </>
+          ) : (
+            <strong class={proven === "passed" ? "good" : "bad"}>
+              {proven === "passed" ? "✓ passed" : "✗ failed"}
+            </strong>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const NOW: Record<string, string> = { passed: "passes", failed: "fails" };
 
 function Now({ figures }: { figures: Figures }) {
   const { rate_per_s, asked_per_s, p50_us, p99_us, in_flight, answered, failed } = figures;

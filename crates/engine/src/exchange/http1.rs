@@ -200,7 +200,7 @@ fn judge<H: Host>(
             return broken;
         }
         Broken::Ended(failure) => failure,
-        other => return other,
+        Broken::Unprocessed | Broken::Failed(_) => return broken,
     };
     let goes_again = match in_flight.batch.resend {
         Resend::Unread => connection.came_behind_end(from),

@@ -110,7 +110,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         for member in &self.members {
             let to_ns = match pacer.next_window(member.number, load_ns) {
                 NextWindow::Is(window) if window.from_ns <= load_ns => window.to_ns.unwrap_or(0),
-                _ => 0,
+                NextWindow::Is(_) | NextWindow::Paused | NextWindow::Nothing => 0,
             };
             let activity = &member.user.activity;
             activity.to_ns.set(begin_ns.saturating_add(to_ns));

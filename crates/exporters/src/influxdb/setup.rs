@@ -29,6 +29,10 @@ pub(crate) fn open(
     dialect: Dialect,
     settings: &Settings,
 ) -> Result<Exporter, OpenError> {
+    let prefix = match dialect {
+        Dialect::Native => settings.text("METRIC_PREFIX").unwrap_or("loadline_"),
+        Dialect::K6 => "",
+    };
     let settings = settings
         .nested("INFLUXDB_")
         .overridden(query(requested)?.into_iter());
@@ -52,10 +56,7 @@ pub(crate) fn open(
         layout: Box::new(Lines {
             fields: fields(&settings)?,
             precision_ns: if is_udp { 1 } else { precision_ns },
-            prefix: match dialect {
-                Dialect::Native => "loadline_",
-                Dialect::K6 => "",
-            },
+            prefix: prefix.to_owned(),
             most_bytes: match is_udp {
                 true => payload.unwrap_or(DATAGRAM_BYTES),
                 false => MOST_BYTES,

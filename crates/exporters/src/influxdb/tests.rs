@@ -6,7 +6,7 @@ fn lines(fields: Vec<Field>, most_bytes: usize) -> Lines {
     Lines {
         fields,
         precision_ns: 1,
-        prefix: "loadline_",
+        prefix: "loadline_".to_owned(),
         most_bytes,
         has_overflowed: false,
     }

@@ -7,6 +7,22 @@ pub(super) struct ExportRequest {
     pub(super) resource_metrics: Vec<ResourceMetrics>,
 }
 
+/// The response to metrics.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct ExportResponse {
+    #[prost(message, optional, tag = "1")]
+    pub(super) partial_success: Option<PartialSuccess>,
+}
+
+/// What of the metrics was not accepted.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct PartialSuccess {
+    #[prost(int64, tag = "1")]
+    pub(super) rejected_points: i64,
+    #[prost(string, tag = "2")]
+    pub(super) message: String,
+}
+
 /// The metrics of one resource.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ResourceMetrics {

@@ -1,17 +1,30 @@
 //! The settings of OpenTelemetry's protocol: the variables of OpenTelemetry itself, and k6's own in
 //! k6's runs.
 
-use super::{Form, Otlp};
-use crate::Measured;
+use super::{Form, Names, Otlp, judge};
+use crate::channel::Channel;
 use crate::exporter::{Exporter, Wants};
-use crate::observer::now_ns;
-use crate::requested::{Dialect, OpenError, Requested};
+use crate::grpc::Grpc;
+use crate::requested::{Dialect, Format, OpenError, Requested};
+use crate::running::now_ns;
 use crate::settings::{Settings, SettingsError, basic};
+use loadline_plan::Tls;
 use percent_encoding::percent_decode_str;
+use std::collections::BTreeMap;
 use std::time::Duration;
+use url::Url;
 
-/// The path of metrics, where the address has none.
+/// The path of metrics over HTTP, where the address has none.
 const PATH: &str = "/v1/metrics";
+/// The method that takes metrics over gRPC.
+const METHOD: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
+
+/// How messages travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Grpc,
+    Http,
+}
 
 /// Makes the exporter ready for a run.
 ///
@@ -22,79 +35,183 @@ pub(crate) fn open(
     dialect: Dialect,
     settings: &Settings,
 ) -> Result<Exporter, OpenError> {
-    let (k6, otel) = (settings.nested("OTEL_"), settings.rooted("OTEL_"));
-    let is_k6 = dialect == Dialect::K6;
-    let tls = match is_k6 {
-        true => k6.tls(
-            "TLS_INSECURE_SKIP_VERIFY",
-            [
-                "TLS_CERTIFICATE",
-                "TLS_CLIENT_CERTIFICATE",
-                "TLS_CLIENT_KEY",
-            ],
-        )?,
-        false => otel.tls(
-            "EXPORTER_OTLP_INSECURE_SKIP_VERIFY",
-            [
-                "EXPORTER_OTLP_CERTIFICATE",
-                "EXPORTER_OTLP_CLIENT_CERTIFICATE",
-                "EXPORTER_OTLP_CLIENT_KEY",
-            ],
-        )?,
-    };
-    let mut url = requested.address().clone();
-    if url.path() == "/" {
-        url.set_path(PATH);
+    match dialect {
+        Dialect::Native => open_native(requested, settings),
+        Dialect::K6 => open_k6(requested, settings),
     }
-    let interval = match is_k6 {
-        true => k6.duration("EXPORT_INTERVAL")?,
-        false => otel.duration("METRIC_EXPORT_INTERVAL")?,
+}
+
+fn open_native(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenError> {
+    let otel = settings.rooted("OTEL_");
+    let otlp = of_metrics(settings);
+    let protocol = match requested.format() {
+        Format::OtlpGrpc => Protocol::Grpc,
+        _ => protocol(&otlp, Protocol::Http)?,
     };
-    let fields = fields(requested, is_k6, &k6, &otel)?;
+    let mut fields = pairs(&otlp, "HEADERS")?;
+    fields.extend(requested.credentials(&otlp)?);
+    let interval = otel.duration("METRIC_EXPORT_INTERVAL")?;
+    let form = Form {
+        prefix: settings
+            .text("METRIC_PREFIX")
+            .unwrap_or("loadline.")
+            .to_owned(),
+        scope: "loadline",
+        resource: resource(otel.text("SERVICE_NAME"), "loadline", &otel)?,
+        is_delta: is_delta(&otlp)?,
+        has_fixed_bounds: has_fixed_bounds(&otlp)?.unwrap_or(false),
+        names: Names::Native,
+    };
     Ok(Exporter {
         receiver: requested.described(),
-        interval: interval.unwrap_or(Duration::from_secs(if is_k6 { 10 } else { 5 })),
-        wants: if is_k6 {
-            Wants::SeriesInMs
-        } else {
-            Wants::Series
-        },
-        layout: Box::new(Otlp {
-            form: form(is_k6, &k6, &otel)?,
-            total: Measured::default(),
-            since_ns: now_ns(),
-            has_overflowed: false,
-        }),
-        channel: Box::new(requested.http(&url, &fields, &tls)?),
+        interval: interval.unwrap_or(Duration::from_secs(5)),
+        wants: Wants::Series,
+        layout: Box::new(Otlp::new(form, now_ns())),
+        channel: channel(requested, protocol, fields, &tls(&otlp)?)?,
     })
 }
 
-/// Returns the header fields of all messages.
-fn fields(
-    requested: &Requested,
-    is_k6: bool,
-    k6: &Settings,
-    otel: &Settings,
-) -> Result<Vec<(String, String)>, OpenError> {
-    let mut fields = vec![(
-        "Content-Type".to_owned(),
-        "application/x-protobuf".to_owned(),
-    )];
-    let (settings, name) = match is_k6 {
-        true => (k6, "HEADERS"),
-        false => (otel, "EXPORTER_OTLP_HEADERS"),
+fn open_k6(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenError> {
+    let (k6, otel) = (settings.nested("OTEL_"), settings.rooted("OTEL_"));
+    let otlp = of_metrics(settings);
+    let protocol = match requested.format() {
+        Format::OtlpGrpc => Protocol::Grpc,
+        _ => Protocol::Http,
     };
-    fields.extend(pairs(settings, name)?);
-    if is_k6 && let Some(user) = k6.text("HTTP_EXPORTER_USERNAME") {
+    let tls = k6.tls(
+        "TLS_INSECURE_SKIP_VERIFY",
+        [
+            "TLS_CERTIFICATE",
+            "TLS_CLIENT_CERTIFICATE",
+            "TLS_CLIENT_KEY",
+        ],
+    )?;
+    let mut fields = pairs(&k6, "HEADERS")?;
+    if let Some(user) = k6.text("HTTP_EXPORTER_USERNAME") {
         let password = k6.secret("HTTP_EXPORTER_PASSWORD")?;
         fields.push(basic(user, &password.unwrap_or_default()));
     }
-    fields.extend(requested.credentials(&otel.nested("EXPORTER_OTLP_"))?);
-    Ok(fields)
+    let service = k6
+        .text("SERVICE_NAME")
+        .or_else(|| otel.text("SERVICE_NAME"));
+    let mut resource = resource(service, "k6", &otel)?;
+    let version = k6.text("SERVICE_VERSION");
+    resource.extend(version.map(|one| ("service.version".to_owned(), one.to_owned())));
+    let interval = k6.duration("EXPORT_INTERVAL")?;
+    let form = Form {
+        prefix: k6.text("METRIC_PREFIX").unwrap_or_default().to_owned(),
+        scope: "k6",
+        resource,
+        is_delta: is_delta(&otlp)?,
+        has_fixed_bounds: has_fixed_bounds(&otlp)?.unwrap_or(true),
+        names: Names::K6 {
+            has_two_counters: !k6.switch("SINGLE_COUNTER_FOR_RATE")?.unwrap_or(true),
+        },
+    };
+    Ok(Exporter {
+        receiver: requested.described(),
+        interval: interval.unwrap_or(Duration::from_secs(10)),
+        wants: Wants::SeriesInMs,
+        layout: Box::new(Otlp::new(form, now_ns())),
+        channel: channel(requested, protocol, fields, &tls)?,
+    })
+}
+
+/// Returns the variables of exporters, where those of metrics hold before those of all signals.
+pub(super) fn of_metrics(settings: &Settings) -> Settings {
+    settings
+        .rooted("OTEL_EXPORTER_OTLP_")
+        .preferring("METRICS_")
+}
+
+/// Returns the TLS settings of OpenTelemetry's variables.
+pub(super) fn tls(otlp: &Settings) -> Result<Tls, SettingsError> {
+    otlp.tls(
+        "INSECURE_SKIP_VERIFY",
+        ["CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"],
+    )
+}
+
+/// Returns the protocol that OpenTelemetry's variables say, or the usual one.
+pub(super) fn protocol(otlp: &Settings, usual: Protocol) -> Result<Protocol, SettingsError> {
+    match otlp.text("PROTOCOL") {
+        None => Ok(usual),
+        Some("grpc") => Ok(Protocol::Grpc),
+        Some("http/protobuf" | "http") => Ok(Protocol::Http),
+        Some(_) => Err(otlp.refused("PROTOCOL", "grpc or http/protobuf")),
+    }
+}
+
+/// Returns the receiver of the variables, or the usual one. The endpoint of all signals has no path
+/// of its own, that of metrics is complete.
+pub(super) fn receiver(otlp: &Settings, protocol: Protocol) -> Result<Requested, SettingsError> {
+    let (format, usual) = match protocol {
+        Protocol::Grpc => (Format::OtlpGrpc, "http://localhost:4317"),
+        Protocol::Http => (Format::Otlp, "http://localhost:4318"),
+    };
+    let whole = otlp.text("METRICS_ENDPOINT");
+    let given = whole.or(otlp.text("ENDPOINT")).unwrap_or(usual);
+    // Without a scheme it is host and port, with TLS unless a variable says that there is none.
+    let text = match (given.contains("://"), otlp.switch("INSECURE")?) {
+        (true, _) => given.to_owned(),
+        (false, Some(true)) => format!("http://{given}"),
+        (false, _) => format!("https://{given}"),
+    };
+    let refused = || otlp.refused("ENDPOINT", "an address such as http://localhost:4318");
+    let mut url: Url = text.parse().map_err(|_| refused())?;
+    if protocol == Protocol::Http && whole.is_none() {
+        let path = format!("{}{PATH}", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+    }
+    Requested::new(format, url.as_str()).map_err(|_| refused())
+}
+
+/// Returns the receiver that the variables say; `None` if they say none.
+///
+/// # Errors
+/// If a variable can't be used.
+pub(crate) fn receiver_of(
+    format: Format,
+    variables: &BTreeMap<String, String>,
+) -> Result<Option<Requested>, SettingsError> {
+    let otlp = of_metrics(&Settings::new(variables.clone(), ""));
+    if otlp.text("ENDPOINT").is_none() {
+        return Ok(None);
+    }
+    let protocol = match format {
+        Format::OtlpGrpc => Protocol::Grpc,
+        _ => protocol(&otlp, Protocol::Http)?,
+    };
+    receiver(&otlp, protocol).map(Some)
+}
+
+/// Returns the channel to a receiver; over HTTP an address without a path gets that of metrics.
+pub(super) fn channel(
+    requested: &Requested,
+    protocol: Protocol,
+    mut fields: Vec<(String, String)>,
+    tls: &Tls,
+) -> Result<Box<dyn Channel>, OpenError> {
+    let mut url = requested.address().clone();
+    if protocol == Protocol::Grpc {
+        let grpc = Grpc::to(&url, METHOD, &fields, tls, judge);
+        let grpc = grpc.map_err(|error| OpenError::Tls(requested.described(), error));
+        return Ok(Box::new(grpc?));
+    }
+    if url.path() == "/" {
+        url.set_path(PATH);
+    }
+    let kind = ("Content-Type", "application/x-protobuf");
+    fields.insert(0, (kind.0.to_owned(), kind.1.to_owned()));
+    let http = requested.http(&url, &fields, tls)?;
+    Ok(Box::new(http.judged_by(judge)))
 }
 
 /// Returns the pairs of a list such as `a=1,b=2`, whose values may be percent-encoded.
-fn pairs(settings: &Settings, name: &str) -> Result<Vec<(String, String)>, SettingsError> {
+pub(super) fn pairs(
+    settings: &Settings,
+    name: &str,
+) -> Result<Vec<(String, String)>, SettingsError> {
     let Some(list) = settings.secret(name)? else {
         return Ok(Vec::new());
     };
@@ -112,58 +229,43 @@ fn pairs(settings: &Settings, name: &str) -> Result<Vec<(String, String)>, Setti
     pairs.ok_or_else(|| settings.refused(name, "pairs such as name=value,other=value"))
 }
 
-fn form(is_k6: bool, k6: &Settings, otel: &Settings) -> Result<Form, OpenError> {
-    let temporality = otel.text("EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE");
-    let is_delta = match temporality.map(str::to_ascii_lowercase).as_deref() {
-        None | Some("cumulative") => false,
-        Some("delta" | "lowmemory") => true,
+/// True if values are differences from message to message.
+pub(super) fn is_delta(otlp: &Settings) -> Result<bool, SettingsError> {
+    let name = "METRICS_TEMPORALITY_PREFERENCE";
+    let given = otlp.text(name).map(str::to_ascii_lowercase);
+    match given.as_deref() {
+        None | Some("cumulative") => Ok(false),
+        Some("delta" | "lowmemory") => Ok(true),
+        Some(_) => Err(otlp.refused(name, "cumulative or delta")),
+    }
+}
+
+/// True if histograms have fixed bounds; `None` if that is not said.
+pub(super) fn has_fixed_bounds(otlp: &Settings) -> Result<Option<bool>, SettingsError> {
+    let name = "METRICS_DEFAULT_HISTOGRAM_AGGREGATION";
+    match otlp.text(name) {
+        None => Ok(None),
+        Some("explicit_bucket_histogram") => Ok(Some(true)),
+        Some("base2_exponential_bucket_histogram") => Ok(Some(false)),
         Some(_) => {
-            let name = "EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
-            return Err(otel.refused(name, "cumulative or delta").into());
-        }
-    };
-    let aggregation = otel.text("EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION");
-    let has_fixed_bounds = match aggregation {
-        None => is_k6,
-        Some("explicit_bucket_histogram") => true,
-        Some("base2_exponential_bucket_histogram") => false,
-        Some(_) => {
-            let name = "EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION";
             let expected = "explicit_bucket_histogram or base2_exponential_bucket_histogram";
-            return Err(otel.refused(name, expected).into());
+            Err(otlp.refused(name, expected))
         }
-    };
-    Ok(Form {
-        prefix: match is_k6 {
-            true => k6.text("METRIC_PREFIX").unwrap_or_default().to_owned(),
-            false => "loadline.".to_owned(),
-        },
-        scope: if is_k6 { "k6" } else { "loadline" },
-        resource: resource(is_k6, k6, otel)?,
-        is_delta,
-        has_fixed_bounds,
-        is_k6,
-    })
+    }
 }
 
 /// Returns the attributes of the resource: those of the variables, and the service's name.
-fn resource(
-    is_k6: bool,
-    k6: &Settings,
+pub(super) fn resource(
+    given: Option<&str>,
+    usual: &str,
     otel: &Settings,
 ) -> Result<Vec<(String, String)>, SettingsError> {
     let mut attributes = pairs(otel, "RESOURCE_ATTRIBUTES")?;
-    let own = k6.text("SERVICE_NAME").filter(|_| is_k6);
-    let given = own.or_else(|| otel.text("SERVICE_NAME"));
     let has_name = attributes.iter().any(|(name, _)| name == "service.name");
-    let usual = if is_k6 { "k6" } else { "loadline" };
     if given.is_some() || !has_name {
         attributes.retain(|(name, _)| name != "service.name");
         let name = given.unwrap_or(usual).to_owned();
         attributes.push(("service.name".to_owned(), name));
-    }
-    if let Some(version) = k6.text("SERVICE_VERSION").filter(|_| is_k6) {
-        attributes.push(("service.version".to_owned(), version.to_owned()));
     }
     Ok(attributes)
 }

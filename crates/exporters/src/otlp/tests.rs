@@ -4,19 +4,15 @@ use crate::native::labels;
 use proptest::prelude::*;
 
 fn layout(is_delta: bool, has_fixed_bounds: bool) -> Otlp {
-    Otlp {
-        form: Form {
-            prefix: "loadline.".to_owned(),
-            scope: "loadline",
-            resource: vec![("service.name".to_owned(), "shop".to_owned())],
-            is_delta,
-            has_fixed_bounds,
-            is_k6: false,
-        },
-        total: Measured::default(),
-        since_ns: 5,
-        has_overflowed: false,
-    }
+    let form = Form {
+        prefix: "loadline.".to_owned(),
+        scope: "loadline",
+        resource: vec![("service.name".to_owned(), "shop".to_owned())],
+        is_delta,
+        has_fixed_bounds,
+        names: Names::Native,
+    };
+    Otlp::new(form, 5)
 }
 
 fn of(values: &[f64]) -> Histogram {
@@ -87,6 +83,36 @@ fn sums_grow_from_message_to_message_or_are_differences() {
 fn a_rate_is_counted_by_its_condition() {
     let metrics = metrics(&mut layout(false, false), 10);
     assert_eq!(sum(&metrics, "loadline.checks.total"), [1.0, 3.0]);
+}
+
+#[test]
+fn a_rate_of_k6_may_be_two_counters() {
+    let mut layout = layout(false, false);
+    layout.form.names = Names::K6 {
+        has_two_counters: true,
+    };
+    let metrics = metrics(&mut layout, 10);
+    assert_eq!(sum(&metrics, "loadline.checks.occurred"), [1.0]);
+    assert_eq!(sum(&metrics, "loadline.checks.total"), [4.0]);
+}
+
+#[test]
+fn values_that_a_receiver_rejected_are_counted() {
+    assert_eq!(judge(&[]), Ok(()));
+    let response = ExportResponse {
+        partial_success: Some(message::PartialSuccess {
+            rejected_points: 3,
+            message: "no exponential histograms".to_owned(),
+        }),
+    };
+    let refusal = judge(&response.encode_to_vec()).unwrap_err();
+    assert_eq!(
+        (refusal.reason.as_str(), refusal.may_retry),
+        (
+            "it rejected 3 of the values (no exponential histograms)",
+            false
+        )
+    );
 }
 
 #[test]

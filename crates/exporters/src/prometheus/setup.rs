@@ -15,6 +15,10 @@ pub(crate) fn open(
     dialect: Dialect,
     settings: &Settings,
 ) -> Result<Exporter, OpenError> {
+    let prefix = match dialect {
+        Dialect::Native => settings.text("METRIC_PREFIX").unwrap_or("loadline_"),
+        Dialect::K6 => "k6_",
+    };
     let settings = settings.nested("PROMETHEUS_RW_");
     let tls = settings.tls(
         "INSECURE_SKIP_TLS_VERIFY",
@@ -30,7 +34,7 @@ pub(crate) fn open(
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(5)),
         wants: Wants::Series,
-        layout: Box::new(RemoteWrite::new(form(dialect, &settings)?)),
+        layout: Box::new(RemoteWrite::new(form(dialect, prefix, &settings)?)),
         channel: Box::new(requested.http(requested.address(), &fields, &tls)?),
     })
 }
@@ -53,7 +57,7 @@ fn fields(requested: &Requested, settings: &Settings) -> Result<Vec<(String, Str
 }
 
 /// Returns what a run's metrics are under the names of this dialect.
-fn form(dialect: Dialect, settings: &Settings) -> Result<Form, OpenError> {
+fn form(dialect: Dialect, prefix: &str, settings: &Settings) -> Result<Form, OpenError> {
     let stats: &[&str] = match dialect {
         Dialect::Native => &["p(50)", "p(95)", "p(99)", "avg", "min", "max"],
         Dialect::K6 => &["p(99)"],
@@ -64,10 +68,7 @@ fn form(dialect: Dialect, settings: &Settings) -> Result<Form, OpenError> {
     // With the variable only one form is sent, as in k6; without it both.
     let as_histograms = settings.switch("TREND_AS_NATIVE_HISTOGRAM")?;
     Ok(Form {
-        prefix: match dialect {
-            Dialect::Native => "loadline_".to_owned(),
-            Dialect::K6 => "k6_".to_owned(),
-        },
+        prefix: prefix.to_owned(),
         stats: match as_histograms {
             Some(true) => Vec::new(),
             _ => stats.into_iter().map(stat).collect::<Result<_, _>>()?,

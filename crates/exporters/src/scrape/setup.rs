@@ -6,13 +6,15 @@ use crate::Measured;
 use crate::channel::first_address;
 use crate::exporter::{Exporter, Wants};
 use crate::requested::{OpenError, Requested};
+use crate::settings::Settings;
 use std::time::Duration;
 
 /// Listens, and makes the exporter ready for a run.
 ///
 /// # Errors
 /// If the address can't be listened on.
-pub(crate) fn open(requested: &Requested) -> Result<Exporter, OpenError> {
+pub(crate) fn open(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenError> {
+    let prefix = settings.text("METRIC_PREFIX").unwrap_or("loadline_");
     let address = requested.authority(9_464);
     let listen = || Endpoint::listen(first_address(&address)?);
     let endpoint = listen().map_err(|error| OpenError::Listen(address.clone(), error))?;
@@ -21,6 +23,7 @@ pub(crate) fn open(requested: &Requested) -> Result<Exporter, OpenError> {
         interval: Duration::from_secs(1),
         wants: Wants::Series,
         layout: Box::new(Exposition {
+            prefix: prefix.to_owned(),
             total: Measured::default(),
         }),
         channel: Box::new(endpoint),

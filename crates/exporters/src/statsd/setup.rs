@@ -1,6 +1,6 @@
 //! The settings of StatsD and DogStatsD.
 
-use super::Datagram;
+use super::{Datagram, Names};
 use crate::channel::Datagrams;
 use crate::exporter::{Exporter, Wants};
 use crate::requested::{Dialect, OpenError, Requested};
@@ -17,18 +17,28 @@ pub(crate) fn open(
     settings: &Settings,
     has_tags: bool,
 ) -> Result<Exporter, OpenError> {
-    let settings = settings.nested("STATSD_");
-    let interval = settings.duration("PUSH_INTERVAL")?;
+    let own = settings.nested("STATSD_");
+    let interval = own.duration("PUSH_INTERVAL")?;
+    let (prefix, names) = match dialect {
+        Dialect::Native => (settings.text("METRIC_PREFIX"), Names::Native),
+        Dialect::K6 => {
+            let usual = || ["vu", "iter", "url"].map(str::to_owned).to_vec();
+            let blocked = own.list("TAG_BLOCKLIST").unwrap_or_else(usual);
+            (own.text("NAMESPACE"), Names::K6 { blocked })
+        }
+    };
+    let usual = match dialect {
+        Dialect::Native => "loadline.",
+        Dialect::K6 => "k6.",
+    };
     Ok(Exporter {
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(1)),
         wants: Wants::Series,
         layout: Box::new(Datagram {
-            prefix: match dialect {
-                Dialect::Native => "loadline.",
-                Dialect::K6 => "k6.",
-            },
+            prefix: prefix.unwrap_or(usual).to_owned(),
             has_tags,
+            names,
             has_overflowed: false,
         }),
         channel: Box::new(Datagrams::to(requested.authority(8_125))),

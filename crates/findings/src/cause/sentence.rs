@@ -101,6 +101,10 @@ impl Cause {
     }
 
     /// Returns an effect of the machine in a few words; for any other cause the whole sentence.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "a new cause has its sentence, until it has a phrase"
+    )]
     pub fn phrase(&self) -> String {
         match self {
             Cause::Busy { share } => clause::busy(*share),

@@ -18,9 +18,10 @@ use super::{CANNOT_SERVE, FAILED, INVALID_CONFIG, Refused, go_json, version};
 use loadline_k6_options::cli::{self, Command, Invocation};
 use loadline_k6_options::needs;
 use loadline_plan::LateArrivals;
+use loadline_runner::Steer;
 use loadline_script_js::{Entry, Level, Log};
-use loadline_tool_host::Host;
 use loadline_tool_host::processes::parse as parse_processes;
+use loadline_tool_host::{Host, OwnPage, PageRequest, ShownPage};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -223,11 +224,13 @@ impl ParsedCommand<'_> {
             speaks_http2: !refuses_http2(self.environment()),
         };
         let mut progress = Progress::new(self, &test, &report);
-        progress.header();
         let interrupt = &self.session.interrupt;
         let mut conductor = Conductor::new(&test, &measures, context, interrupt)?;
+        let page = self.page(report.dashboard(), &conductor.running)?;
+        progress.header(page.as_ref().map(|page| page.url.as_str()));
         let _server = self.serve(&conductor.running)?;
         conductor.observers = report.observers();
+        conductor.observers.extend(page.map(|page| page.observer));
         let ran = conductor.run(&mut progress)?;
         if self.is_on("linger") {
             self.linger();
@@ -246,6 +249,17 @@ impl ParsedCommand<'_> {
             return Ok(self.session.processes);
         };
         parse_processes(&number).map_err(|sentence| Refused::new(INVALID_CONFIG, sentence))
+    }
+
+    /// Opens the live page of a test, if one is requested.
+    fn page(
+        &self,
+        own: Option<OwnPage>,
+        running: &Arc<Running>,
+    ) -> Result<Option<ShownPage>, Refused> {
+        let steer = Arc::clone(running) as Arc<dyn Steer>;
+        let opened = (self.session.pages)(PageRequest { steer, own });
+        opened.map_err(|sentence| Refused::new(FAILED, sentence))
     }
 
     /// Serves the REST API if `--address` is given.

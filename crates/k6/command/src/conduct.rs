@@ -1,8 +1,11 @@
 //! A test from its setup to its teardown: three runs of the engine, one after another.
+//!
+//! What `setup()` and `teardown()` measure belongs to the test, so that Loadline's own outputs end
+//! after `teardown()`: they receive the end of the load then, with these measurements.
 
 use super::job::job;
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
-use super::output::loadline::Sentence;
+use super::output::loadline::{Judged, Sentence};
 use super::plan::PlanContext;
 use super::running::{Calls, Live, Running, Step};
 use super::stop::{Interrupt, Reason};
@@ -17,7 +20,7 @@ use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
 use loadline_runner::{
-    Commands, Job, Observer, Setup, Source, Wants, Watch, Workload, start_scenarios,
+    Commands, Job, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, start_scenarios,
 };
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
@@ -74,6 +77,8 @@ pub(super) struct Conductor<'a> {
     /// The other observers of the load.
     pub(super) observers: Vec<Box<dyn Observer>>,
     verdict: Vec<Sentence>,
+    /// The load and its users, from its end until it is reported.
+    load: Option<(MeasuredRun, Users)>,
     /// The reason why the measurements of the load are incomplete, if they are.
     lost: Option<String>,
 }
@@ -101,6 +106,7 @@ impl<'a> Conductor<'a> {
             interrupt: interrupt.clone(),
             commands: commands.clone(),
             calls: Calls::of(test, measures, context)?,
+            outside: Mutex::default(),
             ready: needs(&test.options.scenarios).ready_vus,
             resumed: Condvar::new(),
         };
@@ -116,6 +122,7 @@ impl<'a> Conductor<'a> {
             clocks: Clocks::default(),
             observers: Vec::new(),
             verdict: Vec::new(),
+            load: None,
             lost: None,
         })
     }
@@ -178,10 +185,12 @@ impl<'a> Conductor<'a> {
         if self.interrupt.reason().is_none() {
             self.load(plan, watcher)?;
         }
-        match self.has_aborted_setup() {
+        let torn_down = match self.has_aborted_setup() {
             true => Ok(None),
             false => self.tear_down(watcher),
-        }
+        };
+        self.conclude_load();
+        torn_down
     }
 
     /// Calls `setup()`; returns the reason why the test can't continue, if so.
@@ -222,10 +231,11 @@ impl<'a> Conductor<'a> {
             elsewhere: self.elsewhere(plan, ready)?,
             judged: Some((Arc::clone(&self.running), self.measures.thresholds.clone())),
         };
-        self.lost = self.conduct(plan, &users, Phase::Load, watcher)?;
-        if self.lost.is_none() && self.interrupt.reason().is_none() {
+        let measured = self.measure(plan, &users, watcher)?;
+        if measured.is_whole() && self.interrupt.reason().is_none() {
             self.drop_unbegun(watcher);
         }
+        self.load = Some((measured, users));
         Ok(())
     }
 
@@ -243,7 +253,7 @@ impl<'a> Conductor<'a> {
         for stage in &self.stages {
             if let Some(portion) = unbegun(stage, &self.state) {
                 watcher.portion(&portion);
-                self.running.totals().add(&portion);
+                self.running.add_outside(&portion);
             }
         }
     }
@@ -299,7 +309,7 @@ impl<'a> Conductor<'a> {
         launch(&self.test.program, stage, &self.state, ready, workers)
     }
 
-    /// Conducts a run of the engine; returns the reason why its measurements are incomplete, if a
+    /// Conducts the run of a call; returns the reason why its measurements are incomplete, if a
     /// worker was lost.
     fn conduct(
         &mut self,
@@ -308,9 +318,53 @@ impl<'a> Conductor<'a> {
         phase: Phase,
         watcher: &mut dyn Watcher,
     ) -> Result<Option<String>, Refused> {
-        let is_load = phase == Phase::Load;
-        let mut listener = Listener {
-            verdict: &mut self.verdict,
+        let commands = self.commands.clone();
+        let mut listener = self.listener(phase, watcher);
+        let setup = Setup::of(plan);
+        let conducted = loadline_runner::conduct(&setup, users, &commands, &mut [&mut listener]);
+        let conducted = conducted.map_err(|error| Refused::new(FAILED, error))?;
+        Ok(conducted.trouble.map(|trouble| trouble.to_string()))
+    }
+
+    /// Conducts the run of the load up to its end.
+    fn measure(
+        &mut self,
+        plan: &Plan,
+        users: &Users,
+        watcher: &mut dyn Watcher,
+    ) -> Result<MeasuredRun, Refused> {
+        let commands = self.commands.clone();
+        let mut others = std::mem::take(&mut self.observers);
+        let mut listener = self.listener(Phase::Load, watcher);
+        let watch = Watch {
+            targets: Vec::new(),
+            find_target: false,
+        };
+        let setup = Setup {
+            watch: Some(&watch),
+            ..Setup::of(plan)
+        };
+        let mut observers = beside(&mut listener, &mut others);
+        let measured = loadline_runner::measure(&setup, users, &commands, &mut observers);
+        listener.over();
+        self.observers = others;
+        measured.map_err(|error| Refused::new(FAILED, error))
+    }
+
+    /// Has the load reported, with what was measured before and after it.
+    fn conclude_load(&mut self) {
+        let Some((mut measured, users)) = self.load.take() else {
+            return;
+        };
+        measured.add_outside(&self.running.outside());
+        let mut judged = Judged(&mut self.verdict);
+        let mut observers = beside(&mut judged, &mut self.observers);
+        let concluded = measured.conclude(&users, &mut observers);
+        self.lost = concluded.trouble.map(|trouble| trouble.to_string());
+    }
+
+    fn listener<'b>(&'b mut self, phase: Phase, watcher: &'b mut dyn Watcher) -> Listener<'b> {
+        Listener {
             running: &self.running,
             program: &self.test.program,
             thresholds: &self.measures.thresholds,
@@ -321,23 +375,7 @@ impl<'a> Conductor<'a> {
             phase,
             clocks: &mut self.clocks,
             watcher,
-        };
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut listener];
-        if is_load {
-            let others = self.observers.iter_mut();
-            observers.extend(others.map(|one| -> &mut dyn Observer { one.as_mut() }));
         }
-        let watch = Watch {
-            targets: Vec::new(),
-            find_target: false,
-        };
-        let setup = Setup {
-            watch: Some(&watch).filter(|_| is_load),
-            ..Setup::of(plan)
-        };
-        let conducted = loadline_runner::conduct(&setup, users, &self.commands, &mut observers);
-        let conducted = conducted.map_err(|error| Refused::new(FAILED, error))?;
-        Ok(conducted.trouble.map(|trouble| trouble.to_string()))
     }
 
     fn moment(&self) -> Moment<'_> {
@@ -375,6 +413,17 @@ impl<'a> Conductor<'a> {
         let refused = reason.or(lost).or(refused);
         refused.or_else(is_crossed).or_else(is_failed)
     }
+}
+
+/// Returns the observers of the load: the test's own, and the others.
+fn beside<'a>(
+    own: &'a mut dyn Observer,
+    others: &'a mut [Box<dyn Observer>],
+) -> Vec<&'a mut dyn Observer> {
+    let mut observers: Vec<&mut dyn Observer> = vec![own];
+    let others = others.iter_mut();
+    observers.extend(others.map(|one| -> &mut dyn Observer { one.as_mut() }));
+    observers
 }
 
 /// Returns the function that ends a test when its script does.

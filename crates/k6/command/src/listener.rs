@@ -1,6 +1,5 @@
 //! The observer of a run: receives the records of its users, and follows its progress.
 
-use super::output::loadline::{Sentence, verdict};
 use super::running::Running;
 use super::stop::{Interrupt, Reason};
 use loadline_engine::AnyTally;
@@ -89,8 +88,6 @@ pub(super) struct Listener<'a> {
     /// The users that are ready when the load begins.
     pub(super) ready: u32,
     pub(super) phase: Phase,
-    /// The verdict on the validity of the load.
-    pub(super) verdict: &'a mut Vec<Sentence>,
     pub(super) clocks: &'a mut Clocks,
     pub(super) watcher: &'a mut dyn Watcher,
 }
@@ -122,7 +119,7 @@ impl Observer for Listener<'_> {
         if let Some(measured) = tally.get::<Measured>() {
             measured.tell_news(self.state, self.stages, self.program);
             if !measured.portion.is_empty() {
-                self.add(&measured.portion);
+                self.measured(&measured.portion);
             }
         }
         Ok(())
@@ -140,19 +137,34 @@ impl Observer for Listener<'_> {
         Ok(())
     }
 
-    fn ended(&mut self, end: &End<'_>) -> Observed {
-        let heard = self.clocks.heard.take();
-        let ended = heard.unwrap_or_else(Instant::now);
-        self.state.execution.end_part(ended);
-        if self.phase == Phase::Load {
-            self.clocks.load_ended = Some(ended);
-            *self.verdict = verdict(end);
-        }
+    fn ended(&mut self, _: &End<'_>) -> Observed {
+        self.over();
         Ok(())
     }
 }
 
 impl Listener<'_> {
+    /// Ends this part of the test.
+    pub(super) fn over(&mut self) {
+        let heard = self.clocks.heard.take();
+        let ended = heard.unwrap_or_else(Instant::now);
+        self.state.execution.end_part(ended);
+        if self.phase == Phase::Load {
+            self.clocks.load_ended = Some(ended);
+        }
+    }
+
+    /// Adds measurements of users.
+    fn measured(&mut self, portion: &Portion) {
+        match self.phase {
+            Phase::Load => self.add(portion),
+            Phase::Setup | Phase::Teardown => {
+                self.watcher.portion(portion);
+                self.running.add_outside(portion);
+            }
+        }
+    }
+
     fn look(&mut self) {
         match self.phase {
             Phase::Setup => self.watcher.setting_up(),

@@ -5,6 +5,7 @@
 //! grow with them.
 
 mod csv;
+pub(super) mod dashboard;
 pub(super) mod exports;
 mod json;
 pub(super) mod loadline;

@@ -72,8 +72,9 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Prints the header: the script, the outputs and the scenarios.
-    pub(super) fn header(&self) {
+    /// Prints the header: the script, the address of the live page if there is one, the outputs and
+    /// the scenarios.
+    pub(super) fn header(&self, page: Option<&str>) {
         if self.is_quiet {
             return;
         }
@@ -82,9 +83,15 @@ impl<'a> Progress<'a> {
         let (local, script) = (self.coloured(36, "local"), self.coloured(36, &self.script));
         let output = self.coloured(36, &self.outputs.described());
         let summary = self.coloured(36, &self.summary());
+        let page = page
+            .filter(|url| !url.is_empty())
+            .map_or_else(String::new, |url| {
+                let url = self.coloured(36, url.trim_end_matches('/'));
+                format!(" web dashboard: {url}\n")
+            });
         let mut text = format!(
-            "\n{banner}\n\n\n     execution: {local}\n        script: {script}\n        output: \
-             {output}\n\n     scenarios: {summary}\n"
+            "\n{banner}\n\n\n     execution: {local}\n        script: {script}\n{page}\
+             \u{20}       output: {output}\n\n     scenarios: {summary}\n"
         );
         for scenario in self.scenarios {
             let name = &scenario.name;

@@ -3,6 +3,7 @@
 use super::conduct::EndedTest;
 use super::console::Console;
 use super::identifiers::md5_hex;
+use super::output::dashboard::Dashboard;
 use super::output::exports::{Export, Exports};
 use super::output::loadline::{Conclude, Kind, LoadlineOutput, Writer};
 use super::output::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
@@ -14,6 +15,7 @@ use loadline_k6_metrics::summary::{self, Described as Machine, Ended, TimeUnit};
 use loadline_k6_metrics::{Portion, Sink, Totals, builtin};
 use loadline_runner::Observer;
 use loadline_script_js::{Entry, Failure, Level, Log, SummaryFiles};
+use loadline_tool_host::OwnPage;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -41,6 +43,8 @@ pub(super) struct Report {
     sending: RefCell<Option<Exports>>,
     /// The functions that add k6's results to pages.
     pages: RefCell<Vec<Conclude>>,
+    /// The page that k6's words request.
+    dashboard: Option<OwnPage>,
     /// The names of all outputs in the header.
     described: Vec<String>,
 }
@@ -60,9 +64,6 @@ enum Mode {
 const LEGACY: &str = "\
 The \"legacy\" summary mode has been deprecated, and will be removed by k6 v2.0. Please, \
 migrate to either \"compact\" or \"full\" as soon as possible.";
-
-const NO_DASHBOARD: &str = "\
-Loadline shows no dashboard while a test runs; its report is a file: --out html=FILE";
 
 const NO_ITERATIONS: &str = "\
 No script iterations fully finished, consider making the test duration longer";
@@ -97,6 +98,7 @@ impl Report {
             exports: Vec::new(),
             sending: RefCell::default(),
             pages: RefCell::default(),
+            dashboard: None,
             described: Vec::new(),
         };
         let environment = &asked.session.place.environment;
@@ -111,14 +113,14 @@ impl Report {
                 .filter(|output| !output.is_empty())
                 .try_for_each(|output| report.add(asked, output))?,
         }
+        if let Some(dashboard) = Dashboard::of_environment(environment)?
+            && report.dashboard.is_none()
+        {
+            report.add_dashboard(asked, dashboard)?;
+        }
         let file = environment.get("K6_WEB_DASHBOARD_EXPORT");
         if let Some(file) = file.filter(|file| !file.is_empty()) {
-            report.add(asked, &format!("html={file}"))?;
-        }
-        let is_on = environment.get("K6_WEB_DASHBOARD");
-        let is_on = is_on.is_some_and(|value| matches!(value.as_str(), "true" | "1"));
-        if is_on && !report.has_page() {
-            asked.console.log_plain(Level::Warning, NO_DASHBOARD);
+            report.add_page(asked, file)?;
         }
         Ok(report)
     }
@@ -147,7 +149,10 @@ impl Report {
             "loadline" => own(Kind::Saved),
             "html" => own(Kind::Page),
             "junit" => own(Kind::Junit),
-            "web-dashboard" => return self.add_dashboard(asked, argument),
+            "web-dashboard" => {
+                let environment = &asked.session.place.environment;
+                return self.add_dashboard(asked, Dashboard::of(argument, environment)?);
+            }
             "json" => {
                 let named = (!matches!(argument, "" | "-")).then_some(argument);
                 self.files
@@ -185,26 +190,38 @@ impl Report {
         Ok(())
     }
 
-    /// Adds the file to which the dashboard is exported, if there is one; there is no dashboard
-    /// while the test runs.
-    fn add_dashboard(&mut self, asked: &ParsedCommand<'_>, argument: &str) -> Result<(), Refused> {
-        let mut pairs = argument.split('&').filter_map(|pair| pair.split_once('='));
-        let file = pairs.rfind(|(name, _)| *name == "export");
-        match file.filter(|(_, file)| !file.is_empty()) {
-            Some((_, file)) => self.add(asked, &format!("html={file}")),
-            None => {
-                if !has_export(&asked.session.place.environment) {
-                    asked.console.log_plain(Level::Warning, NO_DASHBOARD);
-                }
-                Ok(())
-            }
+    /// Adds the page of a dashboard, and the file to which it is exported.
+    fn add_dashboard(
+        &mut self,
+        asked: &ParsedCommand<'_>,
+        dashboard: Dashboard,
+    ) -> Result<(), Refused> {
+        if let Some(warning) = dashboard.warning {
+            asked.console.log_plain(Level::Warning, warning);
+        }
+        self.dashboard = dashboard.page.or(self.dashboard.take());
+        match dashboard.export {
+            Some(file) => self.add_page(asked, &file),
+            None => Ok(()),
         }
     }
 
-    fn has_page(&self) -> bool {
-        self.loadline_outputs
-            .iter()
-            .any(|output| output.kind == Kind::Page)
+    /// Adds a page that is written into this file, unless it is there already.
+    fn add_page(&mut self, asked: &ParsedCommand<'_>, file: &str) -> Result<(), Refused> {
+        let path = asked.session.place.directory.join(file);
+        let kind = Kind::Page;
+        match self
+            .loadline_outputs
+            .contains(&LoadlineOutput { kind, path })
+        {
+            true => Ok(()),
+            false => self.add(asked, &format!("html={file}")),
+        }
+    }
+
+    /// Returns the page that k6's words request.
+    pub(super) fn dashboard(&self) -> Option<OwnPage> {
+        self.dashboard.clone()
     }
 
     /// True if an output needs each sample.
@@ -397,12 +414,6 @@ fn tell_verdict(asked: &ParsedCommand<'_>, ran: &EndedTest, have_failed: bool) {
             fields: &[("source", "loadline")],
         });
     }
-}
-
-/// True if a variable names the file of the dashboard's report.
-fn has_export(environment: &BTreeMap<String, String>) -> bool {
-    let file = environment.get("K6_WEB_DASHBOARD_EXPORT");
-    file.is_some_and(|file| !file.is_empty())
 }
 
 /// Returns the file of the output `csv`, and its time format: from the argument, which is a file

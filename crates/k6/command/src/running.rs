@@ -4,6 +4,7 @@
 
 mod calls;
 mod controlled;
+mod steered;
 
 pub(super) use calls::Calls;
 
@@ -12,9 +13,10 @@ use super::rest::{Control, Group, Metric, Scale, ScaleError, Status, figures};
 use super::stop::{Interrupt, Reason};
 use super::test::Test;
 use controlled::Controlled;
-use loadline_k6_metrics::{Outcome, Totals};
+use loadline_k6_metrics::{Outcome, Portion, Totals};
+use loadline_metrics::CustomMetrics;
 use loadline_runner::{ChangeProblem, Commands};
-use loadline_script_js::{RunState, Stage, StageKind};
+use loadline_script_js::{RunState, Stage, StageKind, add_outside};
 use serde_json::Value;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,6 +48,8 @@ pub(super) struct Running {
     pub(super) state: Arc<RunState>,
     pub(super) stages: Vec<Arc<Stage>>,
     pub(super) totals: Mutex<Totals>,
+    /// What was measured outside of the load, for Loadline's own outputs.
+    pub(super) outside: Mutex<CustomMetrics>,
     pub(super) interrupt: Interrupt,
     pub(super) commands: Commands,
     pub(super) calls: Calls,
@@ -163,6 +167,18 @@ impl Running {
     /// Returns the measurements so far.
     pub(super) fn totals(&self) -> MutexGuard<'_, Totals> {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds measurements from outside of the load: of `setup()` and `teardown()`, and iterations
+    /// that were never begun.
+    pub(super) fn add_outside(&self, portion: &Portion) {
+        self.totals().add(portion);
+        add_outside(portion, &self.state.recording, &mut self.outside());
+    }
+
+    /// Returns the measurements from outside of the load so far.
+    pub(super) fn outside(&self) -> MutexGuard<'_, CustomMetrics> {
+        self.outside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

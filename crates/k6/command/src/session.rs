@@ -7,7 +7,7 @@ use super::screen::Screen;
 use super::stop::Interrupt;
 use loadline_k6_options::cli::Invocation;
 use loadline_runner::Commands;
-use loadline_tool_host::{Host, Terminals};
+use loadline_tool_host::{Host, LivePages, Terminals};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub(super) struct Session {
     pub(super) interrupt: Interrupt,
     /// Cancels the command's own requests to servers.
     pub(super) commands: Commands,
+    /// Opens the live page of a test.
+    pub(super) pages: LivePages,
 }
 
 impl Session {
@@ -56,6 +58,7 @@ impl Session {
             terminals: host.terminals,
             interrupt: Interrupt::new(host.signals),
             commands: host.commands,
+            pages: host.pages,
         })
     }
 }

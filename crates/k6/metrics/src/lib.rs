@@ -8,15 +8,16 @@
 //! ## To change
 //!
 //! - a built-in metric, or the kinds of metrics: `registry.rs`, `sink.rs`; the distribution of a
-//!   trend `trend.rs`
+//!   trend is that of the crate `metrics`
 //! - thresholds: `threshold.rs`, `threshold/`; submetrics `submetric.rs`
 //! - what a worker records and hands over: `recorder.rs`, `tally.rs`; the totals of all workers
 //!   `totals.rs`
 //! - the summary: as text `summary/text.rs`, `summary/legacy.rs`; as JSON `summary/data.rs`,
 //!   `summary/machine.rs`; numbers `summary/format.rs`
-//! - a value with its tags, for outputs: `sample.rs`; exact numbers for another process `exact.rs`
+//! - a value with its tags, for outputs: `sample.rs`
 
-mod exact;
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod recorder;
 mod registry;
 mod sample;
@@ -26,16 +27,15 @@ pub mod summary;
 mod tally;
 mod threshold;
 mod totals;
-mod trend;
 
+pub use loadline_metrics::Trend;
 pub use recorder::{HttpTimes, Recorder, RecorderSetup};
 pub use registry::{
     Contains, Metric, MetricId, MetricType, RegisterError, Registry, Renumbering, builtin,
 };
 pub use sample::{Sample, SampleTags, Tags};
-pub use sink::{Counter, Gauge, Rate, Sink};
+pub use sink::{Counter, Gauge, Rate, Sink, average};
 pub use submetric::{Submetric, SubmetricError, SubmetricSet};
 pub use tally::{Cell, CheckCount, Portion, Sinks, Tally};
 pub use threshold::{Outcome, ThresholdError, ThresholdSource, Thresholds, aborting, crossed};
 pub use totals::{Observed, Totals};
-pub use trend::Trend;

@@ -1,7 +1,7 @@
 //! One value of a metric with its tags, for outputs.
 
 use crate::MetricId;
-use crate::exact::number;
+use loadline_metrics::bits::number;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::sync::Arc;

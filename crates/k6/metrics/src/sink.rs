@@ -1,7 +1,7 @@
 //! The aggregated values of one metric.
 
-use crate::exact::number;
 use crate::{MetricType, Trend};
+use loadline_metrics::bits::number;
 use serde::{Deserialize, Serialize};
 
 /// A sum of values.
@@ -143,6 +143,15 @@ impl Sink {
             Sink::Rate(_) => MetricType::Rate,
             Sink::Trend(_) => MetricType::Trend,
         }
+    }
+}
+
+/// Returns the mean of a trend's values as k6 computes it, which adds them up in their order; 0
+/// without a value.
+pub fn average(trend: &Trend) -> f64 {
+    match trend.count() {
+        0 => 0.0,
+        count => trend.sum() / count as f64,
     }
 }
 

@@ -4,7 +4,7 @@
 //! checked against its metric's type before the run, and may be judged any number of times.
 
 use crate::submetric::split;
-use crate::{MetricType, Registry, Sink, SubmetricError, SubmetricSet, Totals};
+use crate::{MetricType, Registry, Sink, SubmetricError, SubmetricSet, Totals, average};
 
 /// A threshold as written in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -278,11 +278,11 @@ impl Aggregation {
             (Aggregation::Value, Sink::Gauge(gauge)) => gauge.value,
             (Aggregation::Rate, Sink::Rate(rate)) => rate.share(),
             (_, Sink::Trend(trend)) => match self {
-                Aggregation::Avg => trend.mean(),
-                Aggregation::Min => trend.min(),
-                Aggregation::Max => trend.max(),
-                Aggregation::Med => trend.percentiles(&[0.5])[0],
-                Aggregation::Percentile(of_100) => trend.percentiles(&[of_100 / 100.0])[0],
+                Aggregation::Avg => average(trend),
+                Aggregation::Min => trend.min().unwrap_or(0.0),
+                Aggregation::Max => trend.max().unwrap_or(0.0),
+                Aggregation::Med => trend.interpolated(&[0.5])[0],
+                Aggregation::Percentile(of_100) => trend.interpolated(&[of_100 / 100.0])[0],
                 Aggregation::Count => trend.count() as f64,
                 Aggregation::Rate | Aggregation::Value => 0.0,
             },
@@ -350,7 +350,7 @@ fn of_metric(
     // This also checks the tags.
     SubmetricSet::new([name.as_str()], registry).map_err(|error| match error {
         SubmetricError::Unknown(_) => unknown(),
-        other => ThresholdError::Name(other),
+        SubmetricError::Brace(_) | SubmetricError::Tag(_) => ThresholdError::Name(error),
     })?;
     let known = registry
         .all()

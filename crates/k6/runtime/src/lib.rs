@@ -72,6 +72,7 @@ mod vu_mode;
 
 pub use loadline_k6_modules::Secrets;
 pub use modules::store::Sources;
+pub use outputs::add_outside;
 pub use part::{Outbox, Part};
 pub use program::{Failure, LoadSetup, Program, SummaryFiles};
 pub use run::{

@@ -65,6 +65,12 @@ pub(crate) fn add(
     }
 }
 
+/// Adds what was measured outside of the load, in the same form. A rate per second has nothing of
+/// it.
+pub fn add_outside(portion: &Portion, setup: &RecorderSetup, to: &mut CustomMetrics) {
+    add(portion, setup, false, to);
+}
+
 /// Adds how many users were active at most and are ready at an instant, if any was active.
 pub(crate) fn add_users((active, ready, at_ns): (u32, u32, u64), to: &mut CustomMetrics) {
     if active == 0 {
@@ -131,7 +137,8 @@ fn values(sink: &Sink, is_window: bool) -> Values {
             nonzero: rate.passes,
             count: rate.total,
         }),
-        Sink::Trend(trend) => Values::Trend(Trend::of_values(trend.values())),
+        Sink::Trend(trend) if trend.is_finite() => Values::Trend(trend.clone()),
+        Sink::Trend(trend) => Values::Trend(Trend::of_values(trend.steps())),
     }
 }
 
@@ -202,7 +209,7 @@ mod tests {
         assert_eq!(told, expected);
         let sum = |name: &str| match &metrics.get(&Key::new(name).unwrap()).unwrap().values {
             Values::Counter(counter) => (counter.sum.value(), counter.in_window.value()),
-            Values::Trend(trend) => (trend.sum().value(), trend.max().unwrap()),
+            Values::Trend(trend) => (trend.sum(), trend.max().unwrap()),
             other => panic!("{other:?}"),
         };
         assert_eq!(sum("orders"), (6.5, 6.5));

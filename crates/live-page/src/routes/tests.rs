@@ -2,14 +2,15 @@
 
 use super::*;
 use crate::state::Model;
+use loadline_runner::Commands;
 use loadline_web::{Content, HeaderMap};
+use std::sync::Arc;
 
 fn routes() -> Routes {
-    let commands = Commands::default();
+    let model = Model::new(Arc::new(Commands::default()), &[]);
     Routes {
-        commands: commands.clone(),
-        watched: Watched::new(Model::new(commands, &[])),
-        saved: None,
+        watched: Watched::new(model, None),
+        starting: None,
     }
 }
 

@@ -69,7 +69,7 @@ fn news(seconds: u64) -> Vec<News> {
 }
 
 fn model() -> Model {
-    Model::new(Commands::default(), &["/report.json"])
+    Model::new(Arc::new(Commands::default()), &["/report.json"])
 }
 
 #[test]
@@ -100,10 +100,16 @@ fn figures_are_those_of_the_latest_second_and_counts_those_so_far() {
     assert_eq!(figures.asked_per_s, None, "a closed load asks for no rate");
     assert!(figures.p50_us.is_some_and(|us| (15e3..25e3).contains(&us)));
     assert_eq!(figures.checks[0].check, "p99<50ms");
+    assert_eq!(figures.checks[0].outcome, "passed");
+    assert_eq!(
+        figures.checks[0].proven, None,
+        "three seconds prove nothing"
+    );
     let (_, page) = model.take(&all[4]);
     let standing = &model.state().standing;
     assert_eq!((standing.phase, standing.is_over), (Phase::Ended, false));
     assert_eq!(standing.files, ["/report.json"]);
+    assert_eq!(standing.figures.checks[0].proven.as_deref(), Some("passed"));
     assert_eq!(
         serde_json::to_value(page.unwrap()).unwrap(),
         model.state().page
@@ -170,4 +176,102 @@ fn a_change_of_the_load_is_told_in_words() {
     model.take(&News::Interval(Arc::new(changed)));
     let load = &model.state().standing.load;
     assert_eq!(load.level.as_deref(), Some("150 % of the plan"));
+}
+
+#[test]
+fn the_tables_of_a_span_are_those_of_its_seconds() {
+    let mut model = model();
+    let all = news(10);
+    assert!(model.span(0.0, 9.0).is_none(), "nothing was measured");
+    all[..11].iter().for_each(|news| drop(model.take(news)));
+    let judged = model.span(2.0, 5.0).expect("it was measured");
+    let mut expected = Summary::new(header());
+    for news in &all[3..6] {
+        let News::Interval(stretch) = news else {
+            panic!("no interval");
+        };
+        expected.observe(&stretch.snapshot);
+    }
+    assert_eq!(judged.summary.total.times, expected.total.times);
+    assert_eq!(judged.summary.total.counts.answered, 600);
+    let span = span_page(&judged);
+    assert_eq!((span.from_s, span.to_s), (2.0, 5.0));
+    assert_eq!(span.page["plots"]["course"], json!([]));
+    assert!(!span.page["percentiles"].as_array().unwrap().is_empty());
+    model.take(&all[11]);
+    assert!(model.span(2.0, 5.0).is_some(), "it stays after the end");
+}
+
+#[test]
+fn a_page_that_starts_runs_shows_one_after_another() {
+    let mut model = Model::idle();
+    let standing = &model.state().standing;
+    assert_eq!((standing.phase, standing.can_start), (Phase::Idle, true));
+    assert!(model.claim() && !model.claim());
+    let mut page = model.state().page.clone();
+    for _ in 0..2 {
+        model.claim();
+        let files = vec!["/report.json".to_owned()];
+        let event = model.expect(Arc::new(Commands::default()), files);
+        event.page.apply(&mut page);
+        assert_eq!(event.standing.phase, Phase::Preparing);
+        assert!(page.is_null() && event.standing.files.is_empty());
+        for news in &news(3) {
+            let (event, _) = model.take(news);
+            event.page.apply(&mut page);
+            assert_eq!(page, model.state().page);
+            assert!(!event.standing.can_start);
+        }
+        let event = model.release(None);
+        assert_eq!(
+            (event.standing.phase, event.standing.can_start),
+            (Phase::Ended, true)
+        );
+        assert!(!event.standing.is_over);
+    }
+    model.claim();
+    model.expect(Arc::new(Commands::default()), Vec::new());
+    let event = model.release(Some("No server answers.".to_owned()));
+    assert_eq!(event.standing.phase, Phase::Idle);
+    assert_eq!(
+        event.standing.problem.as_deref(),
+        Some("No server answers.")
+    );
+}
+
+#[test]
+fn controls_are_those_that_the_load_and_its_tool_have() {
+    let levels = |steer: Arc<dyn Steer>| {
+        let mut model = Model::new(steer, &[]);
+        model.take(&news(1)[0]);
+        let load = &model.state().standing.load;
+        (load.can_pause, load.levels.clone())
+    };
+    let commands = Commands::default();
+    assert_eq!(
+        levels(Arc::new(commands.clone())),
+        (true, vec![LevelUnit::Percent, LevelUnit::Users])
+    );
+    assert_eq!(
+        levels(Arc::new(loadline_runner::OnlyEnds(commands))),
+        (false, Vec::new())
+    );
+}
+
+#[test]
+fn a_check_is_proven_only_after_a_while() {
+    let mut model = model();
+    let mut first = None;
+    for (number, news) in news(120)[..121].iter().enumerate() {
+        model.take(news);
+        let checks = &model.state().standing.figures.checks;
+        let proven = checks.first().and_then(|check| check.proven.clone());
+        if let (Some(proven), None) = (proven, first) {
+            assert_eq!(proven, "passed");
+            first = Some(number);
+        }
+    }
+    // It holds from then on; a minute of equal seconds is enough.
+    let first = first.expect("it was proven");
+    assert!((30..=90).contains(&first), "{first}");
 }

@@ -3,18 +3,32 @@
 //! This process becomes the interpreter, so that signals, terminals and exit codes are those of
 //! the command itself.
 
-use crate::exit::refuse;
+use crate::exit::{self, refuse};
+use crate::interrupt::ending_signals;
+use crate::web::followed::{Maker, follow};
+use crate::web::{Web, keep_open};
+use anyhow::{Context, Result, anyhow};
+use rustix::process::Signal;
+use signal_hook::consts::SIGINT;
+use signal_hook::iterator::Signals;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 /// Names the interpreter, where it is not to be looked for.
 const VARIABLE: &str = "LOADLINE_PYTHON";
 
 /// Names this program to Python, which has it judge runs and write reports.
 const PROGRAM: &str = "LOADLINE_PROGRAM";
+
+/// Names a file that does not exist yet: the record of the test is linked there when it begins, for
+/// whoever shows it.
+const RECORD: &str = "LOADLINE_RECORD";
 
 /// Locust's exit code if it could not start.
 const FAILED: u8 = 1;
@@ -39,14 +53,98 @@ pub(crate) fn run(words: &[OsString]) -> u8 {
             return FAILED;
         }
     };
-    let mut python = Command::new(&program);
+    let error = python(&program, words).exec();
+    refuse(&format!("{} can't be run: {error}", program.display()));
+    FAILED
+}
+
+/// The command of an interpreter that runs these words.
+fn python(program: &Path, words: &[OsString]) -> Command {
+    let mut python = Command::new(program);
     python.args(["-m", "loadline"]).args(words);
     if let (None, Ok(own)) = (std::env::var_os(PROGRAM), std::env::current_exe()) {
         python.env(PROGRAM, own);
     }
-    let error = python.exec();
-    refuse(&format!("{} can't be run: {error}", program.display()));
-    FAILED
+    python
+}
+
+/// Starts an interpreter that runs these words, in a process of its own, which signals of a
+/// terminal reach through us alone. The record of its test is linked at `record` when it begins.
+///
+/// # Errors
+/// The sentence for an interpreter that can't be started.
+pub(crate) fn start(words: &[OsString], record: Option<&Path>) -> Result<Child, String> {
+    let program = interpreter()?;
+    let mut python = python(&program, words);
+    if let Some(record) = record {
+        python.env(RECORD, record);
+    }
+    let child = python.stdin(Stdio::null()).process_group(0).spawn();
+    child.map_err(|error| format!("{} can't be run: {error}", program.display()))
+}
+
+/// Runs the words in a process of its own, whose test is shown on a page; returns its exit code.
+pub(crate) fn run_shown(words: &[OsString], web: &Web) -> u8 {
+    shown(words, web).unwrap_or_else(|error| {
+        refuse(&exit::sentence(&error));
+        FAILED
+    })
+}
+
+fn shown(words: &[OsString], web: &Web) -> Result<u8> {
+    let folder = tempfile::tempdir().context("there is no place for the record of the test")?;
+    let record = folder.path().join("shown.run");
+    let child = start(words, Some(&record)).map_err(|sentence| anyhow!(sentence))?;
+    let maker = Maker::of(&child);
+    let is_interrupted = forward_signals(&maker)?;
+    let opened = web.open(Arc::new(maker.clone()), None);
+    let followed = opened.and_then(|mut page| {
+        let feed = page.feed();
+        let following = feed.map(|feed| follow(record, maker.clone(), feed));
+        Ok((page, following.transpose()?))
+    });
+    if followed.is_err() {
+        maker.send(Signal::TERM);
+    }
+    let status = maker
+        .wait(child)
+        .context("the interpreter's end is not known")?;
+    let (page, following) = followed?;
+    if let Some(following) = following {
+        // If it panicked, that was told.
+        let _ = following.join();
+    }
+    if !is_interrupted.load(Ordering::Relaxed) {
+        keep_open(Some(page));
+    }
+    Ok(code(status))
+}
+
+/// Passes signals that request the end on to a process. Returns a flag that is true once there was
+/// one.
+fn forward_signals(maker: &Maker) -> Result<Arc<AtomicBool>> {
+    let mut signals = Signals::new(ending_signals()).context("signals can't be watched")?;
+    let happened = Arc::new(AtomicBool::new(false));
+    let (maker, noted) = (maker.clone(), Arc::clone(&happened));
+    let forward = move || {
+        for signal in signals.forever() {
+            noted.store(true, Ordering::Relaxed);
+            maker.send(match signal {
+                SIGINT => Signal::INT,
+                _ => Signal::TERM,
+            });
+        }
+    };
+    let thread = thread::Builder::new().name("interrupts".to_owned());
+    thread.spawn(forward).context("signals can't be watched")?;
+    Ok(happened)
+}
+
+/// The exit code of a process, as a shell returns it.
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(FAILED)
 }
 
 /// An interpreter that can run the package.

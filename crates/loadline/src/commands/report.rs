@@ -197,6 +197,20 @@ fn draw(flags: &ReportFlags, page: impl FnOnce() -> Page) -> Result<()> {
     }
 }
 
+/// Returns the page of a saved run, or of the runs in one file.
+///
+/// # Errors
+/// If it can't be read.
+pub(crate) fn page_of(path: &Path) -> Result<Page> {
+    let runs = RunFile::read_all(path)?;
+    let heats: Vec<Heat> = runs.iter().map(heat_of).collect();
+    let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
+    Ok(match (judged.as_slice(), heats.as_slice()) {
+        ([only], [heat]) => Page::Run(Box::new(run_page(only, heat))),
+        (series, heats) => Page::Series(Box::new(series_page(series, heats))),
+    })
+}
+
 /// The response times over time.
 fn heat_of(run: &RunFile) -> Heat {
     let mut heat = Heat::default();

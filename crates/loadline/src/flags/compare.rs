@@ -59,6 +59,9 @@ pub(crate) struct CompareFlags {
     pub(crate) trust: Trust,
 }
 
+/// The percentiles that are compared where none are named.
+pub(crate) const USUAL_PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
+
 /// A rule that ends a comparison with exit code 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FailOn {

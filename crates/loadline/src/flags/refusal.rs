@@ -99,13 +99,14 @@ fn quiet_with_a_number(error: &Error, words: &[OsString]) -> Option<String> {
 
 /// The sentence about a flag that other load testers have, where a run's flags are taken.
 fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
-    const WITHOUT_A_RUN: [&str; 11] = [
+    const WITHOUT_A_RUN: [&str; 12] = [
         "report",
         "compare",
         "study",
         "serve",
         "demo",
         "shims",
+        "web",
         "watch",
         "doctor",
         "man",

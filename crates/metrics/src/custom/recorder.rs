@@ -1,11 +1,10 @@
 //! The custom metrics of one worker: receives values, returns a set for each interval.
 
-use super::trend::{Trend, bucket};
 use super::{
-    Counter, CustomMetric, CustomMetrics, ExactSum, Gauge, MetricKind, MetricUnit, Rate, Values,
+    Counter, CustomMetric, CustomMetrics, Gauge, MetricKind, MetricUnit, Rate, Trend, Values,
 };
-use crate::{Key, SparseCounts};
-use std::collections::{BTreeMap, HashMap};
+use crate::Key;
+use std::collections::HashMap;
 use std::mem;
 
 /// The index of a metric in the [`CustomRecorder`] that defined it.
@@ -43,20 +42,11 @@ struct LiveMetric {
 
 #[derive(Clone, Debug)]
 enum LiveValues {
-    Trend(LiveTrend),
+    Trend(Trend),
     Counter(Counter),
     Rate(Rate),
     /// Kept from one interval to the next, because the value stays valid.
     Gauge(Option<Gauge>),
-}
-
-/// A trend that receives values.
-#[derive(Clone, Debug, Default)]
-struct LiveTrend {
-    sum: ExactSum,
-    range: Option<(f64, f64)>,
-    positive: BTreeMap<u32, u64>,
-    negative: BTreeMap<u32, u64>,
 }
 
 impl CustomRecorder {
@@ -133,7 +123,7 @@ impl CustomRecorder {
 impl LiveMetric {
     fn new(kind: MetricKind, unit: MetricUnit) -> LiveMetric {
         let values = match kind {
-            MetricKind::Trend => LiveValues::Trend(LiveTrend::default()),
+            MetricKind::Trend => LiveValues::Trend(Trend::default()),
             MetricKind::Counter => LiveValues::Counter(Counter::default()),
             MetricKind::Rate => LiveValues::Rate(Rate::default()),
             MetricKind::Gauge => LiveValues::Gauge(None),
@@ -143,7 +133,7 @@ impl LiveMetric {
 
     fn take(&mut self) -> CustomMetric {
         let values = match &mut self.values {
-            LiveValues::Trend(trend) => Values::Trend(mem::take(trend).into_trend()),
+            LiveValues::Trend(trend) => Values::Trend(mem::take(trend)),
             LiveValues::Counter(counter) => Values::Counter(mem::take(counter)),
             LiveValues::Rate(rate) => Values::Rate(mem::take(rate)),
             LiveValues::Gauge(gauge) => {
@@ -186,28 +176,6 @@ impl LiveValues {
                 });
             }
         }
-    }
-}
-
-impl LiveTrend {
-    fn add(&mut self, value: f64) {
-        self.sum.add(value);
-        let (min, max) = self.range.unwrap_or((value, value));
-        self.range = Some((min.min(value), max.max(value)));
-        let counts = match value < 0.0 {
-            true => &mut self.negative,
-            false => &mut self.positive,
-        };
-        *counts.entry(bucket(value.abs())).or_default() += 1;
-    }
-
-    fn into_trend(self) -> Trend {
-        let Some((min, max)) = self.range else {
-            return Trend::default();
-        };
-        let sparse = |counts: BTreeMap<u32, u64>| SparseCounts::from_counts(counts.into_iter());
-        let (positive, negative) = (sparse(self.positive), sparse(self.negative));
-        Trend::of_counts((self.sum, min, max), positive, negative)
     }
 }
 

@@ -1,5 +1,7 @@
 //! A sum that does not depend on the order of its summands.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
 /// A sum in fixed point: its smallest step is 2⁻⁴⁰, about 10⁻¹², and it saturates above 10²⁶. A sum
 /// of floats would depend on the order in which workers are merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,8 +13,16 @@ const STEPS: f64 = (1u64 << 40) as f64;
 impl ExactSum {
     /// Adds a number.
     pub fn add(&mut self, value: f64) {
+        self.add_often(value, 1);
+    }
+
+    /// Adds a number so many times.
+    pub fn add_often(&mut self, value: f64, count: u64) {
         // The conversion saturates.
-        self.0 = self.0.saturating_add((value * STEPS).round() as i128);
+        let steps = (value * STEPS).round() as i128;
+        self.0 = self
+            .0
+            .saturating_add(steps.saturating_mul(i128::from(count)));
     }
 
     /// Adds another sum.
@@ -33,6 +43,20 @@ impl ExactSum {
     /// Creates a sum of this many steps.
     pub fn of_steps(steps: i128) -> ExactSum {
         ExactSum(steps)
+    }
+}
+
+/// A sum is the text of its steps: it has more digits than a reader of JSON preserves.
+impl Serialize for ExactSum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for ExactSum {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(ExactSum).map_err(de::Error::custom)
     }
 }
 

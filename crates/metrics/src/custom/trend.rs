@@ -1,273 +1,254 @@
-//! The distribution of a custom metric's values, for any finite numbers.
+//! The distribution of a trend's values in bounded memory.
 //!
-//! The bucket of a value consists of its exponent and the [`BITS`] bits after it, as an `f64` holds
-//! them, so that the value is known to within a hundredth. Numbers below zero have separate
-//! buckets, by their magnitude.
+//! Up to [`EXACT`] values are stored individually, so that percentiles are exact. Further values
+//! are *folded* into buckets whose width is 2^-10 of their magnitude: the middle of a bucket is
+//! within 0.05 % of each value in it. Adding a value is a push, except when values are folded: sums
+//! and extremes of the individual values are computed on demand.
+
+mod coarse;
+mod folded;
 
 use super::ExactSum;
-use crate::{BITS, SparseCounts};
-use std::collections::BTreeMap;
+use crate::SparseCounts;
+use crate::bits::numbers;
+use folded::Folded;
+use serde::{Deserialize, Serialize};
+use std::iter::repeat_n;
 
-/// The low bits of an `f64` that do not affect the bucket.
-const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
-/// The last bucket, that of the largest number.
-const LAST: u32 = (f64::MAX.to_bits() >> SHIFT) as u32;
+/// The maximum number of values that are stored individually.
+pub const EXACT: usize = 8192;
 
-/// The distribution of the values of a trend.
-#[derive(Clone, Debug, PartialEq)]
+/// The values of a trend.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trend {
-    count: u64,
-    sum: ExactSum,
-    min: f64,
-    max: f64,
-    /// Values from 0 on, by bucket.
-    positive: SparseCounts,
-    /// Values below 0, by the bucket of their magnitude.
-    negative: SparseCounts,
+    #[serde(with = "numbers")]
+    raw: Vec<f64>,
+    folded: Option<Box<Folded>>,
 }
 
-impl Default for Trend {
-    fn default() -> Trend {
-        Trend {
-            count: 0,
-            sum: ExactSum::default(),
-            min: f64::INFINITY,
-            max: f64::NEG_INFINITY,
-            positive: SparseCounts::default(),
-            negative: SparseCounts::default(),
-        }
-    }
-}
-
-/// The contents of a trend, as files hold them.
+/// The contents of a trend, as files hold them: either values or buckets.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TrendParts<'a> {
+pub struct TrendParts {
     /// The sum of the values.
     pub sum: ExactSum,
     /// The smallest and the largest value.
     pub range: (f64, f64),
-    /// The counts of the values from 0 on, as bytes.
-    pub positive: &'a [u8],
-    /// The counts of the values below 0, as bytes.
-    pub negative: &'a [u8],
+    /// The values, if all are stored individually; rising.
+    pub exact: Vec<f64>,
+    /// The counts of folded values by bucket, as bytes.
+    pub folded: Vec<u8>,
 }
 
-/// Returns the bucket of a number from 0 on.
-pub(super) fn bucket(magnitude: f64) -> u32 {
-    (magnitude.to_bits() >> SHIFT) as u32
-}
-
-fn lowest_of(bucket: u32) -> f64 {
-    f64::from_bits(u64::from(bucket) << SHIFT)
-}
-
-fn highest_of(bucket: u32) -> f64 {
-    f64::from_bits(((u64::from(bucket) + 1) << SHIFT) - 1)
+/// Two trends are equal if they have the same values, whatever came first.
+impl PartialEq for Trend {
+    fn eq(&self, other: &Trend) -> bool {
+        match (self.is_exact(), other.is_exact()) {
+            (true, true) => self.sorted() == other.sorted(),
+            (false, false) => *self.all_folded() == *other.all_folded(),
+            _ => false,
+        }
+    }
 }
 
 impl Trend {
-    pub(super) fn of_counts(
-        (sum, min, max): (ExactSum, f64, f64),
-        positive: SparseCounts,
-        negative: SparseCounts,
-    ) -> Trend {
-        Trend {
-            count: positive.len().saturating_add(negative.len()),
-            sum,
-            min,
-            max,
-            positive,
-            negative,
-        }
-    }
-
-    /// The distribution of these values, each with how often it occurs. Those that are no finite
-    /// numbers are left out.
+    /// Returns the distribution of these values, each with how often it occurs. Those that are no
+    /// finite numbers are left out.
     pub fn of_values(values: impl IntoIterator<Item = (f64, u64)>) -> Trend {
-        let (mut sum, mut min, mut max) = (ExactSum::default(), f64::INFINITY, f64::NEG_INFINITY);
-        let (mut positive, mut negative) = (BTreeMap::new(), BTreeMap::new());
-        for (value, count) in values {
-            if !value.is_finite() || count == 0 {
-                continue;
-            }
-            sum.add(value * count as f64);
-            (min, max) = (min.min(value), max.max(value));
-            let counts = match value < 0.0 {
-                true => &mut negative,
-                false => &mut positive,
-            };
-            *counts.entry(bucket(value.abs())).or_insert(0) += count;
+        let mut trend = Trend::default();
+        let values = values.into_iter();
+        for (value, count) in values.filter(|(value, count)| value.is_finite() && *count > 0) {
+            trend.add_often(value, count);
         }
-        let sparse = |counts: BTreeMap<u32, u64>| SparseCounts::from_counts(counts.into_iter());
-        Trend::of_counts((sum, min, max), sparse(positive), sparse(negative))
+        trend
     }
 
-    /// How many values there are.
+    /// Adds a value.
+    pub fn add(&mut self, value: f64) {
+        if self.raw.len() == EXACT {
+            self.fold();
+        }
+        self.raw.push(value);
+    }
+
+    fn add_often(&mut self, value: f64, count: u64) {
+        let room = (EXACT - self.raw.len()) as u64;
+        match self.folded.is_none() && count <= room {
+            true => self.raw.extend(repeat_n(value, count as usize)),
+            false => {
+                self.fold();
+                self.folded.get_or_insert_default().add(value, count);
+            }
+        }
+    }
+
+    /// Adds all values of another trend without loss.
+    pub fn merge(&mut self, other: &Trend) {
+        self.raw.extend_from_slice(&other.raw);
+        if let Some(theirs) = &other.folded {
+            self.folded.get_or_insert_default().merge(theirs);
+        }
+        if self.raw.len() > EXACT {
+            self.fold();
+        }
+    }
+
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
-        self.count
+        let folded = self.folded.as_ref();
+        folded.map_or(0, |folded| folded.count) + self.raw.len() as u64
     }
 
-    /// Returns the sum of the values.
-    pub fn sum(&self) -> ExactSum {
-        self.sum
+    /// True if each value is stored.
+    pub fn is_exact(&self) -> bool {
+        self.folded.is_none()
     }
 
-    /// Returns the smallest value; `None` without a value.
-    pub fn min(&self) -> Option<f64> {
-        (self.count > 0).then_some(self.min)
+    /// Returns the sum of the values; rounded in the order in which they were added.
+    pub fn sum(&self) -> f64 {
+        let kept: f64 = self.raw.iter().sum();
+        kept + self.folded.as_ref().map_or(0.0, |folded| folded.sum)
     }
 
-    /// Returns the largest value; `None` without a value.
-    pub fn max(&self) -> Option<f64> {
-        (self.count > 0).then_some(self.max)
+    /// Returns the sum of the values, whatever their order.
+    pub fn exact_sum(&self) -> ExactSum {
+        let folded = self.folded.as_ref();
+        let mut sum = folded.map_or(ExactSum::default(), |folded| folded.exact_sum);
+        self.raw.iter().for_each(|value| sum.add(*value));
+        sum
     }
 
     /// Returns the arithmetic mean of the values; `None` without a value.
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum.value() / self.count as f64)
+        let count = self.count();
+        (count > 0).then(|| self.exact_sum().value() / count as f64)
+    }
+
+    /// True if all values are finite numbers.
+    pub fn is_finite(&self) -> bool {
+        let folded = self.folded.as_ref();
+        let range = folded
+            .into_iter()
+            .flat_map(|all| [all.min, all.max, all.sum]);
+        self.raw.iter().copied().chain(range).all(f64::is_finite)
+    }
+
+    /// Returns the smallest value; `None` without a value.
+    pub fn min(&self) -> Option<f64> {
+        let folded = self.folded.as_ref().map(|folded| folded.min);
+        self.raw.iter().copied().chain(folded).reduce(f64::min)
+    }
+
+    /// Returns the largest value; `None` without a value.
+    pub fn max(&self) -> Option<f64> {
+        let folded = self.folded.as_ref().map(|folded| folded.max);
+        self.raw.iter().copied().chain(folded).reduce(f64::max)
+    }
+
+    /// Returns the percentiles at these shares (0 to 1) as k6 computes them, in their order: linear
+    /// between the two values around rank (n - 1) · p; 0 without a value.
+    pub fn interpolated(&self, shares: &[f64]) -> Vec<f64> {
+        let by_rank = self.by_rank();
+        let of = |share: &f64| match self.count() {
+            0 => 0.0,
+            count => {
+                let rank = share.clamp(0.0, 1.0) * (count - 1) as f64;
+                let (below, part) = (rank.floor(), rank.fract());
+                let low = by_rank(below as u64);
+                low + part * (by_rank(rank.ceil() as u64) - low)
+            }
+        };
+        shares.iter().map(of).collect()
     }
 
     /// Returns the value that `percentile` (0 to 100) percent of all values do not exceed, by the
-    /// nearest rank, to within a hundredth, rounded up; `None` without a value.
+    /// nearest rank; `None` without a value.
     pub fn percentile(&self, percentile: f64) -> Option<f64> {
-        if self.count == 0 {
-            return None;
-        }
-        let rank = SparseCounts::rank(percentile, self.count);
-        let below = self.negative.len();
-        let value = match rank.checked_sub(below) {
-            // The largest magnitude is the smallest value.
-            None | Some(0) => -lowest_of(self.negative.bucket_at(below - rank + 1)?),
-            Some(rank) => highest_of(self.positive.bucket_at(rank)?),
-        };
-        Some(value.clamp(self.min, self.max))
+        let count = self.count();
+        let rank = || SparseCounts::rank(percentile, count) - 1;
+        (count > 0).then(|| self.by_rank()(rank()))
     }
 
-    /// Returns the number of values that are greater than this one, to within a hundredth of it.
+    /// Returns the number of values that are greater than this one.
     pub fn beyond(&self, value: f64) -> u64 {
-        if value < 0.0 {
-            let nearer = bucket(-value).checked_sub(1);
-            let nearer = nearer.map_or(0, |last| self.negative.up_to(last));
-            return self.positive.len() + nearer;
+        let kept = self.raw.iter().filter(|own| **own > value).count() as u64;
+        kept + self
+            .folded
+            .as_ref()
+            .map_or(0, |folded| folded.beyond(value))
+    }
+
+    /// Returns each distinct value with its count, rising; folded values as the middle of their
+    /// buckets.
+    pub fn steps(&self) -> Vec<(f64, u64)> {
+        if !self.is_exact() {
+            return self.all_folded().steps();
         }
-        self.positive.len() - self.positive.up_to(bucket(value))
+        let mut steps: Vec<(f64, u64)> = Vec::new();
+        for value in self.sorted() {
+            match steps.last_mut() {
+                Some((last, count)) if *last == value => *count += 1,
+                _ => steps.push((value, 1)),
+            }
+        }
+        steps
     }
 
-    /// Returns each distinct value, to within a hundredth and rounded up, with its count, rising.
-    pub fn steps(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
-        // The largest magnitude is the smallest value.
-        let below: Vec<_> = self.negative.counts().collect();
-        let below = below.into_iter().rev();
-        let below = below.map(|(bucket, count)| (-lowest_of(bucket), count));
-        let above = self.positive.counts();
-        let above = above.map(|(bucket, count)| (highest_of(bucket), count));
-        let all = below.chain(above);
-        all.map(|(value, count)| (value.clamp(self.min, self.max), count))
-    }
-
-    /// Adds the values of another trend without loss.
-    pub fn merge(&mut self, other: &Trend) {
-        self.count = self.count.saturating_add(other.count);
-        self.sum.merge(other.sum);
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
-        self.positive.merge(&other.positive);
-        self.negative.merge(&other.negative);
-    }
-
-    /// Returns the contents for a file.
-    pub fn parts(&self) -> TrendParts<'_> {
+    /// Returns the contents for a file: the values if each is stored and `exact` are wanted,
+    /// otherwise buckets.
+    pub fn parts(&self, exact: bool) -> TrendParts {
+        let is_exact = exact && self.is_exact();
         TrendParts {
-            sum: self.sum,
-            range: (self.min, self.max),
-            positive: self.positive.bytes(),
-            negative: self.negative.bytes(),
+            sum: self.exact_sum(),
+            range: (self.min().unwrap_or(0.0), self.max().unwrap_or(0.0)),
+            exact: if is_exact { self.sorted() } else { Vec::new() },
+            folded: match is_exact {
+                true => Vec::new(),
+                false => self.all_folded().counts().bytes().to_vec(),
+            },
         }
     }
 
     /// Returns the trend with the contents of a file; `None` if they are invalid.
-    pub fn from_parts(parts: &TrendParts<'_>) -> Option<Trend> {
-        let counts = |bytes| SparseCounts::from_bytes(bytes, LAST);
-        let (positive, negative) = (counts(parts.positive)?, counts(parts.negative)?);
-        if positive.is_empty() && negative.is_empty() {
-            return Some(Trend::default());
+    pub fn from_parts(parts: &TrendParts) -> Option<Trend> {
+        let mut trend = Trend::default();
+        if !parts.folded.is_empty() {
+            let folded = Folded::from_counts(&parts.folded, parts.sum, parts.range)?;
+            trend.folded = Some(Box::new(folded));
         }
-        let (min, max) = parts.range;
-        let is_range = min.is_finite() && max.is_finite() && min <= max;
-        is_range.then(|| Trend::of_counts((parts.sum, min, max), positive, negative))
+        for value in &parts.exact {
+            value.is_finite().then(|| trend.add(*value))?;
+        }
+        Some(trend)
+    }
+
+    /// Returns the values in rising order, if each is stored.
+    fn sorted(&self) -> Vec<f64> {
+        let mut sorted = self.raw.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+    }
+
+    /// Returns the function that finds the value of a rank, from 0.
+    fn by_rank(&self) -> Box<dyn Fn(u64) -> f64> {
+        if self.is_exact() {
+            let sorted = self.sorted();
+            return Box::new(move |rank| sorted[rank as usize]);
+        }
+        let all = self.all_folded();
+        Box::new(move |rank| all.at(rank))
+    }
+
+    fn all_folded(&self) -> Box<Folded> {
+        let mut all = self.folded.clone().unwrap_or_default();
+        self.raw.iter().for_each(|value| all.add(*value, 1));
+        all
+    }
+
+    fn fold(&mut self) {
+        let folded = self.folded.get_or_insert_default();
+        self.raw.drain(..).for_each(|value| folded.add(value, 1));
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{CustomMetric, CustomRecorder, Key, MetricKind, MetricUnit, Values};
-    use proptest::prelude::*;
-
-    fn trend(values: &[f64]) -> Trend {
-        let mut recorder = CustomRecorder::new(1);
-        let key = Key::new("a").unwrap();
-        let id = recorder.define(&key, MetricKind::Trend, MetricUnit::None);
-        let id = id.unwrap();
-        values.iter().for_each(|value| recorder.add(id, *value, 0));
-        let set = recorder.take();
-        match set.get(&key) {
-            Some(CustomMetric {
-                values: Values::Trend(trend),
-                ..
-            }) => trend.clone(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn nothing_has_no_figures() {
-        let nothing = trend(&[]);
-        assert_eq!((nothing.mean(), nothing.percentile(50.0)), (None, None));
-        assert_eq!((nothing.min(), nothing.beyond(-1.0)), (None, 0));
-    }
-
-    #[test]
-    fn steps_have_every_value_with_its_count_rising() {
-        let steps: Vec<(f64, u64)> = trend(&[3.0, 0.5, -2.0, 0.5]).steps().collect();
-        let counts: Vec<u64> = steps.iter().map(|(_, count)| *count).collect();
-        assert_eq!(counts, [1, 2, 1]);
-        for ((value, _), exact) in steps.iter().zip([-2.0, 0.5, 3.0_f64]) {
-            assert!(
-                (value - exact).abs() <= exact.abs() / 100.0,
-                "{value} {exact}"
-            );
-        }
-        assert_eq!(trend(&[]).steps().count(), 0);
-    }
-
-    #[test]
-    fn numbers_below_zero_stand_before_those_above() {
-        let some = trend(&[-100.0, -1.0, 0.0, 3.0]);
-        let of = |percentile| some.percentile(percentile).unwrap();
-        assert_eq!((of(25.0), of(75.0), of(100.0)), (-100.0, of(60.0), 3.0));
-        assert!((of(50.0) - -1.0).abs() < 0.01 && of(75.0).abs() < 1e-300);
-        let beyond = [-200.0, -50.0, -0.5, 0.0, 2.0, 4.0].map(|value| some.beyond(value));
-        assert_eq!(beyond, [4, 3, 2, 1, 1, 0]);
-    }
-
-    proptest! {
-        #[test]
-        fn percentiles_are_known_to_a_hundredth(
-            mut values in prop::collection::vec(-1e12..1e12_f64, 1..100),
-            percentile in 0.0..=100.0_f64,
-        ) {
-            let found = trend(&values).percentile(percentile).unwrap();
-            values.sort_by(f64::total_cmp);
-            let rank = ((percentile * values.len() as f64 / 100.0) * (1.0 - 1e-13)).ceil();
-            let exact = values[(rank.max(1.0) as usize) - 1];
-            prop_assert!(found >= exact && found <= exact + exact.abs() / 100.0);
-        }
-
-        #[test]
-        fn a_file_brings_it_back(values in prop::collection::vec(-1e12..1e12_f64, 0..50)) {
-            let trend = trend(&values);
-            prop_assert_eq!(Trend::from_parts(&trend.parts()), Some(trend));
-        }
-    }
-}
+mod tests;

@@ -363,7 +363,11 @@ impl BoundPosition {
             Bound::TimeNs(0) | Bound::Count(0) => BoundPosition::Lowest,
             Bound::Share(bound) | Bound::PerSecond(bound) if bound == 0.0 => BoundPosition::Lowest,
             Bound::Share(1.0) => BoundPosition::Highest,
-            _ => BoundPosition::Inside,
+            Bound::TimeNs(_)
+            | Bound::Share(_)
+            | Bound::Count(_)
+            | Bound::PerSecond(_)
+            | Bound::Number(_) => BoundPosition::Inside,
         }
     }
 }
@@ -374,7 +378,12 @@ fn always_takes_time(metric: Metric) -> bool {
         Metric::Time(Clocked::Response | Clocked::Service, statistic) => {
             statistic != Statistic::Stdev
         }
-        _ => false,
+        Metric::Time(Clocked::Blocked | Clocked::Lateness, _)
+        | Metric::Errors
+        | Metric::Non2xx
+        | Metric::Statuses(_)
+        | Metric::Rate
+        | Metric::Custom(_) => false,
     }
 }
 

@@ -13,10 +13,13 @@ impl FromStr for Proxy {
             text: text.to_owned(),
             problem,
         };
-        let Target { url, credentials } = text.parse().map_err(|error| match error {
-            Error::Target { problem, .. } => refused(problem.to_string()),
-            other => other,
-        })?;
+        let told = |error: Error| {
+            let Error::Target { problem, .. } = error else {
+                return error;
+            };
+            refused(problem.to_string())
+        };
+        let Target { url, credentials } = text.parse().map_err(told)?;
         if url.scheme() != "http" {
             let scheme = url.scheme();
             return Err(refused(format!(

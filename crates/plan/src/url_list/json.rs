@@ -5,6 +5,7 @@
 //! own.
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
 use std::fmt;
 
 /// A reason why a line that begins like JSON is refused.
@@ -74,8 +75,8 @@ pub(super) fn refuse_other_json(line: &str) -> Result<(), JsonProblem> {
 impl Object {
     pub(super) fn parse(line: &str) -> Result<Self, JsonProblem> {
         let value: Value = serde_json::from_str(line).map_err(|error| match error.classify() {
-            serde_json::error::Category::Eof => JsonProblem::BreaksOff,
-            _ => JsonProblem::Syntax(error.column()),
+            Category::Eof => JsonProblem::BreaksOff,
+            Category::Io | Category::Syntax | Category::Data => JsonProblem::Syntax(error.column()),
         })?;
         // A line that begins with a brace is an object.
         let Value::Object(mut pairs) = value else {
@@ -110,7 +111,9 @@ fn text(key: &'static str, value: Value) -> Result<Option<String>, JsonProblem> 
     match value {
         Value::Null => Ok(None),
         Value::Text(text) => Ok(Some(text)),
-        other => Err(other.refused(key, "a text in quotes")),
+        Value::Bool | Value::Number { .. } | Value::Array(_) | Value::Object(_) => {
+            Err(value.refused(key, "a text in quotes"))
+        }
     }
 }
 
@@ -119,7 +122,11 @@ fn weight(value: Value) -> Result<Option<u32>, JsonProblem> {
     match value {
         Value::Null => Ok(None),
         Value::Number { whole, .. } if whole > Some(0) => Ok(whole),
-        other => Err(other.refused("weight", expected)),
+        Value::Bool
+        | Value::Number { .. }
+        | Value::Text(_)
+        | Value::Array(_)
+        | Value::Object(_) => Err(value.refused("weight", expected)),
     }
 }
 
@@ -130,9 +137,11 @@ fn fields(value: Value) -> Result<Vec<(String, String)>, JsonProblem> {
         Value::Null => Ok(Vec::new()),
         Value::Object(pairs) => pairs
             .into_iter()
-            .map(|(name, value)| match value {
-                Value::Text(text) => Ok((name, text)),
-                other => Err(other.refused_within("headers", expected)),
+            .map(|(name, value)| {
+                let Value::Text(text) = value else {
+                    return Err(value.refused_within("headers", expected));
+                };
+                Ok((name, text))
             })
             .collect(),
         Value::Array(pairs) => pairs
@@ -145,7 +154,9 @@ fn fields(value: Value) -> Result<Vec<(String, String)>, JsonProblem> {
                 })
             })
             .collect(),
-        other => Err(other.refused("headers", expected)),
+        Value::Bool | Value::Number { .. } | Value::Text(_) => {
+            Err(value.refused("headers", expected))
+        }
     }
 }
 
@@ -179,7 +190,9 @@ impl Value {
     fn refused(&self, key: &'static str, expected: &'static str) -> JsonProblem {
         let kind = match self {
             Value::Number { text, .. } => text.clone(),
-            other => other.kind().to_owned(),
+            Value::Null | Value::Bool | Value::Text(_) | Value::Array(_) | Value::Object(_) => {
+                self.kind().to_owned()
+            }
         };
         JsonProblem::Kind {
             key,

@@ -3,8 +3,7 @@
 use super::error::CarryError;
 use super::names::{KnownNames, SentNames};
 use loadline_metrics::{
-    Counter, CustomMetric, CustomMetrics, ExactSum, Gauge, MetricUnit, Rate, Trend, TrendParts,
-    Values,
+    Counter, CustomMetric, CustomMetrics, ExactSum, Gauge, MetricUnit, Rate, Trend, Values,
 };
 use serde::{Deserialize, Serialize};
 
@@ -23,16 +22,10 @@ struct CarriedMetric {
     values: CarriedValues,
 }
 
-/// The values of a custom metric; sums are steps of [`ExactSum`], counts the bytes of
-/// [`SparseCounts`](loadline_metrics::SparseCounts).
+/// The values of a custom metric; sums are steps of [`ExactSum`].
 #[derive(Debug, Serialize, Deserialize)]
 enum CarriedValues {
-    Trend {
-        sum: i128,
-        range: (f64, f64),
-        positive: Vec<u8>,
-        negative: Vec<u8>,
-    },
+    Trend(Trend),
     Counter {
         count: u64,
         sum: i128,
@@ -69,7 +62,7 @@ impl CarriedMetrics {
         for carried in self.metrics {
             let metric = CustomMetric {
                 unit: MetricUnit::named(&carried.unit).ok_or(CarryError::Metrics)?,
-                values: carried.values.values().ok_or(CarryError::Metrics)?,
+                values: carried.values.values(),
             };
             set.add(names.name(carried.name)?, &metric);
         }
@@ -80,15 +73,7 @@ impl CarriedMetrics {
 impl CarriedValues {
     fn of(values: &Values) -> Self {
         match values {
-            Values::Trend(trend) => {
-                let parts = trend.parts();
-                CarriedValues::Trend {
-                    sum: parts.sum.steps(),
-                    range: parts.range,
-                    positive: parts.positive.to_vec(),
-                    negative: parts.negative.to_vec(),
-                }
-            }
+            Values::Trend(trend) => CarriedValues::Trend(trend.clone()),
             Values::Counter(counter) => CarriedValues::Counter {
                 count: counter.count,
                 sum: counter.sum.steps(),
@@ -104,19 +89,9 @@ impl CarriedValues {
         }
     }
 
-    fn values(self) -> Option<Values> {
-        Some(match self {
-            CarriedValues::Trend {
-                sum,
-                range,
-                positive,
-                negative,
-            } => Values::Trend(Trend::from_parts(&TrendParts {
-                sum: ExactSum::of_steps(sum),
-                range,
-                positive: &positive,
-                negative: &negative,
-            })?),
+    fn values(self) -> Values {
+        match self {
+            CarriedValues::Trend(trend) => Values::Trend(trend),
             CarriedValues::Counter {
                 count,
                 sum,
@@ -136,6 +111,6 @@ impl CarriedValues {
                 };
                 Values::Gauge(state.map(gauge))
             }
-        })
+        }
     }
 }

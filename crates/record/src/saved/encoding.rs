@@ -6,6 +6,7 @@
 //! run of zeros. All histograms of a saved run have the same bounds and precision, so that any
 //! reader can add them up.
 
+use super::metrics::WrittenTrends;
 use crate::distribution::{DIGITS, Distribution, LONGEST_NS};
 use crate::error::DecodeError;
 use base64::Engine;
@@ -41,6 +42,7 @@ pub(crate) struct Encoder {
     plain: Vec<u8>,
     deflater: Compress,
     bytes: Vec<u8>,
+    trends: WrittenTrends,
 }
 
 impl Default for Encoder {
@@ -58,7 +60,13 @@ impl Encoder {
             plain: Vec::new(),
             deflater: Compress::new(Compression::default(), true),
             bytes: Vec::new(),
+            trends: WrittenTrends::default(),
         }
+    }
+
+    /// Returns the numbers of values of trends that were encoded.
+    pub(crate) fn trends(&mut self) -> &mut WrittenTrends {
+        &mut self.trends
     }
 
     /// Returns the distribution as text, or `None` if it is empty.

@@ -144,7 +144,7 @@ impl StoredSnapshot {
                 .collect(),
             arrivals: snapshot.arrivals.clone(),
             series: StoredSeries::encode_all(&snapshot.series),
-            metrics: StoredMetrics::encode(&snapshot.metrics),
+            metrics: StoredMetrics::encode_next(&snapshot.metrics, encoder.trends()),
         }
     }
 
@@ -287,6 +287,9 @@ pub(crate) struct RunEnd {
     /// The conditions that the run's script set and that its tool has judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) declared: Vec<DeclaredCheck>,
+    /// The metrics that the script counted outside of the load; no interval has them.
+    #[serde(default, skip_serializing_if = "StoredMetrics::is_empty")]
+    pub(crate) outside: StoredMetrics,
 }
 
 /// The data of an interval's or the summary's line in addition to its snapshot.
@@ -370,6 +373,10 @@ pub(crate) fn summary_line(
         #[serde(flatten)]
         total: StoredSnapshot,
     }
+    let outside = summary.outside.as_ref();
+    let outside = outside.map(|outside| StoredMetrics::encode(&outside.metrics));
+    let mut total = StoredSnapshot::encode(&summary.total, encoder);
+    total.metrics = StoredMetrics::encode(summary.metrics_of_load());
     to_line(&Line {
         kind: "summary",
         ending: RunEnd {
@@ -378,10 +385,11 @@ pub(crate) fn summary_line(
             host: summary.host,
             transient: summary.transient,
             declared: summary.declared.clone(),
+            outside: outside.unwrap_or_default(),
         },
         changes,
         judgement,
-        total: StoredSnapshot::encode(&summary.total, encoder),
+        total,
     })
 }
 

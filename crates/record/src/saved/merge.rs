@@ -151,6 +151,9 @@ fn merged(parts: &[RunFile]) -> RunFile {
         run.summary.changes.extend(&part.summary.changes);
         let declared = part.summary.declared.iter().cloned();
         run.summary.declared.extend(declared);
+        if let Some(outside) = &part.summary.outside {
+            run.summary.add_outside(&outside.metrics);
+        }
     }
     run.summary.changes.sort_by_key(|change| change.at_ns);
     // The watched data of parts is not merged: each part watched its own generator and machine.

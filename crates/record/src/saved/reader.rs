@@ -205,12 +205,14 @@ impl RunFile {
             host,
             transient,
             declared,
+            outside,
         } = serde_json::from_slice(line)?;
         let Beside { changes, .. } = serde_json::from_slice(line)?;
         self.summary.changes.extend(changes);
         self.summary.host = host;
         self.summary.transient = transient;
         self.summary.declared = declared;
+        self.summary.add_outside(&outside.decode()?);
         self.summary.finish(ended, unfinished.decode()?);
         let whole = std::mem::replace(&mut self.summary, Summary::new(self.header.clone()));
         let left_out = transient.map_or(0, Transient::intervals);

@@ -12,6 +12,7 @@ use crate::{
     Ended, Error, ErrorKind, IntervalArchive, LineError, LoadChange, Snapshot, Summary, Transient,
     Unfinished,
 };
+use loadline_metrics::{CustomMetrics, CustomRecorder, Key, MetricKind, MetricUnit};
 use loadline_plan::{Body, Level};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -510,6 +511,40 @@ fn a_transient_is_cut_when_it_is_read_and_kept_in_the_file() {
     let run = parse(&bytes).unwrap();
     assert_eq!(run.snapshots().collect::<Vec<_>>(), intervals[2..]);
     assert_eq!(run.into_summary(), archive.cut(summary));
+}
+
+#[test]
+fn metrics_from_outside_of_the_load_are_in_the_total_and_in_no_interval() {
+    let metrics = |values: &[f64]| {
+        let mut recorder = CustomRecorder::new(5);
+        let key = Key::new("orders").unwrap();
+        let id = recorder.define(&key, MetricKind::Counter, MetricUnit::None);
+        values
+            .iter()
+            .for_each(|value| recorder.add(id.unwrap(), *value, 1));
+        recorder.take()
+    };
+    let mut interval = second(0);
+    interval.metrics = metrics(&[1.0, 2.0]);
+    let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
+    writer.interval(&interval).unwrap();
+    let mut summary = Summary::new(header());
+    summary.observe(&interval);
+    summary.finish(Ended::Duration, left());
+    summary.add_outside(&CustomMetrics::default());
+    assert!(summary.outside.is_none(), "nothing was counted");
+    summary.add_outside(&metrics(&[4.0]));
+    summary.add_outside(&metrics(&[8.0]));
+    let bytes = writer.finish(&summary).unwrap();
+    let run = parse(&bytes).unwrap();
+    assert_eq!(run.summary(), &summary);
+    let intervals: Vec<_> = run.snapshots().collect();
+    assert_eq!(intervals, [interval]);
+    assert_eq!(run.summary().total.metrics, metrics(&[1.0, 2.0, 4.0, 8.0]));
+    let text = String::from_utf8(bytes).unwrap();
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(last["metrics"]["custom"][0]["count"], 2);
+    assert_eq!(last["outside"]["custom"][0]["count"], 2);
 }
 
 proptest! {

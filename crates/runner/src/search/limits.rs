@@ -21,19 +21,22 @@ pub(super) fn own_limit(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
 
 /// Returns the limit if descriptors or ports ran out.
 fn exhausted(run: &RunResult) -> Option<OwnLimit> {
-    found(run, |finding| match finding.cause {
-        Cause::Descriptors { failed, .. } | Cause::Ports { failed, .. } => {
-            Some(OwnLimit::Exhausted { failed })
-        }
-        _ => None,
+    found(run, |finding| {
+        let (Cause::Descriptors { failed, .. } | Cause::Ports { failed, .. }) = finding.cause
+        else {
+            return None;
+        };
+        Some(OwnLimit::Exhausted { failed })
     })
 }
 
 /// Returns the limit if a worker computed all the time.
 fn busy(run: &RunResult) -> Option<OwnLimit> {
-    found(run, |finding| match finding.cause {
-        Cause::Busy { share } | Cause::Limit { share, .. } => Some(OwnLimit::Busy { share }),
-        _ => None,
+    found(run, |finding| {
+        let (Cause::Busy { share } | Cause::Limit { share, .. }) = finding.cause else {
+            return None;
+        };
+        Some(OwnLimit::Busy { share })
     })
 }
 
@@ -60,16 +63,20 @@ fn late(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
 fn has_failed_by_own_delay(run: &RunResult) -> bool {
     let checks = run.summary.plan.checks.iter().zip(&run.checks);
     let mut failed = checks.filter(|(_, result)| !result.estimate_holds);
-    failed.any(|(check, _)| match check.metric {
-        Metric::Time(Clocked::Response, statistic) if !check.is_of_part() => {
-            run.own_delay(statistic).is_some()
-        }
-        _ => false,
+    failed.any(|(check, _)| {
+        let Metric::Time(Clocked::Response, statistic) = check.metric else {
+            return false;
+        };
+        !check.is_of_part() && run.own_delay(statistic).is_some()
     })
 }
 
 /// Returns the disturbance that took time from the generator or its machine, if the checks would
 /// have passed without it.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "a new cause is no disturbance"
+)]
 pub(super) fn disturbance(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> {
     let counts = &run.summary.total.counts;
     if counts.answered + counts.failed == 0 {
@@ -87,6 +94,10 @@ pub(super) fn disturbance(run: &RunResult, fastest_ns: u64) -> Option<OwnLimit> 
 
 /// Returns the disturbance that took most of a trial: only this can be the reason for a trial
 /// without any response.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "a new cause is no disturbance"
+)]
 fn lost_most(run: &RunResult) -> Option<OwnLimit> {
     let most_ns = run.summary.rated_ns() as f64 * MOST_OF_IT;
     found(run, |finding| match finding.cause {

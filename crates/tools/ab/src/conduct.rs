@@ -13,10 +13,11 @@ use super::usage::{Output, banner, benchmarking, html_banner};
 use loadline_engine::{AnyTally, Launch, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_runner::{
-    Command, Commands, End, Job, Observed, Observer, RunError, Setup, Source, Wants, Workload,
-    start_counting,
+    Command, Commands, End, Job, Observed, Observer, RunError, Setup, Source, Wants, Watch,
+    Workload, start_counting,
 };
 use loadline_tool_host::{Host, processes};
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -101,7 +102,7 @@ fn conduct(options: Options, console: &mut Console) -> Result<Output, Output> {
     greet(&options, console);
     let processes = console.host.processes;
     if let Some(sentence) = processes::too_many(processes, options.concurrency, "-c") {
-        return Err(Output::sentence(&format!("ab: {sentence}")));
+        return Err(Output::sentence(&ab_says(&sentence)));
     }
     let plan = plan(&options, console.host.cores, processes)?;
     if options.verbosity >= 2 {
@@ -111,6 +112,8 @@ fn conduct(options: Options, console: &mut Console) -> Result<Output, Output> {
     let message = message(&options, head);
     let request_bytes = message.bytes.len();
     let commands = console.host.commands.clone();
+    let page = console.host.page();
+    let mut page = page.map_err(|sentence| Output::sentence(&ab_says(&sentence)))?;
     let mut report = Reporter {
         tally: Tally::new(&options),
         next_progress: options.progress_every().map(u64::from),
@@ -122,9 +125,18 @@ fn conduct(options: Options, console: &mut Console) -> Result<Output, Output> {
         began: SystemTime::now(),
     };
     let users = Crowds { message };
-    let setup = Setup::of(&plan);
-    let conducted = loadline_runner::conduct(&setup, &users, &commands, &mut [&mut report])
-        .map_err(|error| refusal(&error, &options))?;
+    let watch = Watch::of_target();
+    let setup = Setup {
+        watch: Some(&watch).filter(|_| page.is_some()),
+        ..Setup::of(&plan)
+    };
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut report];
+    if let Some(page) = &mut page {
+        observers.push(page.as_mut());
+    }
+    let conducted = loadline_runner::conduct(&setup, &users, &commands, &mut observers);
+    drop(page);
+    let conducted = conducted.map_err(|error| refusal(&error, &options))?;
     report.conclude(conducted.trouble.map(|lost| lost.to_string()))
 }
 
@@ -193,8 +205,12 @@ fn refusal(error: &RunError, options: &Options) -> Output {
             let file = options.certificate.as_deref().unwrap_or_default();
             no_certificate(file, &error.to_string())
         }
-        error => Output::sentence(&format!("ab: {error}")),
+        error => Output::sentence(&ab_says(&error)),
     }
+}
+
+fn ab_says(problem: &impl Display) -> String {
+    format!("ab: {problem}")
 }
 
 /// Reports the results of a run, while it lasts and at its end.

@@ -1,10 +1,12 @@
 //! The process that runs a tool's command, as the command sees it.
 
+use crate::page::{LivePages, PageRequest};
 use crate::signals::Signals;
-use loadline_runner::{Commands, Observer};
+use loadline_runner::{Commands, Observer, OnlyEnds};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A stream to which text is written, from any thread.
 pub type Stream = Box<dyn Write + Send>;
@@ -36,6 +38,8 @@ pub struct Host {
     pub signals: Signals,
     /// Creates the live view.
     pub view: LiveView,
+    /// Opens the live page in a browser.
+    pub pages: LivePages,
 }
 
 /// The streams that are terminals.
@@ -64,7 +68,21 @@ impl Host {
             commands: Commands::default(),
             signals: Signals::default(),
             view: Box::new(|_| None),
+            pages: Box::new(|_| Ok(None)),
         }
+    }
+
+    /// Opens the live page of a run whose load can only be ended, if there is to be one. Returns
+    /// the observer of the run, which is dropped at its end.
+    ///
+    /// # Errors
+    /// The sentence for a page that can't be served.
+    pub fn page(&self) -> Result<Option<Box<dyn Observer>>, String> {
+        let shown = (self.pages)(PageRequest {
+            steer: Arc::new(OnlyEnds(self.commands.clone())),
+            own: None,
+        });
+        Ok(shown?.map(|shown| shown.observer))
     }
 
     /// True if standard output is a terminal that can be drawn on: escapes would show on a dumb

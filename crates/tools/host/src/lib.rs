@@ -12,15 +12,18 @@
 //!
 //! - what a tool receives of its environment: `Host` in `host.rs`
 //! - `--processes` before a tool's own words: `processes.rs`
+//! - the live page of a tool's run: `page.rs`
 //! - signals while a tool runs: `signals.rs`
 //! - the threads of a command line that gives none: `threads.rs`
 //! - a new tool: a crate beside this one, whose tests try arbitrary words; `docs/dialects.md`
 
 mod host;
+mod page;
 pub mod processes;
 mod signals;
 mod threads;
 
 pub use host::{Host, LiveView, Stream, Terminals};
+pub use page::{LivePages, OwnPage, PageRequest, ShownPage};
 pub use signals::{Signal, Signals};
 pub use threads::threads;

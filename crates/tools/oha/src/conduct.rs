@@ -267,18 +267,16 @@ impl Conductor<'_> {
             .is_shown()
             .then(|| (self.host.view)(self.options.arguments.fps));
         let mut view = view.flatten();
+        let mut page = self.host.page().map_err(Output::refusal)?;
         let waited = self.wait(self.options.wait());
-        let watch = Watch {
-            targets: Vec::new(),
-            find_target: true,
-        };
+        let watch = Watch::of_target();
         let setup = Setup {
-            watch: Some(&watch).filter(|_| view.is_some()),
+            watch: Some(&watch).filter(|_| view.is_some() || page.is_some()),
             ..Setup::of(plan)
         };
         let mut observers: Vec<&mut dyn Observer> = vec![&mut listener];
-        if let Some(view) = &mut view {
-            observers.push(view.as_mut());
+        for shown in view.iter_mut().chain(&mut page) {
+            observers.push(shown.as_mut());
         }
         let commands = &self.host.commands;
         let conducted =

@@ -12,7 +12,7 @@ use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
 use loadline_runner::{
     Command, Commands, Conducted, End, Observed, Observer, OnError, RunError, Setup, Source, Wants,
-    Workload, conduct, start_counting,
+    Watch, Workload, conduct, start_counting,
 };
 use loadline_script_lua::Script;
 use loadline_tool_host::{Host, Stream};
@@ -29,12 +29,14 @@ const BROKEN: u8 = 2;
 
 /// Runs the command with these words after its name; returns its exit code.
 pub fn run(tool: Tool, words: &[String], host: Host) -> u8 {
+    let (stdout, stderr) = (io::sink(), io::sink());
+    let mut host = host;
     let mut console = Console {
-        stdout: host.stdout,
-        stderr: host.stderr,
+        stdout: std::mem::replace(&mut host.stdout, Box::new(stdout)),
+        stderr: std::mem::replace(&mut host.stderr, Box::new(stderr)),
     };
     let ran = match Arguments::parse(tool, words.iter().map(OsString::from)) {
-        Ok(arguments) => load(&arguments, host.processes, &host.commands, &mut console),
+        Ok(arguments) => load(&arguments, &host, &mut console),
         Err(Refusal { stdout, stderr }) => {
             console.say(&stderr);
             console.print(&stdout).map(|()| FAILED)
@@ -91,16 +93,11 @@ fn sentence(error: &dyn Error) -> String {
 ///
 /// # Errors
 /// The sentence for a run that Loadline could not make, and for output that is lost.
-fn load(
-    arguments: &Arguments,
-    processes: u32,
-    commands: &Commands,
-    console: &mut Console,
-) -> Result<u8, String> {
+fn load(arguments: &Arguments, host: &Host, console: &mut Console) -> Result<u8, String> {
     console.print(&arguments.preface)?;
     console.say(&arguments.notes);
-    match Ready::of(arguments, processes, console) {
-        Ok(ready) => ready.run(arguments, commands, console),
+    match Ready::of(arguments, host.processes, console) {
+        Ok(ready) => ready.run(arguments, host, console),
         Err(message) => {
             console.say(&message);
             Ok(FAILED)
@@ -140,12 +137,9 @@ impl Ready {
         })
     }
 
-    fn run(
-        self,
-        arguments: &Arguments,
-        commands: &Commands,
-        console: &mut Console,
-    ) -> Result<u8, String> {
+    fn run(self, arguments: &Arguments, host: &Host, console: &mut Console) -> Result<u8, String> {
+        let commands = &host.commands;
+        let mut page = host.page()?;
         let Ready {
             plan,
             users,
@@ -162,7 +156,17 @@ impl Ready {
             unwritten: None,
             unprinted: None,
         };
-        let conducted = conduct(&Setup::of(&plan), &users, commands, &mut [&mut recorder]);
+        let watch = Watch::of_target();
+        let setup = Setup {
+            watch: Some(&watch).filter(|_| page.is_some()),
+            ..Setup::of(&plan)
+        };
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut recorder];
+        if let Some(page) = &mut page {
+            observers.push(page.as_mut());
+        }
+        let conducted = conduct(&setup, &users, commands, &mut observers);
+        drop(page);
         let Conducted { result, trouble } = match conducted {
             Ok(conducted) => conducted,
             Err(RunError::Start(error)) => {

@@ -93,7 +93,9 @@ fn value(
 fn like(condition: Condition, number: f64) -> Quantity {
     match condition.bound {
         Quantity::Share(_) => Quantity::Share(number),
-        _ => Quantity::Number(number),
+        Quantity::TimeNs(_) | Quantity::Count(_) | Quantity::PerSecond(_) | Quantity::Number(_) => {
+            Quantity::Number(number)
+        }
     }
 }
 

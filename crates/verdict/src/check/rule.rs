@@ -157,7 +157,7 @@ impl<'a> Percentile<'a> {
     ) -> Percentile<'a> {
         let stretches = |(response, service)| match clocked {
             Clocked::Service => service,
-            _ => response,
+            Clocked::Response | Clocked::Blocked | Clocked::Lateness => response,
         };
         Percentile {
             percentile,
@@ -166,7 +166,10 @@ impl<'a> Percentile<'a> {
             condition,
             bound_ns: match condition.bound {
                 Quantity::TimeNs(ns) => ns as u64,
-                _ => 0,
+                Quantity::Share(_)
+                | Quantity::Count(_)
+                | Quantity::PerSecond(_)
+                | Quantity::Number(_) => 0,
             },
         }
     }

@@ -87,7 +87,7 @@ fn each(
         let ratio = ratio(&asked, confidence)?;
         let ratio = match asked.figure {
             Figure::Rate => ratio,
-            _ => ratio.widened(PRECISION),
+            Figure::Percentile(_) | Figure::Mean | Figure::Max => ratio.widened(PRECISION),
         };
         let means = (geometric_mean(&asked.base), geometric_mean(&asked.with));
         let runs = asked.base.len().min(asked.with.len());

@@ -257,7 +257,7 @@ fn figure_of(
     let (base_values, with_values) = name.values(base, with, figure)?;
     let ratio = match figure {
         Figure::Rate => ratio,
-        _ => ratio.widened(PRECISION),
+        Figure::Percentile(_) | Figure::Mean | Figure::Max => ratio.widened(PRECISION),
     };
     let means = (
         super::geometric_mean(&base_values),

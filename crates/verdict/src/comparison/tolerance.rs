@@ -54,7 +54,7 @@ impl Tolerance {
     pub fn percentile(&self) -> Option<f64> {
         match self.figure {
             Figure::Percentile(percentile) if self.part.is_none() => Some(percentile),
-            _ => None,
+            Figure::Percentile(_) | Figure::Mean | Figure::Max | Figure::Rate => None,
         }
     }
 

@@ -236,7 +236,20 @@ impl StreamError {
             Self::WindowExceeded | Self::WindowUpdate { is_zero: false } => {
                 ErrorCode::FLOW_CONTROL_ERROR
             }
-            _ => ErrorCode::PROTOCOL_ERROR,
+            Self::Body
+            | Self::ConnectionField(_)
+            | Self::ContentLength(_)
+            | Self::DataBeforeHead
+            | Self::FieldName(_)
+            | Self::FieldValue(_)
+            | Self::Interim
+            | Self::Length { .. }
+            | Self::PseudoField(_)
+            | Self::SwitchingProtocols
+            | Self::Status
+            | Self::Trailers
+            | Self::TooLong(_)
+            | Self::WindowUpdate { .. } => ErrorCode::PROTOCOL_ERROR,
         }
     }
 }

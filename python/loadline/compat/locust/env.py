@@ -130,16 +130,18 @@ class Environment:
         return self.runner
 
     def create_web_ui(self, host="", port=8089, **kwargs):
-        """The web page."""
+        """The web page; without a host it is served to this machine alone."""
         from .web import WebUI
 
         self.web_ui = WebUI(self, host, port, **kwargs)
         return self.web_ui
 
     def update_user_class(self, user_settings):
-        """Assign attributes of classes, from one dict or a list of them."""
+        """Assign attributes of classes, from one dict or a list of them, in all processes."""
         for settings in user_settings if isinstance(user_settings, list) else [user_settings]:
             self._update_one(dict(settings))
+        if self.runner is not None:
+            self.runner.tell_user_settings(user_settings)
 
     def _update_one(self, settings):
         name = settings.pop("user_class_name")
@@ -149,6 +151,12 @@ class Environment:
                 known = (self.available_user_tasks or {}).get(name) or kind.tasks
                 value = [one for one in known if one.__name__ in value]
             setattr(kind, attribute, value)
+
+    def update_worker_logs(self, worker_log_report):
+        """Keep the lines of the log that a worker sent: `{"worker_id": …, "logs": […]}`."""
+        worker = worker_log_report.get("worker_id")
+        if worker:
+            self.worker_logs[worker] = worker_log_report.get("logs", [])
 
     def assign_equal_weights(self):
         """Make all classes and all of their tasks, those of nested sets too, equally frequent."""

@@ -1,8 +1,9 @@
-"""Keys that change the number of users while a test runs in a terminal."""
+"""Keys that change the number of users while a test runs in a terminal, or open its page."""
 
 import atexit
 import logging
 import sys
+import webbrowser
 
 import gevent
 
@@ -12,8 +13,8 @@ _STEPS = {"w": 1, "W": 10, "s": -1, "S": -10}
 _KEY_RATE = 100
 
 
-def listen_to_keys(runner):
-    """Follow the keys w, W, s and S, if stdin is a terminal."""
+def listen_to_keys(runner, url=None):
+    """Follow the keys w, W, s and S, if stdin is a terminal; and Enter, if there is a page."""
     if not sys.stdin or not sys.stdin.isatty():
         return
     try:
@@ -25,10 +26,10 @@ def listen_to_keys(runner):
     before = termios.tcgetattr(descriptor)
     atexit.register(termios.tcsetattr, descriptor, termios.TCSANOW, before)
     tty.setcbreak(descriptor)
-    gevent.spawn(_follow_keys, descriptor, runner)
+    gevent.spawn(_follow_keys, descriptor, runner, url)
 
 
-def _follow_keys(descriptor, runner):
+def _follow_keys(descriptor, runner, url):
     import os
 
     from gevent.socket import wait_read
@@ -38,6 +39,9 @@ def _follow_keys(descriptor, runner):
         key = os.read(descriptor, 1).decode("utf-8", "replace")
         if not key:
             return
+        if key in "\r\n" and url:
+            # A browser in the terminal would wait.
+            gevent.get_hub().threadpool.spawn(webbrowser.open_new_tab, url)
         press(key, runner)
 
 

@@ -163,13 +163,6 @@ def _refuse_what_is_missing(options):
         refuse("The --master argument cannot be combined with --worker", -1)
     if options.master or options.worker:
         refuse(NOT_YET)
-    shows = options.list_commands or options.show_task_ratio or options.show_task_ratio_json
-    if options.headless or options.autostart or shows:
-        return
-    refuse(
-        "The web page is not there yet: add --headless, and -u, -r and -t, to start the test at "
-        "once."
-    )
 
 
 def refuse(sentence, exit_code=1):

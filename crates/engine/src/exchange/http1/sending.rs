@@ -103,21 +103,19 @@ impl<'a> Sending<'a> {
             };
         }
         let read = reading.poll(cx);
-        match &self.state {
-            // A response that arrived before the connection broke counts; otherwise the send
-            // failed.
-            State::Broken(error) if !matches!(read, Poll::Ready(Ok(_))) => {
-                let answering = reading.open.parser.started();
-                match read {
-                    Poll::Ready(Err(broken)) if answering => Poll::Ready(Err(broken)),
-                    _ => {
-                        let kind = ErrorKind::Write;
-                        let broken = broken_connection(reading.open, answering, kind, error);
-                        Poll::Ready(Err(broken))
-                    }
-                }
+        let State::Broken(error) = &self.state else {
+            return read;
+        };
+        // A response that arrived before the connection broke counts; otherwise the send failed.
+        let answering = reading.open.parser.started();
+        match read {
+            Poll::Ready(Ok(_)) => read,
+            Poll::Ready(Err(broken)) if answering => Poll::Ready(Err(broken)),
+            Poll::Ready(Err(_)) | Poll::Pending => {
+                let kind = ErrorKind::Write;
+                let broken = broken_connection(reading.open, answering, kind, error);
+                Poll::Ready(Err(broken))
             }
-            _ => read,
         }
     }
 }

@@ -91,34 +91,57 @@ fn influxdb(argument: &str, environment: &BTreeMap<String, String>) -> Result<Ex
     })
 }
 
-/// k6 sends by gRPC where nothing else is said; Loadline speaks the protocol over HTTP.
+/// As in k6, messages travel by gRPC and with TLS where nothing else is said.
 fn otlp(environment: &BTreeMap<String, String>) -> Result<Export, Refused> {
-    let of = |name: &str| environment.get(name).filter(|text| !text.is_empty());
-    let protocol = of("K6_OTEL_EXPORTER_PROTOCOL").or(of("K6_OTEL_EXPORTER_TYPE"));
-    let is_http = protocol.is_some_and(|name| matches!(name.as_str(), "http/protobuf" | "http"));
-    let is_grpc_given = of("K6_OTEL_GRPC_EXPORTER_ENDPOINT").is_some();
-    if !is_http && (protocol.is_some() || is_grpc_given) {
-        return Err(Refused::new(
-            FAILED,
-            "Loadline speaks OpenTelemetry's protocol over HTTP, not gRPC: set \
-             K6_OTEL_EXPORTER_PROTOCOL=http/protobuf and K6_OTEL_HTTP_EXPORTER_ENDPOINT=HOST:4318",
-        ));
+    let of = |name: &str| {
+        let value = environment.get(&format!("K6_OTEL_{name}"));
+        value.map(String::as_str).filter(|text| !text.is_empty())
+    };
+    let is_on = |name: &str| matches!(of(name), Some("true" | "1"));
+    let protocol = of("EXPORTER_PROTOCOL").or(of("EXPORTER_TYPE"));
+    match protocol.unwrap_or("grpc") {
+        "grpc" => {
+            let host = of("GRPC_EXPORTER_ENDPOINT").unwrap_or("localhost:4317");
+            let (scheme, shown) = match is_on("GRPC_EXPORTER_INSECURE") {
+                true => ("http", "grpc (insecure)"),
+                false => ("https", "grpc"),
+            };
+            refuse_scheme("gRPC", host)?;
+            Ok(Export {
+                requested: new(Format::OtlpGrpc, &format!("{scheme}://{host}"))?,
+                described: format!("opentelemetry ({shown}, {host})"),
+            })
+        }
+        "http/protobuf" | "http" => {
+            let host = of("HTTP_EXPORTER_ENDPOINT").unwrap_or("localhost:4318");
+            let path = of("HTTP_EXPORTER_URL_PATH").unwrap_or("/v1/metrics");
+            let scheme = match is_on("HTTP_EXPORTER_INSECURE") {
+                true => "http",
+                false => "https",
+            };
+            refuse_scheme("HTTP", host)?;
+            let requested = new(Format::Otlp, &format!("{scheme}://{host}{path}"))?;
+            Ok(Export {
+                described: format!("opentelemetry (http/protobuf, {})", requested.shown()),
+                requested,
+            })
+        }
+        other => {
+            let text = format!(
+                "unsupported exporter protocol \"{other}\", only \"grpc\" and \"http/protobuf\" \
+                 are supported"
+            );
+            Err(Refused::new(FAILED, text))
+        }
     }
-    let is_on = |text: &String| matches!(text.as_str(), "true" | "1");
-    let insecure = of("K6_OTEL_HTTP_EXPORTER_INSECURE").or(of("K6_OTEL_GRPC_EXPORTER_INSECURE"));
-    let is_plain = insecure.is_some_and(is_on);
-    let host = of("K6_OTEL_HTTP_EXPORTER_ENDPOINT").map_or("localhost:4318", String::as_str);
-    if host.contains("://") {
-        let text = "HTTP exporter endpoint must only be host and port, no scheme";
-        return Err(Refused::new(FAILED, text));
+}
+
+fn refuse_scheme(protocol: &str, host: &str) -> Result<(), Refused> {
+    if !host.contains("://") {
+        return Ok(());
     }
-    let path = of("K6_OTEL_HTTP_EXPORTER_URL_PATH").map_or("/v1/metrics", String::as_str);
-    let scheme = if is_plain { "http" } else { "https" };
-    let requested = new(Format::Otlp, &format!("{scheme}://{host}{path}"))?;
-    Ok(Export {
-        described: format!("opentelemetry (http/protobuf, {})", requested.shown()),
-        requested,
-    })
+    let text = format!("{protocol} exporter endpoint must only be host and port, no scheme");
+    Err(Refused::new(FAILED, text))
 }
 
 fn statsd(argument: &str, environment: &BTreeMap<String, String>) -> Result<Export, Refused> {
@@ -490,25 +513,46 @@ mod tests {
     }
 
     #[test]
-    fn opentelemetry_needs_the_protocol_over_http() {
+    fn opentelemetry_has_the_protocols_of_k6() {
         let given = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
-            let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            let owned =
+                |(name, value): &(&str, &str)| (format!("K6_OTEL_{name}"), (*value).to_owned());
             pairs.iter().map(owned).collect()
         };
-        let http = ("K6_OTEL_EXPORTER_PROTOCOL", "http/protobuf");
-        let insecure = ("K6_OTEL_HTTP_EXPORTER_INSECURE", "true");
         let said = |pairs: &[(&str, &str)]| match Export::of("opentelemetry", "", &given(pairs))
             .unwrap()
         {
             Ok(export) => export.described,
             Err(refused) => refused.text,
         };
-        let usual = "opentelemetry (http/protobuf, http://localhost:4318/v1/metrics)";
-        assert_eq!(said(&[http, insecure]), usual);
-        assert!(said(&[http]).contains("https://localhost:4318/"));
-        assert!(said(&[("K6_OTEL_EXPORTER_PROTOCOL", "grpc")]).contains("over HTTP, not gRPC"));
-        let endpoint = ("K6_OTEL_GRPC_EXPORTER_ENDPOINT", "a:4317");
-        assert!(said(&[endpoint]).contains("over HTTP, not gRPC"));
+        let http = ("EXPORTER_PROTOCOL", "http/protobuf");
+        for (pairs, expected) in [
+            (&[][..], "opentelemetry (grpc, localhost:4317)"),
+            (
+                &[
+                    ("GRPC_EXPORTER_ENDPOINT", "a:1"),
+                    ("GRPC_EXPORTER_INSECURE", "true"),
+                ],
+                "opentelemetry (grpc (insecure), a:1)",
+            ),
+            (
+                &[http, ("HTTP_EXPORTER_INSECURE", "true")],
+                "opentelemetry (http/protobuf, http://localhost:4318/v1/metrics)",
+            ),
+            (
+                &[http],
+                "opentelemetry (http/protobuf, https://localhost:4318/v1/metrics)",
+            ),
+        ] {
+            assert_eq!(said(pairs), expected);
+        }
+        let unknown = said(&[("EXPORTER_PROTOCOL", "json")]);
+        assert!(
+            unknown.starts_with("unsupported exporter protocol \"json\""),
+            "{unknown}"
+        );
+        let scheme = said(&[("GRPC_EXPORTER_ENDPOINT", "http://a:1")]);
+        assert!(scheme.contains("host and port, no scheme"), "{scheme}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Loadline's own outputs in addition to k6's reports: the saved run, the HTML report, the verdict.
 //!
-//! A page and JUnit XML are written when the load ends, and again with k6's own results, which are
+//! They are written after `teardown()`; a page and JUnit XML again with k6's own results, which are
 //! known later.
 
 use loadline_page::{AddedTables, Heat, Page, RunPage};
@@ -66,7 +66,7 @@ pub(crate) struct Sentence {
 }
 
 /// Returns the verdict on the validity of a run: its grade, and the reasons.
-pub(crate) fn verdict(end: &End<'_>) -> Vec<Sentence> {
+fn verdict(end: &End<'_>) -> Vec<Sentence> {
     let findings = &end.result.findings;
     let grade = findings.grade();
     let is_warning = grade != Grade::Valid;
@@ -74,6 +74,16 @@ pub(crate) fn verdict(end: &End<'_>) -> Vec<Sentence> {
     let grade = sentence(format!("the result is {}", grade.name()));
     let sentences = findings.validity_sentences().map(sentence);
     std::iter::once(grade).chain(sentences).collect()
+}
+
+/// Keeps the verdict on the load.
+pub(crate) struct Judged<'a>(pub(crate) &'a mut Vec<Sentence>);
+
+impl Observer for Judged<'_> {
+    fn ended(&mut self, end: &End<'_>) -> Observed {
+        *self.0 = verdict(end);
+        Ok(())
+    }
 }
 
 /// Writes the HTML report of a run.

@@ -1,7 +1,7 @@
 //! The measurements so far in the form of the REST API: metrics, groups and checks.
 
 use super::{Check, Group, Metric};
-use loadline_k6_metrics::{Observed, Outcome, Sink, Totals, summary};
+use loadline_k6_metrics::{Observed, Outcome, Sink, Totals, average, summary};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -38,12 +38,12 @@ fn sample(sink: &Sink, elapsed_ns: u64) -> BTreeMap<String, f64> {
         Sink::Gauge(gauge) => vec![("value", gauge.value)],
         Sink::Rate(rate) => vec![("rate", rate.share())],
         Sink::Trend(trend) => {
-            let percentiles = trend.percentiles(&[0.5, 0.9, 0.95]);
+            let percentiles = trend.interpolated(&[0.5, 0.9, 0.95]);
             let named = ["med", "p(90)", "p(95)"].into_iter().zip(percentiles);
             let rest = [
-                ("avg", trend.mean()),
-                ("min", trend.min()),
-                ("max", trend.max()),
+                ("avg", average(trend)),
+                ("min", trend.min().unwrap_or(0.0)),
+                ("max", trend.max().unwrap_or(0.0)),
             ];
             named.chain(rest).collect()
         }

@@ -151,7 +151,7 @@ struct Adding<'a>(&'a Running);
 impl Observer for Adding<'_> {
     fn tally(&mut self, tally: &AnyTally) -> Observed {
         if let Some(Measured { portion, .. }) = tally.get() {
-            self.0.totals().add(portion);
+            self.0.add_outside(portion);
         }
         Ok(())
     }

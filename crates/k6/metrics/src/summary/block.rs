@@ -174,7 +174,15 @@ fn stat_text(ended: &Ended<'_>, sink: &Sink, contains: Contains, stat: &str) -> 
     let found = aggregation.of(sink, ended.elapsed_ns);
     match aggregation {
         Aggregation::Count => format!("{stat}={}", number(found)),
-        _ => format!("{stat}={}", value(found, contains, ended.time_unit)),
+        Aggregation::Rate
+        | Aggregation::Value
+        | Aggregation::Avg
+        | Aggregation::Min
+        | Aggregation::Med
+        | Aggregation::Max
+        | Aggregation::Percentile(_) => {
+            format!("{stat}={}", value(found, contains, ended.time_unit))
+        }
     }
 }
 

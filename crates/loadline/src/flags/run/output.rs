@@ -78,8 +78,8 @@ fn a_file() -> impl TypedValueParser<Value = PathBuf> {
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportStyle {
     /// Report as text, json, csv, html, sqlite, junit, markdown or github, to stdout or a file, or
-    /// send metrics while a run lasts: prometheus-rw, influxdb, otlp, statsd, dogstatsd, scrape or
-    /// webhook, and =ADDRESS (repeatable) [default: text]
+    /// send metrics while a run lasts: prometheus-rw, influxdb, otlp, otlp-grpc, statsd, dogstatsd,
+    /// scrape or webhook, and =ADDRESS (repeatable) [default: text]
     ///
     /// junit is JUnit XML of the checks, for a pipeline, and markdown is for the comment on a pull
     /// request. github writes the summary, the annotations and the outputs of a step of GitHub
@@ -87,9 +87,10 @@ pub(crate) struct ReportStyle {
     ///
     /// prometheus-rw pushes to a receiver of Prometheus remote write every 5 s, influxdb to
     /// http://HOST:8086/DATABASE or http://HOST:8086/?org=ORG&bucket=BUCKET every second, otlp
-    /// to http://HOST:4318 every 5 s, statsd and dogstatsd to HOST:8125 every second. scrape is an
-    /// endpoint for Prometheus at HOST:PORT, and webhook posts the JSON report to a URL at the end.
-    /// Users, passwords and tokens are read from variables such as LOADLINE_INFLUXDB_TOKEN.
+    /// to http://HOST:4318 and otlp-grpc to http://HOST:4317 every 5 s, statsd and dogstatsd to
+    /// HOST:8125 every second. scrape is an endpoint for Prometheus at HOST:PORT, and webhook posts
+    /// the JSON report to a URL at the end. Users, passwords and tokens are read from variables such
+    /// as LOADLINE_INFLUXDB_TOKEN.
     #[arg(short, long, value_name = "FORMAT[=FILE]")]
     pub(crate) output: Vec<GivenOut>,
 

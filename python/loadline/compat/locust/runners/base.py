@@ -49,15 +49,23 @@ class Runner:
         self._users_dispatcher = None
         self._shape = ShapeWorker(self)
         self._monitor = Monitor(self)
+        self._watching = []
         self._listen()
-        self.greenlet.spawn(self._monitor.watch_usage).link_exception(log_death)
-        self.greenlet.spawn(self._monitor.keep_seconds).link_exception(log_death)
+        self._watch_process()
 
     def _listen(self):
         events = self.environment.events
         events.request.sinks.append(self.stats.count_sample)
         events.spawning_complete.add_listener(self._on_spawning_complete)
         events.user_error.add_listener(self._on_user_error)
+
+    def _watch_process(self):
+        """Watch this process until the runner's end; again, if a test begins behind that."""
+        if all(one.ready() for one in self._watching):
+            watches = (self._monitor.watch_usage, self._monitor.keep_seconds)
+            self._watching = [self.greenlet.spawn(one) for one in watches]
+            for one in self._watching:
+                one.link_exception(log_death)
 
     def _on_spawning_complete(self, **_kwargs):
         self.update_state(states.STATE_RUNNING)
@@ -143,6 +151,7 @@ class Runner:
         self.stats.clear_all()
         self.stats.use_custom_buckets()
         self.exceptions = {}
+        self._watch_process()
         self._monitor.begin()
 
     def spawn_users(self, user_classes_spawn_count, wait=False):
@@ -255,6 +264,9 @@ class Runner:
                 self.greenlet.discard(greenlet)
             else:
                 greenlet.kill(block=False)
+
+    def tell_user_settings(self, settings):
+        """Have the processes of the test follow a change of classes. There is this one alone."""
 
     def join_processes(self):
         """Wait until all processes of the test have ended. There is this one alone."""

@@ -56,6 +56,8 @@ class ChildRunner(WorkerRunner):
             self.spawning_greenlet.link_exception(log_death)
         elif message.type == "spawning_complete":
             self.environment.events.spawning_complete.fire(**message.data)
+        elif message.type == "user_settings":
+            self.environment.update_user_class(message.data)
         elif message.type == "stop":
             gevent.spawn(self._on_stop).link_exception(log_death)
         elif message.type == "custom":
@@ -64,7 +66,7 @@ class ChildRunner(WorkerRunner):
             )
 
     def _on_spawn(self, told):
-        self.environment.host = told["host"]
+        self._take_settings(told)
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
             self._handed_out = {}
@@ -76,6 +78,14 @@ class ChildRunner(WorkerRunner):
             self.end_test(e)
             return
         self._send("users", self.user_classes_count)
+
+    def _take_settings(self, told):
+        """What the page may have changed since the processes began."""
+        environment = self.environment
+        environment.host = told["host"]
+        vars(environment.parsed_options).update(told["options"])
+        known = environment.available_user_classes or self.user_classes_by_name
+        environment.user_classes = [known[name] for name in told["classes"]]
 
     def _go_to(self, counts):
         more = {name: n - self._handed_out.get(name, 0) for name, n in counts.items()}

@@ -18,7 +18,7 @@ import gevent
 from .. import runners as states
 from ..exception import RPCError
 from ..rpc import Message
-from ..stats.request_stats import merging_stats
+from ..stats import RequestStats
 from .base import Runner, log_death
 from .distributed import MasterRunner
 from .nodes import WorkerNode, WorkerNodes
@@ -64,7 +64,7 @@ class ProcessesRunner(MasterRunner):
     has_users = False
 
     def __init__(self, environment, children):
-        environment.stats = merging_stats()
+        environment.stats = RequestStats()
         Runner.__init__(self, environment)
         self.clients = WorkerNodes()
         self.lost = []
@@ -134,6 +134,7 @@ class ProcessesRunner(MasterRunner):
             node.stopped = False
             self._tell(node, "spawn", {"counts": dispatched.get(node.id, {}),
                                        "host": self.environment.host,
+                                       "classes": list(self.user_classes_by_name),
                                        "options": vars(self.environment.parsed_options)})
 
     def _complete(self, dispatched):
@@ -267,6 +268,11 @@ class ProcessesRunner(MasterRunner):
         )
         self.lost.append(sentence)
         logger.error(sentence)
+
+    def tell_user_settings(self, settings):
+        """Have all children follow a change of classes."""
+        for node in self.clients.all:
+            self._tell(node, "user_settings", settings)
 
     def _stop_all_users(self):
         self._ending = True

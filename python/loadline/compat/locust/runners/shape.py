@@ -45,11 +45,18 @@ class ShapeWorker:
             load = self._runner.environment.shape_class.tick()
             if load is None:
                 logger.info("Shape test stopping")
+                self._end()
                 return
             if load != self._runner.shape_last_tick:
                 self._follow(load)
             due += 1
             gevent.sleep(max(0, due - time.perf_counter()))
+
+    def _end(self):
+        options = self._runner.environment.parsed_options
+        if not getattr(options, "headless", False):
+            # Else the command ends the test, and itself.
+            self._runner.stop()
 
     def _follow(self, load):
         runner = self._runner

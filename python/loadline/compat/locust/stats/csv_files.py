@@ -67,7 +67,7 @@ class StatsCSV:
     def requests_csv(self, csv_writer):
         """The rows of the statistics, with a head."""
         csv_writer.writerow(self.requests_csv_columns)
-        self._requests_data_rows(csv_writer)
+        self._requests_data_rows(csv_writer, in_slices)
 
     def _requests_data_rows(self, csv_writer, pace=iter):
         stats = self.environment.stats.as_of_now()
@@ -86,7 +86,7 @@ class StatsCSV:
     def failures_csv(self, csv_writer):
         """The failures, with a head."""
         csv_writer.writerow(self.failures_columns)
-        self._failures_data_rows(csv_writer)
+        self._failures_data_rows(csv_writer, in_slices)
 
     def _failures_data_rows(self, csv_writer, pace=iter):
         for failure in pace(sort_stats(self.environment.stats.errors)):

@@ -9,7 +9,6 @@ from .buckets import (
     calculate_response_time_percentile,
     diff_response_time_dicts,
 )
-from .store import StoreEntry
 
 _KEPT_BESIDE_WINDOW = 10
 # How far from the beginning of the window a histogram may be, as in Locust.
@@ -35,6 +34,12 @@ def avg(values):
     return sum(values) / max(len(values), 1)
 
 
+def _engine_entry(method, name):
+    from loadline import native
+
+    return native.load().Entry(method, name)
+
+
 def _count(field):
     def read(self):
         return getattr(self.counts, field)
@@ -53,8 +58,8 @@ class StatsEntry:
         self.name = name
         self.method = method
         self.use_response_times_cache = use_response_times_cache
-        # The engine's Entry, or a StoreEntry.
-        self.counts = counts if counts is not None else StoreEntry(method, name)
+        # The engine's Entry.
+        self.counts = counts if counts is not None else _engine_entry(method, name)
         # {second: histogram up to then}, of the newest seconds.
         self.response_times_cache = OrderedDict() if use_response_times_cache else None
         self._remember_the_beginning()

@@ -5,7 +5,6 @@ from .buckets import bucket_response_time
 from .entry import StatsEntry
 from .errors import StatsError
 from .slices import in_slices
-from .store import Store
 
 _NAMES_REMEMBERED = 200
 
@@ -31,10 +30,10 @@ class EntriesDict(dict):
 class RequestStats:
     """Rows, their total, failures by their text, and the points of the report's plots."""
 
-    def __init__(self, use_response_times_cache=True, store=None):
+    def __init__(self, use_response_times_cache=True):
         self.use_response_times_cache = use_response_times_cache
-        # What counts: the engine's Stats, or a Store where other processes do the work.
-        self.native = store if store is not None else _engine_stats()
+        # What counts: the engine's Stats.
+        self.native = _engine_stats()
         self.native.on_failure = self.note_failure
         self._entries = EntriesDict(self)
         # How many of the rows that the store has made are among them for sure.
@@ -219,8 +218,3 @@ def setup_distributed_stats_event_listeners(events, stats):
 
     events.report_to_master.add_listener(on_report_to_master)
     events.worker_report.add_listener(on_worker_report)
-
-
-def merging_stats():
-    """Statistics of a process that only merges what others count."""
-    return RequestStats(store=Store())

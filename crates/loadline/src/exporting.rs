@@ -1,19 +1,18 @@
 //! The observer that hands the intervals of a run to its exporters.
 
-use crate::exporter::{Exporter, Running, Say, TIME_AT_END, Wants};
-use crate::native::{self, Naming};
-use crate::requested::{Dialect, Format, Requested};
-use crate::{Batch, Delivery, FinalReport};
+use loadline_exporters::native::{self, Naming};
+use loadline_exporters::{
+    Delivery, Dialect, Exporter, FinalReport, Format, Requested, RunningExporters, Say, ns_of,
+};
 use loadline_plan::Plan;
 use loadline_runner::{End, Feed, Inbox, News, Observed, Observer, QUEUE, Wants as Wishes, feed};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// The exporters of a command's runs.
-pub struct Exporters {
+pub(crate) struct Exporters {
     requested: Vec<Requested>,
     variables: BTreeMap<String, String>,
     say: Say,
@@ -28,7 +27,7 @@ pub struct Exporters {
 
 impl Exporters {
     /// Creates the exporters that were requested; `variables` are those of the environment.
-    pub fn new(
+    pub(crate) fn new(
         requested: &[Requested],
         variables: BTreeMap<String, String>,
         say: Say,
@@ -47,7 +46,7 @@ impl Exporters {
     }
 
     /// Returns what became of the messages of the last run.
-    pub fn deliveries(&self) -> &[Delivery] {
+    pub(crate) fn deliveries(&self) -> &[Delivery] {
         &self.deliveries
     }
 }
@@ -140,41 +139,6 @@ fn hand_on(inbox: &Inbox, running: &RunningExporters) {
     }
 }
 
-/// Exporters of a run that lasts.
-#[derive(Default)]
-pub struct RunningExporters(Vec<Running>);
-
-impl RunningExporters {
-    /// Starts exporters.
-    ///
-    /// # Errors
-    /// If the system has no thread left.
-    pub fn start(exporters: Vec<Exporter>, say: &Say) -> io::Result<RunningExporters> {
-        let start = |exporter: Exporter| exporter.start(Arc::clone(say));
-        let running = exporters.into_iter().map(start);
-        running.collect::<Result<_, _>>().map(RunningExporters)
-    }
-
-    /// Hands each exporter the batch that is made for what it writes. Never waits.
-    pub fn put(&self, mut make: impl FnMut(Wants) -> Batch) {
-        for running in &self.0 {
-            running.outbox.put(make(running.wants));
-        }
-    }
-
-    /// Waits until all is delivered, for at most some seconds; reports what was not, and returns
-    /// what became of the messages of each.
-    pub fn end(self, say: &Say) -> Vec<Delivery> {
-        let until = Instant::now() + TIME_AT_END;
-        self.0.iter().for_each(|running| running.close(until));
-        let join = |running: Running| running.join(until);
-        let deliveries: Vec<Delivery> = self.0.into_iter().map(join).collect();
-        let sentences = deliveries.iter().filter_map(Delivery::sentence);
-        sentences.for_each(|sentence| say(&sentence));
-        deliveries
-    }
-}
-
 /// Returns the name of all requests, where the plan has only one. With several there are series.
 fn naming_of(plan: &Plan) -> Naming {
     let first = plan.requests.first();
@@ -184,12 +148,9 @@ fn naming_of(plan: &Plan) -> Naming {
     }
 }
 
-/// Returns the time of day in nanoseconds since 1970.
-pub fn now_ns() -> u64 {
-    ns_of(SystemTime::now())
-}
-
-fn ns_of(instant: SystemTime) -> u64 {
-    let since = instant.duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_nanos() as u64)
+/// Returns the variables of the environment, as far as they are texts.
+pub(crate) fn variables() -> BTreeMap<String, String> {
+    let all = std::env::vars_os();
+    all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }

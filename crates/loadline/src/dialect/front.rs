@@ -1,0 +1,144 @@
+//! Loadline's own words in front of another tool's: `--processes`, `--web` and what belongs to it.
+//! They stand before the tool's name, or directly after it.
+
+use crate::flags::run::web::WebFlags;
+use crate::flags::sentence;
+use crate::web::Web;
+use clap::Parser;
+use loadline_tool_host::processes;
+use std::ffi::{OsStr, OsString};
+
+/// The flag that is a tool's own word where the tool has it too.
+const PROCESSES: &str = "--processes";
+/// The flags that take a value as their next word.
+const WITH_VALUE: [&str; 3] = [PROCESSES, "--web-user", "--web-password-file"];
+const WEB: &str = "--web";
+
+/// The words in front of those of a tool.
+#[derive(Debug)]
+pub(super) struct Front {
+    /// The number of processes for the load, at least 1.
+    pub(super) processes: u32,
+    /// The live page, if one is requested.
+    pub(super) web: Option<Web>,
+}
+
+/// The flags of the live page alone.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Line {
+    #[command(flatten)]
+    web: WebFlags,
+}
+
+/// Returns the number of words with which a line begins that are Loadline's.
+pub(super) fn length(words: &[OsString]) -> usize {
+    let mut length = 0;
+    while let Some(own) = words.get(length).and_then(|word| length_of(word)) {
+        length += own;
+    }
+    length.min(words.len())
+}
+
+/// The number of words of a flag, its value included; `None` if it is none of these.
+fn length_of(word: &OsStr) -> Option<usize> {
+    let word = word.to_str()?;
+    if WITH_VALUE.contains(&word) {
+        return Some(2);
+    }
+    let (name, _) = word.split_once('=').unwrap_or((word, ""));
+    (word == WEB || name == WEB || WITH_VALUE.contains(&name)).then_some(1)
+}
+
+/// Returns the requests of the words in front of a tool's own, and the tool's own words. Where the
+/// tool has `--processes` itself, that is one of its own.
+///
+/// # Errors
+/// The sentence about a word that can't be used.
+pub(super) fn read(
+    words: &[OsString],
+    has_own_processes: bool,
+) -> Result<(Front, Vec<OsString>), String> {
+    let (front, own) = words.split_at(length(words));
+    let (of_processes, of_web) = parted(front);
+    let line = Line::try_parse_from(of_web).map_err(|error| sentence(&error))?;
+    let web = Web::of(line.web);
+    if has_own_processes {
+        let own = [of_processes.as_slice(), own].concat();
+        return Ok((Front { processes: 1, web }, own));
+    }
+    let text = |word: &OsString| word.to_string_lossy().into_owned();
+    let of_processes: Vec<String> = of_processes.iter().map(text).collect();
+    match processes::split(&of_processes)? {
+        (processes, []) => Ok((Front { processes, web }, own.to_vec())),
+        _ => Err(format!("{PROCESSES} is given twice.")),
+    }
+}
+
+/// The words of `--processes`, and the others.
+fn parted(front: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
+    let (mut of_processes, mut others) = (Vec::new(), Vec::new());
+    let mut rest = front;
+    while let Some(first) = rest.first() {
+        let (flag, behind) = rest.split_at(length_of(first).unwrap_or(1).min(rest.len()));
+        let is_of_processes = first
+            .to_str()
+            .is_some_and(|word| word.starts_with(PROCESSES));
+        match is_of_processes {
+            true => of_processes.extend_from_slice(flag),
+            false => others.extend_from_slice(flag),
+        }
+        rest = behind;
+    }
+    (of_processes, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn read_line(line: &str, has_own: bool) -> Result<(u32, Option<String>, usize), String> {
+        let (front, own) = read(&words(line), has_own)?;
+        let place = front.web.map(|web| web.place().to_string());
+        Ok((front.processes, place, own.len()))
+    }
+
+    #[test]
+    fn words_of_loadline_stand_in_front_in_any_order() {
+        let usual = Some("127.0.0.1:5623".to_owned());
+        assert_eq!(read_line("-n 5 a/", false), Ok((1, None, 3)));
+        assert_eq!(read_line("--web -n 5 a/", false), Ok((1, usual.clone(), 3)));
+        let line = "--web=0.0.0.0:80 --processes 3 -n 5 a/";
+        assert_eq!(
+            read_line(line, false),
+            Ok((3, Some("0.0.0.0:80".to_owned()), 3))
+        );
+        let line = "--processes=3 --web -f a.py";
+        assert_eq!(read_line(line, false), Ok((3, usual.clone(), 2)));
+        // Locust has processes of its own, and words that begin alike.
+        assert_eq!(read_line(line, true), Ok((1, usual, 3)));
+        assert_eq!(read_line("--web-port 80", true), Ok((1, None, 2)));
+        assert_eq!(read_line("a/ --web", false), Ok((1, None, 2)));
+    }
+
+    #[test]
+    fn words_that_can_not_be_used_are_told_in_a_sentence() {
+        for (line, said) in [
+            ("--web=here a/", "--web: \"here\" is no address"),
+            ("--web-user anna a/", "--web"),
+            ("--processes 0 a/", "--processes takes a number"),
+            ("--processes", "--processes takes a number"),
+            (
+                "--processes 2 --processes 3 a/",
+                "--processes is given twice",
+            ),
+        ] {
+            let sentence = read(&words(line), false).expect_err("a sentence");
+            assert!(sentence.contains(said), "{line}: {sentence}");
+        }
+    }
+}

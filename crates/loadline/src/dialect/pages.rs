@@ -1,0 +1,82 @@
+//! The live page for other tools: the one that `--web` in front of their words requests, or that
+//! their own words do.
+
+use crate::exit::sentence;
+use crate::terminal::say_line;
+use crate::web::{Web, keep_open};
+use loadline_live_page::{LivePage, Place};
+use loadline_tool_host::{LivePages, OwnPage, PageRequest, ShownPage};
+use std::cell::RefCell;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::thread;
+
+/// The page that a tool has opened, until the tool has ended.
+#[derive(Clone, Default)]
+pub(super) struct Opened(Rc<RefCell<Option<(LivePage, Stays)>>>);
+
+/// The condition for a page to stay after the run, at a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stays {
+    Always,
+    /// If somebody has opened it: the user did not request Loadline's page, but the tool's.
+    IfViewed,
+}
+
+impl Opened {
+    /// Returns what opens the page of a tool's run.
+    pub(super) fn opener(&self, web: Option<Web>) -> LivePages {
+        let opened = self.clone();
+        Box::new(move |request| opened.open(web.as_ref(), request))
+    }
+
+    fn open(&self, web: Option<&Web>, request: PageRequest) -> Result<Option<ShownPage>, String> {
+        let PageRequest { steer, own } = request;
+        let (page, stays) = match (web, &own) {
+            (Some(web), _) => (web.open(steer, None), Stays::Always),
+            (None, Some(own)) => {
+                let place = own.place.parse::<Place>();
+                let place = place.map_err(|error| format!("{error}."))?;
+                (Web::at(place).open_untold(steer, None), Stays::IfViewed)
+            }
+            (None, None) => return Ok(None),
+        };
+        let mut page = page.map_err(|error| sentence(&error))?;
+        let url = page.url().to_owned();
+        let feed = page.feed().ok_or("the page has shown a run already.")?;
+        if own.is_some_and(|OwnPage { opens_browser, .. }| opens_browser) {
+            open_browser(&url);
+        }
+        self.0.replace(Some((page, stays)));
+        Ok(Some(ShownPage {
+            url,
+            observer: Box::new(feed),
+        }))
+    }
+
+    /// Keeps the page of a tool that has ended until Ctrl-C, if somebody is at a terminal.
+    pub(super) fn keep(self, is_interrupted: bool) {
+        let Some((page, stays)) = self.0.take() else {
+            return;
+        };
+        if !is_interrupted && (stays == Stays::Always || page.was_viewed()) {
+            keep_open(Some(page));
+        }
+    }
+}
+
+/// Opens an address in the user's browser.
+fn open_browser(url: &str) {
+    let mut browser = Command::new("xdg-open");
+    browser
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    match browser.spawn() {
+        Ok(mut browser) => drop(thread::spawn(move || browser.wait())),
+        Err(error) => say_line(&format!(
+            "xdg-open can't be run ({error}): open {url} yourself."
+        )),
+    }
+}

@@ -1,0 +1,228 @@
+//! A run that another process makes and writes into a saved run, shown on a page while it lasts.
+
+use loadline_live_page::Seat;
+use loadline_record::{FollowedRun, RunFile};
+use loadline_runner::{Command, Feed, News, Observer, Phase, RunEnd, Steer, Stretch};
+use loadline_verdict::RunResult;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// The time between two looks for more of the file.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A process that makes a run. It is ended by signals, and nothing else of its load can be
+/// changed.
+#[derive(Clone, Debug)]
+pub(crate) struct Maker {
+    process: Option<Pid>,
+    is_ending: Arc<AtomicBool>,
+    has_ended: Arc<AtomicBool>,
+}
+
+impl Maker {
+    pub(crate) fn of(child: &Child) -> Maker {
+        Maker {
+            process: i32::try_from(child.id()).ok().and_then(Pid::from_raw),
+            is_ending: Arc::default(),
+            has_ended: Arc::default(),
+        }
+    }
+
+    /// Sends a signal to the process, as long as it is there.
+    pub(crate) fn send(&self, signal: Signal) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        if let Some(process) = self.process.filter(|_| !self.has_ended()) {
+            // It may end at this moment.
+            let _ = kill_process(process, signal);
+        }
+    }
+
+    /// Waits for the end of the process.
+    ///
+    /// # Errors
+    /// The errors of the system.
+    pub(crate) fn wait(&self, mut child: Child) -> io::Result<ExitStatus> {
+        let status = child.wait();
+        self.has_ended.store(true, Ordering::Release);
+        status
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+}
+
+impl Steer for Maker {
+    fn phase(&self) -> Phase {
+        match self.has_ended() {
+            true => Phase::Ended,
+            false => Phase::Running,
+        }
+    }
+
+    fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
+    }
+
+    fn end(&self, command: Command) {
+        self.send(match command {
+            Command::Stop => Signal::INT,
+            Command::Abort => Signal::TERM,
+        });
+    }
+}
+
+/// Shows the run that a process writes into this file, on a thread of its own that ends with it.
+///
+/// # Errors
+/// If the system gives no thread.
+pub(crate) fn follow(path: PathBuf, maker: Maker, feed: Feed) -> io::Result<JoinHandle<()>> {
+    let show = move || {
+        // What can't be read is not shown; the process itself tells what went wrong.
+        let _ = show(&path, &maker, feed);
+    };
+    thread::Builder::new()
+        .name("followed".to_owned())
+        .spawn(show)
+}
+
+/// Shows a run of a page's seat.
+///
+/// # Errors
+/// If the system gives no thread.
+pub(crate) fn follow_seated(
+    path: PathBuf,
+    maker: Maker,
+    seat: &Seat,
+) -> io::Result<JoinHandle<()>> {
+    let feed = seat.take(Arc::new(maker.clone()), Some(path.clone()))?;
+    follow(path, maker, feed)
+}
+
+fn show(path: &Path, maker: &Maker, mut feed: Feed) -> Result<(), loadline_record::Error> {
+    let Some((file, whole)) = opened(path, maker) else {
+        return Ok(());
+    };
+    let growing = Growing { file, maker };
+    let mut run = FollowedRun::begin(path, BufReader::new(growing))?;
+    let header = Arc::new(run.header().clone());
+    // A feed takes all news.
+    let _ = feed.news(&News::Begun(Arc::clone(&header)));
+    let mut number = 0;
+    while let Some(snapshot) = run.next_interval()? {
+        let stretch = Stretch {
+            run: Arc::clone(&header),
+            first: number,
+            last: number,
+            snapshot,
+            tally: None,
+            watched: None,
+            changes: Vec::new(),
+        };
+        number += 1;
+        let _ = feed.news(&News::Interval(Arc::new(stretch)));
+    }
+    let summary = RunFile::parse(path, BufReader::new(whole))?.into_summary();
+    let end = RunEnd {
+        whole: None,
+        result: RunResult::new(summary),
+    };
+    let _ = feed.news(&News::Ended(Arc::new(end)));
+    Ok(())
+}
+
+/// Waits for the file, and opens it twice: to follow it, and to read all of it at the end, when it
+/// may have no name any more.
+fn opened(path: &Path, maker: &Maker) -> Option<(File, File)> {
+    loop {
+        let is_last_look = maker.has_ended();
+        if let (Ok(one), Ok(other)) = (File::open(path), File::open(path)) {
+            return Some((one, other));
+        }
+        if is_last_look {
+            return None;
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// A file that grows as long as its writer lasts.
+struct Growing<'a> {
+    file: File,
+    maker: &'a Maker,
+}
+
+impl Read for Growing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let is_last_look = self.maker.has_ended();
+            let length = self.file.read(buffer)?;
+            if length > 0 || is_last_look {
+                return Ok(length);
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_plan::Plan;
+    use loadline_record::{Environment, Header, RunWriter, Snapshot, Summary};
+    use loadline_runner::{QUEUE, feed};
+    use std::process::Command as Program;
+    use std::time::SystemTime;
+
+    #[test]
+    fn a_file_that_grows_is_shown_to_its_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.run");
+        // A process that lasts until its input ends stands for the one that writes.
+        let mut child = Program::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("a process");
+        let input = child.stdin.take();
+        let maker = Maker::of(&child);
+        let (sink, inbox) = feed(QUEUE);
+        let following = follow(path.clone(), maker.clone(), sink).expect("a thread");
+        let header = Header::new(
+            &Plan::default(),
+            Environment::default(),
+            SystemTime::UNIX_EPOCH,
+        );
+        let file = File::create(&path).expect("a file");
+        let mut writer = RunWriter::new(&path, file, &header).expect("a header");
+        assert!(matches!(inbox.wait(), Some(News::Begun(_))));
+        let mut summary = Summary::new(header);
+        let mut interval = Snapshot::empty(0);
+        interval.end_ns = 1_000_000_000;
+        interval.counts.sent = 7;
+        summary.observe(&interval);
+        writer.interval(&interval).expect("an interval");
+        let Some(News::Interval(stretch)) = inbox.wait() else {
+            panic!("no interval");
+        };
+        assert_eq!(stretch.snapshot.counts.sent, 7);
+        summary.complete = true;
+        writer.finish(&summary).expect("an end");
+        drop(input);
+        assert_eq!(maker.phase(), Phase::Running);
+        maker.wait(child).expect("it ends");
+        let Some(News::Ended(end)) = inbox.wait() else {
+            panic!("no end");
+        };
+        assert_eq!(end.result.summary.total.counts.sent, 7);
+        assert!(inbox.wait().is_none());
+        following.join().expect("the thread ends");
+        assert_eq!(maker.phase(), Phase::Ended);
+    }
+}

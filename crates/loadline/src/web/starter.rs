@@ -1,0 +1,247 @@
+//! What `loadline web` starts: the command line of a form, by the ordinary path of that command.
+//! Runs of Loadline and of k6 are made in this process, those of locustfiles by Python in another.
+
+use super::earlier::{self, Earlier};
+use super::followed::{Maker, follow_seated};
+use super::words::{Words, kind_of_file};
+use crate::commands;
+use crate::commands::locust;
+use crate::exit::sentence;
+use crate::flags::{self, Command, Refusal};
+use crate::invocation::Invocation;
+use crate::resolve::{RunEnvironment, resolve};
+use crate::terminal::say_line;
+use loadline_live_page::{
+    Composed, EarlierRun, FileKind, NewRun, Offer, OfferedFile, Seat, Starter,
+};
+use loadline_page::Page;
+use std::ffi::OsString;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::thread;
+
+/// The most files that are offered.
+const MOST_FILES: usize = 200;
+/// The sentence about a run that broke off by a defect of ours.
+const PANICKED: &str = "The run panicked, which is a defect of Loadline: please report it.";
+
+/// Starts runs in the current folder.
+pub(crate) struct FolderStarter {
+    /// The folder, as its user knows it.
+    pub(crate) folder: String,
+    /// The file that the page was opened for.
+    pub(crate) chosen: Option<String>,
+    earlier: Earlier,
+}
+
+impl FolderStarter {
+    /// Starts runs in this folder, which is the current one.
+    pub(crate) fn new(folder: String, chosen: Option<String>) -> FolderStarter {
+        FolderStarter {
+            folder,
+            chosen,
+            earlier: Earlier::default(),
+        }
+    }
+}
+
+impl Starter for FolderStarter {
+    fn offer(&self) -> Offer {
+        Offer {
+            folder: self.folder.clone(),
+            files: offered(),
+            chosen: self.chosen.clone(),
+        }
+    }
+
+    fn compose(&self, new: &NewRun) -> Result<Composed, String> {
+        let words = Words::of(new, &self.offer())?;
+        if words.kind == FileKind::Plan {
+            native(&words)?;
+        }
+        Ok(Composed {
+            command: words.line(),
+            save: words.save,
+        })
+    }
+
+    fn start(&self, new: &NewRun, seat: &Seat) -> Result<(), String> {
+        let words = Words::of(new, &self.offer())?;
+        say_line(&format!("Started from the page: {}", words.line()));
+        match words.kind {
+            FileKind::Plan => {
+                let invocation = native(&words)?;
+                on_its_own(seat, move |seat| run_native(invocation, seat))
+            }
+            FileKind::K6 => on_its_own(seat, move |seat| run_k6(&words, seat)),
+            FileKind::Locust => on_its_own(seat, move |seat| run_locust(&words, seat)),
+        }
+    }
+
+    fn earlier(&self) -> Vec<EarlierRun> {
+        self.earlier.rows()
+    }
+
+    fn report(&self, name: &str) -> Result<Page, String> {
+        earlier::report(name)
+    }
+
+    fn compare(&self, base: &str, with: &str) -> Result<String, String> {
+        earlier::compare(base, with)
+    }
+}
+
+/// The files of the current folder that describe runs, by name. A file in Python or TypeScript may
+/// be something else: it is offered if it names what such scripts import.
+fn offered() -> Vec<OfferedFile> {
+    let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let kind = kind_of_file(Path::new(&name))?;
+        let begins = name.starts_with(|first: char| first.is_alphanumeric() || first == '_');
+        (begins && is_meant(&name, kind)).then_some(OfferedFile { name, kind })
+    });
+    let mut files: Vec<OfferedFile> = files.collect();
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    files.truncate(MOST_FILES);
+    files
+}
+
+fn is_meant(name: &str, kind: FileKind) -> bool {
+    let imported = match kind {
+        FileKind::Plan => return true,
+        FileKind::K6 => "k6",
+        FileKind::Locust => "locust",
+    };
+    let content = std::fs::read(name).unwrap_or_default();
+    String::from_utf8_lossy(&content).contains(imported)
+}
+
+/// Makes a run on a thread of its own, and leaves the seat whatever becomes of it.
+fn on_its_own(
+    seat: &Seat,
+    run: impl FnOnce(&Seat) -> Result<(), String> + Send + 'static,
+) -> Result<(), String> {
+    let seat = seat.clone();
+    let whole = move || {
+        let ran = catch_unwind(AssertUnwindSafe(|| run(&seat)));
+        let ran = ran.unwrap_or_else(|_| Err(PANICKED.to_owned()));
+        seat.leave(ran.err());
+    };
+    let thread = thread::Builder::new().name("run".to_owned()).spawn(whole);
+    thread
+        .map(drop)
+        .map_err(|error| format!("The run can't be started: {error}."))
+}
+
+/// A run of Loadline's own, with all checked that can be before it is made.
+fn native(words: &Words) -> Result<Invocation, String> {
+    let typed = words.words.iter().map(OsString::from);
+    let flags = match flags::parse(typed) {
+        Ok(Command::Run(flags)) => flags,
+        Ok(_) => return Err("This is no run.".to_owned()),
+        Err(Refusal::Asked(text) | Refusal::Mistake(text)) => return Err(text),
+    };
+    let environment = &mut io::empty();
+    let environment = RunEnvironment::of_this_machine(environment);
+    let mut invocation = resolve(*flags, environment).map_err(|error| sentence(&error.into()))?;
+    // The page is the one from which it was started, and shows its progress.
+    invocation.session.web = None;
+    invocation.session.progress = false;
+    Ok(invocation)
+}
+
+fn run_native(mut invocation: Invocation, seat: &Seat) -> Result<(), String> {
+    invocation.session.seat = Some(seat.clone());
+    let ran = commands::run::run(invocation);
+    ran.map(drop).map_err(|error| sentence(&error))
+}
+
+#[cfg(not(feature = "k6"))]
+fn run_k6(_words: &Words, _seat: &Seat) -> Result<(), String> {
+    Err("This build runs no k6 scripts; build it with `make build`.".to_owned())
+}
+
+#[cfg(feature = "k6")]
+fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
+    use loadline_tool_host::{LivePages, PageRequest, ShownPage};
+    use std::cell::Cell;
+    use std::path::PathBuf;
+    use std::rc::Rc;
+
+    let is_shown = Rc::new(Cell::new(false));
+    let (shown, taken) = (Rc::clone(&is_shown), seat.clone());
+    let saved = PathBuf::from(&words.save);
+    let pages: LivePages = Box::new(move |PageRequest { steer, .. }| {
+        let feed = taken.take(steer, Some(saved.clone()));
+        let feed = feed.map_err(|error| format!("the page can't show the run: {error}."))?;
+        shown.set(true);
+        Ok(Some(ShownPage {
+            url: String::new(),
+            observer: Box::new(feed),
+        }))
+    });
+    let heard = Heard::default();
+    let code = crate::dialect::run_k6(&words.words[2..], pages, Box::new(heard.clone()));
+    match code != 0 && !is_shown.get() {
+        true => Err(heard.last_line()),
+        false => Ok(()),
+    }
+}
+
+/// Standard error, whose last line is kept.
+#[cfg(feature = "k6")]
+#[derive(Clone, Default)]
+struct Heard(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+#[cfg(feature = "k6")]
+impl Heard {
+    fn last_line(&self) -> String {
+        let bytes = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&bytes);
+        let line = text.lines().rfind(|line| !line.trim().is_empty());
+        line.unwrap_or("The script could not be run.").to_owned()
+    }
+}
+
+#[cfg(feature = "k6")]
+impl io::Write for Heard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        const KEPT: usize = 64 << 10;
+        let mut kept = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        kept.extend_from_slice(bytes);
+        let surplus = kept.len().saturating_sub(KEPT);
+        kept.drain(..surplus);
+        io::Write::write_all(&mut io::stderr(), bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::Write::flush(&mut io::stderr())
+    }
+}
+
+fn run_locust(words: &Words, seat: &Seat) -> Result<(), String> {
+    let own: Vec<OsString> = words.words[2..].iter().map(OsString::from).collect();
+    let child = locust::start(&own, None)?;
+    let maker = Maker::of(&child);
+    let followed = follow_seated(words.save.clone().into(), maker.clone(), seat);
+    let status = maker.wait(child);
+    let followed = followed.map_err(|error| format!("The run can't be shown: {error}."))?;
+    // If it panicked, that was told.
+    let _ = followed.join();
+    match status {
+        Ok(status) if status.success() || Path::new(&words.save).exists() => Ok(()),
+        Ok(status) => Err(format!(
+            "Locust ended with {status}; what it said is on the terminal of `loadline web`."
+        )),
+        Err(error) => Err(format!("Locust's end is not known: {error}.")),
+    }
+}

@@ -1,0 +1,101 @@
+"""A locustfile whose test is shown on Loadline's live page while it runs."""
+
+import json
+import os
+import re
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from command_support import Server, begin, native_command, write
+
+VISITORS = """
+    from locust import FastHttpUser, constant, task
+
+    class Visitor(FastHttpUser):
+        wait_time = constant(0.02)
+
+        @task
+        def front(self):
+            self.client.get("/")
+"""
+SECONDS = 60
+
+
+class Page:
+    """The API of a page."""
+
+    def __init__(self, address):
+        self._address = address
+
+    def ask(self, path, body=None):
+        """The status and the JSON of an answer; with a body it is sent by POST."""
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            with urllib.request.urlopen(self._address + path, data) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as refused:
+            return refused.code, json.load(refused)
+
+    def await_that(self, holds):
+        """Wait until this holds of the state."""
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            _, state = self.ask("api/v1/state")
+            if holds(state):
+                return state
+            time.sleep(0.05)
+        raise AssertionError(f"not in {SECONDS} s: {state['phase']}, {state['figures']}")
+
+
+def open_page(process, says):
+    """The page whose address a process prints; the rest of what it prints is read elsewhere."""
+    for line in process.stderr:
+        found = re.search(says + r" (http://\S+)", line)
+        if found:
+            threading.Thread(target=process.stderr.read, daemon=True).start()
+            return Page(found[1])
+    raise AssertionError("no address was printed")
+
+
+def environment():
+    return {"LOADLINE_PYTHON": sys.executable}
+
+
+def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
+    native = native_command()
+    write(tmp_path, VISITORS)
+    with Server() as server:
+        process = begin(["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "1h", "-H",
+                         server.url, "--only-summary"], tmp_path, environment(), [native])
+        page = open_page(process, "The live page is at")
+        state = page.await_that(lambda state: state["figures"]["answered"] > 10)
+        assert state["phase"] == "running"
+        assert (state["load"]["can_pause"], state["load"]["levels"]) == (False, [])
+        assert page.ask("api/v1/pause", {})[0] == 422
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.wait(SECONDS)
+    assert not list(tmp_path.glob("*.run"))
+
+
+def test_a_locustfile_is_started_from_the_page(tmp_path):
+    native = native_command()
+    write(tmp_path, VISITORS)
+    with Server() as server:
+        process = begin(["web", "--listen", "127.0.0.1:0"], tmp_path, environment(), [native])
+        page = open_page(process, "Start runs at")
+        name = next(tmp_path.glob("*.py")).name
+        assert page.ask("api/v1/offer")[1]["files"] == [{"name": name, "kind": "locust"}]
+        new = {"target": name, "users": "2", "spawn_rate": "2", "duration": "3s",
+               "host": server.url}
+        assert page.ask("api/v1/start", new)[0] == 200
+        assert page.ask("api/v1/start", new)[0] == 409
+        page.await_that(lambda state: state["figures"]["answered"] > 10)
+        state = page.await_that(lambda state: state["can_start"])
+        assert (state["phase"], state["problem"]) == ("ended", None)
+        assert page.ask("api/v1/runs")[1][0]["name"] == "run-1.run"
+        process.terminate()
+        assert process.wait(SECONDS) == 0
+    assert os.path.exists(tmp_path / "run-1.run")

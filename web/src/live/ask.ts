@@ -1,0 +1,21 @@
+/** Requests to the page's server. */
+
+import type { Problem } from "../generated/live";
+import { API } from "./run";
+
+/** What came of a request: an answer, or why there is none, as a sentence. */
+export type Answer<T> = { answer: T } | { problem: string };
+
+const SILENT = "The server does not answer; is it still running?";
+
+/** Asks for data; with a body it is sent by POST. */
+export async function ask<T>(path: string, body?: unknown): Promise<Answer<T>> {
+  try {
+    const asked = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    const answer = await fetch(`${API}/${path}`, asked);
+    const data = (await answer.json()) as T & Problem;
+    return answer.ok ? { answer: data } : { problem: data.message };
+  } catch {
+    return { problem: SILENT };
+  }
+}

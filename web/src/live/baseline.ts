@@ -1,0 +1,40 @@
+/** An earlier run underneath: its lines in the plots of the run that goes on. */
+
+import type { Chart, Page, RunPage, Series } from "../generated/page";
+
+/** The colour of what lies underneath. */
+const UNDERNEATH = -1;
+
+/** The run of a page; none of a page of several. */
+export function runOf(page: Page): RunPage | null {
+  return page.kind === "run" ? page : null;
+}
+
+/** The page with the lines of an earlier run below its own, in each plot that both have. */
+export function withBaseline(page: RunPage, base: RunPage): RunPage {
+  const { course, shared_x } = page.plots;
+  const offset = shared_x.length;
+  const lines = new Map(base.plots.course.map((chart) => [chart.name, linesOf(chart, offset)]));
+  const below = (chart: Chart): Chart => {
+    const found = chart.heatmap ? undefined : lines.get(chart.name);
+    return found ? { ...chart, series: [...found, ...chart.series] } : chart;
+  };
+  return {
+    ...page,
+    plots: {
+      ...page.plots,
+      course: course.map(below),
+      shared_x: [...shared_x, ...base.plots.shared_x],
+    },
+  };
+}
+
+function linesOf(chart: Chart, offset: number): Series[] {
+  const shown = chart.series.filter((one) => !one.is_hidden && one.mark === "line");
+  return shown.map((one) => ({
+    ...one,
+    name: `baseline: ${one.name}`,
+    x: one.x + offset,
+    colour: UNDERNEATH,
+  }));
+}
