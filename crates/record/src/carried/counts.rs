@@ -1,6 +1,10 @@
 //! The counts of a distribution in few bits: only the buckets that have any, each as its distance
 //! from the one before and its count, or as the difference from another distribution.
 //!
+//! A difference has one of two forms. Usually it is that of the counts. Where values are those of
+//! the other distribution and some of them a little longer, it is for each bucket the number of
+//! values that were moved beyond it: one such number says what two differences would.
+//!
 //! Many distributions of an interval are nearly equal. The time to the first byte of a response
 //! that comes in one piece is its service time, and a response to which nothing was added before
 //! its start has the same time with and without that delay. So a distribution may be sent as the
@@ -16,7 +20,7 @@ use serde::{Deserialize, Serialize};
 const MOST_VALUES: u64 = 1 << 48;
 
 /// A bucket with its count, or with the difference of two counts; never 0.
-type Entry = (usize, i64);
+pub(super) type Entry = (usize, i64);
 
 /// Buckets with their counts, rising.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +36,24 @@ pub(super) struct PackedCounts {
 impl PackedCounts {
     /// Packs all counts of a distribution.
     pub(super) fn of(distribution: &Distribution) -> Self {
-        PackedCounts::pack(&entries(distribution), unsigned)
+        PackedCounts::all(&entries(distribution))
+    }
+
+    /// Packs all of these counts.
+    pub(super) fn all(entries: &[Entry]) -> Self {
+        PackedCounts::pack(entries, unsigned)
+    }
+
+    /// Packs the numbers of values that are those of `base` in later buckets; `None` if some are in
+    /// earlier ones, or if that would be more numbers than counts.
+    pub(super) fn later(counts: &[Entry], base: &[Entry]) -> Option<Self> {
+        let moved = moved(&differences(base, counts), counts.len())?;
+        Some(PackedCounts::pack(&moved, unsigned))
+    }
+
+    /// Returns the number of bytes of its bits.
+    pub(super) fn bytes(&self) -> usize {
+        self.bits.len()
     }
 
     /// Packs the differences of a distribution from another one.
@@ -59,6 +80,19 @@ impl PackedCounts {
     ) -> Result<Distribution, CarryError> {
         let differences = self.unpack(of_signed).ok_or(CarryError::Times)?;
         distribution_of(&added(&entries(base), &differences, 1))
+    }
+
+    /// Returns the distribution whose values are those of this one, so many of them beyond their
+    /// buckets.
+    ///
+    /// # Errors
+    /// If the counts are invalid.
+    pub(super) fn distribution_later(
+        &self,
+        base: &Distribution,
+    ) -> Result<Distribution, CarryError> {
+        let moved = self.unpack(of_unsigned).ok_or(CarryError::Times)?;
+        distribution_of(&added(&entries(base), &steps(&moved), -1))
     }
 
     fn pack(entries: &[Entry], number_of: impl Fn(i64) -> u64) -> Self {
@@ -138,6 +172,46 @@ pub(super) fn differences(counts: &[Entry], base: &[Entry]) -> Vec<Entry> {
     added(counts, base, -1)
 }
 
+/// Returns the running sums of these differences, where they are not 0; `None` if one is negative,
+/// if there are more than `most`, or if the sum of all is not 0.
+fn moved(differences: &[Entry], most: usize) -> Option<Vec<Entry>> {
+    let mut moved = Vec::new();
+    let mut sum = 0_i64;
+    for (index, &(bucket, difference)) in differences.iter().enumerate() {
+        sum = sum.saturating_add(difference);
+        if sum == 0 {
+            continue;
+        }
+        let &(next, _) = differences.get(index + 1)?;
+        if sum < 0 || moved.len() + (next - bucket) > most {
+            return None;
+        }
+        moved.extend((bucket..next).map(|bucket| (bucket, sum)));
+    }
+    Some(moved)
+}
+
+/// Returns the differences whose running sums these are.
+fn steps(sums: &[Entry]) -> Vec<Entry> {
+    let mut steps = Vec::new();
+    let mut push = |bucket: usize, step: i64| {
+        if step != 0 {
+            steps.push((bucket, step));
+        }
+    };
+    let (mut next, mut sum) = (0, 0_i64);
+    for &(bucket, own) in sums {
+        if bucket > next {
+            push(next, sum.saturating_neg());
+            sum = 0;
+        }
+        push(bucket, own.saturating_sub(sum));
+        (next, sum) = (bucket + 1, own);
+    }
+    push(next, sum.saturating_neg());
+    steps
+}
+
 /// Returns the sums of these counts and `factor` times those of `others`, where they are not 0.
 fn added(counts: &[Entry], others: &[Entry], factor: i64) -> Vec<Entry> {
     let (mut ours, mut theirs) = (counts.iter().peekable(), others.iter().peekable());
@@ -212,9 +286,25 @@ mod tests {
         let less = PackedCounts::difference(&[(7, -2)]);
         assert!(less.distribution_beside(&of(&[7])).is_err());
         assert_eq!(less.distribution_beside(&of(&[7, 7, 9])).unwrap(), of(&[9]));
+        let later = PackedCounts::all(&[(7, 2)]);
+        assert!(later.distribution_later(&of(&[7])).is_err());
+        assert_eq!(later.distribution_later(&of(&[7, 7, 7])).unwrap(), of(&[7, 8, 8]));
         let most = PackedCounts::difference(&[(7, 1 << 48)]);
         assert!(most.distribution_beside(&Distribution::default()).is_ok());
         assert!(most.distribution_beside(&of(&[9])).is_err());
+    }
+
+    #[test]
+    fn values_that_are_a_little_later_take_a_number_each() {
+        let (before, after) = (of(&[10, 20, 20, 30]), of(&[10, 20, 22, 31]));
+        let (before_entries, after_entries) = (entries(&before), entries(&after));
+        let moved = moved(&differences(&before_entries, &after_entries), 9);
+        assert_eq!(moved, Some(vec![(20, 1), (21, 1), (30, 1)]));
+        let packed = PackedCounts::later(&after_entries, &before_entries).expect("they are later");
+        assert_eq!(packed.distribution_later(&before).unwrap(), after);
+        assert_eq!(PackedCounts::later(&before_entries, &after_entries), None);
+        let more = entries(&of(&[10, 20, 22, 31, 40]));
+        assert_eq!(PackedCounts::later(&more, &before_entries), None);
     }
 
     proptest! {
@@ -238,6 +328,18 @@ mod tests {
         }
 
         #[test]
+        fn values_that_are_later_come_back(
+            values in prop::collection::vec((0..5_000_u64, 0..4_u64), 0..100),
+        ) {
+            let base: Vec<u64> = values.iter().map(|(value, _)| *value).collect();
+            let later: Vec<u64> = values.iter().map(|(value, more)| value + more).collect();
+            let (base, later) = (of(&base), of(&later));
+            if let Some(packed) = PackedCounts::later(&entries(&later), &entries(&base)) {
+                prop_assert_eq!(packed.distribution_later(&base).unwrap(), later);
+            }
+        }
+
+        #[test]
         fn any_bits_are_read_without_harm(
             buckets in 0..100_u32,
             first in any::<u32>(),
@@ -246,6 +348,7 @@ mod tests {
             let packed = PackedCounts { buckets, first, bits };
             let _ = packed.distribution();
             let _ = packed.distribution_beside(&of(&[1, 2, 3]));
+            let _ = packed.distribution_later(&of(&[1, 2, 3]));
         }
     }
 }

@@ -124,17 +124,26 @@ impl Noise {
 /// The requests of a worker in a second.
 const RATE: u64 = 1_000;
 
+/// The delays that a generator adds, in nanoseconds: the least one, and the mean above it. Those of
+/// a busy machine change nearly all response times, those of a calm one some of them.
+const BUSY: (u64, f64) = (15_000, 40_000.0);
+const CALM: (u64, f64) = (2_000, 5_000.0);
+
 /// Returns a second of two workers with 2 000 requests, whose service times are exponential with a
 /// mean of 5 ms, with this many names.
 fn busy_second(names: u64) -> Snapshot {
+    second_with(names, BUSY)
+}
+
+fn second_with(names: u64, delays: (u64, f64)) -> Snapshot {
     let mut sum = Snapshot::empty(0);
     for worker in 0..2 {
-        sum.merge(&worker_second(worker, names));
+        sum.merge(&worker_second(worker, names, delays));
     }
     sum
 }
 
-fn worker_second(worker: u32, names: u64) -> Snapshot {
+fn worker_second(worker: u32, names: u64, delays: (u64, f64)) -> Snapshot {
     let mut noise = Noise(u64::from(worker));
     let mut table = SeriesTable::new(2_000);
     for name in 0..names {
@@ -147,7 +156,7 @@ fn worker_second(worker: u32, names: u64) -> Snapshot {
     };
     for number in 0..RATE {
         let intended_ns = number * 1_000_000_000 / RATE;
-        let exchange = late_exchange(intended_ns, &mut noise);
+        let exchange = late_exchange(intended_ns, delays, &mut noise);
         recorder.begin(exchange.start_ns);
         recorder.arrived(intended_ns, exchange.start_ns, 1);
         recorder.end(&exchange);
@@ -161,8 +170,8 @@ fn worker_second(worker: u32, names: u64) -> Snapshot {
 }
 
 /// Returns an exchange that is a little late and whose response comes in one piece.
-fn late_exchange(intended_ns: u64, noise: &mut Noise) -> Exchange {
-    let late_ns = 15_000 + noise.exponential(40_000.0);
+fn late_exchange(intended_ns: u64, delays: (u64, f64), noise: &mut Noise) -> Exchange {
+    let late_ns = delays.0 + noise.exponential(delays.1);
     let service_ns = 80_000 + noise.exponential(5_000_000.0);
     Exchange {
         intended_ns,
@@ -196,8 +205,13 @@ fn loop_times(noise: &mut Noise) -> WorkerTimes {
 
 #[test]
 fn a_second_is_small_with_one_name_and_with_a_hundred() {
-    for (names, most_bytes) in [(1, 4_096), (100, 12_288)] {
-        let snapshot = busy_second(names);
+    for (names, delays, most_bytes) in [
+        (1, BUSY, 4_096),
+        (1, CALM, 4_096),
+        (100, BUSY, 12_288),
+        (100, CALM, 12_288),
+    ] {
+        let snapshot = second_with(names, delays);
         let mut link = Link::default();
         let (first, with_names) = link.carry(&snapshot);
         let (second, bytes) = link.carry(&snapshot);
