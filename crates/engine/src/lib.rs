@@ -66,9 +66,9 @@
 //!   `worker/ready.rs`
 //! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/unfinished.rs`,
 //!   `worker/backlog.rs`, `lost.rs`
-//! - what workers report: `report.rs`; how it is merged `joined.rs`, `merger.rs`, for a process with
-//!   some of the workers `part.rs`, and sent by it `conveyed.rs`; what leaves a run `event.rs`; what
-//!   a scenario counts by itself `tally.rs`
+//! - what workers report: `report.rs`; how it is merged `joined.rs`, `merger.rs`; a process with
+//!   some of the workers `run_part.rs`, its reports `part_reports.rs`, how they are sent
+//!   `conveyed.rs`; what leaves a run `event.rs`; what a scenario counts by itself `tally.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
