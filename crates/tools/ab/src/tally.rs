@@ -303,6 +303,7 @@ fn words_of(number: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadline_engine::{AnyTally, TallyCodec};
 
     fn tally(goes_on: bool) -> Tally {
         Tally {
@@ -346,6 +347,20 @@ mod tests {
             reason: "why".to_owned(),
             body_bytes: None,
         })
+    }
+
+    #[test]
+    fn records_come_back_from_another_process_as_they_were() {
+        let mut records = answer(200, 5);
+        let failed = failure(ErrorKind::Read, Some(104));
+        records.ended.extend(failed.ended);
+        records.server = Some("nginx".to_owned());
+        records.agreed = Some(loadline_engine::Agreed::default());
+        records.transcript = b"LOG: header\n".to_vec();
+        let sent = AnyTally::new(records.clone()).encode().expect("bytes");
+        let codec = TallyCodec::of::<Records>();
+        let came = codec.decode(&sent).expect("records");
+        assert_eq!(came.get(), Some(&records));
     }
 
     #[test]
