@@ -35,5 +35,6 @@ mod scenarios;
 mod sessions;
 mod stall;
 mod steps;
+mod traces;
 mod warmup;
 mod watching;
