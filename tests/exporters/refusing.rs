@@ -50,7 +50,8 @@ fn a_receiver_that_is_away_costs_a_sentence() {
         "prometheus-rw=http://user:hidden@127.0.0.1:{}/w",
         free_port()
     );
-    let (report, stderr, lasted) = ran(&output, &[("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "1s")]);
+    let interval = [("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "300ms")];
+    let (report, stderr, lasted) = ran(&output, &interval);
     assert!(lasted < Duration::from_secs(40), "{lasted:?}");
     let sentence = "not delivered: nothing listens there";
     assert!(warning(&report).contains(sentence), "{report:#}");
@@ -127,8 +128,9 @@ fn a_pause_that_is_asked_for_is_kept_and_half_a_response_is_none() {
     let half = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf";
     for (answers, least, sentence) in [
         (&[busy][..], 2_000, "it answered 429"),
-        (&[half, half], 500, "it is tried again"),
-        (&["HTTP/1.1 200 O"], 500, "it is tried again"),
+        // The end of the run shortens a pause that nobody asked for.
+        (&[half, half], 0, "it is tried again"),
+        (&["HTTP/1.1 200 O"], 0, "it is tried again"),
         (&[busy, half], 2_000, "it answered 429"),
     ] {
         let receiver = Bodies::answering(answers);
