@@ -174,6 +174,19 @@ fn every_dependency_is_used() {
     assert_eq!(unused, Vec::<String>::new(), "take these out of Cargo.toml");
 }
 
+/// Beginnings of the names of libraries that would add up again what exporters send, or that bring
+/// a second stack of HTTP for it.
+const SECOND_STACKS: [&str; 5] = ["opentelemetry", "reqwest", "tonic", "utoipa", "axum"];
+
+#[test]
+fn exporters_bring_no_second_stack() {
+    let lock = read_to_string(Path::new(ROOT).join("Cargo.lock")).expect("the lock file");
+    for name in SECOND_STACKS {
+        let entry = format!("name = \"{name}");
+        assert!(!lock.contains(&entry), "{name} is among the dependencies");
+    }
+}
+
 #[test]
 fn every_test_of_a_crate_is_run_by_make_test() {
     let makefile = read_to_string(format!("{ROOT}/Makefile")).expect("the Makefile");

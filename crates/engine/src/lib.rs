@@ -48,6 +48,7 @@
 //!   `pacer/open_load.rs`; an iteration's use of its starts `iteration.rs`, `user.rs`
 //! - what users send: a `Behaviour` and a `Scenario` as in `behaviour.rs`; `replay.rs` is the
 //!   example; what is sent together `batch.rs`, who receives responses `observer.rs`
+//! - the traces that requests carry: `tracer.rs`; as a behaviour `traced_replay.rs`
 //! - requests that are composed, sent several at a time, or cancelled: `requester.rs`,
 //!   `composed.rs`, `at_once.rs`; idle connections `pool.rs`
 //! - cookies, redirects and other handling of responses: `sessions.rs`, `sessions/`; the rules are
@@ -115,6 +116,8 @@ mod sessions;
 mod shared_pool;
 mod tally;
 mod ticker;
+mod traced_replay;
+mod tracer;
 mod user;
 mod worker;
 mod written_composed;

@@ -8,7 +8,7 @@ use crate::user::User;
 use loadline_metrics::{InvalidName, Key, SeriesId};
 use loadline_plan::Connection;
 use loadline_reactor::Host;
-use loadline_record::Outcome;
+use loadline_record::{Exchange, Outcome, Trace};
 use loadline_transport::Traffic;
 use std::fmt;
 use std::future::Future;
@@ -68,6 +68,17 @@ impl<H: Host> Requester<H> {
     /// was answered, with this status. To be called once, after the response was received.
     pub fn reject(&self, series: SeriesId, status: u16) {
         self.0.worker.recorder.borrow_mut().reject(series, status);
+    }
+
+    /// Records that an exchange of this series, which has ended, carried a trace.
+    pub(crate) fn traced(&self, series: SeriesId, exchange: &Exchange, trace: Trace) {
+        let worker = &self.0.worker;
+        // An exchange of the warm-up has no time before the measured part.
+        let is_counted = exchange.intended_ns > 0 || worker.pacer.warmup_ns == 0;
+        if is_counted {
+            let mut recorder = worker.recorder.borrow_mut();
+            recorder.traced(series, exchange, trace);
+        }
     }
 
     /// Waits. In a closed load the unsent requests of the iteration start after that.

@@ -37,5 +37,6 @@ mod scenarios;
 mod sessions;
 mod stall;
 mod steps;
+mod traces;
 mod warmup;
 mod watching;

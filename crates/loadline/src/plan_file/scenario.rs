@@ -16,7 +16,15 @@ use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 
 /// Keys of a load and of requests that belong to the whole run all the same.
-const OF_WHOLE_RUN: [&str; 6] = ["threads", "seed", "until", "warmup", "drain", "repeat"];
+const OF_WHOLE_RUN: [&str; 7] = [
+    "threads",
+    "seed",
+    "until",
+    "warmup",
+    "drain",
+    "repeat",
+    "traceparent",
+];
 
 /// The keys of a scenario in a plan file.
 #[derive(Debug, PartialEq)]

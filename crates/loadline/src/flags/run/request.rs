@@ -5,10 +5,11 @@ pub(crate) use super::place::TargetWord;
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
 use loadline_plan::{
-    BaseUrl, Credentials, Error, FormField, Header, ListedRequest, Order, parse_method,
+    BaseUrl, Credentials, Error, FormField, Header, ListedRequest, Order, parse_method, parse_part,
     parse_small_count, parse_url_list,
 };
 use std::convert::Infallible;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -105,6 +106,14 @@ pub(crate) struct RequestFlags {
         ("random", Order::Random),
     ]))]
     pub(crate) urls_order: Order,
+
+    /// Send the header traceparent: each request is a trace of its own, and 1 in K is sampled
+    ///
+    /// K is 1 by default. The identifiers follow from --seed. Those of the slowest requests are in
+    /// the report, and go to exporters with their histograms. See docs/guide/traces.md.
+    #[arg(long, value_name = "1/K", num_args = 0..=1, require_equals = true,
+        default_missing_value = "1/1", value_parser = parse_part)]
+    pub(crate) traceparent: Option<NonZeroU32>,
 
     /// The most names that get rows of their own in reports
     ///
