@@ -1,7 +1,7 @@
 //! The requester, which sends the requests of a user.
 
 use crate::batch::Batch;
-use crate::exchange;
+use crate::exchange::{self, Opening, Protocol};
 use crate::observer::Observer;
 use crate::own_starts::{MissedStart, Wait};
 use crate::user::User;
@@ -38,6 +38,18 @@ impl<H: Host> Requester<H> {
         observer: &mut O,
     ) -> impl Future<Output = Outcome> {
         exchange::send(&self.0, batch, self.0.worker.timeout_ns, observer)
+    }
+
+    /// Runs an exchange of a protocol that is no request with one response, on an idle connection
+    /// of the user to the endpoint or a new one; returns its outcome. It is one exchange in every
+    /// count, and takes a start as a batch does.
+    pub fn converse<P: Protocol<H>, O: Observer>(
+        &self,
+        opening: Opening,
+        protocol: &mut P,
+        observer: &mut O,
+    ) -> impl Future<Output = Outcome> {
+        exchange::converse(&self.0, opening, protocol, observer)
     }
 
     /// Returns the series of the user's requests of this name, with the tags of its scenario; the

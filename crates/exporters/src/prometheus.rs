@@ -1,6 +1,6 @@
 //! Prometheus remote write: protobuf of version 1 in snappy blocks.
 //!
-//! Each metric becomes series by k6's rules, with its names behind a prefix: a counter
+//! Each metric becomes series by k6's rules, with its names after a prefix: a counter
 //! `…_total`, a gauge as it is, a rate `…_rate`, a distribution a native histogram with its unit
 //! (`…_seconds`), and gauges of some statistics (`…_p99`). The names never collide, so that both
 //! are sent, and boards of both kinds work. Everything is cumulative since the begin of the run.

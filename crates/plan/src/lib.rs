@@ -18,7 +18,7 @@
 //! - headers, bodies, forms: `request/header.rs`, `request/content.rs`, `form.rs`
 //! - what is masked in the record of a run: `secrets.rs`, `secrets/words.rs`
 //! - names, addresses, proxies: `connection/naming.rs`, `connection/connect_to.rs`,
-//!   `connection/proxy.rs`
+//!   `connection/proxy.rs`, those of the environment `connection/environment_proxies.rs`
 //! - think time: `think.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
@@ -48,9 +48,9 @@ pub use check::{
 };
 pub use client::Client;
 pub use connection::{
-    AddressPolicy, Clock, ConnectTo, Connection, HostRule, HttpVersion, Identity, IpRange,
-    IpVersion, Naming, Proxy, Selection, ServerName, Tls, TlsVersion, Windows, parse_ip_address,
-    parse_part,
+    AddressPolicy, Clock, ConnectTo, Connection, EnvironmentProxies, HostRule, HttpVersion,
+    Identity, IpRange, IpVersion, Naming, Proxy, Selection, ServerName, Tls, TlsVersion,
+    UnusableProxy, Windows, parse_ip_address, parse_part,
 };
 pub use contradiction::Contradiction;
 pub use error::Error;

@@ -39,6 +39,8 @@
 //! - the saved run: its lines `saved/line.rs`, `saved/header.rs`; merging `saved/merge.rs`; a new
 //!   key has `#[serde(default)]`, and `FORMAT_VERSION` in `format.rs` rises only where a meaning
 //!   changes
+//! - what processes and machines send each other: `carried.rs`, the counts of its distributions
+//!   `carried/counts.rs`, their bits `carried/bits.rs`
 //! - the requests of one name: `named.rs`, the busiest over time `name_history.rs`; metrics of
 //!   scripts `saved/metrics.rs`
 //! - the slowest requests with their traces: `traced.rs`, `saved/traced.rs`
@@ -52,7 +54,9 @@
 
 mod arrivals;
 mod blocks;
+mod buckets;
 mod busiest;
+mod carried;
 mod censored;
 mod declared;
 mod distribution;
@@ -85,6 +89,9 @@ mod samples;
 pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
 pub use busiest::{Busiest, Stretch};
+pub use carried::{
+    CarriedNames, CarriedSnapshot, CarriedUnfinished, CarryError, KnownNames, SentNames,
+};
 pub use censored::{Bounded, Censored, Step};
 pub use declared::DeclaredCheck;
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};

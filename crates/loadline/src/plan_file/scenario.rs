@@ -150,6 +150,10 @@ fn time(value: &DeValue<'_>, variables: &Variables) -> Result<Duration, Problem>
     time.map_err(|error| Problem::Value(error.to_string()))
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "any other problem stays what it is"
+)]
 fn tags(value: &DeValue<'_>, variables: &Variables) -> Result<BTreeMap<String, String>, Problem> {
     let table = value.as_table().ok_or(Problem::NoTags)?;
     let mut tags = BTreeMap::new();

@@ -49,8 +49,8 @@ pub(crate) struct RequestFlags {
 
     /// Send --user in answer to the server's digest challenge, not as basic authentication
     ///
-    /// The first request of each user is answered with the challenge and sent again; those behind
-    /// it are signed ahead.
+    /// The first request of each user is answered with the challenge and sent again; later
+    /// requests are signed in advance.
     #[arg(long)]
     pub(crate) digest: bool,
 
@@ -156,6 +156,10 @@ impl UrlLines {
     /// # Errors
     /// The sentence about the first line that can't be read. It names the line as one of the list:
     /// in a plan file, the list itself stands on a line.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "only a line of the list has a number"
+    )]
     pub(crate) fn requests(&self, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, String> {
         parse_url_list(&self.0, base).map_err(|error| match error {
             Error::UrlListLine { .. } => format!("in its {error}"),
