@@ -2,15 +2,16 @@
 
 use super::error::CarryError;
 use super::names::{KnownNames, SentNames};
-use crate::traced::{Trace, Traced, TracedRequest};
+use crate::{Trace, Traced, TracedRequest};
 use serde::{Deserialize, Serialize};
 
 /// The requests, the slowest first.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct CarriedTraced(Vec<OneRequest>);
+pub(super) struct CarriedTraced(Vec<OneTraced>);
 
 #[derive(Debug, Serialize, Deserialize)]
-struct OneRequest {
+struct OneTraced {
+    /// The number of its name; `None` if all requests have the same.
     name: Option<u32>,
     id: u128,
     span: u64,
@@ -22,7 +23,7 @@ struct OneRequest {
 
 impl CarriedTraced {
     pub(super) fn of(traced: &Traced, names: &mut SentNames) -> Self {
-        let requests = traced.iter().map(|(key, request)| OneRequest {
+        let carried = traced.iter().map(|(key, request)| OneTraced {
             name: key.map(|key| names.number(key)),
             id: request.trace.id,
             span: request.trace.span,
@@ -31,16 +32,20 @@ impl CarriedTraced {
             end_ns: request.end_ns,
             status: request.status,
         });
-        CarriedTraced(requests.collect())
+        CarriedTraced(carried.collect())
     }
 
     /// Returns the requests that were sent.
     ///
     /// # Errors
-    /// If a name was not sent.
+    /// If a name was not sent before.
     pub(super) fn traced(self, names: &KnownNames) -> Result<Traced, CarryError> {
-        let request = |one: OneRequest| {
-            let name = one.name.map(|number| names.name(number).cloned());
+        let mut requests = Vec::new();
+        for one in self.0 {
+            let key = match one.name {
+                Some(number) => Some(names.name(number)?.clone()),
+                None => None,
+            };
             let trace = Trace {
                 id: one.id,
                 span: one.span,
@@ -52,9 +57,8 @@ impl CarriedTraced {
                 end_ns: one.end_ns,
                 status: one.status,
             };
-            Ok((name.transpose()?, request))
-        };
-        let requests: Result<_, _> = self.0.into_iter().map(request).collect();
-        Ok(Traced::of_requests(requests?))
+            requests.push((key, request));
+        }
+        Ok(Traced::of_requests(requests))
     }
 }
