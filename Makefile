@@ -20,7 +20,8 @@ PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/l
 PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
-.PHONY: web fuzz clean package package-arm64 static packages test-package package-tools extension order unit-tests
+.PHONY: web fuzz clean package package-arm64 static packages test-package package-tools
+.PHONY: extension order unit-tests
 .PHONY: python-tests beside-python exporters-cost viewers-cost
 
 help:

@@ -1,4 +1,4 @@
-"""What a release has for arm64, on this machine: made by `make package-arm64`, run by an emulator."""
+"""What a release has for arm64, made by `make package-arm64` and run by an emulator."""
 
 import json
 import struct
