@@ -67,7 +67,7 @@
 //! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/unfinished.rs`,
 //!   `worker/backlog.rs`, `lost.rs`
 //! - what workers report, and how it is merged: `event.rs`, `merger.rs`; what a scenario counts by
-//!   itself `tally.rs`
+//!   itself `tally.rs`; the slowest requests `slowest.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -107,6 +107,7 @@ mod run;
 mod sampling;
 mod sessions;
 mod shared_pool;
+mod slowest;
 mod tally;
 mod ticker;
 mod user;

@@ -51,7 +51,11 @@ impl WorkerReport {
     pub fn interval_end_ns(&self) -> Option<u64> {
         match &self.report {
             Report::Interval { snapshot, .. } => Some(snapshot.end_ns),
-            Report::Log(_) | Report::Tally(_) | Report::Done(_) | Report::Lost(_) => None,
+            Report::Log(_)
+            | Report::Slow(_)
+            | Report::Tally(_)
+            | Report::Done(_)
+            | Report::Lost(_) => None,
         }
     }
 
@@ -63,7 +67,7 @@ impl WorkerReport {
         let tally = match &mut self.report {
             Report::Interval { tally, .. } => tally.as_mut(),
             Report::Tally(tally) => Some(tally),
-            Report::Log(_) | Report::Done(_) | Report::Lost(_) => None,
+            Report::Log(_) | Report::Slow(_) | Report::Done(_) | Report::Lost(_) => None,
         };
         match (tally, codec) {
             (None, _) => Ok(()),

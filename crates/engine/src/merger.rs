@@ -45,7 +45,11 @@ impl Merger {
     pub(crate) fn take(&mut self, worker: usize, scenario: usize, report: Report) {
         match report {
             Report::Lost(failure) => self.lose(worker, &failure),
-            Report::Interval { .. } | Report::Log(_) | Report::Tally(_) | Report::Done(_) => {
+            Report::Interval { .. }
+            | Report::Log(_)
+            | Report::Slow(_)
+            | Report::Tally(_)
+            | Report::Done(_) => {
                 self.scenarios[scenario].take(worker, report);
             }
         }
@@ -83,7 +87,7 @@ impl Merger {
                     Event::Ended { reason, unfinished } => {
                         self.ends[index] = Some((reason, unfinished));
                     }
-                    Event::Log { .. } | Event::Changed(_) => {}
+                    Event::Log { .. } | Event::Slow(_) | Event::Changed(_) => {}
                 }
             }
         }
@@ -249,7 +253,7 @@ impl ScenarioMerger {
                     }),
                 });
             }
-            Report::Log(_) | Report::Tally(_) => {}
+            Report::Log(_) | Report::Slow(_) | Report::Tally(_) => {}
         }
     }
 

@@ -208,6 +208,7 @@ impl Run {
         } = told;
         match report {
             Report::Log(exchanges) => Some(Event::Log { worker, exchanges }),
+            Report::Slow(requests) => Some(Event::Slow(requests)),
             // The report of a worker that was given up is too late, like its intervals.
             Report::Tally(tally) => (!self.merger.is_done(worker)).then_some(Event::Tally(tally)),
             Report::Interval { .. } | Report::Done(_) | Report::Lost(_) => {

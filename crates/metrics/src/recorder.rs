@@ -56,6 +56,11 @@ impl SeriesRecorder {
         id
     }
 
+    /// Returns the key of this series; `None` for the overflow.
+    pub fn key_of(&self, id: SeriesId) -> Option<&Key> {
+        self.table.keys().get(id.0 as usize)
+    }
+
     /// Records the end of a request of this series with its response time; `is_in_window` is false
     /// in the drain.
     #[inline]

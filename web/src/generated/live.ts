@@ -91,6 +91,8 @@ checks: string | null, };
  * The changes of a second. Sent as `interval`, and as `over` when nothing follows.
  */
 export type Event = { 
+log?: Array<string>, 
+search?: Patch, 
 /**
  * The changes of the page since the event before.
  */
@@ -116,6 +118,7 @@ starts: boolean,
  * True if a run can be started from this page now.
  */
 can_start: boolean, 
+baseline: string | null, 
 /**
  * The reason why the last run that was started from this page could not be made, as a
  * sentence; null if it was.
@@ -257,6 +260,7 @@ scenario?: string, };
  * said.
  */
 export type NewRun = { 
+search: boolean, 
 /**
  * The target: a URL, or one of the files that are offered.
  */
@@ -385,6 +389,8 @@ page: unknown, };
  * Everything that is known of the run so far.
  */
 export type State = { 
+log: Array<string>, 
+search: unknown, 
 /**
  * The content of the page; null before the load begins. Its shape follows the page, and may
  * change with any version: programs read `figures`.
@@ -411,6 +417,7 @@ starts: boolean,
  * True if a run can be started from this page now.
  */
 can_start: boolean, 
+baseline: string | null, 
 /**
  * The reason why the last run that was started from this page could not be made, as a
  * sentence; null if it was.
@@ -441,3 +448,10 @@ message: string,
  * From when a changed load holds, in seconds of the measured part; null for other commands.
  */
 from_s: number | null, };
+
+export type NewNote = { at_s?: number, text: string, };
+export type NewBaseline = { name: string | null, };
+export type Cause = "target" | "generator" | "connections";
+export type CpuShare = { name: string, percent: number, };
+export type SlowRow = { at_s: number, name: string | null, status: number | null, error: string | null, response_us: number, blocked_us: number, lateness_us: number, dial_us: number, wait_us: number, rest_us: number, wakeup_us: number, bytes_in: number, served_before: number | null, cause: Cause, };
+export type SlowRows = { requests: Array<SlowRow>, lateness_p99_us: number, cpu: Array<CpuShare>, };

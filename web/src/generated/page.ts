@@ -459,6 +459,8 @@ warnings: Array<string>,
  * The checks and their results.
  */
 checks: Array<CheckRow>, 
+notes: Array<NoteRow>, 
+against: Against | null, 
 /**
  * The event that response times start from, in words.
  */
@@ -1026,3 +1028,9 @@ values: Array<number>,
  * The name of each value; empty if the values have no names.
  */
 names: Array<string>, };
+
+export type NoteRow = { at_s: number, at: string, text: string, is_written: boolean, };
+export type Against = { baseline: string, tone: Tone, claim: string, rows: Array<AgainstRow>, notes: Array<string>, };
+export type AgainstRow = { name: string, relation: Relation, figures: Array<AgainstFigure>, };
+export type AgainstFigure = { figure: string, base: string, with: string, ratio: string, interval: string, relation: Relation, };
+export type Relation = "faster" | "slower" | "open";

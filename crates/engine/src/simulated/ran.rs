@@ -37,7 +37,7 @@ impl Ran {
                     let json = serde_json::to_string(&tally).expect("JSON");
                     tallies.push((intervals.len(), json));
                 }
-                Event::Log { .. } | Event::Changed(_) => {
+                Event::Log { .. } | Event::Slow(_) | Event::Changed(_) => {
                     unreachable!("only intervals go through the merger")
                 }
                 Event::Ended { reason, unfinished } => end = Some((reason, *unfinished)),
