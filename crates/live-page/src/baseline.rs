@@ -2,6 +2,7 @@
 
 use loadline_page::{Against, Page};
 use loadline_plan::Plan;
+use loadline_reactor::let_workers_go_first;
 use loadline_record::{RunFile, Summary};
 use loadline_report::{against, never_against, not_yet_against};
 use loadline_verdict::{Comparison, Looks, SavedRun, check_baseline};
@@ -77,6 +78,7 @@ impl Beside {
         let begun = thread::Builder::new()
             .name("baseline".to_owned())
             .spawn(move || {
+                let_workers_go_first();
                 let against = looked_at(&baseline, &saved, look);
                 let mut found = locked(&found);
                 if found.is_looking {

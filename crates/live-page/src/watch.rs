@@ -8,6 +8,7 @@ use crate::log::PageLog;
 use crate::slow::Cell;
 use crate::state::{Model, span_page};
 use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
+use loadline_reactor::let_workers_go_first;
 use loadline_report::json;
 use loadline_runner::{Inbox, News, Steer};
 use loadline_web::{Broadcast, Whole};
@@ -65,6 +66,7 @@ impl Watched {
         thread::Builder::new()
             .name("live page".to_owned())
             .spawn(move || {
+                let_workers_go_first();
                 while let Some(news) = inbox.wait() {
                     watched.take(&news);
                 }
