@@ -35,11 +35,11 @@ pub struct Event {
     pub page: Patch,
     /// The lines that the script has written since the event before, the latest 200; absent if
     /// there are none. With the phase `preparing` the log begins anew.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<String>>"))]
     pub log: Vec<String>,
     /// The changes of the search; absent if there are none.
-    #[serde(skip_serializing_if = "Patch::is_empty")]
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Patch>"))]
     pub search: Patch,
 }

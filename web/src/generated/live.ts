@@ -2,6 +2,11 @@
 // GENERATE=1 cargo test -p loadline-live-page typescript
 
 /**
+ * The part in which most of the time of a slow request passed.
+ */
+export type Cause = "target" | "generator" | "connections";
+
+/**
  * A check as it stands.
  */
 export type CheckSoFar = { 
@@ -41,6 +46,19 @@ command: string,
  * The name of the saved run.
  */
 save: string, };
+
+/**
+ * The CPU of a tree of processes.
+ */
+export type CpuShare = { 
+/**
+ * The name of the tree: `generator`, `:8080`.
+ */
+name: string, 
+/**
+ * The CPU, in percent of one core.
+ */
+percent: number, };
 
 /**
  * A saved run in the folder.
@@ -91,12 +109,19 @@ checks: string | null, };
  * The changes of a second. Sent as `interval`, and as `over` when nothing follows.
  */
 export type Event = { 
-log?: Array<string>, 
-search?: Patch, 
 /**
  * The changes of the page since the event before.
  */
 page: Patch, 
+/**
+ * The lines that the script has written since the event before, the latest 200; absent if
+ * there are none. With the phase `preparing` the log begins anew.
+ */
+log?: Array<string>, 
+/**
+ * The changes of the search; absent if there are none.
+ */
+search?: Patch, 
 /**
  * The number of the event, or of the last one that is part of the state. The next event has
  * the next number.
@@ -118,7 +143,6 @@ starts: boolean,
  * True if a run can be started from this page now.
  */
 can_start: boolean, 
-baseline: string | null, 
 /**
  * The reason why the last run that was started from this page could not be made, as a
  * sentence; null if it was.
@@ -135,7 +159,11 @@ figures: Figures,
 /**
  * The paths of the files that can be downloaded: the reports of the last run that has ended.
  */
-files: Array<string>, };
+files: Array<string>, 
+/**
+ * The name of the baseline that runs are compared with; null if there is none.
+ */
+baseline: string | null, };
 
 /**
  * Figures for programs and for large type. Counts are those of the measured part so far; rates
@@ -235,6 +263,15 @@ levels: Array<LevelUnit>,
 scenarios: Array<string>, };
 
 /**
+ * A baseline that is to be chosen.
+ */
+export type NewBaseline = { 
+/**
+ * The name of a saved run; null for none.
+ */
+name: string | null, };
+
+/**
  * A level to which the load is to be changed: one of the three.
  */
 export type NewLevel = { 
@@ -256,11 +293,23 @@ users?: number,
 scenario?: string, };
 
 /**
+ * A note that is to be written on the run.
+ */
+export type NewNote = { 
+/**
+ * The instant that it is about, in seconds of the measured part; without it now.
+ */
+at_s?: number, 
+/**
+ * The text, one line; at most 500 characters are kept.
+ */
+text: string, };
+
+/**
  * A run that is to be started: the words of a command line, as typed. What is left empty is not
  * said.
  */
 export type NewRun = { 
-search: boolean, 
 /**
  * The target: a URL, or one of the files that are offered.
  */
@@ -301,6 +350,11 @@ classes?: Array<string>,
  * Variables of a script of k6, each as `NAME=value`.
  */
 variables?: Array<string>, 
+/**
+ * True to search for the load line of a URL or plan file: the length is the limit of the whole
+ * search then, which decides the load itself.
+ */
+search: boolean, 
 /**
  * The name of the saved run; without one there is a new one.
  */
@@ -368,6 +422,88 @@ export type Problem = {
 message: string, };
 
 /**
+ * A slow request.
+ */
+export type SlowRow = { 
+/**
+ * The instant of its end, in seconds of the measured part.
+ */
+at_s: number, 
+/**
+ * The name, or the request; null for a request that a script composed without a name.
+ */
+name: string | null, 
+/**
+ * The status of its response; null if it failed.
+ */
+status: number | null, 
+/**
+ * The kind of its failure; null if it was answered.
+ */
+error: string | null, 
+/**
+ * The response time in microseconds, from the intended start: the sum of the five parts that
+ * follow.
+ */
+response_us: number, 
+/**
+ * The part in which no connection was free.
+ */
+blocked_us: number, 
+/**
+ * The part that the generator added.
+ */
+lateness_us: number, 
+/**
+ * The part in which a connection was opened; 0 on an open one.
+ */
+dial_us: number, 
+/**
+ * The part until the first byte of the response.
+ */
+wait_us: number, 
+/**
+ * The part until its last byte.
+ */
+rest_us: number, 
+/**
+ * The time from the kernel's receive to the read, which is in none of the other times.
+ */
+wakeup_us: number, 
+/**
+ * The bytes of the response.
+ */
+bytes_in: number, 
+/**
+ * The number of requests, or pipelines, that its connection had served before: 0 if it was
+ * new; null with HTTP/2.
+ */
+served_before: number | null, 
+/**
+ * The part in which most of the time passed.
+ */
+cause: Cause, };
+
+/**
+ * The slowest requests of a part of the run: of each second and worker at most 16 are kept, of a
+ * long run fewer.
+ */
+export type SlowRows = { 
+/**
+ * The requests, the slowest first; at most 50.
+ */
+requests: Array<SlowRow>, 
+/**
+ * The 99th percentile of the delay that the generator added then, in microseconds; of several
+ * seconds the highest.
+ */
+lateness_p99_us: number, 
+/**
+ * The CPU of the generator and of all that is watched then.
+ */
+cpu: Array<CpuShare>, };
+
+/**
  * A part of a run, with the tables of its page for that part alone.
  */
 export type Span = { 
@@ -389,13 +525,19 @@ page: unknown, };
  * Everything that is known of the run so far.
  */
 export type State = { 
-log: Array<string>, 
-search: unknown, 
 /**
  * The content of the page; null before the load begins. Its shape follows the page, and may
  * change with any version: programs read `figures`.
  */
 page: unknown, 
+/**
+ * The lines that the script of the run has written, the latest 200.
+ */
+log: Array<string>, 
+/**
+ * The search whose trials are the runs, as data of the page; null if they are none.
+ */
+search: unknown, 
 /**
  * The number of the event, or of the last one that is part of the state. The next event has
  * the next number.
@@ -417,7 +559,6 @@ starts: boolean,
  * True if a run can be started from this page now.
  */
 can_start: boolean, 
-baseline: string | null, 
 /**
  * The reason why the last run that was started from this page could not be made, as a
  * sentence; null if it was.
@@ -434,7 +575,11 @@ figures: Figures,
 /**
  * The paths of the files that can be downloaded: the reports of the last run that has ended.
  */
-files: Array<string>, };
+files: Array<string>, 
+/**
+ * The name of the baseline that runs are compared with; null if there is none.
+ */
+baseline: string | null, };
 
 /**
  * The effect of a command.
@@ -448,10 +593,3 @@ message: string,
  * From when a changed load holds, in seconds of the measured part; null for other commands.
  */
 from_s: number | null, };
-
-export type NewNote = { at_s?: number, text: string, };
-export type NewBaseline = { name: string | null, };
-export type Cause = "target" | "generator" | "connections";
-export type CpuShare = { name: string, percent: number, };
-export type SlowRow = { at_s: number, name: string | null, status: number | null, error: string | null, response_us: number, blocked_us: number, lateness_us: number, dial_us: number, wait_us: number, rest_us: number, wakeup_us: number, bytes_in: number, served_before: number | null, cause: Cause, };
-export type SlowRows = { requests: Array<SlowRow>, lateness_p99_us: number, cpu: Array<CpuShare>, };
