@@ -716,7 +716,7 @@ fn a_script_of_k6_is_started_from_the_page() {
          export const options = {{ vus: 1, iterations: 1 }};
          export default function () {{
            if (__ENV.FAILS) throw new Error('not today');
-           console.log('hello from a user');
+           if (__ITER === 0) console.log('hello from a user');
            http.get('{}');
          }}",
         url(&server, ""),

@@ -215,7 +215,9 @@ impl Routes {
     /// A run that has ended can't be ended; one that has not begun ends before it does.
     fn end(&self, command: Command) -> Done {
         let steer = self.watched.steer();
-        if self.watched.is_idle() || steer.phase() == Phase::Ended {
+        // Between two trials no run lasts, and the search does.
+        let has_ended = steer.phase() == Phase::Ended && !self.watched.is_searching();
+        if self.watched.is_idle() || has_ended {
             return Err(no_load());
         }
         steer.end(command);

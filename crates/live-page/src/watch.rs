@@ -204,6 +204,12 @@ impl Watched {
         self.tell("interval", &event);
     }
 
+    /// True while a search goes on, whose trials begin and end.
+    pub(crate) fn is_searching(&self) -> bool {
+        let shared = locked(&self.shared);
+        shared.model.is_search() && shared.finished.is_none()
+    }
+
     /// Offers the reports of a search that has ended.
     pub(crate) fn finish_search(&self, page: SearchPage, json: String) {
         let finished = Finished {

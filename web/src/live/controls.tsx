@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { LevelUnit, NewLevel, NewNote, State, Steered } from "../generated/live";
 import { ask } from "./ask";
 import { NoteForm } from "./note";
+import { isSearching } from "./run";
 
 const UNITS: Record<LevelUnit, string> = {
   percent: "% of the plan",
@@ -39,7 +40,8 @@ export function Controls(props: {
     setSaid(said);
     return said;
   };
-  if (state.phase !== "running" && state.phase !== "ending") return null;
+  const isUnderWay = state.phase === "running" || state.phase === "ending";
+  if (!isUnderWay && !isSearching(state)) return null;
   const { is_paused: isPaused, can_pause: canPause, levels, scenarios } = state.load;
   return (
     <section class="controls" aria-label="Change the run">

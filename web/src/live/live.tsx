@@ -20,7 +20,7 @@ import { ask } from "./ask";
 import { useBaseline, withBaseline } from "./baseline";
 import { Controls } from "./controls";
 import { Earlier } from "./earlier";
-import { useRun, type Connection } from "./run";
+import { isSearching, useRun, type Connection } from "./run";
 import { SpanChoice, partOf, useSpan, withTablesOf, type Choice } from "./span";
 import { SlowRequests, type Looked } from "./slow";
 import { NOTHING, Start, type Typed } from "./start";
@@ -252,11 +252,6 @@ const FILES: Record<string, string> = {
   "/report.json": "JSON",
   "/saved.run": "saved run",
 };
-
-/** Whether a search goes on: its trials begin and end meanwhile. */
-function isSearching(state: State): boolean {
-  return Boolean(state.search) && !state.is_over && !state.can_start;
-}
 
 /** The files that there are: of a run that goes on the report as it stands. */
 function filesOf(state: State): string[] {

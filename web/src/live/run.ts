@@ -30,6 +30,11 @@ export function changed(state: State, { page, search, log, ...rest }: Change): S
   };
 }
 
+/** Whether a search goes on: its trials begin and end meanwhile. */
+export function isSearching(state: State): boolean {
+  return Boolean(state.search) && !state.is_over && !state.can_start;
+}
+
 /**
  * Follows the run. A browser that was cut off asks again by itself, with the number of the last
  * event that it has: what it missed follows, or the whole state if that is too much.
