@@ -1,18 +1,22 @@
 //! A child: some of the workers of a run, for a coordinator at the other end of its pipes.
 
-use crate::message::{self, Command, FromChild, Job, PROTOCOL, Ready, ToChild};
-use loadline_engine::{Handle, Launch, LocalWorkers, NextReport, Order};
+use crate::frame::Frame;
+use crate::message::{Command, FromChild, Job, PROTOCOL, Ready, ToChild};
+use loadline_engine::{ConveyError, Handle, Launch, NextReport, Order, ReportWriter, RunPart};
 use loadline_plan::Plan;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The time between two heartbeats.
-const HEARTBEAT: Duration = Duration::from_millis(100);
+/// The longest time without a message: a child that has nothing to report for so long sends a sign
+/// of life. A load is reported once a second.
+const HEARTBEAT: Duration = Duration::from_millis(1_100);
+/// The time for which a report is awaited at once.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The reason why a child could not do its part.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +30,9 @@ pub enum ChildError {
     /// The coordinator is gone, or sent an invalid message.
     #[error("the coordinator can't be heard: {0}")]
     Pipe(#[from] io::Error),
+    /// A report can't be sent.
+    #[error("{0}")]
+    Report(#[from] ConveyError),
 }
 
 /// Does the part of a child, and returns at the end of the run; earlier if the coordinator is gone.
@@ -51,7 +58,7 @@ pub fn serve(
     voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
     // A plan with large bodies takes a while to read.
     voice.beat();
-    let assigned = message::read(&mut input, u64::MAX);
+    let assigned = Frame::read(&mut input);
     let Ok(Some(ToChild::Assign {
         mut plan,
         bodies,
@@ -59,7 +66,7 @@ pub fn serve(
         job,
         detail,
         workers,
-    })) = assigned
+    })) = assigned.and_then(|frame| frame.map(|frame| frame.message()).transpose())
     else {
         return Err(ChildError::NoCoordinator);
     };
@@ -72,40 +79,41 @@ pub fn serve(
         Some(job) => launches(&plan, job, workers.clone()),
     };
     let launched = launches.and_then(|launches| {
-        let local = LocalWorkers::launch(&plan, detail, &launches, workers.clone());
-        local.map_err(|error| error.to_string())
+        let part = RunPart::launch(&plan, detail, &launches, workers);
+        part.map_err(|error| error.to_string())
     });
-    let local = match launched {
-        Ok(local) => local,
+    let part = match launched {
+        Ok(part) => part,
         Err(reason) => return Ok(voice.say(&FromChild::Failed { reason })?),
     };
-    voice.say(&FromChild::Ready(Ready::from(local.ready())))?;
-    run(local, workers, input, &voice)
+    voice.say(&FromChild::Ready(Ready::from(part.ready())))?;
+    run(part, input, &voice)
 }
 
 /// Runs the load when the coordinator orders it, and sends its reports.
 fn run(
-    mut local: LocalWorkers,
-    workers: Range<u32>,
-    mut input: impl BufRead + Send + 'static,
+    mut part: RunPart,
+    mut input: impl Read + Send + 'static,
     voice: &ToCoordinator,
 ) -> Result<(), ChildError> {
-    match message::read(&mut input, u64::MAX)? {
-        Some(ToChild::StartAt { begin_ns }) => local.begin(begin_ns),
+    let Some(frame) = Frame::read(&mut input)? else {
         // There is no run, because another child can't begin its part.
-        None => return Ok(()),
-        Some(_) => return Err(ChildError::OutOfTurn),
+        return Ok(());
+    };
+    match frame.message()? {
+        ToChild::StartAt { begin_ns } => part.begin(begin_ns),
+        ToChild::Assign { .. } | ToChild::Command(_) => return Err(ChildError::OutOfTurn),
     }
-    let handle = local.handle();
-    let obeying = local.handle();
+    let handle = part.handle();
+    let obeying = part.handle();
     thread::spawn(move || obey(&mut input, &obeying));
+    let mut reports = ReportWriter::default();
     loop {
-        let told = match local.next_report(HEARTBEAT) {
-            NextReport::Report(report) => voice.say(&FromChild::Report(report)),
+        let told = match part.next_report(PATIENCE) {
+            NextReport::Report(report) => voice.send(&Frame::Report(reports.write(&report)?)),
             NextReport::Nothing => Ok(()),
             NextReport::Over => return Ok(voice.say(&FromChild::Done)?),
         };
-        voice.hear_beats(workers.clone().map(|worker| local.beats(worker as usize)));
         if let Err(error) = told {
             handle.abort();
             return Err(error.into());
@@ -114,11 +122,12 @@ fn run(
 }
 
 /// Obeys the coordinator's commands until it is gone.
-fn obey(input: &mut impl BufRead, handle: &Handle) {
+fn obey(input: &mut impl Read, handle: &Handle) {
     loop {
-        match message::read(input, u64::MAX) {
-            Ok(Some(ToChild::Command(Command::Order(Order::Stop)))) => handle.stop(),
-            Ok(Some(ToChild::Command(Command::Change(change)))) => {
+        let frame = Frame::read(input).ok().flatten();
+        match frame.map(|frame| frame.message()) {
+            Some(Ok(ToChild::Command(Command::Order(Order::Stop)))) => handle.stop(),
+            Some(Ok(ToChild::Command(Command::Change(change)))) => {
                 handle.carry_out(change);
             }
             // After anything else, there is no coordinator to report to.
@@ -133,42 +142,45 @@ struct ToCoordinator(Arc<Mutex<Channel>>);
 
 struct Channel {
     output: Box<dyn Write + Send>,
-    beats: Vec<u64>,
+    /// The instant of the last message.
+    said: Instant,
 }
 
 impl ToCoordinator {
     fn new(output: impl Write + Send + 'static) -> ToCoordinator {
         ToCoordinator(Arc::new(Mutex::new(Channel {
             output: Box::new(output),
-            beats: Vec::new(),
+            said: Instant::now(),
         })))
     }
 
+    fn channel(&self) -> MutexGuard<'_, Channel> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn say(&self, message: &FromChild) -> io::Result<()> {
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        message::write(&mut said.output, message)
+        self.send(&Frame::of(message)?)
     }
 
-    /// Stores the number of times that each worker has checked its orders, for the next heartbeat.
-    fn hear_beats(&self, beats: impl Iterator<Item = u64>) {
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        said.beats = beats.collect();
+    fn send(&self, frame: &Frame) -> io::Result<()> {
+        let mut channel = self.channel();
+        frame.write(&mut channel.output)?;
+        channel.said = Instant::now();
+        Ok(())
     }
 
-    /// Starts to send heartbeats. If they can't be sent, the coordinator is gone, and the process
-    /// exits whatever it is doing.
+    /// Starts to send signs of life where nothing else is sent. If they can't be sent, the
+    /// coordinator is gone, and the process exits whatever it is doing.
     fn beat(&self) {
         let voice = self.clone();
         thread::spawn(move || {
             loop {
-                let beats = {
-                    let said = voice.0.lock().unwrap_or_else(PoisonError::into_inner);
-                    said.beats.clone()
-                };
-                if voice.say(&FromChild::Heartbeat { beats }).is_err() {
+                let silence = voice.channel().said.elapsed();
+                if let Some(left) = HEARTBEAT.checked_sub(silence) {
+                    thread::sleep(left.max(Duration::from_millis(1)));
+                } else if voice.say(&FromChild::Alive).is_err() {
                     std::process::exit(1);
                 }
-                thread::sleep(HEARTBEAT);
             }
         });
     }

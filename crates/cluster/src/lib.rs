@@ -7,14 +7,18 @@
 //!
 //! # The protocol
 //!
-//! Messages are lines of JSON ([`ToChild`], [`FromChild`]) over a child's standard input and
-//! output. A child sends [`Hello`](FromChild::Hello) and receives its part of the plan
+//! What the two ends of a link send each other are [`Frame`]s, over a child's standard input and
+//! output: messages as JSON ([`ToChild`], [`FromChild`]), and reports in the engine's own encoding.
+//! A child sends [`Hello`](FromChild::Hello) and receives its part of the plan
 //! ([`Assign`](ToChild::Assign)). It opens its connections, sends [`Ready`](FromChild::Ready) and
 //! waits for the instant at which the load begins ([`StartAt`](ToChild::StartAt)), on the clock
-//! that all processes of a machine share. From then on it sends its workers' reports
-//! ([`Report`](FromChild::Report)), and during its whole life ten times a second a
-//! [`Heartbeat`](FromChild::Heartbeat). [`Command`](ToChild::Command)s stop it or change its load.
-//! Its last message is [`Done`](FromChild::Done).
+//! that all processes of a machine share. From then on it sends one report a second, in which the
+//! reports of its workers are joined, and [`Alive`](FromChild::Alive) where it has sent nothing for
+//! so long. [`Command`](ToChild::Command)s stop it or change its load. Its last message is
+//! [`Done`](FromChild::Done).
+//!
+//! The coordinator sees a child as a [`Line`]: where to send frames, where to receive them, and how
+//! to end the process at the other end. Everything else is the same wherever that process is.
 //!
 //! # Loss
 //!
@@ -26,21 +30,28 @@
 //!
 //! ## To change
 //!
-//! - a message, and the protocol's encoding: `message.rs`; the bodies of requests in it `bodies.rs`
-//! - a child's side: `child.rs`
-//! - the coordinator's side: all children `processes.rs`; one of them `link.rs`
+//! - a message: `message.rs`; the bodies of requests in it `bodies.rs`; how it is sent `frame.rs`
+//! - a child's side: `child.rs`; what it reports is `conveyed.rs` of the engine
+//! - the coordinator's side: all children `processes.rs`; one of them `link.rs`, its pipes
+//!   `pipes.rs`
+//! - another way to carry frames: a `Line` as in `line.rs`
 //! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod bodies;
 mod child;
+mod frame;
+mod line;
 mod link;
 mod message;
+mod pipes;
 mod processes;
 
 pub use bodies::Bodies;
 pub use child::{ChildError, serve};
+pub use frame::{Frame, LONGEST_FRAME};
+pub use line::{Line, Remote, Sink, Source};
 pub use link::SILENCE_TIMEOUT;
 pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use processes::{Processes, Users};

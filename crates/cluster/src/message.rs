@@ -1,19 +1,19 @@
-//! The messages of the worker protocol, and their encoding.
+//! The messages of the worker protocol. Reports have an encoding of their own, that of the engine.
 
 use crate::bodies::Bodies;
-use loadline_engine::{Change, Detail, Order, Readiness, WorkerReport};
+use loadline_engine::{Change, Detail, Order, Readiness};
 use loadline_plan::{HttpVersion, ListLines, Plan};
 use loadline_reactor::Address;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use std::io::{self, BufRead, Read, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::PathBuf;
 
 /// The version of the protocol. Both sides must have the same: they are the same program.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// The behaviour of a run's users, if they do not send the plan's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub enum ToChild {
         /// The child's own workers among those of the plan, from 0.
         workers: Range<u32>,
     },
-    /// The begin of the load: nanoseconds of `CLOCK_MONOTONIC`.
+    /// The begin of the load: nanoseconds of the child's `CLOCK_MONOTONIC`.
     StartAt {
         /// The instant.
         begin_ns: u64,
@@ -87,7 +87,7 @@ pub enum Command {
     Change(Change),
 }
 
-/// A message from a child to the coordinator.
+/// A message from a child to the coordinator, beside the reports of its part.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FromChild {
@@ -96,12 +96,8 @@ pub enum FromChild {
         /// The child's version of the protocol.
         protocol: u32,
     },
-    /// A sign of life: the number of times that each of its workers has checked its orders, in
-    /// their order.
-    Heartbeat {
-        /// The numbers; empty before its workers are ready.
-        beats: Vec<u64>,
-    },
+    /// A sign of life of a child that has had nothing to report.
+    Alive,
     /// The child's connections are open.
     Ready(Ready),
     /// The child can't begin its part, for this reason.
@@ -109,8 +105,6 @@ pub enum FromChild {
         /// A sentence without its full stop.
         reason: String,
     },
-    /// A worker's report: an interval, log lines, a tally, or its last report.
-    Report(Box<WorkerReport>),
     /// The last message.
     Done,
 }
@@ -179,41 +173,13 @@ impl From<Ready> for Readiness {
     }
 }
 
-/// Writes a message.
-///
-/// # Errors
-/// If it can't be written.
-pub(crate) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    to.write_all(&line)?;
-    to.flush()
-}
-
-/// Reads the next message, of at most `most` bytes; `None` at the end of the input, even in the
-/// middle of a message.
-///
-/// # Errors
-/// If the input is not a message, or can't be read.
-pub(crate) fn read<T: DeserializeOwned>(
-    from: &mut impl BufRead,
-    most: u64,
-) -> io::Result<Option<T>> {
-    let mut line = Vec::new();
-    from.take(most).read_until(b'\n', &mut line)?;
-    // The incomplete message of a killed sender also counts as the end.
-    if !line.ends_with(b"\n") && (line.len() as u64) < most {
-        return Ok(None);
-    }
-    serde_json::from_slice(&line).map(Some).map_err(Into::into)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Frame;
 
     #[test]
-    fn messages_are_read_as_they_were_written() {
+    fn a_readiness_is_read_as_it_was_written() {
         let readiness = Readiness {
             connected: 3,
             error: Some("refused".to_owned()),
@@ -225,28 +191,12 @@ mod tests {
             http: HttpVersion::V2,
             length_ns: u64::MAX,
         };
-        let mut bytes = Vec::new();
-        write(&mut bytes, &FromChild::Ready(Ready::from(&readiness))).expect("memory");
-        write(&mut bytes, &FromChild::Done).expect("memory");
-        let mut rest = &bytes[..];
-        let Ok(Some(FromChild::Ready(ready))) = read(&mut rest, 9_999) else {
+        let frame = Frame::of(&FromChild::Ready(Ready::from(&readiness))).expect("JSON");
+        let Ok(FromChild::Ready(ready)) = frame.message() else {
             panic!("not what was written");
         };
         let back = Readiness::from(ready);
         assert_eq!(back.addresses, readiness.addresses);
         assert_eq!((back.connected, back.length_ns), (3, u64::MAX));
-        assert!(matches!(read(&mut rest, 9_999), Ok(Some(FromChild::Done))));
-        assert!(matches!(read::<FromChild>(&mut rest, 9_999), Ok(None)));
-        assert!(matches!(
-            read::<FromChild>(&mut &b"{\"do"[..], 9_999),
-            Ok(None)
-        ));
-    }
-
-    #[test]
-    fn what_is_no_message_is_an_error() {
-        for bytes in [&b"hello\n"[..], b"{}\n", b"{\"done\n", b"\xff\n", b"\n"] {
-            assert!(read::<FromChild>(&mut &*bytes, 9_999).is_err(), "{bytes:?}");
-        }
     }
 }

@@ -1,22 +1,22 @@
 //! A run on several processes of this machine, from the view of the coordinator.
 
 use crate::bodies::Bodies;
+use crate::line::Line;
 use crate::link::{Link, Part, Started};
 use crate::message::{Command as Instruction, Job, ToChild};
+use crate::pipes;
 use loadline_engine::{Detail, Inlet, Order, Readiness, Run, StartError, TallyCodec};
 use loadline_plan::{ListLines, Plan};
 use loadline_reactor::monotonic_ns;
+use std::io;
 use std::ops::Range;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The time from the moment when all processes are ready to the begin of the load, in nanoseconds:
-/// the message with the begin must have reached each of them by then.
-const HEAD_START_NS: u64 = 20_000_000;
 /// The interval in which commands are forwarded, and silent children are detected. A change of the
 /// load is sent 150 ms ahead.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -58,46 +58,51 @@ impl Processes {
         users: &Users,
         program: impl Fn() -> Command,
     ) -> Result<Processes, StartError> {
+        let name = |process: u32| format!("process {process} of {processes}");
+        let lines = (1..=processes).map(|process| pipes::start(name(process), program()));
+        let lines = lines.collect::<io::Result<Vec<Line>>>()?;
+        Processes::start_on(plan, lines, detail, users)
+    }
+
+    /// Starts a run of this plan in as many parts as there are lines, and begins its load: once the
+    /// message with its begin must have reached each of them. Blocks until the load has begun.
+    ///
+    /// # Errors
+    /// If a part can't begin; the processes of the others are ended then.
+    pub fn start_on(
+        plan: &Plan,
+        lines: Vec<Line>,
+        detail: Detail,
+        users: &Users,
+    ) -> Result<Processes, StartError> {
         let inlet = Arc::new(OnceLock::new());
         let (send, started) = channel();
+        let of = lines.len() as u32;
+        let shares: Vec<Range<u32>> = shares(plan.threads, of).collect();
+        let head_start_ns = lines.iter().map(|line| line.head_start_ns).max();
         let mut links: Vec<Link> = Vec::new();
-        for (index, workers) in (0..).zip(shares(plan.threads, processes)) {
-            let child = program()
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .spawn()?;
+        for ((index, workers), line) in (0..).zip(shares.iter().cloned()).zip(lines) {
             let part = Part {
                 index,
-                of: processes,
+                name: line.name.clone(),
                 workers,
                 threads: plan.threads,
                 scenarios: plan.scenarios.len().max(1),
                 tallies: users.tallies.clone(),
             };
-            links.push(Link::new(child, part, Arc::clone(&inlet), send.clone()));
+            links.push(Link::new(line, part, Arc::clone(&inlet), send.clone()));
         }
         drop(send);
-        for link in &mut links {
-            let workers = link.workers();
-            let mut plan = Box::new(plan.clone());
-            link.tell(&ToChild::Assign {
-                bodies: Bodies::take(&mut plan),
-                lines: plan
-                    .list_lines()
-                    .map(|lines| Box::new(ListLines::clone(lines))),
-                plan,
-                job: users.job.clone(),
-                detail,
-                workers,
-            });
-        }
+        links
+            .iter_mut()
+            .for_each(|link| assign(link, plan, detail, users));
         let ready = all_ready(&mut links, &started)?;
-        let begin_ns = monotonic_ns() + HEAD_START_NS;
-        let (run, run_inlet) = Run::elsewhere(plan, ready, begin_ns);
+        let begin_ns = monotonic_ns() + head_start_ns.unwrap_or(0);
+        let (run, run_inlet) = Run::of_parts(plan, &shares, ready, begin_ns);
         let run_inlet = inlet.get_or_init(|| run_inlet).clone();
         for link in &mut links {
             link.tell_loss(&run_inlet);
-            link.tell(&ToChild::StartAt { begin_ns });
+            link.start_at(begin_ns);
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
@@ -108,6 +113,21 @@ impl Processes {
             guard: Some(guard),
         })
     }
+}
+
+/// Sends a part its assignment.
+fn assign(link: &mut Link, plan: &Plan, detail: Detail, users: &Users) {
+    let mut plan = Box::new(plan.clone());
+    let bodies = Bodies::take(&mut plan);
+    let lines = plan.list_lines();
+    link.tell(&ToChild::Assign {
+        bodies,
+        lines: lines.map(|lines| Box::new(ListLines::clone(lines))),
+        plan,
+        job: users.job.clone(),
+        detail,
+        workers: link.workers(),
+    });
 }
 
 impl Drop for Processes {
@@ -132,9 +152,8 @@ fn all_ready(
     links: &mut [Link],
     started: &Receiver<(u32, Started)>,
 ) -> Result<Readiness, StartError> {
-    let of = links.len();
     let mut all: Option<Readiness> = None;
-    let mut waiting = of;
+    let mut waiting = links.len();
     while waiting > 0 {
         let (index, ready) = match started.recv_timeout(POLL_INTERVAL) {
             Ok(started) => started,
@@ -147,9 +166,8 @@ fn all_ready(
             Err(RecvTimeoutError::Disconnected) => break,
         };
         waiting -= 1;
-        let process = index + 1;
-        let failed =
-            |reason: &str| StartError::Remote(format!("process {process} of {of}: {reason}"));
+        let name = links[index as usize].name();
+        let failed = |reason: &str| StartError::Remote(format!("{name}: {reason}"));
         let ready = Readiness::from(ready.map_err(|reason| failed(&reason))?);
         match &mut all {
             None => all = Some(ready),

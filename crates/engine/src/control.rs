@@ -28,7 +28,6 @@ pub struct Change {
     /// The level of the load from then on.
     pub level: Level,
     /// The scenario whose load it is; `None` for all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<usize>,
 }
 
@@ -77,13 +76,6 @@ impl Handle {
     pub(crate) fn beat(&self, worker: usize) {
         if let Some(beats) = self.0.beats.get(worker) {
             beats.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Stores the number of checks of a worker in another process.
-    pub(crate) fn hear_beats(&self, worker: usize, count: u64) {
-        if let Some(beats) = self.0.beats.get(worker) {
-            beats.store(count, Ordering::Relaxed);
         }
     }
 

@@ -8,8 +8,9 @@
 use crate::StartError;
 use crate::event::Detail;
 use crate::launch::{Group, Launch, run_groups};
-use crate::local_workers::{Readiness, WorkerReport, set_up};
+use crate::local_workers::{Readiness, set_up};
 use crate::prepare::Prepared;
+use crate::report::MemberReport;
 use crate::run::Inlet;
 use loadline_plan::Plan;
 use loadline_reactor::{Host, Kernel, Task};
@@ -25,7 +26,7 @@ use std::sync::mpsc::{Receiver, channel};
 #[derive(Debug)]
 pub struct DrivenWorker {
     kernel: Kernel,
-    reports: Receiver<WorkerReport>,
+    reports: Receiver<MemberReport>,
     ready: Readiness,
     stage: Stage,
 }

@@ -5,7 +5,7 @@
 //! are counted by its own instants, so that planned remains the sum of sent and unsent.
 
 use crate::pacer::Planned;
-use crate::worker::Heard;
+use crate::report::Heard;
 use std::collections::VecDeque;
 
 /// The changes that each worker has reported and that are not yet applied to the count.
@@ -23,9 +23,11 @@ impl HeardChanges {
         }
     }
 
-    /// Adds the changes that a worker reported.
-    pub(crate) fn heard(&mut self, worker: usize, changes: Vec<Heard>) {
-        self.waiting[worker].extend(changes);
+    /// Adds the changes that workers reported.
+    pub(crate) fn heard(&mut self, changes: Vec<Heard>) {
+        for heard in changes {
+            self.waiting[heard.worker as usize].push_back(heard);
+        }
     }
 
     /// Applies to the count the changes that take effect before `until_ns`. Workers that are gone
@@ -39,7 +41,7 @@ impl HeardChanges {
         while let Some(next) = self.next(until_ns) {
             let tells = |worker: &usize| {
                 let own = self.waiting[*worker].front();
-                own == Some(&next) || (own.is_none() && is_gone(*worker))
+                own.is_some_and(|own| own.is_same(&next)) || (own.is_none() && is_gone(*worker))
             };
             self.differ |= !(0..self.waiting.len()).all(|worker| tells(&worker));
             if !self.differ {

@@ -9,73 +9,19 @@ use crate::launch::{Group, Launch, run_groups};
 use crate::lost::WorkerFailure;
 use crate::pacer::over_ns;
 use crate::prepare::Prepared;
-use crate::tally::TallyCodec;
-use crate::worker::Report;
+use crate::report::{MemberReport, Report};
 use loadline_plan::{HttpVersion, Plan};
-use loadline_reactor::{Address, Kernel};
+use loadline_reactor::{Address, Kernel, monotonic_ns};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
-
-/// A worker's report on a scenario. It can be sent to another process, by serde.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct WorkerReport {
-    /// The worker's number in the run, from 0.
-    pub(crate) worker: usize,
-    /// The scenario's number, from 0.
-    pub(crate) scenario: usize,
-    pub(crate) report: Report,
-}
-
-impl WorkerReport {
-    /// Returns the worker's number in the run, from 0.
-    pub fn worker(&self) -> usize {
-        self.worker
-    }
-
-    /// Returns the scenario's number in the plan, from 0.
-    pub fn scenario(&self) -> usize {
-        self.scenario
-    }
-
-    /// Returns the end of the reported interval, if the report is on an interval: nanoseconds from
-    /// the run's zero, the end of the warm-up.
-    pub fn interval_end_ns(&self) -> Option<u64> {
-        match &self.report {
-            Report::Interval { snapshot, .. } => Some(snapshot.end_ns),
-            Report::Log(_)
-            | Report::Slow(_)
-            | Report::Tally(_)
-            | Report::Done(_)
-            | Report::Lost(_) => None,
-        }
-    }
-
-    /// Decodes the tally of a report from another process, if it has one.
-    ///
-    /// # Errors
-    /// If the tally does not match the codec, or there is no codec.
-    pub fn decode_tally(&mut self, codec: Option<&TallyCodec>) -> serde_json::Result<()> {
-        let tally = match &mut self.report {
-            Report::Interval { tally, .. } => tally.as_mut(),
-            Report::Tally(tally) => Some(tally),
-            Report::Log(_) | Report::Slow(_) | Report::Done(_) | Report::Lost(_) => None,
-        };
-        match (tally, codec) {
-            (None, _) => Ok(()),
-            (Some(tally), Some(codec)) => codec.decode(tally),
-            (Some(_), None) => Err(serde::de::Error::custom("a tally of a run that has none")),
-        }
-    }
-}
+use std::time::{Duration, Instant};
 
 /// The state of these workers after all its workers have opened their connections.
 #[derive(Clone, Debug)]
@@ -112,28 +58,26 @@ impl Readiness {
             length_ns: length_ns.max().unwrap_or(0),
         }
     }
+
+    /// Returns the end of a load that begins at this instant (nanoseconds of `CLOCK_MONOTONIC`), if
+    /// it is limited by time.
+    pub(crate) fn over(&self, begin_ns: u64) -> Option<Instant> {
+        let length_ns = Some(self.length_ns).filter(|length_ns| *length_ns < u64::MAX)?;
+        let until_begin_ns = begin_ns.saturating_sub(monotonic_ns());
+        let left_ns = length_ns.saturating_add(until_begin_ns);
+        Instant::now().checked_add(Duration::from_nanos(left_ns))
+    }
 }
 
 /// Workers of a run that are threads of this process.
 #[derive(Debug)]
-pub struct LocalWorkers {
+pub(crate) struct LocalWorkers {
     pub(crate) handle: Handle,
-    pub(crate) reports: Receiver<WorkerReport>,
+    pub(crate) reports: Receiver<MemberReport>,
     pub(crate) threads: Vec<JoinHandle<()>>,
     begin: Vec<Sender<u64>>,
     pub(crate) ready: Readiness,
     first_error: Option<DialError>,
-}
-
-/// The result of waiting for local workers.
-#[derive(Debug)]
-pub enum NextReport {
-    /// A worker reported something.
-    Report(Box<WorkerReport>),
-    /// No report arrived within the given time.
-    Nothing,
-    /// All workers have sent their last report.
-    Over,
 }
 
 impl LocalWorkers {
@@ -146,7 +90,7 @@ impl LocalWorkers {
     ///
     /// # Panics
     /// If there are fewer launches than scenarios.
-    pub fn launch(
+    pub(crate) fn launch(
         plan: &Plan,
         detail: Detail,
         launches: &[Launch],
@@ -181,7 +125,7 @@ impl LocalWorkers {
     }
 
     /// Returns the state of the workers after it has opened its connections.
-    pub fn ready(&self) -> &Readiness {
+    pub(crate) fn ready(&self) -> &Readiness {
         &self.ready
     }
 
@@ -189,7 +133,7 @@ impl LocalWorkers {
     ///
     /// # Errors
     /// The error of the first connection.
-    pub fn check_connections(&mut self) -> Result<(), StartError> {
+    pub(crate) fn check_connections(&mut self) -> Result<(), StartError> {
         match self.first_error.take() {
             Some(error) if self.ready.connected == 0 => Err(StartError::Unreachable { error }),
             _ => Ok(()),
@@ -197,7 +141,7 @@ impl LocalWorkers {
     }
 
     /// Begins the load at this instant: nanoseconds of `CLOCK_MONOTONIC`.
-    pub fn begin(&mut self, begin_ns: u64) {
+    pub(crate) fn begin(&mut self, begin_ns: u64) {
         self.handle.begin(begin_ns, self.ready.length_ns);
         for worker in self.begin.drain(..) {
             // A worker that is gone already has reported the reason.
@@ -206,23 +150,8 @@ impl LocalWorkers {
     }
 
     /// Returns the handle that stops the workers or changes their load, from any thread.
-    pub fn handle(&self) -> Handle {
+    pub(crate) fn handle(&self) -> Handle {
         self.handle.clone()
-    }
-
-    /// Returns the number of times that a worker has checked its orders: the worker is
-    /// alive as long as the number grows.
-    pub fn beats(&self, worker: usize) -> u64 {
-        self.handle.beats(worker)
-    }
-
-    /// Returns the next report of a worker; waits for at most `patience`.
-    pub fn next_report(&mut self, patience: Duration) -> NextReport {
-        match self.reports.recv_timeout(patience) {
-            Ok(report) => NextReport::Report(Box::new(report)),
-            Err(RecvTimeoutError::Timeout) => NextReport::Nothing,
-            Err(RecvTimeoutError::Disconnected) => NextReport::Over,
-        }
     }
 }
 
@@ -246,7 +175,7 @@ impl Starting {
         parts: Vec<(Arc<Prepared>, Launch)>,
         stripe: Stripe,
         handle: &Handle,
-        send: &Sender<WorkerReport>,
+        send: &Sender<MemberReport>,
     ) -> io::Result<Starting> {
         let (tell, connected) = channel();
         let (begin, when) = channel();
@@ -278,8 +207,8 @@ impl Starting {
                 if let Some(failure) = WorkerFailure::of(worker, ended) {
                     handle.abort();
                     let report = Report::Lost(failure);
-                    let _ = last_word.send(WorkerReport {
-                        worker,
+                    let _ = last_word.send(MemberReport {
+                        member: worker,
                         scenario: 0,
                         report,
                     });
@@ -298,7 +227,7 @@ pub(crate) async fn set_up(
     kernel: Kernel,
     parts: &[(Arc<Prepared>, Launch)],
     stripe: Stripe,
-    send: &Sender<WorkerReport>,
+    send: &Sender<MemberReport>,
 ) -> Vec<Box<dyn Group>> {
     let worker = stripe.index as usize;
     let mut groups = Vec::new();
@@ -306,8 +235,8 @@ pub(crate) async fn set_up(
         let (send, scenario) = (send.clone(), prepared.scenario);
         // A dropped receiver needs no more reports.
         let tell = move |report| {
-            drop(send.send(WorkerReport {
-                worker,
+            drop(send.send(MemberReport {
+                member: worker,
                 scenario,
                 report,
             }));
@@ -322,7 +251,7 @@ pub(crate) async fn set_up(
 /// error. Fails if a worker was lost.
 fn await_connections(
     starting: &[Starting],
-    reports: &Receiver<WorkerReport>,
+    reports: &Receiver<MemberReport>,
 ) -> Result<(usize, Option<DialError>), StartError> {
     let mut connected = 0;
     let mut first_error = None;
@@ -330,7 +259,7 @@ fn await_connections(
         let Ok((up, error)) = worker.connected.recv() else {
             // The last report arrives when the thread has been unwound; no other arrives before the
             // load.
-            if let Ok(WorkerReport {
+            if let Ok(MemberReport {
                 report: Report::Lost(failure),
                 ..
             }) = reports.recv()

@@ -7,6 +7,7 @@ use crate::control::Handle;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::io;
+use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
@@ -40,14 +41,12 @@ pub enum WorkerFailure {
     },
     /// Its process ended, or had to be killed. The workers of other processes continued.
     #[error(
-        "process {process} of {processes} {reason}: the last that it told is the interval up to \
-         {until_s} s, and {share} of the load is lost from there on."
+        "{part} {reason}: the last that it told is the interval up to {until_s} s, and {share} of \
+         the load is lost from there on."
     )]
     Gone {
-        /// The number of the process, from 1.
-        process: u32,
-        /// The number of processes.
-        processes: u32,
+        /// The name of its part of the run, as the begin of a sentence.
+        part: String,
         /// The cause, as the rest of a sentence.
         reason: String,
         /// The end of its last interval, in seconds from the run's zero.
@@ -88,28 +87,32 @@ fn message(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("without a message")
 }
 
-/// The same time for workers in another process, which is killed itself if it is silent.
+/// The same time for workers that another loop drives.
 const MOST_SILENCE_ELSEWHERE: Duration = Duration::from_secs(6);
 
 /// The workers' signs of life at the end of a run.
 #[derive(Debug)]
 pub(crate) struct Attendance {
     patience: Duration,
+    /// The number of the first worker.
+    first: usize,
     heard: Vec<u64>,
     silent: Vec<Duration>,
 }
 
 impl Attendance {
-    pub(crate) fn new(workers: usize) -> Self {
+    /// Creates the attendance of these workers.
+    pub(crate) fn new(workers: Range<usize>) -> Self {
         Attendance {
             patience: SILENCE_TIMEOUT,
-            heard: vec![0; workers],
-            silent: vec![Duration::ZERO; workers],
+            first: workers.start,
+            heard: vec![0; workers.len()],
+            silent: vec![Duration::ZERO; workers.len()],
         }
     }
 
-    /// Creates the attendance of workers in other processes.
-    pub(crate) fn elsewhere(workers: usize) -> Self {
+    /// Creates the attendance of workers that another loop drives.
+    pub(crate) fn elsewhere(workers: Range<usize>) -> Self {
         Attendance {
             patience: MOST_SILENCE_ELSEWHERE,
             ..Attendance::new(workers)
@@ -125,15 +128,16 @@ impl Attendance {
     /// Waits are added up instead of reading the clock, because a process that was stopped as a
     /// whole receives no signs of life either.
     pub(crate) fn missing(&mut self, handle: &Handle, waited: Duration) -> Vec<usize> {
-        for worker in 0..self.heard.len() {
+        let attended = self.heard.iter_mut().zip(&mut self.silent);
+        for (worker, (heard, silent)) in (self.first..).zip(attended) {
             let beat = handle.beats(worker);
-            if std::mem::replace(&mut self.heard[worker], beat) == beat {
-                self.silent[worker] += waited;
+            if std::mem::replace(heard, beat) == beat {
+                *silent += waited;
             } else {
-                self.silent[worker] = Duration::ZERO;
+                *silent = Duration::ZERO;
             }
         }
-        let silent = self.silent.iter().enumerate();
+        let silent = (self.first..).zip(&self.silent);
         silent
             .filter(|(_, silent)| **silent >= self.patience)
             .map(|(worker, _)| worker)

@@ -1,20 +1,22 @@
-//! Merges the workers' reports: the snapshots of one scenario interval by interval, and those of
-//! all scenarios together.
+//! Merges the reports of a run's members: those of one scenario, joined interval by interval, and
+//! those of all scenarios together.
 
 use crate::best_service::BestService;
 use crate::event::{EndReason, Event};
 use crate::heard_changes::HeardChanges;
+use crate::joined::Joined;
 use crate::lost::WorkerFailure;
 use crate::pacer::Planned;
+use crate::report::{Done, Interval, Report};
 use crate::tally::AnyTally;
-use crate::worker::{Done, Heard, Report};
 use loadline_plan::Plan;
 use loadline_record::{Snapshot, Unfinished};
 use std::collections::VecDeque;
+use std::ops::Range;
 
-/// Merges the reports of all workers on all scenarios of a run.
+/// Merges the reports of all members on all scenarios of a run.
 ///
-/// The workers follow the same intervals in all scenarios, but a scenario may end before others.
+/// The members follow the same intervals in all scenarios, but a scenario may end before others.
 pub(crate) struct Merger {
     scenarios: Vec<ScenarioMerger>,
     /// The snapshots of each scenario that are not yet merged with those of the others.
@@ -28,11 +30,19 @@ pub(crate) struct Merger {
 }
 
 impl Merger {
+    /// Creates the merger of a run whose members are its workers.
     pub(crate) fn new(plan: &Plan) -> Self {
+        let workers: Vec<_> = (0..plan.threads).map(|worker| worker..worker + 1).collect();
+        Merger::of_members(plan, &workers)
+    }
+
+    /// Creates the merger of a run whose members have these workers.
+    pub(crate) fn of_members(plan: &Plan, members: &[Range<u32>]) -> Self {
         let parts = plan.parts();
         let count = parts.len();
+        let scenarios = parts.iter().map(|part| ScenarioMerger::new(part, members));
         Merger {
-            scenarios: parts.iter().map(ScenarioMerger::new).collect(),
+            scenarios: scenarios.collect(),
             waiting: vec![VecDeque::new(); count],
             tally: None,
             in_flight: vec![0; count],
@@ -41,24 +51,24 @@ impl Merger {
         }
     }
 
-    /// Takes a worker's report on a scenario.
-    pub(crate) fn take(&mut self, worker: usize, scenario: usize, report: Report) {
+    /// Takes a member's report on a scenario.
+    pub(crate) fn take(&mut self, member: usize, scenario: usize, report: Report) {
         match report {
-            Report::Lost(failure) => self.lose(worker, &failure),
-            Report::Interval { .. }
+            Report::Lost(failure) => self.lose(member, &failure),
+            Report::Interval(_)
             | Report::Log(_)
             | Report::Slow(_)
             | Report::Tally(_)
             | Report::Done(_) => {
-                self.scenarios[scenario].take(worker, report);
+                self.scenarios[scenario].joined.take(member, report);
             }
         }
     }
 
-    /// Marks a worker as lost, with all its users.
-    pub(crate) fn lose(&mut self, worker: usize, failure: &WorkerFailure) {
+    /// Marks a member as lost, with all its users.
+    pub(crate) fn lose(&mut self, member: usize, failure: &WorkerFailure) {
         for scenario in &mut self.scenarios {
-            scenario.take(worker, Report::Lost(failure.clone()));
+            scenario.joined.take(member, Report::Lost(failure.clone()));
         }
     }
 
@@ -66,13 +76,13 @@ impl Merger {
     /// occurred.
     pub(crate) fn failures(&self) -> &[WorkerFailure] {
         let scenario = self.scenarios.first();
-        scenario.map_or(&[], |scenario| &scenario.failures)
+        scenario.map_or(&[], |scenario| scenario.joined.failures())
     }
 
-    /// True if a worker has sent its last report.
-    pub(crate) fn is_done(&self, worker: usize) -> bool {
+    /// True if a member has sent its last report.
+    pub(crate) fn is_done(&self, member: usize) -> bool {
         let mut scenarios = self.scenarios.iter();
-        scenarios.all(|scenario| scenario.done[worker].is_some())
+        scenarios.all(|scenario| scenario.joined.is_done(member))
     }
 
     pub(crate) fn event(&mut self) -> Option<Event> {
@@ -153,29 +163,11 @@ impl std::fmt::Debug for Merger {
     }
 }
 
-/// The record of one worker for one interval.
-struct Interval {
-    snapshot: Box<Snapshot>,
-    tally: Option<AnyTally>,
-    /// The instant up to which the schedule was followed, in nanoseconds from the begin of the
-    /// load.
-    followed_ns: u64,
-    /// The changes of the load that the worker received.
-    changes: Vec<Heard>,
-}
-
-/// Merges the snapshots of all workers of a scenario, interval by interval.
+/// Merges the reports of all members of a scenario.
 struct ScenarioMerger {
-    /// The intervals of each worker that are not yet merged.
-    waiting: Vec<VecDeque<Interval>>,
+    joined: Joined,
     /// The interval that was merged last, while its tally is reported first.
     merged: Option<Box<Snapshot>>,
-    done: Vec<Option<Done>>,
-    /// The requests in flight at the end of the last interval that each worker reported.
-    in_flight: Vec<u64>,
-    /// The reasons why workers were lost, without duplicates: the workers of a process share one.
-    failures: Vec<WorkerFailure>,
-    lost_workers: usize,
     /// The planned length of the load, in nanoseconds; `None` if its requests end it.
     length_ns: Option<u64>,
     planned: Option<Planned>,
@@ -188,19 +180,13 @@ struct ScenarioMerger {
     dropped_total: u64,
     missed_total: u64,
     best_service: BestService,
-    ended: bool,
 }
 
 impl ScenarioMerger {
-    fn new(plan: &Plan) -> Self {
-        let workers = plan.threads as usize;
+    fn new(plan: &Plan, members: &[Range<u32>]) -> Self {
         ScenarioMerger {
-            waiting: (0..workers).map(|_| VecDeque::new()).collect(),
+            joined: Joined::new(members.iter().cloned()),
             merged: None,
-            done: (0..workers).map(|_| None).collect(),
-            in_flight: vec![0; workers],
-            failures: Vec::new(),
-            lost_workers: 0,
             length_ns: plan.duration.map(|length| {
                 let length = plan.warmup.saturating_add(length);
                 u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
@@ -214,46 +200,6 @@ impl ScenarioMerger {
             dropped_total: 0,
             missed_total: 0,
             best_service: BestService::new(plan),
-            ended: false,
-        }
-    }
-
-    fn take(&mut self, worker: usize, report: Report) {
-        if self.done[worker].is_some() {
-            // The worker was given up, and its report is too late.
-            return;
-        }
-        match report {
-            Report::Interval {
-                snapshot,
-                tally,
-                followed_ns,
-                changes,
-            } => {
-                self.in_flight[worker] = snapshot.counts.in_flight;
-                self.waiting[worker].push_back(Interval {
-                    snapshot,
-                    tally,
-                    followed_ns,
-                    changes,
-                });
-            }
-            Report::Done(done) => self.done[worker] = Some(done),
-            Report::Lost(failure) => {
-                self.lost_workers += 1;
-                if !self.failures.contains(&failure) {
-                    self.failures.push(failure);
-                }
-                self.done[worker] = Some(Done {
-                    complete: false,
-                    stopped: false,
-                    unfinished: Box::new(Unfinished {
-                        in_flight: self.in_flight[worker],
-                        ..Unfinished::default()
-                    }),
-                });
-            }
-            Report::Log(_) | Report::Slow(_) | Report::Tally(_) => {}
         }
     }
 
@@ -261,57 +207,30 @@ impl ScenarioMerger {
         if let Some(snapshot) = self.merged.take() {
             return Some(Event::Interval(snapshot));
         }
-        if let Some((snapshot, tally)) = self.interval() {
+        if let Some(interval) = self.joined.interval() {
+            let (snapshot, tally) = self.complete(interval);
             let Some(tally) = tally else {
                 return Some(Event::Interval(snapshot));
             };
             self.merged = Some(snapshot);
             return Some(Event::Tally(tally));
         }
-        let all_done = !self.ended && self.done.iter().all(Option::is_some);
-        all_done.then(|| self.end())
+        let done = self.joined.end()?;
+        Some(self.end(done))
     }
 
-    /// Returns the next interval and its tally, once every worker that continues has reported it.
-    fn interval(&mut self) -> Option<(Box<Snapshot>, Option<AnyTally>)> {
-        let told = |(waiting, done): (&VecDeque<Interval>, &Option<Done>)| {
-            !waiting.is_empty() || done.is_some()
-        };
-        if !self.waiting.iter().zip(&self.done).all(told) {
-            return None;
-        }
-        let in_flight_for_good = self.in_flight_for_good();
-        // A worker that drains has reported its whole window.
-        let is_window = |interval: &Interval| !interval.snapshot.drain;
-        let fronts = || self.waiting.iter().filter_map(VecDeque::front);
-        let drains = !fronts().any(is_window);
-        let mut merged: Option<Box<Snapshot>> = None;
-        let mut tally = None;
-        let mut followed_ns = 0;
-        for (worker, waiting) in self.waiting.iter_mut().enumerate() {
-            let is_next = |next: &&Interval| next.snapshot.drain == drains;
-            if waiting.front().filter(is_next).is_none() {
-                continue;
-            }
-            let Some(part) = waiting.pop_front() else {
-                continue;
-            };
-            self.changes.heard(worker, part.changes);
-            followed_ns = followed_ns.max(part.followed_ns);
-            AnyTally::add(&mut tally, part.tally);
-            match &mut merged {
-                Some(merged) => merged.merge(&part.snapshot),
-                None => merged = Some(part.snapshot),
-            }
-        }
-        let mut merged = merged?;
-        merged.add_in_flight(in_flight_for_good);
-        if let Some(tally) = &tally {
+    /// Adds to an interval what follows from the run as a whole.
+    fn complete(&mut self, interval: Interval) -> (Box<Snapshot>, Option<AnyTally>) {
+        let mut merged = interval.snapshot;
+        merged.add_in_flight(interval.gone.in_flight);
+        if let Some(tally) = &interval.tally {
             tally.add_to(&mut merged);
         }
+        self.changes.heard(interval.changes);
         if let Some(planned) = &mut self.planned {
-            let is_gone =
-                |worker: usize| self.done[worker].is_some() && self.waiting[worker].is_empty();
+            let gone = &interval.gone.workers;
+            let is_gone = |worker: usize| gone.binary_search(&(worker as u32)).is_ok();
+            let followed_ns = interval.followed_ns;
             self.changes.pass_on(planned, followed_ns, is_gone);
             merged.counts.planned += planned.due_before(followed_ns);
         }
@@ -320,59 +239,42 @@ impl ScenarioMerger {
         self.sent_total += merged.counts.sent;
         self.dropped_total += merged.counts.dropped;
         self.missed_total += merged.counts.missed;
-        Some((merged, tally))
-    }
-
-    /// Returns the requests in flight on workers that have finished: the number stays constant
-    /// while the others continue.
-    fn in_flight_for_good(&self) -> u64 {
-        let workers = self.waiting.iter().zip(&self.done);
-        workers
-            .filter(|(waiting, _)| waiting.is_empty())
-            .filter_map(|(_, done)| done.as_ref())
-            .map(|done| done.unfinished.in_flight)
-            .sum()
+        (merged, interval.tally)
     }
 
     /// Returns the number of arrivals that fall due after the last interval, if all workers are
     /// lost: they were planned nevertheless.
-    fn planned_behind(&mut self) -> u64 {
+    fn planned_behind(&mut self, done: &Done) -> u64 {
         let (planned, length_ns) = match (&mut self.planned, self.length_ns) {
             (Some(planned), Some(length_ns)) => (planned, length_ns),
             _ => return 0,
         };
-        match self.lost_workers == self.done.len() {
+        match done.is_lost {
             true => planned.due_before(length_ns),
             false => 0,
         }
     }
 
-    fn end(&mut self) -> Event {
-        self.ended = true;
-        self.planned_total += self.planned_behind();
-        let done = || self.done.iter().flatten();
+    fn end(&mut self, done: Done) -> Event {
+        self.planned_total += self.planned_behind(&done);
         let limited = self.limit.is_some_and(|limit| self.sent_total >= limit);
         let enough = limited || self.is_by_user;
-        let reason = if !self.failures.is_empty() {
+        let reason = if !done.failures.is_empty() {
             EndReason::Failed
-        } else if done().any(|done| done.stopped) {
+        } else if done.stopped {
             EndReason::Stopped
-        } else if enough && done().all(|done| done.complete) {
+        } else if enough && done.complete {
             EndReason::Requests
         } else {
             EndReason::Duration
         };
-        let mut unfinished = Unfinished::default();
-        done().for_each(|done| unfinished.merge(&done.unfinished));
+        let mut unfinished = done.unfinished;
         let left_out = self.planned_total.saturating_sub(self.sent_total);
         let unsent = left_out.saturating_sub(self.dropped_total + self.missed_total);
-        let is_lost = !self.failures.is_empty();
+        let is_lost = !done.failures.is_empty();
         self.best_service
             .give_causes(&mut unfinished, unsent, is_lost);
-        Event::Ended {
-            reason,
-            unfinished: Box::new(unfinished),
-        }
+        Event::Ended { reason, unfinished }
     }
 }
 

@@ -484,8 +484,7 @@ pub(crate) fn starts_of(limit: u64, plan: &Plan, stripe: Stripe) -> u64 {
 
 /// Returns one worker's share when `total` is dealt out one by one.
 pub(crate) fn share(total: u64, stripe: Stripe) -> u64 {
-    let (index, of) = (u64::from(stripe.index), u64::from(stripe.of));
-    total / of + u64::from(index < total % of)
+    stripe.count(total)
 }
 
 /// Returns a duration in nanoseconds, at most `u64::MAX` (more than five centuries), which counts

@@ -27,10 +27,11 @@ use crate::behaviour::Scenario;
 use crate::control::{Change, Handle, Order};
 use crate::event::{Detail, Event};
 use crate::launch::Launch;
-use crate::local_workers::{LocalWorkers, Readiness, WorkerReport};
+use crate::local_workers::{LocalWorkers, Readiness};
 use crate::lost::{Attendance, WorkerFailure};
 use crate::merger::Merger;
-use crate::worker::Report;
+use crate::part_reports::PartReport;
+use crate::report::{MemberReport, Report};
 use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Kernel, monotonic_ns};
 use std::ops::Range;
@@ -45,7 +46,7 @@ const HEAD_START_NS: u64 = 2_000_000;
 #[derive(Debug)]
 pub struct Run {
     handle: Handle,
-    reports: Receiver<WorkerReport>,
+    reports: Receiver<MemberReport>,
     threads: Vec<JoinHandle<()>>,
     merger: Merger,
     /// The number of changes of the load that were reported.
@@ -100,6 +101,30 @@ impl Run {
     /// Creates a run whose workers are elsewhere, and begin at this instant: nanoseconds of
     /// `CLOCK_MONOTONIC`. Their reports arrive through the inlet.
     pub fn elsewhere(plan: &Plan, ready: Readiness, begin_ns: u64) -> (Run, Inlet) {
+        let (run, inlet) = Run::fed(plan, ready, begin_ns);
+        let attendance = Attendance::elsewhere(0..plan.threads as usize);
+        (Run { attendance, ..run }, inlet)
+    }
+
+    /// Creates a run in parts, which have these workers and begin at this instant: nanoseconds of
+    /// `CLOCK_MONOTONIC`. Their reports arrive through the inlet; they watch their workers
+    /// themselves.
+    pub fn of_parts(
+        plan: &Plan,
+        parts: &[Range<u32>],
+        ready: Readiness,
+        begin_ns: u64,
+    ) -> (Run, Inlet) {
+        let (run, inlet) = Run::fed(plan, ready, begin_ns);
+        let run = Run {
+            attendance: Attendance::new(0..0),
+            merger: Merger::of_members(plan, parts),
+            ..run
+        };
+        (run, inlet)
+    }
+
+    fn fed(plan: &Plan, ready: Readiness, begin_ns: u64) -> (Run, Inlet) {
         let handle = Handle::of_workers(plan.threads);
         handle.begin(begin_ns, ready.length_ns);
         let (send, reports) = channel();
@@ -107,17 +132,14 @@ impl Run {
             send,
             handle: handle.clone(),
         };
-        let run = Run {
-            attendance: Attendance::elsewhere(plan.threads as usize),
-            ..Run::told(plan, handle, reports, ready, begin_ns)
-        };
+        let run = Run::told(plan, handle, reports, ready, begin_ns);
         (run, inlet)
     }
 
     fn told(
         plan: &Plan,
         handle: Handle,
-        reports: Receiver<WorkerReport>,
+        reports: Receiver<MemberReport>,
         ready: Readiness,
         begin_ns: u64,
     ) -> Run {
@@ -127,9 +149,9 @@ impl Run {
             threads: Vec::new(),
             merger: Merger::new(plan),
             changes: 0,
-            attendance: Attendance::new(plan.threads as usize),
+            attendance: Attendance::new(0..plan.threads as usize),
             begin_ns,
-            over: end(begin_ns, ready.length_ns),
+            over: ready.over(begin_ns),
             ready,
         }
     }
@@ -199,20 +221,23 @@ impl Run {
         }
     }
 
-    /// Merges a worker's report, or returns it if it is an event by itself.
-    fn take(&mut self, told: WorkerReport) -> Option<Event> {
-        let WorkerReport {
-            worker,
+    /// Merges a member's report, or returns it if it is an event by itself.
+    fn take(&mut self, told: MemberReport) -> Option<Event> {
+        let MemberReport {
+            member,
             scenario,
             report,
         } = told;
         match report {
-            Report::Log(exchanges) => Some(Event::Log { worker, exchanges }),
+            Report::Log(exchanges) => Some(Event::Log {
+                worker: member,
+                exchanges,
+            }),
             Report::Slow(requests) => Some(Event::Slow(requests)),
-            // The report of a worker that was given up is too late, like its intervals.
-            Report::Tally(tally) => (!self.merger.is_done(worker)).then_some(Event::Tally(tally)),
-            Report::Interval { .. } | Report::Done(_) | Report::Lost(_) => {
-                self.merger.take(worker, scenario, report);
+            // The report of a member that was given up is too late, like its intervals.
+            Report::Tally(tally) => (!self.merger.is_done(member)).then_some(Event::Tally(tally)),
+            Report::Interval(_) | Report::Done(_) | Report::Lost(_) => {
+                self.merger.take(member, scenario, report);
                 None
             }
         }
@@ -245,31 +270,31 @@ impl Run {
 /// provides their orders.
 #[derive(Clone, Debug)]
 pub struct Inlet {
-    send: Sender<WorkerReport>,
+    send: Sender<MemberReport>,
     handle: Handle,
 }
 
 impl Inlet {
     /// Reports the message of a worker.
-    pub fn tell(&self, report: WorkerReport) {
+    pub(crate) fn tell(&self, report: MemberReport) {
         // A run that was dropped needs no more reports.
         let _ = self.send.send(report);
     }
 
-    /// Stores the number of times that a worker has checked its orders.
-    pub fn beat(&self, worker: usize, count: u64) {
-        self.handle.hear_beats(worker, count);
+    /// Reports what a part of a run in [parts](Run::of_parts) sent, by its number from 0.
+    pub fn tell_part(&self, part: usize, report: PartReport) {
+        for report in report.into_reports(part) {
+            self.tell(report);
+        }
     }
 
-    /// Reports these workers as lost; the others continue.
-    pub fn lose(&self, workers: Range<u32>, failure: &WorkerFailure) {
-        for worker in workers {
-            self.tell(WorkerReport {
-                worker: worker as usize,
-                scenario: 0,
-                report: Report::Lost(failure.clone()),
-            });
-        }
+    /// Reports this part of a run in [parts](Run::of_parts) as lost; the others continue.
+    pub fn lose_part(&self, part: usize, failure: WorkerFailure) {
+        self.tell(MemberReport {
+            member: part,
+            scenario: 0,
+            report: Report::Lost(failure),
+        });
     }
 
     /// Returns the handle that stops the run or changes its load: workers of this process check it
@@ -287,13 +312,4 @@ impl Inlet {
     pub fn changes_since(&self, heard: usize) -> Vec<Change> {
         self.handle.changes_since(heard)
     }
-}
-
-/// Returns the end of a load that begins at this instant and lasts this long, if it is limited by
-/// time.
-fn end(begin_ns: u64, length_ns: u64) -> Option<Instant> {
-    let length_ns = Some(length_ns).filter(|length_ns| *length_ns < u64::MAX)?;
-    let until_begin_ns = begin_ns.saturating_sub(monotonic_ns());
-    let left_ns = length_ns.saturating_add(until_begin_ns);
-    Instant::now().checked_add(Duration::from_nanos(left_ns))
 }

@@ -4,6 +4,7 @@
 //! and returns the result, [`Ran`](ran::Ran); in addition to a test's own assertions, the
 //! invariants of all runs are checked for each run.
 
+mod in_parts;
 mod mix;
 pub(crate) mod plans;
 mod ran;
@@ -14,6 +15,7 @@ mod balance;
 mod changes;
 mod closed;
 mod composed;
+mod conversations;
 mod counting;
 mod drain;
 mod dropped;
@@ -35,5 +37,6 @@ mod scenarios;
 mod sessions;
 mod stall;
 mod steps;
+mod traces;
 mod warmup;
 mod watching;

@@ -3,19 +3,20 @@
 //! A worker takes its scenario's [tally](crate::Scenario::take_tally) at the end of each interval
 //! and sends it with the interval's snapshot. Tallies are merged together with snapshots, and leave
 //! the run as [`Event::Tally`](crate::Event::Tally). The engine does not know the type of a tally:
-//! the scenario that creates it and the observer that reads it do. Another process sends tallies as
-//! JSON; the reader of its reports names the type by a [`TallyCodec`].
+//! the scenario that creates it and the observer that reads it do. Another process sends tallies in
+//! the encoding of postcard; the reader of its reports names the type by a [`TallyCodec`].
 
 use loadline_record::Snapshot;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
 use std::any::{Any, type_name};
 use std::fmt;
 use std::sync::Arc;
 
 /// Counts that can be added up, in any order in which the workers send them. They are copied for
-/// observers on threads of their own that are late: see `loadline_runner::Feed`.
+/// observers on threads of their own that are late: see `loadline_runner::Feed`. Their encoding for
+/// other processes has no names of fields: no field may be left out, and a sequence must know its
+/// length.
 pub trait Tally: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// Adds the counts of another tally.
     fn merge(&mut self, other: Self);
@@ -29,14 +30,20 @@ pub trait Tally: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
 
 /// A tally whose type only its creator and its readers know.
 #[derive(Clone)]
-pub struct AnyTally(Held);
+pub struct AnyTally(Box<dyn Erased>);
 
-#[derive(Clone)]
-enum Held {
-    /// A tally of this process.
-    Own(Box<dyn Erased>),
-    /// A tally of another process, still encoded.
-    Encoded(Box<RawValue>),
+/// The reason why a tally can't be sent, or was not received as one.
+#[derive(Debug, thiserror::Error)]
+pub enum TallyError {
+    /// The tally has no encoding, or the bytes are no tally of this type.
+    #[error("its tally: {0}")]
+    Encoding(#[from] postcard::Error),
+    /// The tally does not belong to the run.
+    #[error("its tally: {0}")]
+    Foreign(String),
+    /// The run has no tallies.
+    #[error("it has a tally, and the run has none")]
+    Unexpected,
 }
 
 /// A tally without its type.
@@ -44,7 +51,7 @@ trait Erased: Any + Send + Sync {
     fn copy(&self) -> Box<dyn Erased>;
     fn merge(&mut self, other: Box<dyn Erased>);
     fn add_to(&self, snapshot: &mut Snapshot);
-    fn encode(&self) -> serde_json::Result<Box<RawValue>>;
+    fn encode(&self) -> postcard::Result<Vec<u8>>;
     fn type_name(&self) -> &'static str;
 }
 
@@ -71,8 +78,8 @@ impl<T: Tally> Erased for T {
         Tally::add_to(self, snapshot);
     }
 
-    fn encode(&self) -> serde_json::Result<Box<RawValue>> {
-        to_raw_value(self)
+    fn encode(&self) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(self)
     }
 
     fn type_name(&self) -> &'static str {
@@ -83,33 +90,33 @@ impl<T: Tally> Erased for T {
 impl AnyTally {
     /// Wraps a tally, which hides its type.
     pub fn new<T: Tally>(tally: T) -> Self {
-        AnyTally(Held::Own(Box::new(tally)))
+        AnyTally(Box::new(tally))
     }
 
-    /// Returns the tally, if it is of this type; a tally of another process must be
-    /// [decoded](TallyCodec::decode) first.
+    /// Returns the tally, if it is of this type.
     pub fn get<T: Tally>(&self) -> Option<&T> {
-        match &self.0 {
-            Held::Own(own) => (&**own as &dyn Any).downcast_ref(),
-            Held::Encoded(_) => None,
-        }
+        (&*self.0 as &dyn Any).downcast_ref()
     }
 
-    /// Adds the counts of another tally. Both are decoded, and of one type.
+    /// Adds the counts of another tally of the same type.
     ///
     /// # Panics
     /// If they are of two types.
     pub fn merge(&mut self, other: AnyTally) {
-        if let (Held::Own(own), Held::Own(other)) = (&mut self.0, other.0) {
-            (**own).merge(other);
-        }
+        (*self.0).merge(other.0);
     }
 
     /// Adds to the snapshot of its interval the counts that Loadline's own outputs report.
     pub(crate) fn add_to(&self, snapshot: &mut Snapshot) {
-        if let Held::Own(own) = &self.0 {
-            (**own).add_to(snapshot);
-        }
+        (*self.0).add_to(snapshot);
+    }
+
+    /// Returns the tally as bytes for another process, which [decodes](TallyCodec::decode) them.
+    ///
+    /// # Errors
+    /// If its type has no such encoding.
+    pub fn encode(&self) -> Result<Vec<u8>, TallyError> {
+        Ok((*self.0).encode()?)
     }
 
     /// Adds a tally to the sum of others, which may be empty.
@@ -122,35 +129,14 @@ impl AnyTally {
     }
 }
 
-impl Serialize for AnyTally {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
-            Held::Own(own) => {
-                let encoded = own.encode().map_err(serde::ser::Error::custom)?;
-                encoded.serialize(serializer)
-            }
-            Held::Encoded(encoded) => encoded.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for AnyTally {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::deserialize(deserializer).map(|encoded| AnyTally(Held::Encoded(encoded)))
-    }
-}
-
 impl fmt::Debug for AnyTally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match &self.0 {
-            Held::Own(own) => (**own).type_name(),
-            Held::Encoded(_) => "encoded tally",
-        })
+        f.write_str((*self.0).type_name())
     }
 }
 
 /// A function that decodes a tally.
-type Decode = dyn Fn(&RawValue) -> serde_json::Result<AnyTally> + Send + Sync;
+type Decode = dyn Fn(&[u8]) -> Result<AnyTally, TallyError> + Send + Sync;
 
 /// Decodes tallies of one type that another process sent.
 #[derive(Clone)]
@@ -163,25 +149,24 @@ impl TallyCodec {
     }
 
     /// Returns the codec of tallies that `complete` changes after they are decoded, because another
-    /// process does not know all that belongs to them.
+    /// process does not know all that belongs to them; its error is the reason why they do not
+    /// belong to the run.
     pub fn completed_by<T: Tally>(
-        complete: impl Fn(T) -> serde_json::Result<T> + Send + Sync + 'static,
+        complete: impl Fn(T) -> Result<T, String> + Send + Sync + 'static,
     ) -> Self {
-        TallyCodec(Arc::new(move |encoded| {
-            let decoded = serde_json::from_str(encoded.get())?;
-            complete(decoded).map(AnyTally::new)
+        TallyCodec(Arc::new(move |bytes| {
+            let decoded = postcard::from_bytes(bytes)?;
+            let complete = complete(decoded).map_err(TallyError::Foreign)?;
+            Ok(AnyTally::new(complete))
         }))
     }
 
-    /// Decodes a tally that another process sent.
+    /// Decodes a tally that another process [encoded](AnyTally::encode).
     ///
     /// # Errors
     /// If it is not of the codec's type.
-    pub fn decode(&self, tally: &mut AnyTally) -> serde_json::Result<()> {
-        if let Held::Encoded(encoded) = &tally.0 {
-            *tally = (self.0)(encoded)?;
-        }
-        Ok(())
+    pub fn decode(&self, bytes: &[u8]) -> Result<AnyTally, TallyError> {
+        (self.0)(bytes)
     }
 }
 
@@ -194,6 +179,7 @@ impl fmt::Debug for TallyCodec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize;
 
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     struct Counted(Vec<u32>);
@@ -227,25 +213,24 @@ mod tests {
 
     #[test]
     fn a_tally_comes_back_from_another_process_as_it_was() {
-        let sent = serde_json::to_string(&AnyTally::new(Counted(vec![7]))).expect("JSON");
-        let mut came: AnyTally = serde_json::from_str(&sent).expect("JSON");
-        assert!(came.get::<Counted>().is_none(), "its type is not known yet");
-        assert!(TallyCodec::of::<Other>().decode(&mut came).is_err());
-        let codec = TallyCodec::of::<Counted>();
-        codec.decode(&mut came).expect("its type");
-        codec.decode(&mut came).expect("is as it was");
+        let sent = AnyTally::new(Counted(vec![7])).encode().expect("bytes");
+        let came = TallyCodec::of::<Counted>().decode(&sent).expect("its type");
         assert_eq!(came.get(), Some(&Counted(vec![7])));
+        let refused = TallyCodec::of::<Counted>().decode(&sent[..1]);
+        assert!(matches!(refused, Err(TallyError::Encoding(_))));
     }
 
     #[test]
     fn a_codec_completes_what_another_process_does_not_know() {
-        let sent = serde_json::to_string(&AnyTally::new(Counted(vec![1]))).expect("JSON");
+        let sent = AnyTally::new(Counted(vec![1])).encode().expect("bytes");
         let codec = TallyCodec::completed_by(|Counted(mut numbers)| {
             numbers.push(2);
             Ok(Counted(numbers))
         });
-        let mut came: AnyTally = serde_json::from_str(&sent).expect("JSON");
-        codec.decode(&mut came).expect("its type");
+        let came = codec.decode(&sent).expect("its type");
         assert_eq!(came.get(), Some(&Counted(vec![1, 2])));
+        let codec = TallyCodec::completed_by(|_: Counted| Err("of another test".to_owned()));
+        let refusal = codec.decode(&sent).expect_err("a refusal").to_string();
+        assert_eq!(refusal, "its tally: of another test");
     }
 }

@@ -16,22 +16,19 @@ use self::backlog::Backlog;
 use self::extra_users::ExtraUsers;
 use self::free_users::FreeUsers;
 use crate::coalescing::OpenLoadCoalescing;
-use crate::control::Change;
 use crate::counted::Counted;
 use crate::http2::Http2Pool;
 use crate::lingering::Lingering;
-use crate::lost::WorkerFailure;
 use crate::pacer::Pacer;
+use crate::report::Report;
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
 use crate::slowest::{Kept, Slowest};
-use crate::tally::AnyTally;
 use loadline_metrics::SeriesId;
 use loadline_reactor::{Coalescing, Host};
-use loadline_record::{Exchange, Recorder, SlowRequest, Snapshot, Unfinished};
+use loadline_record::{Exchange, Recorder, SlowRequest};
 use loadline_transport::{Dial, Dialler};
 use loadline_wire::HeadMemo;
-use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
@@ -39,48 +36,6 @@ use std::task::Waker;
 
 /// The most exchanges that are logged in one message; the end of an interval also ends a message.
 const LOG_BATCH: usize = 4096;
-
-/// A report of a worker.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Report {
-    Interval {
-        snapshot: Box<Snapshot>,
-        /// The scenario's counts since its last tally.
-        tally: Option<AnyTally>,
-        /// The instant up to which the schedule was followed: the interval's end, or the stop of
-        /// the run. Nanoseconds from the begin of the load.
-        followed_ns: u64,
-        /// The changes of the load that the worker received since the last reported interval.
-        changes: Vec<Heard>,
-    },
-    Log(Vec<Exchange>),
-    /// The slowest requests of the interval that is reported next.
-    Slow(Vec<SlowRequest>),
-    /// The scenario's counts since its last tally, before the end of the interval.
-    Tally(AnyTally),
-    /// The last report of a worker.
-    Done(Done),
-    /// The last report of a worker that did not reach the end.
-    Lost(WorkerFailure),
-}
-
-/// A change of the load that a worker received.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Heard {
-    /// The number of the change in the run, from 0.
-    pub(crate) number: usize,
-    /// The change, with the instant from which it applies to this worker.
-    pub(crate) change: Change,
-}
-
-/// The end of a worker.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Done {
-    /// True if all its users had finished, false if some were cut off.
-    pub(crate) complete: bool,
-    pub(crate) stopped: bool,
-    pub(crate) unfinished: Box<Unfinished>,
-}
 
 /// The state that the users of one worker share.
 pub(crate) struct Worker<H: Host> {

@@ -31,6 +31,8 @@
 //!   starts `web/starter.rs`; Loadline's words in front of another tool's `dialect/front.rs`
 //! - baselines, the floor, two targets in turn: `against.rs`, `floor.rs`, `commands/versus.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod against;
 mod closing;
 mod commands;

@@ -39,8 +39,11 @@
 //! - the saved run: its lines `saved/line.rs`, `saved/header.rs`; merging `saved/merge.rs`; a new
 //!   key has `#[serde(default)]`, and `FORMAT_VERSION` in `format.rs` rises only where a meaning
 //!   changes
+//! - what processes and machines send each other: `carried.rs`, the counts of its distributions
+//!   `carried/counts.rs`, their bits `carried/bits.rs`
 //! - the requests of one name: `named.rs`, the busiest over time `name_history.rs`; metrics of
 //!   scripts `saved/metrics.rs`
+//! - the slowest requests with their traces: `traced.rs`, `saved/traced.rs`
 //! - the beginning that figures leave out: `transient.rs`, `interval_archive.rs`
 //! - what is recorded of the generator and its machine: `worker_times.rs`, `arrivals.rs`,
 //!   `host_counters.rs`, `environment.rs`, `floor.rs`
@@ -51,7 +54,9 @@
 
 mod arrivals;
 mod blocks;
+mod buckets;
 mod busiest;
+mod carried;
 mod censored;
 mod declared;
 mod distribution;
@@ -74,6 +79,7 @@ mod slow_request;
 mod snapshot;
 mod socket_errors;
 mod summary;
+mod traced;
 mod transient;
 mod unfinished;
 pub mod watched;
@@ -85,6 +91,9 @@ mod samples;
 pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
 pub use busiest::{Busiest, Stretch};
+pub use carried::{
+    CarriedNames, CarriedSnapshot, CarriedUnfinished, CarryError, KnownNames, SentNames,
+};
 pub use censored::{Bounded, Censored, Step};
 pub use declared::DeclaredCheck;
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
@@ -109,6 +118,7 @@ pub use slow_request::SlowRequest;
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use socket_errors::SocketErrors;
 pub use summary::{Ended, Quantiles, Row, Summary};
+pub use traced::{SLOWEST, Trace, Traced, TracedRequest};
 pub use transient::{Transient, Uncut};
 pub use unfinished::{Ages, Unfinished};
 pub use worker_times::{STALL_NS, WorkerTimes, Workers};

@@ -6,7 +6,6 @@
 //! contains its [`Role`]. After the trials of a search a *search* line contains its outcome. The
 //! format is documented in `docs/guide/saved-run.md`.
 
-mod carried;
 mod differences;
 mod encoding;
 mod follow;
@@ -18,6 +17,7 @@ mod reader;
 mod role;
 mod search;
 mod series;
+mod traced;
 mod within_report;
 mod writer;
 

@@ -113,8 +113,7 @@ mod tests {
     #[test]
     fn each_failure_is_a_sentence_of_its_own() {
         let gone = |process| WorkerFailure::Gone {
-            process,
-            processes: 2,
+            part: format!("process {process} of 2"),
             reason: "was killed by signal 9".to_owned(),
             until_s: "1.0".to_owned(),
             share: "50%".to_owned(),

@@ -96,7 +96,7 @@ impl Workload for Scenarios {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let launch = |(script, part): (&Option<ScriptWorkload>, &Plan)| match script {
             Some(script) => script.script.launch(),
-            None => Launch::requests(&part.client),
+            None => Launch::requests(part),
         };
         if plan.processes > 1 {
             return on_processes(&plan, wants, &Users::default());

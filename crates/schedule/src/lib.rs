@@ -16,7 +16,8 @@
 //! - *Stage*: a linear change of the rate, or of the number of users, over a duration; a duration
 //!   of zero is a jump.
 //! - *Segment*: the part of a schedule from a change of the load to the next one.
-//! - *Stripe*: the arrivals of one worker, every `of`-th from `index` on.
+//! - *Stripe*: every `of`-th arrival from `index` on.
+//! - *Share*: the arrivals of one worker: a stripe, or several once others were handed on to it.
 //!
 //! # Definitions
 //!
@@ -38,7 +39,8 @@
 //! - a course of the rate: `stage.rs`, `curve.rs`, `piece.rs`
 //! - users over time: `users.rs`; think time `think.rs`
 //! - a change of the load: `segment.rs`, `level.rs`
-//! - the share of a worker: `stripe.rs`
+//! - the share of a worker: `stripe.rs`; how it is divided and handed on `stripes.rs`, its
+//!   arrivals then `shared.rs`
 //! - exact arithmetic: `grid.rs`, `rate.rs`, `point.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
@@ -55,8 +57,10 @@ mod poisson;
 mod rate;
 mod schedule;
 mod segment;
+mod shared;
 mod stage;
 mod stripe;
+mod stripes;
 mod think;
 mod users;
 
@@ -66,5 +70,6 @@ pub use loadline_units::Rate;
 pub use schedule::{Arrivals, Law, Schedule};
 pub use stage::Stage;
 pub use stripe::Stripe;
+pub use stripes::Stripes;
 pub use think::ThinkTimes;
 pub use users::{Users, Window};

@@ -7,7 +7,8 @@ use crate::curve::{Curve, CurveWalk};
 use crate::level::{Level, Share};
 use crate::poisson::{Poisson, PoissonWalk};
 use crate::segment::{Phase, Segment, SegmentWalk};
-use crate::{Rate, Stage, Stripe, stage};
+use crate::shared::SharedWalk;
+use crate::{Rate, Stage, Stripe, Stripes, stage};
 use std::iter::FusedIterator;
 
 /// The spread of arrivals around their rate.
@@ -160,35 +161,59 @@ impl Schedule {
         self.end_ns
     }
 
-    /// Returns the stripe's arrivals, ascending in index and time.
+    /// Returns the arrivals of a share, ascending in index and time.
     ///
-    /// A Poisson stripe also draws the arrivals of the others and drops them, at the cost of a
-    /// random number and a logarithm for each.
+    /// A Poisson share also draws the arrivals of the others and drops them, at the cost of a random
+    /// number and a logarithm for each.
     ///
     /// # Panics
     ///
-    /// When the stripe's index is not less than the number of stripes.
-    pub fn arrivals(&self, stripe: Stripe) -> Arrivals {
-        let planned = self.planned_walk(stripe);
-        let walk = match self.segments.is_empty() {
-            true => planned,
-            false => Walk::Segments(Box::new(SegmentsWalk::new(planned, &self.segments, stripe))),
-        };
-        Arrivals { walk }
+    /// When the index of a stripe is not less than the number of stripes.
+    pub fn arrivals(&self, share: impl Into<Stripes>) -> Arrivals {
+        self.shared(share.into(), |stripe| {
+            let planned = self.planned_walk(stripe);
+            match self.segments.is_empty() {
+                true => planned,
+                false => {
+                    Walk::Segments(Box::new(SegmentsWalk::new(planned, &self.segments, stripe)))
+                }
+            }
+        })
     }
 
-    /// Returns the stripe's arrivals that are due at the last change or after it; all of them if
+    /// Returns the arrivals of a share that are due at the last change or after it; all of them if
     /// there was no change.
     ///
     /// # Panics
     ///
-    /// When the stripe's index is not less than the number of stripes.
-    pub fn arrivals_since_change(&self, stripe: Stripe) -> Arrivals {
-        let Some(last) = self.segments.last() else {
-            return self.arrivals(stripe);
+    /// When the index of a stripe is not less than the number of stripes.
+    pub fn arrivals_since_change(&self, share: impl Into<Stripes>) -> Arrivals {
+        let share = share.into();
+        match self.segments.last() {
+            None => self.arrivals(share),
+            Some(last) => self.shared(share, |stripe| Walk::Segment(Box::new(last.walk(stripe)))),
+        }
+    }
+
+    /// Returns the arrivals of a share, given those of a stripe.
+    fn shared(&self, share: Stripes, walk: impl Fn(Stripe) -> Walk) -> Arrivals {
+        let walk = match share.stripes() {
+            [stripe] => walk(*stripe),
+            _ if self.is_random() => {
+                let whole = walk(Stripe::WHOLE);
+                Walk::Shared(Box::new(SharedWalk::filtered(
+                    Arrivals { walk: whole },
+                    share,
+                )))
+            }
+            stripes => {
+                let walks = stripes.iter().map(|stripe| Arrivals {
+                    walk: walk(*stripe),
+                });
+                Walk::Shared(Box::new(SharedWalk::merged(walks)))
+            }
         };
-        let planned = Walk::Segment(Box::new(last.walk(stripe)));
-        Arrivals { walk: planned }
+        Arrivals { walk }
     }
 
     fn planned_walk(&self, stripe: Stripe) -> Walk {
@@ -229,7 +254,7 @@ impl Schedule {
     }
 }
 
-/// The arrivals of one stripe of a [`Schedule`], ascending in index and time.
+/// The arrivals of a share of a [`Schedule`], ascending in index and time.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     walk: Walk,
@@ -245,6 +270,8 @@ enum Walk {
     /// Boxed, like the next one, because only a load that was changed needs them.
     Segment(Box<SegmentWalk>),
     Segments(Box<SegmentsWalk>),
+    /// Boxed, because only a share that was handed on needs it.
+    Shared(Box<SharedWalk<Arrivals>>),
 }
 
 /// The planned arrivals up to the first change, and those of each segment up to the next one.
@@ -293,6 +320,7 @@ impl Walk {
             Walk::Ramps(walk) => walk.next(),
             Walk::Segment(walk) => walk.next(),
             Walk::Segments(walk) => walk.next(),
+            Walk::Shared(walk) => walk.next(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 /// Every `of`-th arrival from `index` on: arrivals i with `i % of == index`.
 ///
 /// The stripes 0 … `of - 1` of a schedule have no arrival in common and together contain all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stripe {
     /// The number of the stripe, from 0 to less than `of`.
     pub index: u32,
@@ -17,6 +17,36 @@ pub struct Stripe {
 impl Stripe {
     /// The only stripe of an undivided schedule.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
+
+    /// Returns the number of arrivals that the stripe has among the first `total` ones.
+    ///
+    /// # Panics
+    ///
+    /// When there are no stripes.
+    pub fn count(self, total: u64) -> u64 {
+        let (index, of) = (u64::from(self.index), u64::from(self.of));
+        total / of + u64::from(index < total % of)
+    }
+
+    /// True if an arrival with this index is the stripe's.
+    ///
+    /// # Panics
+    ///
+    /// When there are no stripes.
+    pub fn contains(self, index: u64) -> bool {
+        index % u64::from(self.of) == u64::from(self.index)
+    }
+
+    /// Returns every `of`-th of the stripe's arrivals, from the `index`-th on, which is a stripe of
+    /// the whole schedule as well; `None` if the whole can't be divided so finely.
+    pub fn part(self, index: u32, of: u32) -> Option<Stripe> {
+        // Arrival j of the stripe has index + j · of; those with j = part.index + k · part.of are
+        // (index + part.index · of) + k · (of · part.of).
+        Some(Stripe {
+            index: self.of.checked_mul(index)?.checked_add(self.index)?,
+            of: self.of.checked_mul(of)?,
+        })
+    }
 
     /// Returns the indices of the stripe's arrivals, ascending.
     ///
@@ -75,6 +105,33 @@ mod tests {
         assert_eq!([of_three(0, 6), of_three(0, 7)], [[6, 9], [9, 12]]);
         assert_eq!([of_three(2, 5), of_three(2, 6)], [[5, 8], [8, 11]]);
         assert_eq!(of_three(1, 8), [10, 13]);
+    }
+
+    #[test]
+    fn the_parts_of_a_stripe_are_stripes() {
+        let second = Stripe { index: 1, of: 3 };
+        let parts = [0, 1].map(|index| second.part(index, 2).expect("a stripe"));
+        assert_eq!(
+            parts,
+            [Stripe { index: 1, of: 6 }, Stripe { index: 4, of: 6 }]
+        );
+        let fine = Stripe {
+            index: 0,
+            of: 1 << 31,
+        };
+        assert_eq!(fine.part(0, 2), None);
+    }
+
+    #[test]
+    fn a_stripe_counts_and_contains_its_own_indices() {
+        for index in 0..3 {
+            let stripe = Stripe { index, of: 3 };
+            for total in 0..10 {
+                let own = (0..total).filter(|index| stripe.contains(*index)).count() as u64;
+                assert_eq!(stripe.count(total), own);
+                assert!(stripe.indices().take(own as usize).all(|at| at < total));
+            }
+        }
     }
 
     #[test]

@@ -10,6 +10,12 @@ fn plan() -> Plan {
     }
 }
 
+/// Returns a command that sends a message.
+fn send(json: &str) -> String {
+    let escaped = json.replace('"', "\\042");
+    format!("printf '\\000\\000\\000\\{:03o}m{escaped}'", json.len() + 1)
+}
+
 /// Returns the error of a run whose second child does this instead of its part.
 fn refused(deed: &str) -> String {
     let script = |deed: &str| {
@@ -19,7 +25,10 @@ fn refused(deed: &str) -> String {
     };
     let calls = std::cell::Cell::new(0);
     let program = || match calls.replace(calls.get() + 1) {
-        0 => script("while true; do echo '{\"heartbeat\":{\"beats\":[]}}'; sleep 0.1; done"),
+        0 => script(&format!(
+            "while true; do {}; sleep 0.1; done",
+            send("\"alive\"")
+        )),
         _ => script(deed),
     };
     let started = Processes::start(&plan(), 2, Detail::default(), &Users::default(), program);
@@ -28,31 +37,42 @@ fn refused(deed: &str) -> String {
 
 #[test]
 fn a_child_that_is_none_is_named_with_what_it_did() {
+    let then_sleep = |json: &str| format!("{}; exec sleep 60", send(json));
     for (deed, said) in [
-        ("exit 7", "process 2 of 2: ended with exit code 7"),
-        ("kill -9 $$", "process 2 of 2: was killed by signal 9"),
         (
-            "printf '{\"hel'; kill -9 $$",
+            "exit 7".to_owned(),
+            "process 2 of 2: ended with exit code 7",
+        ),
+        (
+            "kill -9 $$".to_owned(),
             "process 2 of 2: was killed by signal 9",
         ),
         (
-            "echo '\"done\"'; exec sleep 60",
+            "printf '\\000\\000\\000\\020m{'; kill -9 $$".to_owned(),
+            "process 2 of 2: was killed by signal 9",
+        ),
+        (
+            then_sleep("\"done\""),
             "process 2 of 2: ended before its connections",
         ),
         (
-            "echo hello; exec sleep 60",
+            "echo hello; exec sleep 60".to_owned(),
             "process 2 of 2: sent what is no message of the protocol",
         ),
         (
-            "echo '{\"hello\":{\"protocol\":99}}'; exec sleep 60",
-            "process 2 of 2: speaks version 99 of the protocol, not 1",
+            "printf '\\000\\000\\000\\002r\\077'; exec sleep 60".to_owned(),
+            "process 2 of 2: sent what is no message of the protocol (a report has version 63",
         ),
         (
-            "echo '{\"failed\":{\"reason\":\"no memory\"}}'",
+            then_sleep("{\"hello\":{\"protocol\":99}}"),
+            "process 2 of 2: speaks version 99 of the protocol, not 2",
+        ),
+        (
+            send("{\"failed\":{\"reason\":\"no memory\"}}"),
             "process 2 of 2: no memory",
         ),
     ] {
-        let found = refused(deed);
+        let found = refused(&deed);
         assert!(found.starts_with(said), "{deed}: {found}");
     }
 }

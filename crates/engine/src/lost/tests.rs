@@ -19,7 +19,7 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 #[test]
 fn who_says_a_word_is_there_and_who_does_not_is_missed() {
     let handle = Handle::of_workers(2);
-    let mut attendance = Attendance::new(2);
+    let mut attendance = Attendance::new(0..2);
     let wait = SILENCE_TIMEOUT / 4;
     for _ in 0..3 {
         handle.beat(1);

@@ -79,8 +79,8 @@ fn run(plan: Plan, pause_ns: u64) -> Vec<(usize, Counts)> {
     let counts = Rc::default();
     let ran = World::new(plan).run_sending_nothing(Counting { pause_ns, counts });
     let tallies = ran.tallies.into_iter();
-    let read = |json: String| serde_json::from_str(&json).expect("what was counted");
-    tallies.map(|(at, json)| (at, read(json))).collect()
+    let read = |bytes: Vec<u8>| postcard::from_bytes(&bytes).expect("what was counted");
+    tallies.map(|(at, bytes)| (at, read(bytes))).collect()
 }
 
 #[test]

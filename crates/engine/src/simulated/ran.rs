@@ -8,8 +8,8 @@ use loadline_record::{Counts, ErrorKind, Exchange, Model, Outcome, Snapshot, Tim
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ran {
     pub(crate) intervals: Vec<Snapshot>,
-    /// The tallies of scenarios, as JSON, each with the number of intervals before it.
-    pub(crate) tallies: Vec<(usize, String)>,
+    /// The tallies of scenarios, encoded, each with the number of intervals before it.
+    pub(crate) tallies: Vec<(usize, Vec<u8>)>,
     /// The sum of all intervals.
     pub(crate) total: Snapshot,
     /// The exchanges that ended, by worker and by scenario of each worker, in the order in which
@@ -34,8 +34,8 @@ impl Ran {
             match event {
                 Event::Interval(snapshot) => intervals.push(*snapshot),
                 Event::Tally(tally) => {
-                    let json = serde_json::to_string(&tally).expect("JSON");
-                    tallies.push((intervals.len(), json));
+                    let bytes = tally.encode().expect("bytes");
+                    tallies.push((intervals.len(), bytes));
                 }
                 Event::Log { .. } | Event::Slow(_) | Event::Changed(_) => {
                     unreachable!("only intervals go through the merger")

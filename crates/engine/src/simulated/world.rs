@@ -1,16 +1,18 @@
 //! A simulated world: a server, the network and the workers of a plan, run to their end.
 
+use super::in_parts::InParts;
 use super::plans::MS;
 use super::ran::Ran;
 use super::server::{Reply, Script, Seen, Server};
 use crate::behaviour::Scenario;
 use crate::control::Handle;
-use crate::event::Detail;
+use crate::event::{Detail, Event};
 use crate::http2::http2_config;
 use crate::launch::{Group, Launch, run_groups};
 use crate::merger::Merger;
 use crate::prepare::{Prepared, series_of};
-use crate::worker::{self, Report};
+use crate::report::Report;
+use crate::worker;
 use crate::written_request::WrittenRequest;
 use loadline_metrics::SeriesId;
 use loadline_plan::{HttpVersion, Plan};
@@ -133,7 +135,7 @@ impl World {
     pub(crate) fn run(self) -> Ran {
         let parts = self.plan.parts();
         self.run_groups(parts, async |host, prepared, stripe, tell| {
-            Launch::requests(&prepared.plan.client)
+            Launch::requests(&prepared.plan)
                 .set_up(host, prepared, stripe, tell)
                 .await
         })
@@ -317,6 +319,8 @@ async fn run_all(ready: Vec<Vec<Box<dyn Group>>>, hands: &Rc<Hands>) {
 /// The reports of the workers.
 struct Told {
     merger: RefCell<Merger>,
+    /// The same reports, as if processes had the workers.
+    in_parts: InParts,
     /// The exchanges of each scenario on each worker, the scenarios of a worker side by side.
     logs: RefCell<Vec<Vec<Exchange>>>,
     /// The model of each scenario's load.
@@ -330,6 +334,7 @@ impl Told {
         Told {
             on_interval,
             merger: RefCell::new(Merger::new(plan)),
+            in_parts: InParts::new(plan),
             logs: RefCell::new(vec![Vec::new(); plan.threads as usize * parts.len()]),
             models: parts
                 .iter()
@@ -350,7 +355,8 @@ impl Told {
         Box::new(move |report| match report {
             Report::Log(exchanges) => told.logs.borrow_mut()[log].extend(exchanges),
             report => {
-                if let Report::Interval { snapshot, .. } = &report {
+                if let Report::Interval(interval) = &report {
+                    let snapshot = &interval.snapshot;
                     let ended = snapshot.counts.answered + snapshot.counts.failed;
                     counted.set(counted.get() + ended);
                     let logged = told.logs.borrow()[log].len() as u64;
@@ -361,6 +367,7 @@ impl Told {
                     );
                     (told.on_interval)(&hands, worker);
                 }
+                told.in_parts.take(worker, scenario, report.clone());
                 told.merger.borrow_mut().take(worker, scenario, report);
             }
         })
@@ -368,7 +375,8 @@ impl Told {
 
     fn ran(&self, server: &Server, sends: bool) -> Ran {
         let mut merger = self.merger.borrow_mut();
-        let events = std::iter::from_fn(|| merger.event()).collect();
+        let events: Vec<Event> = std::iter::from_fn(|| merger.event()).collect();
+        self.in_parts.assert_merged(&events);
         let ran = Ran::new(events, self.logs.take(), server);
         if sends {
             ran.assert_invariants(&self.models);

@@ -3,7 +3,7 @@
 use super::backlog::Backlog;
 use super::extra_users::ExtraUsers;
 use super::free_users::FreeUsers;
-use super::{LOG_BATCH, Report, Worker};
+use super::{LOG_BATCH, Worker};
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
 use crate::exchange::establish_ahead;
@@ -12,6 +12,7 @@ use crate::lingering::Lingering;
 use crate::pacer::{Pacer, most_users, nanoseconds, share, starts_of};
 use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
+use crate::report::Report;
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
 use loadline_plan::{Clock, HttpVersion, Part, Plan, Shape};

@@ -2,12 +2,12 @@
 
 use super::unfinished::{UnfinishedWork, flight_ns};
 use super::user_pool::UserPool;
-use super::{Done, Heard, Report};
 use crate::behaviour::Scenario;
 use crate::coalescing::ClosedLoadCoalescing;
 use crate::control::{Change, Handle, Order};
 use crate::exchange::let_others_run;
 use crate::interval_times::IntervalTimes;
+use crate::report::{Done, Gone, Heard, Interval, Report};
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
 use loadline_record::{STALL_NS, Snapshot};
@@ -188,7 +188,11 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
                 .is_none_or(|scenario| scenario == self.number);
             if is_own && !is_ending && change.at_ns < worker.pacer.end_ns {
                 worker.pacer.change(change.at_ns, change.level);
-                self.heard.push(Heard { number, change });
+                self.heard.push(Heard {
+                    worker: self.pool.stripe.index,
+                    number,
+                    change,
+                });
             }
         }
         if worker.pacer.changes() > before {
@@ -326,12 +330,13 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         // the interval counts.
         worker.flush_log();
         worker.report_slowest();
-        (worker.send)(Report::Interval {
+        (worker.send)(Report::Interval(Interval {
             snapshot,
             tally,
             followed_ns,
             changes: std::mem::take(&mut self.heard),
-        });
+            gone: Gone::default(),
+        }));
     }
 
     /// Returns the instant after the stop, if there was one: an arrival at the instant of the stop
@@ -368,6 +373,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             complete,
             stopped,
             unfinished: Box::new(unfinished),
+            ..Done::default()
         }));
     }
 }

@@ -359,9 +359,9 @@ mod tests {
         recorder.check("ok", false, 6, &tags);
         recorder.add(builtin::GROUP_DURATION, 7.5, 7, &tags);
         let portion = recorder.take();
-        let sent = serde_json::to_string(&portion).unwrap();
-        let mut came: crate::Portion = serde_json::from_str(&sent).unwrap();
-        assert_eq!(serde_json::to_string(&came).unwrap(), sent);
+        let sent = postcard::to_stdvec(&portion).unwrap();
+        let mut came: crate::Portion = postcard::from_bytes(&sent).unwrap();
+        assert_eq!(postcard::to_stdvec(&came).unwrap(), sent);
         assert_eq!(came.samples, portion.samples);
         // Equal names are the same checks and groups after the transfer, too.
         came.merge(portion);

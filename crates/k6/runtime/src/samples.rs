@@ -110,7 +110,7 @@ impl Measured {
         let setup = Arc::clone(setup);
         TallyCodec::completed_by(move |measured: Measured| {
             let renumbering = setup.registry.adopt(&measured.metrics);
-            let renumbering = renumbering.map_err(serde::de::Error::custom)?;
+            let renumbering = renumbering.map_err(|error| error.to_string())?;
             let mut portion = measured.portion;
             portion.renumber(&renumbering);
             Ok(Measured {

@@ -217,7 +217,7 @@ fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
             observer: Box::new(feed),
         }))
     });
-    let heard = Heard::new(seat.log());
+    let heard = KeptStderr::new(seat.log());
     let code = crate::dialect::run_k6(&words.words[2..], pages, Box::new(heard.clone()));
     match code != 0 && !is_shown.get() {
         true => Err(heard.last_line()),
@@ -228,12 +228,12 @@ fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
 /// Standard error, which is in the log of the page, too, and whose last line is kept.
 #[cfg(feature = "k6")]
 #[derive(Clone)]
-struct Heard(std::sync::Arc<std::sync::Mutex<(Vec<u8>, PageLog)>>);
+struct KeptStderr(std::sync::Arc<std::sync::Mutex<(Vec<u8>, PageLog)>>);
 
 #[cfg(feature = "k6")]
-impl Heard {
-    fn new(log: PageLog) -> Heard {
-        Heard(std::sync::Arc::new(std::sync::Mutex::new((
+impl KeptStderr {
+    fn new(log: PageLog) -> KeptStderr {
+        KeptStderr(std::sync::Arc::new(std::sync::Mutex::new((
             Vec::new(),
             log,
         ))))
@@ -251,7 +251,7 @@ impl Heard {
 }
 
 #[cfg(feature = "k6")]
-impl io::Write for Heard {
+impl io::Write for KeptStderr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         const KEPT: usize = 64 << 10;
         let mut kept = self

@@ -2,19 +2,13 @@
 //!
 //! A [`Distribution`] updates its memory, its sum and its extremes with each value. This array only
 //! counts, and a distribution is filled from it once per interval. Its buckets are those of the
-//! `hdrhistogram` crate for [`DIGITS`] and a lowest value of 1, so that no precision is lost
-//! between the two: 2048 buckets of 1 ns, then 1024 for each power of two above.
+//! distribution (`buckets.rs`), so that no precision is lost between the two.
 //!
 //! **Memory.** 270 KB of address space; the kernel allocates a page of 4 KiB for 512 buckets at the
 //! first count in one of them.
 
-use crate::{DIGITS, Distribution, LONGEST_NS};
-
-/// The value from which buckets are wider than 1: the power of two from which three digits are
-/// known to within half a unit.
-const EXACT: usize = 2048;
-const EXACT_BITS: u32 = EXACT.ilog2();
-const _: () = assert!(DIGITS == 3, "the buckets are those of three digits");
+use crate::buckets::{bucket_of, last_bucket, lowest_of};
+use crate::{Distribution, LONGEST_NS};
 
 /// Counts of times by the histogram's buckets.
 #[derive(Debug)]
@@ -29,7 +23,7 @@ pub(super) struct BucketCounts {
 impl Default for BucketCounts {
     fn default() -> Self {
         BucketCounts {
-            counts: vec![0; bucket_of(LONGEST_NS) + 1].into_boxed_slice(),
+            counts: vec![0; last_bucket() + 1].into_boxed_slice(),
             lowest: usize::MAX,
             highest: 0,
         }
@@ -59,19 +53,6 @@ impl BucketCounts {
         }
         (self.lowest, self.highest) = (usize::MAX, 0);
     }
-}
-
-/// Returns the index of the bucket of a value.
-#[inline]
-fn bucket_of(value_ns: u64) -> usize {
-    let doublings = (value_ns | (EXACT as u64 - 1)).ilog2() + 1 - EXACT_BITS;
-    (EXACT / 2) * doublings as usize + (value_ns >> doublings) as usize
-}
-
-/// Returns the shortest time of a bucket.
-fn lowest_of(bucket: usize) -> u64 {
-    let doublings = (bucket / (EXACT / 2)).saturating_sub(1);
-    ((bucket - doublings * (EXACT / 2)) as u64) << doublings
 }
 
 #[cfg(test)]

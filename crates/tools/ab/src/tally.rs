@@ -180,7 +180,20 @@ impl Tally {
         // ab does not distinguish faults of its own machine: it counts these as failed connections.
         let kind = match kind {
             ErrorKind::Descriptors | ErrorKind::Ports => ErrorKind::Connect,
-            kind => kind,
+            ErrorKind::Resolve
+            | ErrorKind::Connect
+            | ErrorKind::Tls
+            | ErrorKind::Write
+            | ErrorKind::Read
+            | ErrorKind::Protocol
+            | ErrorKind::StreamReset
+            | ErrorKind::GoAway
+            | ErrorKind::Redirect
+            | ErrorKind::Challenge
+            | ErrorKind::Content
+            | ErrorKind::Timeout
+            | ErrorKind::Aborted
+            | ErrorKind::Other => kind,
         };
         match (kind, os_error) {
             (ErrorKind::Connect, Some(number)) if !is_told_late(number) => {
@@ -290,6 +303,7 @@ fn words_of(number: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadline_engine::{AnyTally, TallyCodec};
 
     fn tally(goes_on: bool) -> Tally {
         Tally {
@@ -333,6 +347,20 @@ mod tests {
             reason: "why".to_owned(),
             body_bytes: None,
         })
+    }
+
+    #[test]
+    fn records_come_back_from_another_process_as_they_were() {
+        let mut records = answer(200, 5);
+        let failed = failure(ErrorKind::Read, Some(104));
+        records.ended.extend(failed.ended);
+        records.server = Some("nginx".to_owned());
+        records.agreed = Some(loadline_engine::Agreed::default());
+        records.transcript = b"LOG: header\n".to_vec();
+        let sent = AnyTally::new(records.clone()).encode().expect("bytes");
+        let codec = TallyCodec::of::<Records>();
+        let came = codec.decode(&sent).expect("records");
+        assert_eq!(came.get(), Some(&records));
     }
 
     #[test]

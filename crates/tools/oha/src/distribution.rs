@@ -106,7 +106,9 @@ mod counts {
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let recorded = histogram.iter_recorded();
-        serializer.collect_seq(recorded.map(|at| (at.value_iterated_to(), at.count_at_value())))
+        let counts = recorded.map(|at| (at.value_iterated_to(), at.count_at_value()));
+        // A format without names needs the length first.
+        serializer.collect_seq(counts.collect::<Vec<_>>())
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(

@@ -143,6 +143,7 @@ impl Merged for Results {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadline_engine::{AnyTally, TallyCodec};
 
     fn success(status: u16, latency_ns: u64) -> Success {
         Success {
@@ -170,6 +171,30 @@ mod tests {
         assert_eq!((tally.bytes, tally.end_ns), (50, 9_000));
         assert_eq!(tally.statuses[&200], 2);
         assert!(Tally::new(false).by_status.is_none());
+    }
+
+    #[test]
+    fn results_come_back_from_another_process_as_they_were() {
+        let mut tally = Tally::new(true);
+        for latency_ns in [1_000, 7_000_000, 3_000_000_000] {
+            tally.succeeded(&Success {
+                dial_ns: Some(30),
+                first_byte_ns: Some(50),
+                ..success(200, latency_ns)
+            });
+        }
+        tally.failed("timeout", 9_000);
+        let rows = vec![Row {
+            success: success(404, 5),
+            target: "/a".to_owned(),
+        }];
+        let results = Results { tally, rows };
+        let sent = AnyTally::new(results.clone()).encode().expect("bytes");
+        let came = TallyCodec::of::<Results>().decode(&sent).expect("results");
+        let found = came.get::<Results>().expect("its type");
+        assert_eq!(found.rows, results.rows);
+        assert_eq!((found.tally.successes(), found.tally.failures()), (3, 1));
+        assert_eq!(came.encode().expect("bytes"), sent);
     }
 
     #[test]

@@ -112,7 +112,9 @@ mod taken {
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let all = windows.iter().enumerate();
-        serializer.collect_seq(all.filter(|(_, window)| window.count > 0))
+        let taken = all.filter(|(_, window)| window.count > 0);
+        // A format without names needs the length first.
+        serializer.collect_seq(taken.collect::<Vec<_>>())
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(

@@ -109,6 +109,7 @@ impl Rates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadline_engine::{AnyTally, TallyCodec};
 
     const TICK_NS: u64 = 100_000_000;
 
@@ -151,6 +152,14 @@ mod tests {
         assert_eq!((rates.mean(), rates.max()), (5.0, 9));
         assert!((rates.stdev() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
         assert_eq!(rates.within_percent(), 75.0);
+    }
+
+    #[test]
+    fn rates_come_back_from_another_process_as_they_were() {
+        let rates = of(Tool::Wrk, &[&[(7, 1_000_000_000), (300, 1_000_000_000)]]);
+        let sent = AnyTally::new(rates.clone()).encode().expect("bytes");
+        let came = TallyCodec::of::<Rates>().decode(&sent).expect("rates");
+        assert_eq!(came.get(), Some(&rates));
     }
 
     #[test]

@@ -160,7 +160,8 @@ fn to_counts<S: Serializer>(pages: &BTreeMap<u32, Box<Page>>, to: S) -> Result<S
         let numbered = (page << PAGE_BITS..).zip(counts.iter());
         numbered.filter(|(_, count)| **count > 0)
     });
-    to.collect_seq(buckets)
+    // A format without names needs the length first.
+    to.collect_seq(buckets.collect::<Vec<_>>())
 }
 
 fn of_counts<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<u32, Box<Page>>, D::Error> {

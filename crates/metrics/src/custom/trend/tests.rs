@@ -63,8 +63,8 @@ fn numbers_below_zero_stand_before_those_above() {
 fn a_trend_comes_back_from_another_process_as_it_was() {
     let few = [f64::INFINITY, -0.0, 1.0 / 3.0];
     for own in [trend(few), trend((0..20_000).map(|n| f64::from(n) - 99.5))] {
-        let sent = serde_json::to_string(&own).unwrap();
-        assert_eq!(serde_json::from_str::<Trend>(&sent).unwrap(), own);
+        let sent = postcard::to_stdvec(&own).unwrap();
+        assert_eq!(postcard::from_bytes::<Trend>(&sent).unwrap(), own);
     }
 }
 

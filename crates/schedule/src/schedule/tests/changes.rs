@@ -164,6 +164,28 @@ proptest! {
     }
 
     #[test]
+    fn shares_of_a_changed_load_that_were_handed_on_are_the_whole(
+        (plan, changes) in changing(), of in 2..5u32,
+    ) {
+        let mut schedule = plan;
+        changes.iter().for_each(|(at_ns, level)| schedule.change(*at_ns, *level));
+        let mut shares: Vec<Stripes> = (0..of).map(|index| Stripe { index, of }.into()).collect();
+        let parts = shares.remove(0).divide(of - 1);
+        shares.iter_mut().zip(parts).for_each(|(own, more)| own.add(more));
+        let sorted = |arrivals: &dyn Fn(&Stripes) -> Arrivals, most: usize| {
+            let mut all: Vec<u64> = shares.iter().flat_map(|share| early(arrivals(share))).collect();
+            all.sort_unstable();
+            all.truncate(most);
+            all
+        };
+        let whole = early(schedule.arrivals(Stripe::WHOLE));
+        prop_assert_eq!(&whole, &sorted(&|share| schedule.arrivals(share), whole.len()));
+        let since = early(schedule.arrivals_since_change(Stripe::WHOLE));
+        let shared = sorted(&|share| schedule.arrivals_since_change(share), since.len());
+        prop_assert_eq!(&since, &shared);
+    }
+
+    #[test]
     fn as_many_are_due_as_arrive_in_every_segment((plan, changes) in changing()) {
         let mut schedule = plan;
         changes.iter().for_each(|(at_ns, level)| schedule.change(*at_ns, *level));

@@ -65,6 +65,29 @@ proptest! {
     }
 
     #[test]
+    fn shares_that_were_handed_on_are_together_the_whole(
+        schedule in schedule(), of in 2..7u32, lost in any::<prop::sample::Index>(),
+    ) {
+        const FIRST: u64 = 400;
+        let mut shares: Vec<Stripes> = (0..of).map(|index| Stripe { index, of }.into()).collect();
+        let lost = shares.remove(lost.index(of as usize));
+        let parts = lost.divide(of - 1);
+        shares.iter_mut().zip(parts).for_each(|(own, more)| own.add(more));
+        let mut merged = Vec::new();
+        for share in &shares {
+            let arrivals = schedule.arrivals(share).take_while(|one| one.index < FIRST);
+            let arrivals: Vec<_> = arrivals.collect();
+            prop_assert!(arrivals.is_sorted_by_key(|one| (one.at_ns, one.index)));
+            prop_assert!(arrivals.iter().all(|one| share.contains(one.index)));
+            merged.extend(arrivals);
+        }
+        merged.sort_by_key(|arrival| arrival.index);
+        let whole = schedule.arrivals(Stripe::WHOLE).take(FIRST as usize);
+        prop_assert_eq!(merged, whole.collect::<Vec<_>>());
+        prop_assert_eq!(schedule.arrivals(Stripes::default()).next(), None);
+    }
+
+    #[test]
     fn arrivals_ascend_without_a_gap_in_their_indices(schedule in schedule()) {
         let arrivals: Vec<_> = schedule.arrivals(Stripe::WHOLE).take(1_000).collect();
         prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.at_ns));

@@ -1,0 +1,152 @@
+//! Frames: what the two ends of a link send each other.
+//!
+//! On a stream of bytes a frame is its length in four bytes, the most significant first, its kind
+//! in one, and its contents. The length is that of kind and contents.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Read, Write};
+
+/// The longest frame that is read, in bytes. An interval of 2 000 names has some hundred kilobytes,
+/// a plan with a list of millions of lines some hundred megabytes.
+pub const LONGEST_FRAME: u32 = 1 << 30;
+
+/// A frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// A message of the protocol, as JSON.
+    Message(Vec<u8>),
+    /// A report of a part of a run, as its writer has written it.
+    Report(Vec<u8>),
+}
+
+/// The kinds of frames, as they are sent.
+const MESSAGE: u8 = b'm';
+const REPORT: u8 = b'r';
+
+impl Frame {
+    /// Creates the frame of a message.
+    ///
+    /// # Errors
+    /// If the message has no JSON.
+    pub(crate) fn of(message: &impl Serialize) -> io::Result<Self> {
+        Ok(Frame::Message(serde_json::to_vec(message)?))
+    }
+
+    /// Returns the message of a frame.
+    ///
+    /// # Errors
+    /// If it has none of this type.
+    pub(crate) fn message<T: DeserializeOwned>(&self) -> io::Result<T> {
+        match self {
+            Frame::Message(json) => Ok(serde_json::from_slice(json)?),
+            Frame::Report(_) => Err(io::Error::other("a report where a message was due")),
+        }
+    }
+
+    /// Returns the frame as it is sent where messages have a length of their own: its kind and its
+    /// contents.
+    pub fn bytes(&self) -> Vec<u8> {
+        let (kind, contents) = self.parts();
+        [&[kind], contents].concat()
+    }
+
+    /// Returns the frame of its kind and its contents.
+    ///
+    /// # Errors
+    /// If there is no such kind.
+    pub fn from_bytes(mut bytes: Vec<u8>) -> io::Result<Self> {
+        let kind = bytes.first().copied();
+        match kind {
+            Some(MESSAGE) => Ok(Frame::Message(bytes.split_off(1))),
+            Some(REPORT) => Ok(Frame::Report(bytes.split_off(1))),
+            _ => Err(io::Error::other("a frame of no known kind")),
+        }
+    }
+
+    fn parts(&self) -> (u8, &[u8]) {
+        match self {
+            Frame::Message(contents) => (MESSAGE, contents),
+            Frame::Report(contents) => (REPORT, contents),
+        }
+    }
+
+    /// Writes the frame to a stream.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub(crate) fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        let bytes = self.bytes();
+        let length = u32::try_from(bytes.len());
+        let length = length.map_err(|_| io::Error::other("a frame of more than 4 GB"))?;
+        to.write_all(&length.to_be_bytes())?;
+        to.write_all(&bytes)?;
+        to.flush()
+    }
+
+    /// Reads the next frame of a stream; `None` at the end, even in the middle of a frame: that of
+    /// a killed sender is incomplete.
+    ///
+    /// # Errors
+    /// If the stream has no frame, or can't be read.
+    pub(crate) fn read(from: &mut impl Read) -> io::Result<Option<Self>> {
+        let mut length = [0; 4];
+        if let Err(error) = from.read_exact(&mut length) {
+            return match error.kind() == io::ErrorKind::UnexpectedEof {
+                true => Ok(None),
+                false => Err(error),
+            };
+        }
+        let length = u32::from_be_bytes(length);
+        if length > LONGEST_FRAME {
+            return Err(io::Error::other(format!("a frame of {length} bytes")));
+        }
+        let mut bytes = Vec::new();
+        from.take(u64::from(length)).read_to_end(&mut bytes)?;
+        match bytes.len() < length as usize {
+            true => Ok(None),
+            false => Frame::from_bytes(bytes).map(Some),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_read_as_they_were_written() {
+        let frames = [
+            Frame::of(&"alive").expect("JSON"),
+            Frame::Report(vec![0, b'\n', 255]),
+            Frame::Report(Vec::new()),
+        ];
+        let mut bytes = Vec::new();
+        frames
+            .iter()
+            .for_each(|frame| frame.write(&mut bytes).expect("memory"));
+        assert_eq!(bytes[..12], *b"\0\0\0\x08m\"alive\"");
+        let mut rest = &bytes[..];
+        for frame in &frames {
+            assert_eq!(
+                Frame::read(&mut rest).expect("a frame").as_ref(),
+                Some(frame)
+            );
+        }
+        assert_eq!(Frame::read(&mut rest).expect("the end"), None);
+        for cut in 0..12 {
+            let read = Frame::read(&mut &bytes[..cut]).expect("the end");
+            assert_eq!(read, None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_an_error() {
+        for bytes in [&b"hello\n"[..], b"\0\0\0\0", b"\0\0\0\x02xy"] {
+            assert!(Frame::read(&mut &*bytes).is_err(), "{bytes:?}");
+        }
+        let report = Frame::Report(Vec::new());
+        assert!(report.message::<String>().is_err());
+        assert!(Frame::Message(b"{".to_vec()).message::<String>().is_err());
+    }
+}

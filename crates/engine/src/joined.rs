@@ -1,0 +1,196 @@
+//! Joins the reports of several members of a run on one scenario, interval by interval.
+//!
+//! The members are workers, or processes that have joined the reports of their own workers in the
+//! same way: joining in two steps gives what joining all workers at once gives. What only the run
+//! as a whole can say, such as the number of planned arrivals, is added by the
+//! [merger](crate::merger).
+
+use crate::lost::WorkerFailure;
+use crate::report::{Done, Gone, Interval, Report};
+use crate::tally::AnyTally;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The reports of members that are not joined yet.
+pub(crate) struct Joined {
+    members: Vec<Member>,
+    /// The reasons why workers were lost, without duplicates: the workers of a process share one.
+    failures: Vec<WorkerFailure>,
+    has_ended: bool,
+}
+
+/// A member, and what it has reported.
+struct Member {
+    workers: Range<u32>,
+    waiting: VecDeque<Interval>,
+    done: Option<Done>,
+    /// The workers that have finished at the end of the last interval that was joined.
+    gone: Gone,
+    /// The requests in flight at the end of the last interval that it reported.
+    in_flight: u64,
+}
+
+impl Member {
+    fn new(workers: Range<u32>) -> Self {
+        Member {
+            workers,
+            waiting: VecDeque::new(),
+            done: None,
+            gone: Gone::default(),
+            in_flight: 0,
+        }
+    }
+
+    /// True if it reports no further interval.
+    fn is_over(&self) -> bool {
+        self.done.is_some() && self.waiting.is_empty()
+    }
+
+    /// True if it has reported its next interval, or reports none.
+    fn has_reported(&self) -> bool {
+        self.done.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Takes its next interval, if that is of the drain or not.
+    fn take_next(&mut self, drains: bool) -> Option<Interval> {
+        let next = self.waiting.front()?;
+        match next.snapshot.drain == drains {
+            true => self.waiting.pop_front(),
+            false => None,
+        }
+    }
+
+    /// Returns the requests in flight on its workers that have finished, if it does not report
+    /// them with its part of the next interval.
+    fn gone_in_flight(&self, drains: bool) -> u64 {
+        match (self.waiting.front(), &self.done) {
+            (Some(next), _) if next.snapshot.drain == drains => 0,
+            (Some(_), _) => self.gone.in_flight,
+            (None, done) => done.as_ref().map_or(0, |done| done.unfinished.in_flight),
+        }
+    }
+
+    fn gone_workers(&self) -> Vec<u32> {
+        match self.is_over() {
+            true => self.workers.clone().collect(),
+            false => self.gone.workers.clone(),
+        }
+    }
+}
+
+impl Joined {
+    /// Creates the reports of members with these workers, none of which has reported anything.
+    pub(crate) fn new(members: impl IntoIterator<Item = Range<u32>>) -> Self {
+        Joined {
+            members: members.into_iter().map(Member::new).collect(),
+            failures: Vec::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Takes a member's report; those that belong to no interval have no effect.
+    pub(crate) fn take(&mut self, member: usize, report: Report) {
+        let own = &mut self.members[member];
+        if own.done.is_some() {
+            // The member was given up, and its report is too late.
+            return;
+        }
+        match report {
+            Report::Interval(interval) => {
+                own.in_flight = interval.snapshot.counts.in_flight + interval.gone.in_flight;
+                own.waiting.push_back(interval);
+            }
+            Report::Done(done) => {
+                self.add_failures(&done.failures);
+                self.members[member].done = Some(done);
+            }
+            Report::Lost(failure) => {
+                let done = Done::lost(failure, own.in_flight);
+                self.add_failures(&done.failures);
+                self.members[member].done = Some(done);
+            }
+            Report::Log(_) | Report::Slow(_) | Report::Tally(_) => {}
+        }
+    }
+
+    fn add_failures(&mut self, failures: &[WorkerFailure]) {
+        for failure in failures {
+            if !self.failures.contains(failure) {
+                self.failures.push(failure.clone());
+            }
+        }
+    }
+
+    /// Returns the reasons why workers were lost, without duplicates, in the order in which they
+    /// occurred.
+    pub(crate) fn failures(&self) -> &[WorkerFailure] {
+        &self.failures
+    }
+
+    /// True if a member has sent its last report.
+    pub(crate) fn is_done(&self, member: usize) -> bool {
+        self.members[member].done.is_some()
+    }
+
+    /// Returns the next interval of all members together, once every one that continues has
+    /// reported it.
+    pub(crate) fn interval(&mut self) -> Option<Interval> {
+        if !self.members.iter().all(Member::has_reported) {
+            return None;
+        }
+        // A member that drains has reported its whole window.
+        let mut fronts = self.members.iter().filter_map(|one| one.waiting.front());
+        let drains = fronts.all(|next| next.snapshot.drain);
+        let gone = self.members.iter().map(|one| one.gone_in_flight(drains));
+        let gone_in_flight: u64 = gone.sum();
+        let mut joined: Option<Interval> = None;
+        for member in &mut self.members {
+            let Some(part) = member.take_next(drains) else {
+                continue;
+            };
+            member.gone.clone_from(&part.gone);
+            match &mut joined {
+                Some(joined) => joined.join(part),
+                None => joined = Some(part),
+            }
+        }
+        let mut joined = joined?;
+        joined.gone.in_flight += gone_in_flight;
+        joined.gone.workers = self.members.iter().flat_map(Member::gone_workers).collect();
+        Some(joined)
+    }
+
+    /// Returns the end of all members together, once: when each has ended and all intervals were
+    /// returned.
+    pub(crate) fn end(&mut self) -> Option<Done> {
+        if self.has_ended || !self.members.iter().all(Member::is_over) {
+            return None;
+        }
+        self.has_ended = true;
+        let ends = || {
+            self.members
+                .iter()
+                .filter_map(|member| member.done.as_ref())
+        };
+        let mut all = Done {
+            complete: ends().all(|done| done.complete),
+            stopped: ends().any(|done| done.stopped),
+            failures: self.failures.clone(),
+            is_lost: ends().all(|done| done.is_lost),
+            ..Done::default()
+        };
+        ends().for_each(|done| all.unfinished.merge(&done.unfinished));
+        Some(all)
+    }
+}
+
+impl Interval {
+    /// Adds the record of another member for the same interval.
+    fn join(&mut self, other: Interval) {
+        self.snapshot.merge(&other.snapshot);
+        AnyTally::add(&mut self.tally, other.tally);
+        self.followed_ns = self.followed_ns.max(other.followed_ns);
+        self.changes.extend(other.changes);
+        self.gone.in_flight += other.gone.in_flight;
+    }
+}
