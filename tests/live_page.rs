@@ -1,5 +1,7 @@
 //! The live page of a run: its state and its events, what steers the run, and who is refused.
 
+mod evidence;
+
 use crate::browser::Tab;
 use crate::rig::{assert_balanced, beside_others, command, loadline, serve, text, url};
 use crate::schemas::document;
@@ -781,6 +783,7 @@ fn a_script_of_k6_is_started_from_the_page() {
          export const options = {{ vus: 1, iterations: 1 }};
          export default function () {{
            if (__ENV.FAILS) throw new Error('not today');
+           if (__ITER === 0) console.log('hello from a user');
            http.get('{}');
          }}",
         url(&server, ""),
@@ -800,6 +803,10 @@ fn a_script_of_k6_is_started_from_the_page() {
     );
     assert!(state["figures"]["answered"].as_u64() > Some(2), "{state}");
     assert!(folder.path().join("run-1.run").exists());
+    let log = state["log"].as_array().unwrap();
+    let says_hello = |line: &Value| line.as_str().unwrap().contains("hello from a user");
+    assert!(log.iter().any(says_hello), "{log:?}");
+    assert!(log.len() <= 200);
     let state = page.start(&json!({ "target": "broken.js" }));
     // The run before is still shown.
     assert_eq!(state["phase"], "ended");
@@ -956,6 +963,25 @@ fn steer(tab: &mut Tab) {
     tab.await_that("document.querySelector('.phase').textContent.startsWith('Paused')");
     tab.value(&press("Resume"));
     tab.await_that("document.querySelector('.phase').textContent.startsWith('Running')");
+    // A press below a plot chooses the instant that the note is about.
+    tab.value(
+        "const plot = document.querySelector('#rate .plot > div'); \
+         const over = plot.querySelector('.u-over').getBoundingClientRect(); \
+         plot.dispatchEvent(new MouseEvent('click', { bubbles: true, \
+         clientX: over.left + over.width / 2, clientY: over.bottom + 5 }));",
+    );
+    tab.await_that(
+        "[...document.querySelectorAll('.controls label')]\
+         .some((one) => one.textContent.startsWith('Note at '))",
+    );
+    tab.value(
+        "const note = document.querySelector('[name=note]'); note.value = 'deployed'; \
+         note.dispatchEvent(new Event('input', { bubbles: true }));",
+    );
+    tab.value(&press("Write"));
+    tab.await_that("document.querySelector('.course')?.textContent.includes('deployed')");
+    tab.value(&press("the slowest of the run"));
+    tab.await_that("document.querySelectorAll('.slow tbody tr').length > 3");
     let elsewhere = tab.value(
         "performance.getEntriesByType('resource').map((entry) => entry.name)\
          .filter((name) => !name.startsWith(location.origin))",

@@ -13,6 +13,8 @@ import urllib.request
 from command_support import Server, begin, native_command, write
 
 VISITORS = """
+    import logging
+
     from locust import FastHttpUser, constant, task
 
     class Visitor(FastHttpUser):
@@ -21,6 +23,7 @@ VISITORS = """
         @task
         def front(self):
             self.client.get("/")
+            logging.info("front was visited")
 """
 SECONDS = 60
 
@@ -82,6 +85,7 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
         state = page.await_that(lambda state: state["figures"]["answered"] > 10)
         assert state["phase"] == "running"
         assert (state["load"]["can_pause"], state["load"]["levels"]) == (False, [])
+        assert any("front was visited" in line for line in state["log"]), state["log"]
         assert page.ask("api/v1/pause", {})[0] == 422
         assert page.ask("api/v1/stop", {})[0] == 200
         process.wait(SECONDS)
@@ -102,6 +106,7 @@ def test_a_locustfile_is_started_from_the_page(tmp_path):
         state = page.await_that(lambda state: state["can_start"])
         assert (state["phase"], state["problem"]) == ("ended", None)
         assert page.ask("api/v1/runs")[1][0]["name"] == "run-1.run"
+        assert any("front was visited" in line for line in state["log"]), state["log"]
         process.terminate()
         assert process.wait(SECONDS) == 0
     assert os.path.exists(tmp_path / "run-1.run")

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { Event as Change, State } from "../src/generated/live";
 import { applied } from "../src/live/patch";
+import { changed } from "../src/live/run";
 
 test("a second more is a number more, and all else stays the same object", () => {
   const before = { title: "a", lines: [{ y: [1, 2] }, { y: [3, 4] }] };
@@ -24,4 +26,29 @@ test("elements change by their index, and others come behind them", () => {
 test("nothing changed is the same object", () => {
   const value = { a: [1] };
   expect(applied(value, {})).toBe(value);
+});
+
+test("the log of a run grows, is cut, and begins anew with the next run", () => {
+  const state = { phase: "running", log: ["a"], page: null, search: null } as unknown as State;
+  const event = { phase: "running", page: {} } as unknown as Change;
+  const more = changed(state, { ...event, log: ["b"] });
+  expect(more.log).toEqual(["a", "b"]);
+  expect(changed(more, event).log).toEqual(["a", "b"]);
+  const many = Array.from({ length: 250 }, (_, index) => String(index));
+  expect(changed(more, { ...event, log: many }).log).toHaveLength(200);
+  expect(changed(more, { ...event, phase: "preparing" }).log).toEqual([]);
+});
+
+test("a search changes as the page does", () => {
+  const state = {
+    phase: "ended",
+    log: [],
+    page: null,
+    search: { trials: [1] },
+  } as unknown as State;
+  const event = { phase: "ended", page: {}, search: { in: { trials: { add: [2] } } } };
+  expect(changed(state, event as unknown as Change).search).toEqual({ trials: [1, 2] });
+  expect(changed(state, { ...event, search: undefined } as unknown as Change).search).toBe(
+    state.search,
+  );
 });

@@ -115,6 +115,40 @@ export function run(): RunPage {
       findings: ["The generator was late. Lower the rate (-r)."],
     },
     warnings: ["Few samples. Measure longer."],
+    against: {
+      baseline: "a.run",
+      tone: "bad",
+      claim: "Slower than the baseline, after 47 s.",
+      rows: [
+        {
+          name: "all requests",
+          relation: "slower",
+          figures: [
+            {
+              figure: "p99",
+              base: "20.0 ms",
+              with: "22.0 ms",
+              ratio: "1.100",
+              interval: "1.080 – 1.120",
+              relation: "slower",
+            },
+            {
+              figure: "rate",
+              base: "200/s",
+              with: "200/s",
+              ratio: "1.000",
+              interval: "0.998 – 1.002",
+              relation: "open",
+            },
+          ],
+        },
+      ],
+      notes: ["The confidence of 95 % is for all looks together."],
+    },
+    notes: [
+      { at_s: 3.2, at: "3.2 s", text: "deployed <b>", is_written: true },
+      { at_s: 9, at: "9.0 s", text: "Load paused", is_written: false },
+    ],
     checks: [
       { text: "p99<50ms", outcome: "failed", actual: "61.2 ms", why: null },
       { text: "errors<1%", outcome: "passed", actual: "0 %", why: null },

@@ -29,6 +29,11 @@ test("a run has what was typed, and no empty field", () => {
     target: "shop.js",
     variables: ["A=b"],
   });
+  expect(newRun({ ...typed, search: "yes" }, "plan")).toEqual({
+    target: "http://a/",
+    search: true,
+    checks: ["p99<50ms", "errors<1%"],
+  });
   const locust = { ...NOTHING, target: "shop.py", users: "5", classes: "Buyer, Guest" };
   expect(newRun(locust, "locust")).toEqual({
     target: "shop.py",
@@ -43,6 +48,16 @@ test("the form has the fields of what is loaded", () => {
   const html = (target: string) =>
     render(<Start offer={offer} typed={{ ...NOTHING, target }} type={() => {}} />);
   expect(html("http://a/")).toContain('name="rate"');
+  const search = render(
+    <Start
+      offer={offer}
+      typed={{ ...NOTHING, target: "http://a/", search: "yes" }}
+      type={() => {}}
+    />,
+  );
+  expect(search).toContain("Time limit");
+  expect(search).not.toContain('name="rate"');
+  expect(html("shop.js")).not.toContain('name="search"');
   expect(html("shop.js")).toContain('name="variables"');
   expect(html("shop.js")).not.toContain('name="checks"');
   expect(html("shop.py")).toContain('name="spawn-rate"');

@@ -1,6 +1,8 @@
 import { render } from "preact-render-to-string";
 import { expect, test } from "vitest";
 import { Added } from "../src/run/added";
+import { BesideBaseline } from "../src/run/against";
+import { Course } from "../src/run/notes";
 import {
   Checks,
   Errors,
@@ -148,4 +150,20 @@ test("runs are sorted by number, and what has none comes last either way", () =>
 test("words with numbers are sorted as people count", () => {
   const rows = ["wrk 10", "wrk 9"].map((name) => ({ ...study().rows[0]!, cells: [name] }));
   expect(sorted(rows, { column: 0, descending: false })[0]!.cells[0]).toBe("wrk 9");
+});
+
+test("notes of people and of the record stand in the order of time", () => {
+  const html = render(<Course notes={run().notes} />);
+  expect(html).toContain("<strong>deployed &lt;b></strong>");
+  expect(html.indexOf("deployed")).toBeLessThan(html.indexOf("Load paused"));
+  expect(render(<Course notes={[]} />)).toBe("");
+});
+
+test("a run beside its baseline says what is slower, and what can't be told", () => {
+  const html = render(<BesideBaseline against={run().against} />);
+  expect(html).toContain("Beside a.run");
+  expect(html).toContain('<td class="bad">slower</td>');
+  expect(html).toContain("can't tell");
+  expect(html).toContain('rowspan="2"');
+  expect(render(<BesideBaseline against={null} />)).toBe("");
 });

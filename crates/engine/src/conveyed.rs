@@ -11,6 +11,7 @@ use crate::report::{Done, Gone, Heard, Interval};
 use crate::tally::{AnyTally, TallyCodec, TallyError};
 use loadline_record::{
     CarriedNames, CarriedSnapshot, CarriedUnfinished, CarryError, Exchange, KnownNames, SentNames,
+    SlowRequest,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -65,6 +66,7 @@ enum ConveyedNews {
         scenario: usize,
         done: ConveyedDone,
     },
+    Slow(Vec<SlowRequest>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -119,6 +121,7 @@ impl ReportWriter {
                 worker: *worker,
                 exchanges: exchanges.clone(),
             },
+            PartNews::Slow(requests) => ConveyedNews::Slow(requests.clone()),
             PartNews::Done { scenario, done } => ConveyedNews::Done {
                 scenario: *scenario,
                 done: ConveyedDone::of(done),
@@ -189,6 +192,7 @@ impl ReportReader {
                 worker: self.worker(worker)?,
                 exchanges,
             },
+            ConveyedNews::Slow(requests) => PartNews::Slow(requests),
             ConveyedNews::Done { scenario, done } => PartNews::Done {
                 scenario: self.scenario(scenario)?,
                 done: done.done()?,

@@ -2,7 +2,7 @@
 
 use crate::control::Change;
 use crate::tally::AnyTally;
-use loadline_record::{Exchange, Snapshot, Unfinished};
+use loadline_record::{Exchange, SlowRequest, Snapshot, Unfinished};
 use serde::{Deserialize, Serialize};
 
 /// The events that a run reports in addition to its intervals and its end.
@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Detail {
     /// True if it reports [`Event::Log`].
     pub exchanges: bool,
+    /// True if it reports [`Event::Slow`].
+    pub slow: bool,
 }
 
 /// An event of a run.
@@ -27,6 +29,9 @@ pub enum Event {
         /// The exchanges, in the order in which they ended.
         exchanges: Vec<Exchange>,
     },
+    /// The slowest requests of one worker in an interval, before the interval itself, if they were
+    /// requested.
+    Slow(Vec<SlowRequest>),
     /// The load is going to change.
     Changed(Change),
     /// The run has ended; nothing follows.

@@ -109,7 +109,7 @@ impl Joined {
                 self.add_failures(&done.failures);
                 self.members[member].done = Some(done);
             }
-            Report::Log(_) | Report::Tally(_) => {}
+            Report::Log(_) | Report::Slow(_) | Report::Tally(_) => {}
         }
     }
 

@@ -69,7 +69,8 @@
 //!   `worker/backlog.rs`, `lost.rs`
 //! - what workers report: `report.rs`; how it is merged `joined.rs`, `merger.rs`; a process with
 //!   some of the workers `run_part.rs`, its reports `part_reports.rs`, how they are sent
-//!   `conveyed.rs`; what leaves a run `event.rs`; what a scenario counts by itself `tally.rs`
+//!   `conveyed.rs`; what leaves a run `event.rs`; what a scenario counts by itself `tally.rs`;
+//!   the slowest requests `slowest.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -114,6 +115,7 @@ mod run_part;
 mod sampling;
 mod sessions;
 mod shared_pool;
+mod slowest;
 mod tally;
 mod ticker;
 mod traced_replay;

@@ -55,7 +55,11 @@ impl Merger {
     pub(crate) fn take(&mut self, member: usize, scenario: usize, report: Report) {
         match report {
             Report::Lost(failure) => self.lose(member, &failure),
-            Report::Interval(_) | Report::Log(_) | Report::Tally(_) | Report::Done(_) => {
+            Report::Interval(_)
+            | Report::Log(_)
+            | Report::Slow(_)
+            | Report::Tally(_)
+            | Report::Done(_) => {
                 self.scenarios[scenario].joined.take(member, report);
             }
         }
@@ -93,7 +97,7 @@ impl Merger {
                     Event::Ended { reason, unfinished } => {
                         self.ends[index] = Some((reason, unfinished));
                     }
-                    Event::Log { .. } | Event::Changed(_) => {}
+                    Event::Log { .. } | Event::Slow(_) | Event::Changed(_) => {}
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::joined::Joined;
 use crate::lost::WorkerFailure;
 use crate::report::{Done, Interval, MemberReport, Report};
 use crate::tally::AnyTally;
-use loadline_record::Exchange;
+use loadline_record::{Exchange, SlowRequest};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -27,6 +27,8 @@ pub(crate) enum PartNews {
         worker: u32,
         exchanges: Vec<Exchange>,
     },
+    /// The slowest requests of a worker in an interval.
+    Slow(Vec<SlowRequest>),
     /// The end of a scenario.
     Done { scenario: usize, done: Done },
 }
@@ -42,7 +44,10 @@ impl PartReport {
                     .map(|(_, interval)| interval.snapshot.end_ns);
                 ends.max()
             }
-            PartNews::Tally { .. } | PartNews::Log { .. } | PartNews::Done { .. } => None,
+            PartNews::Tally { .. }
+            | PartNews::Log { .. }
+            | PartNews::Slow(_)
+            | PartNews::Done { .. } => None,
         }
     }
 
@@ -64,6 +69,7 @@ impl PartReport {
                 scenario: 0,
                 report: Report::Log(exchanges),
             }],
+            PartNews::Slow(requests) => vec![report(0, Report::Slow(requests))],
             PartNews::Done { scenario, done } => vec![report(scenario, Report::Done(done))],
         }
     }
@@ -114,6 +120,10 @@ impl PartReports {
             })),
             Report::Tally(tally) if !self.scenarios[scenario].joined.is_done(member) => {
                 let news = PartNews::Tally { scenario, tally };
+                self.passed_on.push_back(PartReport(news));
+            }
+            Report::Slow(requests) => {
+                let news = PartNews::Slow(requests);
                 self.passed_on.push_back(PartReport(news));
             }
             // The worker was given up, and its report is too late.

@@ -3,7 +3,7 @@
 use crate::control::Change;
 use crate::lost::WorkerFailure;
 use crate::tally::AnyTally;
-use loadline_record::{Exchange, Snapshot, Unfinished};
+use loadline_record::{Exchange, SlowRequest, Snapshot, Unfinished};
 use serde::{Deserialize, Serialize};
 
 /// A report to a run from one of its members: a worker, or a process that has joined the reports of
@@ -23,6 +23,8 @@ pub(crate) struct MemberReport {
 pub(crate) enum Report {
     Interval(Interval),
     Log(Vec<Exchange>),
+    /// The slowest requests of the interval that is reported next.
+    Slow(Vec<SlowRequest>),
     /// The scenario's counts since its last tally, before the end of the interval.
     Tally(AnyTally),
     /// The last report of a member.

@@ -233,6 +233,7 @@ impl Run {
                 worker: member,
                 exchanges,
             }),
+            Report::Slow(requests) => Some(Event::Slow(requests)),
             // The report of a member that was given up is too late, like its intervals.
             Report::Tally(tally) => (!self.merger.is_done(member)).then_some(Event::Tally(tally)),
             Report::Interval(_) | Report::Done(_) | Report::Lost(_) => {

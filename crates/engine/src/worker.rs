@@ -23,9 +23,10 @@ use crate::pacer::Pacer;
 use crate::report::Report;
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
+use crate::slowest::{Kept, Slowest};
 use loadline_metrics::SeriesId;
 use loadline_reactor::{Coalescing, Host};
-use loadline_record::{Exchange, Recorder};
+use loadline_record::{Exchange, Recorder, SlowRequest};
 use loadline_transport::{Dial, Dialler};
 use loadline_wire::HeadMemo;
 use std::cell::{Cell, RefCell};
@@ -112,6 +113,8 @@ pub(crate) struct Worker<H: Host> {
     /// True if a user requested that the scenario's tally be reported before its interval ends.
     pub(crate) is_tally_due: Cell<bool>,
     log: Option<RefCell<Vec<Exchange>>>,
+    /// The slowest requests of the interval, if they are wanted.
+    slowest: Option<RefCell<Slowest>>,
     send: Box<dyn Fn(Report)>,
 }
 
@@ -124,9 +127,15 @@ impl<H: Host> Worker<H> {
     }
 
     /// Records an exchange of the measured part; `is_omitted` is true if a closed loop would have
-    /// omitted it.
+    /// omitted it. `served_before` is what its connection had served, if that is known.
     #[inline]
-    pub(crate) fn record(&self, exchange: &Exchange, series: SeriesId, is_omitted: bool) {
+    pub(crate) fn record(
+        &self,
+        exchange: &Exchange,
+        series: SeriesId,
+        is_omitted: bool,
+        served_before: Option<u64>,
+    ) {
         let mut recorder = self.recorder.borrow_mut();
         recorder.end(exchange);
         recorder.count_in_series(series, exchange);
@@ -134,6 +143,13 @@ impl<H: Host> Worker<H> {
             recorder.omitted(exchange);
         }
         drop(recorder);
+        if let Some(slowest) = &self.slowest {
+            slowest.borrow_mut().observe(&Kept {
+                exchange: *exchange,
+                series,
+                served_before,
+            });
+        }
         if let Some(log) = &self.log {
             let mut log = log.borrow_mut();
             log.push(*exchange);
@@ -151,6 +167,28 @@ impl<H: Host> Worker<H> {
                 self.tell_logged(&mut log);
             }
         }
+    }
+
+    /// Reports the slowest requests of the interval that ends, if they are wanted.
+    pub(crate) fn report_slowest(&self) {
+        let Some(slowest) = &self.slowest else {
+            return;
+        };
+        let kept = slowest.borrow_mut().take();
+        if kept.is_empty() {
+            return;
+        }
+        let recorder = self.recorder.borrow();
+        let named = kept.into_iter().map(|kept| SlowRequest {
+            exchange: kept.exchange,
+            name: recorder
+                .key_of(kept.series)
+                .map(|key| key.name().to_owned()),
+            served_before: kept.served_before,
+        });
+        let named = named.collect();
+        drop(recorder);
+        (self.send)(Report::Slow(named));
     }
 
     fn tell_logged(&self, log: &mut Vec<Exchange>) {

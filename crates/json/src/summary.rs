@@ -1,7 +1,7 @@
 //! The summary of a whole run.
 
 use crate::{
-    Check, Counts, CustomMetric, Distribution, Generator, LoadChange, Named, Seconds,
+    Check, Counts, CustomMetric, Distribution, Generator, LoadChange, Named, Note, Seconds,
     TracedRequest, Us, Validity, Watch,
 };
 use loadline_record::{ErrorKind, Transient};
@@ -38,6 +38,11 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<LoadChange>>"))]
     pub changes: Vec<LoadChange>,
+    /// The notes that people wrote while the run lasted, in the order of writing; absent if there
+    /// are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<Note>>"))]
+    pub notes: Vec<Note>,
     /// The counts of the whole run.
     #[serde(flatten)]
     pub counts: Counts,

@@ -17,6 +17,11 @@ pub struct State {
     /// change with any version: programs read `figures`.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub page: Value,
+    /// The lines that the script of the run has written, the latest 200.
+    pub log: Vec<String>,
+    /// The search whose trials are the runs, as data of the page; null if they are none.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub search: Value,
 }
 
 /// The changes of a second. Sent as `interval`, and as `over` when nothing follows.
@@ -28,6 +33,15 @@ pub struct Event {
     pub standing: Standing,
     /// The changes of the page since the event before.
     pub page: Patch,
+    /// The lines that the script has written since the event before, the latest 200; absent if
+    /// there are none. With the phase `preparing` the log begins anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<String>>"))]
+    pub log: Vec<String>,
+    /// The changes of the search; absent if there are none.
+    #[serde(default, skip_serializing_if = "Patch::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Patch>"))]
+    pub search: Patch,
 }
 
 /// The standing of a run.
@@ -54,6 +68,8 @@ pub struct Standing {
     pub figures: Figures,
     /// The paths of the files that can be downloaded: the reports of the last run that has ended.
     pub files: Vec<String>,
+    /// The name of the baseline that runs are compared with; null if there is none.
+    pub baseline: Option<String>,
 }
 
 /// The phase of a run.
@@ -175,6 +191,28 @@ pub struct NewLevel {
     pub scenario: Option<String>,
 }
 
+/// A note that is to be written on the run.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct NewNote {
+    /// The instant that it is about, in seconds of the measured part; without it now.
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional))]
+    pub at_s: Option<f64>,
+    /// The text, one line; at most 500 characters are kept.
+    pub text: String,
+}
+
+/// A baseline that is to be chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct NewBaseline {
+    /// The name of a saved run; null for none.
+    pub name: Option<String>,
+}
+
 /// The effect of a command.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -205,6 +243,79 @@ pub struct Span {
     /// The page of that part, without plots. Its shape follows the page.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub page: Value,
+}
+
+/// The slowest requests of a part of the run: of each second and worker at most 16 are kept, of a
+/// long run fewer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SlowRows {
+    /// The requests, the slowest first; at most 50.
+    pub requests: Vec<SlowRow>,
+    /// The 99th percentile of the delay that the generator added then, in microseconds; of several
+    /// seconds the highest.
+    pub lateness_p99_us: f64,
+    /// The CPU of the generator and of all that is watched then.
+    pub cpu: Vec<CpuShare>,
+}
+
+/// The CPU of a tree of processes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CpuShare {
+    /// The name of the tree: `generator`, `:8080`.
+    pub name: String,
+    /// The CPU, in percent of one core.
+    pub percent: f64,
+}
+
+/// A slow request.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SlowRow {
+    /// The instant of its end, in seconds of the measured part.
+    pub at_s: f64,
+    /// The name, or the request; null for a request that a script composed without a name.
+    pub name: Option<String>,
+    /// The status of its response; null if it failed.
+    pub status: Option<u16>,
+    /// The kind of its failure; null if it was answered.
+    pub error: Option<String>,
+    /// The response time in microseconds, from the intended start: the sum of the five parts that
+    /// follow.
+    pub response_us: f64,
+    /// The part in which no connection was free.
+    pub blocked_us: f64,
+    /// The part that the generator added.
+    pub lateness_us: f64,
+    /// The part in which a connection was opened; 0 on an open one.
+    pub dial_us: f64,
+    /// The part until the first byte of the response.
+    pub wait_us: f64,
+    /// The part until its last byte.
+    pub rest_us: f64,
+    /// The time from the kernel's receive to the read, which is in none of the other times.
+    pub wakeup_us: f64,
+    /// The bytes of the response.
+    pub bytes_in: u64,
+    /// The number of requests, or pipelines, that its connection had served before: 0 if it was
+    /// new; null with HTTP/2.
+    pub served_before: Option<u64>,
+    /// The part in which most of the time passed.
+    pub cause: Cause,
+}
+
+/// The part in which most of the time of a slow request passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// With the target, or on the way to it.
+    Target,
+    /// In the generator.
+    Generator,
+    /// Waiting for a free connection.
+    Connections,
 }
 
 /// The runs that can be started from this page.
@@ -269,6 +380,9 @@ pub struct NewRun {
     pub classes: Option<Vec<String>>,
     /// Variables of a script of k6, each as `NAME=value`.
     pub variables: Option<Vec<String>>,
+    /// True to search for the load line of a URL or plan file: the length is the limit of the whole
+    /// search then, which decides the load itself.
+    pub search: bool,
     /// The name of the saved run; without one there is a new one.
     pub save: Option<String>,
 }

@@ -1,9 +1,15 @@
 //! The files of a run that has ended.
 
+use loadline_record::run_element;
+use std::path::Path;
+
 /// The paths of the files.
 pub(crate) const REPORT: &str = "/report.html";
 pub(crate) const REPORT_JSON: &str = "/report.json";
 pub(crate) const SAVED_RUN: &str = "/saved.run";
+
+/// The most bytes of a saved run in its report: packing it takes part of a second.
+const MOST_WITHIN: u64 = 32 << 20;
 
 /// The files of a run that has ended, but for the saved run.
 #[derive(Debug)]
@@ -12,6 +18,16 @@ pub struct Finished {
     pub html: Option<String>,
     /// The JSON report.
     pub json: String,
+}
+
+/// Returns the element that holds the saved run in its report; `None` if it can't be read, or is
+/// too long for that.
+pub(crate) fn within_report(path: &Path) -> Option<String> {
+    let about = path.metadata().ok()?;
+    if !about.is_file() || about.len() > MOST_WITHIN {
+        return None;
+    }
+    Some(run_element(&std::fs::read(path).ok()?))
 }
 
 /// The paths of the files of a run.

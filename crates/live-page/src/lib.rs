@@ -19,6 +19,10 @@
 //!
 //! - a route or a command: `routes.rs`; the types of both `api.rs`, `openapi.rs`
 //! - what the page shows of a run: `state.rs`, the difference of two seconds `patch.rs`
+//! - the log of scripts: `log.rs`
+//! - a search: `searching.rs`, `crates/loadline/src/commands/capacity.rs`
+//! - the slowest requests: `slow.rs`, kept by `crates/engine/src/slowest.rs`
+//! - the comparison with a baseline: `baseline.rs`, `crates/verdict/src/comparison/looks.rs`
 //! - when it is made: `watch.rs`; the page itself `document.rs`, and `web/src/live/`
 //! - the address, and how long it is served: `address.rs`, `served.rs`
 //! - the page from which runs are started: `start.rs`, `seat.rs`, its routes `routes/starting.rs`;
@@ -32,13 +36,17 @@
 
 mod address;
 mod api;
+mod baseline;
 mod document;
 mod files;
+mod log;
 mod openapi;
 mod patch;
 mod routes;
+mod searching;
 mod seat;
 mod served;
+mod slow;
 mod start;
 mod state;
 #[cfg(test)]
@@ -47,12 +55,16 @@ mod watch;
 
 pub use address::{ADDRESS, Place, PlaceError};
 pub use api::{
-    CheckSoFar, Compared, Composed, EarlierRun, Event, Figures, FileKind, LevelUnit, Load,
-    NewLevel, NewRun, Offer, OfferedFile, Phase, Problem, Span, Standing, State, Steered,
+    Cause, CheckSoFar, Compared, Composed, CpuShare, EarlierRun, Event, Figures, FileKind,
+    LevelUnit, Load, NewBaseline, NewLevel, NewNote, NewRun, Offer, OfferedFile, Phase, Problem,
+    SlowRow, SlowRows, Span, Standing, State, Steered,
 };
+pub use baseline::Baseline;
 pub use files::Finished;
+pub use log::PageLog;
 pub use openapi::openapi;
 pub use patch::Patch;
+pub use searching::Searching;
 pub use seat::{Seat, Starter};
 pub use served::{Credentials, LivePage, OpenError};
 pub use start::StartPage;

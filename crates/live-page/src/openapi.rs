@@ -1,7 +1,8 @@
 //! The description of the API, made of the types that it sends and takes.
 
 use crate::api::{
-    Compared, Composed, EarlierRun, Event, NewLevel, NewRun, Offer, Problem, Span, State, Steered,
+    Compared, Composed, EarlierRun, Event, NewBaseline, NewLevel, NewNote, NewRun, Offer, Problem,
+    SlowRows, Span, State, Steered,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -17,6 +18,11 @@ pub fn openapi() -> String {
     let event = of::<Event>(&mut types);
     let events = answer("Events, each with this data.", "text/event-stream", event);
     let span = answer("The part.", "application/json", of::<Span>(&mut types));
+    let slow = answer(
+        "The requests.",
+        "application/json",
+        of::<SlowRows>(&mut types),
+    );
     let unknown = of::<Problem>(&mut types);
     let unknown = answer(
         "Nothing is known of that part.",
@@ -29,6 +35,14 @@ pub fn openapi() -> String {
             "in": "query",
             "required": true,
             "description": "A second of the measured part.",
+            "schema": { "type": "number" },
+        })
+    };
+    let time = |name: &str| {
+        json!({
+            "name": name,
+            "in": "query",
+            "description": "A response time in microseconds; all without it.",
             "schema": { "type": "number" },
         })
     };
@@ -55,11 +69,20 @@ pub fn openapi() -> String {
             "parameters": [second("from_s"), second("to_s")],
             "responses": { "200": span, "409": unknown },
         } },
+        "/api/v1/slow": { "get": {
+            "summary": "The slowest requests of a part of the run, with what took their time.",
+            "parameters": [second("from_s"), second("to_s"), time("from_us"), time("to_us")],
+            "responses": { "200": slow },
+        } },
         "/api/v1/pause": command("Pauses the load. Requests in flight finish.", &mut types),
         "/api/v1/resume": command("Ends a pause.", &mut types),
         "/api/v1/level": with_body(
             command("Changes the load, for all workers at one instant.", &mut types),
             of::<NewLevel>(&mut types),
+        ),
+        "/api/v1/note": with_body(
+            command("Writes a note on the run. Status 409 if no run keeps it.", &mut types),
+            of::<NewNote>(&mut types),
         ),
         "/api/v1/stop": command(
             "Stops the run. It begins no request, and waits for the responses in flight.",
@@ -114,6 +137,18 @@ fn starting(types: &mut SchemaGenerator) -> Value {
             "schema": { "type": "string" },
         })
     };
+    let choose = with_body(
+        command(
+            "Compares runs with a saved run of the folder, or with none.",
+            types,
+        ),
+        of::<NewBaseline>(types),
+    );
+    let mut baseline = json!({ "get": {
+        "summary": "The page of the baseline, as data; its shape follows the page.",
+        "responses": { "200": answer("The page.", kind, json!({ "type": "object" })) },
+    } });
+    baseline["post"] = choose["post"].clone();
     json!({
         "/api/v1/offer": { "get": {
             "summary": "The files that can be started, on a page of `loadline web`.",
@@ -121,6 +156,7 @@ fn starting(types: &mut SchemaGenerator) -> Value {
         } },
         "/api/v1/compose": compose,
         "/api/v1/start": start,
+        "/api/v1/baseline": baseline,
         "/api/v1/runs": { "get": {
             "summary": "The saved runs of the folder.",
             "responses": { "200": earlier },

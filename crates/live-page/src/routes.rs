@@ -2,20 +2,24 @@
 
 mod starting;
 
-use crate::api::{NewLevel, Problem, Steered};
+use crate::api::{NewLevel, NewNote, Problem, Steered};
 use crate::document::{self, document};
-use crate::files::{Finished, REPORT, REPORT_JSON, SAVED_RUN};
+use crate::files::{self, REPORT, REPORT_JSON, SAVED_RUN};
 use crate::openapi::openapi;
 use crate::seat::Starting;
+use crate::slow::Cell;
 use crate::watch::Watched;
 use loadline_plan::{Level, Rate};
-use loadline_record::LoadChange;
+use loadline_record::{LoadChange, Note};
 use loadline_report::level_text;
 use loadline_runner::{ChangeProblem, Changed, Command, Phase, SteerProblem};
 use loadline_web::header::{ALLOW, CONTENT_DISPOSITION, HeaderName, HeaderValue};
 use loadline_web::{Answer, Method, Refusal, Request, Service, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
+
+/// The latest instant that a note may be about: later than any run.
+const MOST_SECONDS: f64 = 1e9;
 
 const JSON: &str = "application/json";
 const HTML: &str = "text/html; charset=utf-8";
@@ -40,10 +44,13 @@ impl Service for Routes {
 impl Routes {
     fn routed(&self, request: &Request) -> Answer {
         let path = request.path();
-        let is_command = matches!(
-            path.strip_prefix("/api/v1/"),
-            Some("pause" | "resume" | "stop" | "abort" | "level" | "compose" | "start")
-        );
+        let is_command = match path.strip_prefix("/api/v1/") {
+            Some(
+                "pause" | "resume" | "stop" | "abort" | "level" | "note" | "compose" | "start",
+            ) => true,
+            Some("baseline") => request.method == Method::POST,
+            _ => false,
+        };
         match (&request.method, is_command) {
             (&Method::POST, true) => self.command(path, &request.body),
             (_, true) => not_allowed("POST"),
@@ -58,9 +65,11 @@ impl Routes {
             "/api/v1/state" => Answer::new(StatusCode::OK, JSON, self.watched.state()),
             "/api/v1/events" => Answer::events(self.watched.events.stream(last_event(request))),
             "/api/v1/span" => self.span(request.uri.query().unwrap_or_default()),
+            "/api/v1/slow" => self.slow(request.uri.query().unwrap_or_default()),
+            "/api/v1/baseline" => self.baseline(),
             "/api/v1/openapi.json" => Answer::new(StatusCode::OK, JSON, openapi()),
-            REPORT => self.file("report.html", HTML, |files| files.html.clone()),
-            REPORT_JSON => self.file("report.json", JSON, |files| Some(files.json.clone())),
+            REPORT => self.report(),
+            REPORT_JSON => self.json(),
             SAVED_RUN => self.saved(),
             _ => self.look_further(request).unwrap_or_else(|| {
                 problem(
@@ -92,21 +101,56 @@ impl Routes {
         }
     }
 
-    fn file(
-        &self,
-        name: &'static str,
-        content_type: &'static str,
-        of: impl FnOnce(&Finished) -> Option<String>,
-    ) -> Answer {
-        let Some(files) = self.watched.finished() else {
-            return too_early();
+    fn slow(&self, query: &str) -> Answer {
+        let number = |name| starting::asked(query, name).parse::<f64>().ok();
+        let Some(seconds) = number("from_s").zip(number("to_s")) else {
+            return problem(
+                StatusCode::BAD_REQUEST,
+                "A part of the run has from_s and to_s, in seconds of the measured part.",
+            );
         };
-        match of(&files) {
-            Some(text) => attached(name, Answer::new(StatusCode::OK, content_type, text)),
-            None => problem(
-                StatusCode::NOT_FOUND,
-                &loadline_page::TemplateMissing.to_string(),
+        let cell = Cell {
+            seconds,
+            us: (
+                number("from_us").unwrap_or(0.0),
+                number("to_us").unwrap_or(f64::INFINITY),
             ),
+        };
+        match self.watched.slow(cell) {
+            Some(rows) => written(StatusCode::OK, &rows),
+            None => problem(StatusCode::CONFLICT, "No run has begun."),
+        }
+    }
+
+    /// The report of the baseline, as data.
+    fn baseline(&self) -> Answer {
+        match self.watched.baseline() {
+            Some(baseline) => written(StatusCode::OK, &baseline.page),
+            None => problem(StatusCode::NOT_FOUND, "Runs are compared with no baseline."),
+        }
+    }
+
+    /// The report, of a run that goes on as it stands. The saved run is in it, if there is one.
+    fn report(&self) -> Answer {
+        match self.watched.report() {
+            None => too_early(),
+            Some(Ok(html)) => {
+                let saved = self.watched.saved();
+                let run = saved.and_then(|path| files::within_report(&path));
+                let html = html + &run.unwrap_or_default();
+                attached("report.html", Answer::new(StatusCode::OK, HTML, html))
+            }
+            Some(Err(missing)) => problem(StatusCode::NOT_FOUND, &missing.to_string()),
+        }
+    }
+
+    fn json(&self) -> Answer {
+        match self.watched.finished() {
+            Some(files) => {
+                let answer = Answer::new(StatusCode::OK, JSON, files.json.clone());
+                attached("report.json", answer)
+            }
+            None => too_early(),
         }
     }
 
@@ -138,6 +182,8 @@ impl Routes {
             "resume" => self.resume(),
             "stop" => self.end(Command::Stop),
             "abort" => self.end(Command::Abort),
+            "note" => self.note(body),
+            "baseline" => self.choose_baseline(body),
             "compose" => return self.compose(body),
             "start" => self.start(body),
             _ => self.level(body),
@@ -169,7 +215,9 @@ impl Routes {
     /// A run that has ended can't be ended; one that has not begun ends before it does.
     fn end(&self, command: Command) -> Done {
         let steer = self.watched.steer();
-        if self.watched.is_idle() || steer.phase() == Phase::Ended {
+        // Between two trials no run lasts, and the search does.
+        let has_ended = steer.phase() == Phase::Ended && !self.watched.is_searching();
+        if self.watched.is_idle() || has_ended {
             return Err(no_load());
         }
         steer.end(command);
@@ -197,6 +245,32 @@ impl Routes {
         let level = level_of(&new).map_err(unreadable)?;
         let words = format!("The load is {}.", level_text(level));
         steered(self.watched.steer().change(level), &words)
+    }
+
+    fn note(&self, body: &[u8]) -> Done {
+        let unreadable = |why: String| (StatusCode::BAD_REQUEST, why);
+        let new: NewNote = serde_json::from_slice(body).map_err(|error| {
+            unreadable(format!(
+                "The body is no note ({error}): send {{\"at_s\": 12.5, \"text\": \"deployed\"}} or \
+                 {{\"text\": \"deployed\"}}."
+            ))
+        })?;
+        let at_s = new.at_s.unwrap_or_else(|| self.watched.elapsed_s());
+        if !(0.0..=MOST_SECONDS).contains(&at_s) {
+            return Err(unreadable(format!(
+                "{at_s} is no instant of the measured part: send seconds from its begin."
+            )));
+        }
+        let Some(note) = Note::new((at_s * 1e9) as u64, &new.text) else {
+            return Err(unreadable("A note has a text.".to_owned()));
+        };
+        match self.watched.steer().note(note) {
+            Ok(()) => Ok(Steered {
+                message: "The note is kept with the run.".to_owned(),
+                from_s: None,
+            }),
+            Err(problem) => Err((StatusCode::CONFLICT, problem.to_string())),
+        }
     }
 
     fn users_of(&self, name: &str, users: Option<u32>) -> Done {

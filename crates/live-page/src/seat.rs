@@ -2,7 +2,10 @@
 //! one at a time.
 
 use crate::api::{Composed, EarlierRun, NewRun, Offer};
+use crate::baseline::Baseline;
 use crate::files;
+use crate::log::PageLog;
+use crate::searching::Searching;
 use crate::watch::Watched;
 use loadline_page::Page;
 use loadline_runner::{Feed, QUEUE, Steer, feed};
@@ -39,6 +42,12 @@ pub trait Starter: Send + Sync + 'static {
     /// # Errors
     /// If there is none, or it can't be read.
     fn report(&self, name: &str) -> Result<Page, String>;
+
+    /// Returns a saved run as a baseline.
+    ///
+    /// # Errors
+    /// If there is none, or it can't be read.
+    fn baseline(&self, name: &str) -> Result<Baseline, String>;
 
     /// Compares two saved runs; returns the report as text.
     ///
@@ -79,7 +88,19 @@ impl Seat {
         self.watched.expect(steer, paths.collect(), saved);
         let following = self.watched.follow(inbox, false)?;
         *self.following() = Some(following);
-        Ok(feed)
+        Ok(feed.with_slow())
+    }
+
+    /// Returns what writes into the log of the run.
+    pub fn log(&self) -> PageLog {
+        self.watched.log()
+    }
+
+    /// Returns what shows the search whose trials are the runs.
+    pub fn searching(&self) -> Searching {
+        Searching {
+            watched: self.watched.clone(),
+        }
     }
 
     /// Offers the page for the next run, once all of this one is shown. Its observer was dropped

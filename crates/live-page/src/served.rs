@@ -1,8 +1,11 @@
 //! A live page, from before the run until after it.
 
 use crate::address::{Place, PlaceError};
+use crate::baseline::Baseline;
 use crate::files;
+use crate::log::PageLog;
 use crate::routes::Routes;
+use crate::searching::Searching;
 use crate::state::Model;
 use crate::watch::Watched;
 use loadline_runner::{Feed, QUEUE, Steer, feed};
@@ -56,7 +59,7 @@ pub struct LivePage {
 
 impl LivePage {
     /// Serves the page of the runs that are steered so. `saved` is the file that the run is saved
-    /// into, which the page offers.
+    /// into, which the page offers; runs are compared with the baseline, if there is one.
     ///
     /// # Errors
     /// If it can't be served.
@@ -65,11 +68,15 @@ impl LivePage {
         credentials: &Credentials,
         steer: Arc<dyn Steer>,
         saved: Option<PathBuf>,
+        baseline: Option<Arc<Baseline>>,
     ) -> Result<LivePage, OpenError> {
         let listener = place.listen()?;
         let (feed, inbox) = feed(QUEUE);
         let model = Model::new(steer, &files::paths(saved.is_some()));
         let watched = Watched::new(model, saved);
+        if baseline.is_some() {
+            watched.compare_with(baseline);
+        }
         let routes = Routes {
             watched: watched.clone(),
             starting: None,
@@ -77,11 +84,23 @@ impl LivePage {
         let (url, server) = serve(place, listener, credentials, routes)?;
         Ok(LivePage {
             url,
-            feed: Some(feed),
+            feed: Some(feed.with_slow()),
             following: Some(watched.follow(inbox, true)?),
             watched,
             _server: server,
         })
+    }
+
+    /// Returns what writes into the log of the run.
+    pub fn log(&self) -> PageLog {
+        self.watched.log()
+    }
+
+    /// Returns what shows the search whose trials are the runs.
+    pub fn searching(&self) -> Searching {
+        Searching {
+            watched: self.watched.clone(),
+        }
     }
 
     /// True if a browser, or a program, has followed the runs.

@@ -1,9 +1,14 @@
 //! What is known of the run, second by second: the news of the run in, the state and its changes
 //! out.
 
-use crate::api::{CheckSoFar, Event, Figures, LevelUnit, Load, Phase, Span, Standing, State};
+use crate::api::{
+    CheckSoFar, Event, Figures, LevelUnit, Load, Phase, SlowRows, Span, Standing, State,
+};
+use crate::baseline::{Baseline, Beside};
+use crate::log::{MOST_LINES, Waiting};
 use crate::patch::Patch;
-use loadline_page::{Heat, RunPage, RunPlots};
+use crate::slow::{Cell, Slow};
+use loadline_page::{Heat, RunPage, RunPlots, SearchPage};
 use loadline_plan::{Plan, Shape};
 use loadline_record::{Distribution, Header, IntervalArchive, Snapshot, Summary};
 use loadline_report::{RunSoFar, heat_interval, level_text, planned_length, run_page};
@@ -12,6 +17,7 @@ use loadline_units::rounding::per_second;
 use loadline_verdict::{CheckOutcome, Proofs, RunResult};
 use serde_json::Value;
 use std::mem;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The most names of a run whose parts are kept for spans of time: each name has a distribution in
@@ -25,8 +31,18 @@ pub(crate) struct Model {
     run: Option<Run>,
     /// The parts of the current run, or of the last one.
     parts: Parts,
+    /// The slowest requests of the current run, or of the last one.
+    slow: Slow,
     /// The files of each run that has ended.
     files: Vec<String>,
+    /// The lines of the script that no event has brought yet.
+    log: Waiting,
+    /// The file that the run is saved into.
+    saved: Option<PathBuf>,
+    /// The baseline that runs are compared with.
+    baseline: Option<Arc<Baseline>>,
+    /// The comparison of the current run.
+    beside: Option<Beside>,
 }
 
 /// The parts of a run, from which spans of time are made; none of a run with many names.
@@ -71,10 +87,17 @@ impl Model {
             state: State {
                 standing: Standing::default(),
                 page: Value::Null,
+                search: Value::Null,
+                log: Vec::new(),
             },
             run: None,
             parts: Parts::default(),
+            slow: Slow::default(),
             files: files.iter().map(|path| (*path).to_owned()).collect(),
+            log: Waiting::default(),
+            saved: None,
+            baseline: None,
+            beside: None,
         }
     }
 
@@ -98,16 +121,29 @@ impl Model {
     }
 
     /// Prepares for a run that was started from the page: what was shown of the one before goes.
-    pub(crate) fn expect(&mut self, steer: Arc<dyn Steer>, files: Vec<String>) -> Event {
+    pub(crate) fn expect(
+        &mut self,
+        steer: Arc<dyn Steer>,
+        files: Vec<String>,
+        saved: Option<PathBuf>,
+    ) -> Event {
         (self.steer, self.files, self.run) = (steer, files, None);
-        self.parts = Parts::default();
+        (self.saved, self.beside) = (saved, None);
+        drop(self.log.take());
+        self.state.log = Vec::new();
+        (self.parts, self.slow) = (Parts::default(), Slow::default());
         self.state.standing = Standing {
             number: self.state.standing.number,
             starts: true,
+            baseline: self.state.standing.baseline.take(),
             ..Standing::default()
         };
+        let search = mem::take(&mut self.state.search);
         let before = mem::take(&mut self.state.page);
-        self.event(Patch::between(&before, &Value::Null))
+        Event {
+            search: Patch::between(&search, &Value::Null),
+            ..self.event(Patch::between(&before, &Value::Null))
+        }
     }
 
     /// Offers the page for the next run, because this one is over, or could not be made.
@@ -121,9 +157,72 @@ impl Model {
         self.event(Patch::default())
     }
 
+    /// Sets the file that the run is saved into.
+    pub(crate) fn save_into(&mut self, saved: Option<PathBuf>) {
+        self.saved = saved;
+    }
+
+    /// Returns the file that the run is saved into.
+    pub(crate) fn saved(&self) -> Option<&Path> {
+        self.saved.as_deref()
+    }
+
+    /// Returns the baseline that runs are compared with.
+    pub(crate) fn baseline(&self) -> Option<Arc<Baseline>> {
+        self.baseline.clone()
+    }
+
+    /// Compares the current run and those after it with another baseline, or with none.
+    pub(crate) fn compare_with(&mut self, baseline: Option<Arc<Baseline>>) -> Event {
+        let name = baseline.as_ref().map(|baseline| baseline.name.clone());
+        (self.baseline, self.state.standing.baseline) = (baseline, name);
+        let plan = self.run.as_ref().map(|run| run.judged.summary.plan.clone());
+        self.beside = plan.and_then(|plan| self.begin_beside(&plan));
+        self.event(Patch::default())
+    }
+
+    /// True while a load lasts, or its responses are awaited.
+    pub(crate) fn is_under_way(&self) -> bool {
+        matches!(self.state.standing.phase, Phase::Running | Phase::Ending)
+    }
+
+    /// True if the runs are the trials of a search.
+    pub(crate) fn is_search(&self) -> bool {
+        !self.state.search.is_null()
+    }
+
+    /// Shows a search whose trials are the runs.
+    pub(crate) fn show_search(&mut self, page: &SearchPage) -> Event {
+        let page = serde_json::to_value(page).expect("a page is plain data with text as keys");
+        let before = mem::replace(&mut self.state.search, page);
+        let search = Patch::between(&before, &self.state.search);
+        Event {
+            search,
+            ..self.event(Patch::default())
+        }
+    }
+
+    fn begin_beside(&self, plan: &Plan) -> Option<Beside> {
+        let baseline = self.baseline.as_ref().filter(|_| !self.is_search())?;
+        let baseline = Arc::clone(baseline);
+        Some(Beside::new(baseline, plan, self.saved.clone()))
+    }
+
     /// Returns the state with all news so far.
     pub(crate) fn state(&self) -> &State {
         &self.state
+    }
+
+    /// Returns the data of a report of the run as it stands; `None` if there is nothing yet.
+    pub(crate) fn report(&self) -> Option<Value> {
+        let (kind, page) = match self.is_search() {
+            true => ("search", &self.state.search),
+            false => ("run", &self.state.page),
+        };
+        let mut page = page.clone();
+        let members = page.as_object_mut()?;
+        members.insert("kind".to_owned(), kind.into());
+        Some(page)
     }
 
     /// Takes what happened in a run. Returns what changed by it, and the page of a run that has
@@ -137,6 +236,23 @@ impl Model {
                 (self.show(&page), Some(page))
             }
         }
+    }
+
+    /// Returns the lines of the script that the next event brings.
+    pub(crate) fn log(&self) -> Waiting {
+        self.log.clone()
+    }
+
+    /// Returns the lines for the next event. A log begins with the load.
+    fn new_lines(&mut self) -> Vec<String> {
+        if self.state.standing.phase == Phase::Preparing {
+            return Vec::new();
+        }
+        let lines = self.log.take();
+        let log = &mut self.state.log;
+        log.extend(lines.iter().cloned());
+        log.drain(..log.len().saturating_sub(MOST_LINES));
+        lines
     }
 
     /// Returns the event after the last one: nothing changes any more.
@@ -156,8 +272,15 @@ impl Model {
         Some(RunResult::so_far(summary))
     }
 
+    /// Returns the slowest requests of a cell; `None` before a run has begun.
+    pub(crate) fn slow(&self, cell: Cell) -> Option<SlowRows> {
+        let header = self.parts.header.as_ref()?;
+        Some(self.slow.rows(cell, &header.plan))
+    }
+
     fn begin(&mut self, header: &Header) -> Event {
-        self.parts = Parts::begin(header);
+        (self.parts, self.slow) = (Parts::begin(header), Slow::default());
+        self.beside = self.begin_beside(&header.plan);
         let mut run = Run {
             judged: RunResult::so_far(Summary::new(header.clone())),
             proofs: Proofs::of(&header.plan),
@@ -189,6 +312,7 @@ impl Model {
             return self.event(Patch::default());
         };
         self.parts.observe(&stretch.snapshot);
+        self.slow.observe(stretch);
         let mut run = run.with(stretch);
         let standing = &mut self.state.standing;
         standing.load.level = level(&run.judged.summary);
@@ -199,13 +323,21 @@ impl Model {
         if stretch.snapshot.drain || self.steer.is_ending() {
             standing.phase = Phase::Ending;
         }
-        let page = run.page();
+        if let Some(beside) = &mut self.beside {
+            beside.observe(&run.judged.summary);
+        }
+        let page = RunPage {
+            against: self.beside.as_ref().map(Beside::against),
+            ..run.page()
+        };
         self.run = Some(run);
         self.show(&page)
     }
 
     fn end(&mut self, end: &RunEnd) -> RunPage {
         let result = &end.result;
+        let beside = self.beside.as_mut();
+        let against = beside.map(|beside| beside.conclude(&result.summary));
         let heat = self.run.take().map_or_else(Heat::default, |run| run.heat);
         let standing = &mut self.state.standing;
         standing.phase = Phase::Ended;
@@ -220,7 +352,10 @@ impl Model {
             p99_us: latest.p99_us,
             ..counted(result, &at_the_end(result))
         };
-        run_page(result, &heat)
+        RunPage {
+            against,
+            ..run_page(result, &heat)
+        }
     }
 
     /// Shows a page from now on.
@@ -233,8 +368,10 @@ impl Model {
     fn event(&mut self, page: Patch) -> Event {
         self.state.standing.number += 1;
         Event {
+            log: self.new_lines(),
             standing: self.state.standing.clone(),
             page,
+            search: Patch::default(),
         }
     }
 }
@@ -255,6 +392,7 @@ impl Run {
             summary.observe_watched(watched);
         }
         summary.changes.extend(&stretch.changes);
+        summary.notes.extend_from_slice(&stretch.notes);
         heat_interval(&mut heat, &stretch.snapshot);
         Run {
             proven: proofs.observe(&summary),

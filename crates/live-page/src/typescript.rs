@@ -1,7 +1,8 @@
 //! The types of the API in TypeScript, and the file that the page imports.
 
 use crate::api::{
-    Compared, Composed, EarlierRun, Event, NewLevel, NewRun, Offer, Problem, Span, State, Steered,
+    Compared, Composed, EarlierRun, Event, NewBaseline, NewLevel, NewNote, NewRun, Offer, Problem,
+    SlowRows, Span, State, Steered,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,9 +45,12 @@ fn declarations() -> String {
     all.visit::<State>();
     all.visit::<Event>();
     all.visit::<NewLevel>();
+    all.visit::<NewNote>();
+    all.visit::<NewBaseline>();
     all.visit::<Steered>();
     all.visit::<Problem>();
     all.visit::<Span>();
+    all.visit::<SlowRows>();
     all.visit::<Offer>();
     all.visit::<NewRun>();
     all.visit::<Composed>();

@@ -1,16 +1,19 @@
 //! The thread that takes the news of the run, and sends viewers what changed. What it makes is made
 //! once a second, whatever the number of viewers.
 
-use crate::api::{Event, Span, State};
+use crate::api::{Event, SlowRows, Span, State};
+use crate::baseline::Baseline;
 use crate::files::Finished;
+use crate::log::PageLog;
+use crate::slow::Cell;
 use crate::state::{Model, span_page};
-use loadline_page::{Page, RunPage};
+use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
 use loadline_reactor::let_workers_go_first;
 use loadline_report::json;
 use loadline_runner::{Inbox, News, Steer};
 use loadline_web::{Broadcast, Whole};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -30,16 +33,14 @@ pub(crate) struct Watched {
 struct Shared {
     model: Model,
     finished: Option<Arc<Finished>>,
-    /// The file that the run is saved into.
-    saved: Option<PathBuf>,
 }
 
 impl Watched {
-    pub(crate) fn new(model: Model, saved: Option<PathBuf>) -> Self {
+    pub(crate) fn new(mut model: Model, saved: Option<PathBuf>) -> Self {
+        model.save_into(saved);
         let shared = Arc::new(Mutex::new(Shared {
             model,
             finished: None,
-            saved,
         }));
         let told = Arc::clone(&shared);
         let events = Broadcast::new(KEPT_EVENTS, move || {
@@ -86,14 +87,29 @@ impl Watched {
         Some(span_page(&judged))
     }
 
+    /// Returns the slowest requests of a cell of the heatmap; `None` before a run has begun.
+    pub(crate) fn slow(&self, cell: Cell) -> Option<SlowRows> {
+        locked(&self.shared).model.slow(cell)
+    }
+
     /// Returns what steers the current run.
     pub(crate) fn steer(&self) -> Arc<dyn Steer> {
         locked(&self.shared).model.steer()
     }
 
+    /// Returns the length of the measured part so far, in seconds.
+    pub(crate) fn elapsed_s(&self) -> f64 {
+        locked(&self.shared)
+            .model
+            .state()
+            .standing
+            .figures
+            .elapsed_s
+    }
+
     /// Returns the file that the run is saved into.
     pub(crate) fn saved(&self) -> Option<PathBuf> {
-        locked(&self.shared).saved.clone()
+        locked(&self.shared).model.saved().map(Path::to_owned)
     }
 
     /// True if no run is under way, and the next one may be started.
@@ -111,9 +127,21 @@ impl Watched {
         let _order = locked(&self.order);
         let event = {
             let shared = &mut *locked(&self.shared);
-            (shared.finished, shared.saved) = (None, saved);
-            shared.model.expect(steer, files)
+            shared.finished = None;
+            shared.model.expect(steer, files, saved)
         };
+        self.tell("interval", &event);
+    }
+
+    /// Returns the baseline that runs are compared with.
+    pub(crate) fn baseline(&self) -> Option<Arc<Baseline>> {
+        locked(&self.shared).model.baseline()
+    }
+
+    /// Compares runs with another baseline, or with none.
+    pub(crate) fn compare_with(&self, baseline: Option<Arc<Baseline>>) {
+        let _order = locked(&self.order);
+        let event = locked(&self.shared).model.compare_with(baseline);
         self.tell("interval", &event);
     }
 
@@ -131,6 +159,19 @@ impl Watched {
         names.iter().position(|one| one == name)
     }
 
+    /// Returns the report of the run as it stands; `None` before there is anything to report.
+    pub(crate) fn report(&self) -> Option<Result<String, TemplateMissing>> {
+        let page = {
+            let shared = locked(&self.shared);
+            let ended = shared.finished.as_ref();
+            if let Some(finished) = ended.filter(|_| !shared.model.is_under_way()) {
+                return Some(finished.html.clone().ok_or(TemplateMissing));
+            }
+            shared.model.report()?
+        };
+        Some(html_of_data(&page))
+    }
+
     /// Returns the files of the last run that has ended.
     pub(crate) fn finished(&self) -> Option<Arc<Finished>> {
         locked(&self.shared).finished.clone()
@@ -139,7 +180,9 @@ impl Watched {
     fn take(&self, news: &News) {
         let _order = locked(&self.order);
         let (event, page) = locked(&self.shared).model.take(news);
-        if let (News::Ended(end), Some(page)) = (news, page) {
+        // Of a search its own report is offered, not that of a trial.
+        let is_search = locked(&self.shared).model.is_search();
+        if let (News::Ended(end), Some(page), false) = (news, page, is_search) {
             let finished = Finished {
                 html: html(page),
                 json: format!("{:#}\n", json(&end.result)),
@@ -147,6 +190,33 @@ impl Watched {
             locked(&self.shared).finished = Some(Arc::new(finished));
         }
         self.tell("interval", &event);
+    }
+
+    /// Returns what writes into the log of the run.
+    pub(crate) fn log(&self) -> PageLog {
+        PageLog::new(locked(&self.shared).model.log())
+    }
+
+    /// Shows a search so far.
+    pub(crate) fn show_search(&self, page: &SearchPage) {
+        let _order = locked(&self.order);
+        let event = locked(&self.shared).model.show_search(page);
+        self.tell("interval", &event);
+    }
+
+    /// True while a search goes on, whose trials begin and end.
+    pub(crate) fn is_searching(&self) -> bool {
+        let shared = locked(&self.shared);
+        shared.model.is_search() && shared.finished.is_none()
+    }
+
+    /// Offers the reports of a search that has ended.
+    pub(crate) fn finish_search(&self, page: SearchPage, json: String) {
+        let finished = Finished {
+            html: loadline_page::html(&Page::Search(Box::new(page))).ok(),
+            json,
+        };
+        locked(&self.shared).finished = Some(Arc::new(finished));
     }
 
     fn end(&self) {

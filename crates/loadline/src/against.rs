@@ -7,6 +7,7 @@
 
 use crate::closing::tell;
 use crate::commands::compare::{self, Sides, read_one};
+use crate::commands::report::page_of_runs;
 use crate::exit::Exit;
 use crate::flags::compare::{FailOn, rules_of, with_those_of};
 use crate::flags::run::baseline::BaselineFlags;
@@ -14,6 +15,7 @@ use crate::session::Session;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, bail};
 use loadline_export::history::{History, NewRun, check_name};
+use loadline_live_page::Baseline;
 use loadline_plan::Plan;
 use loadline_record::RunFile;
 use loadline_report::{test_name, visible_sentence};
@@ -23,6 +25,7 @@ use loadline_verdict::{
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// The variables in which pipelines name the commit: GitHub's and GitLab's kind.
@@ -77,6 +80,11 @@ impl Prepared {
         };
         if !prepared.base.is_empty() || prepared.keep.is_some() {
             prepared.save(session)?;
+        }
+        if session.web.is_some()
+            && let Some(named) = &flags.baseline
+        {
+            session.baseline = beside(named, &prepared.base);
         }
         Ok(prepared)
     }
@@ -180,6 +188,18 @@ impl Prepared {
             _ => Ok(()),
         }
     }
+}
+
+/// The baseline as the live page shows it; `None` if there is none yet.
+fn beside(named: &str, base: &[SavedRun]) -> Option<Arc<Baseline>> {
+    if base.is_empty() {
+        return None;
+    }
+    Some(Arc::new(Baseline {
+        name: named.to_owned(),
+        runs: base.to_vec(),
+        page: page_of_runs(base.iter().map(|one| one.run.clone()).collect()),
+    }))
 }
 
 fn refuse_contradictions(flags: &BaselineFlags) -> Result<()> {

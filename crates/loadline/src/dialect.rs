@@ -94,7 +94,13 @@ fn run_here(dialect: Dialect, words: &[String], front: Front) -> ExitCode {
     let signals = host.signals.clone();
     let mut is_interrupted = false;
     let code = match dialect {
-        Dialect::K6 => k6::run(words, host),
+        Dialect::K6 => k6::run(
+            words,
+            Host {
+                stderr: opened.logged(io::stderr()),
+                ..host
+            },
+        ),
         Dialect::Wrk(tool) => match Interrupts::watch(Manner::AtOnce, &host.commands) {
             Ok(interrupts) => {
                 let code = wrk::run(tool, words, host);

@@ -172,6 +172,7 @@ fn resolve_alone(
                 color: output.report.color,
             },
             web: Web::of(flags.web),
+            baseline: None,
             seat: None,
         },
         reports: Reports {

@@ -14,14 +14,14 @@ use crate::web::Web;
 use anyhow::Result;
 use loadline_export::sqlite::{SqliteLog, is_database_name};
 use loadline_exporters::Requested;
-use loadline_live_page::{LivePage, Seat};
+use loadline_live_page::{Baseline, LivePage, Seat};
 use loadline_page::Heat;
 use loadline_plan::Plan;
 use loadline_record::Floor;
 use loadline_report::judgement;
 use loadline_runner::{
     Commands, Common, Conducted, End, Feed, Planned, Prints, RequestLog, SavedRun, SeriesResult,
-    Setup, Watch, Workload, conduct, conduct_series, workload,
+    Setup, Steer, Watch, Workload, conduct, conduct_series, workload,
 };
 use loadline_terminal_view::Keys as KeyMap;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,8 @@ pub(crate) struct Session {
     pub(crate) view: ViewOptions,
     /// The live page in a browser, if there is one.
     pub(crate) web: Option<Web>,
+    /// The baseline that the live page compares runs with.
+    pub(crate) baseline: Option<Arc<Baseline>>,
     /// The place of the run on a page that was there before it, if it was started from one.
     pub(crate) seat: Option<Seat>,
 }
@@ -106,7 +108,7 @@ impl Session {
             ..Setup::of(plan)
         };
         let commands = Commands::default();
-        let (page, feed) = self.page(&commands)?;
+        let (page, feed) = self.page(Arc::new(commands.clone()))?;
         let view = self.view(KeyMap::Load, length(plan))?;
         let mut observers = self.observers(needs.heat_maps, view.as_ref());
         if let Some(feed) = feed {
@@ -149,7 +151,7 @@ impl Session {
         };
         let lengths = series.iter().map(|planned| length(&planned.plan));
         let commands = Commands::default();
-        let (page, feed) = self.page(&commands)?;
+        let (page, feed) = self.page(Arc::new(commands.clone()))?;
         let view = self.view(KeyMap::Watch, lengths.sum())?;
         let mut observers = self.observers(needs.heat_maps, view.as_ref());
         if let Some(feed) = feed {
@@ -165,16 +167,22 @@ impl Session {
         })
     }
 
-    /// Returns the live page of its runs, if it serves one, and the observer of a live page. The
-    /// runs are over on the page when the observer is gone.
-    fn page(&self, commands: &Commands) -> Result<(Option<LivePage>, Option<Feed>)> {
-        let (steer, saved) = (Arc::new(commands.clone()), self.save.as_deref());
+    /// Returns the live page of its runs, which are steered so, if it serves one, and the observer
+    /// of a live page. The runs are over on the page when the observer is gone.
+    ///
+    /// # Errors
+    /// If the page can't be served.
+    pub(crate) fn page(&self, steer: Arc<dyn Steer>) -> Result<(Option<LivePage>, Option<Feed>)> {
+        let saved = self.save.as_deref();
         if let Some(seat) = &self.seat {
             let feed = seat.take(steer, saved.map(Path::to_owned))?;
             return Ok((None, Some(feed)));
         }
         let web = self.web.as_ref();
-        let mut page = web.map(|web| web.open(steer, saved)).transpose()?;
+        let baseline = self.baseline.clone();
+        let mut page = web
+            .map(|web| web.open(steer, saved, baseline))
+            .transpose()?;
         let feed = page.as_mut().and_then(LivePage::feed);
         Ok((page, feed))
     }

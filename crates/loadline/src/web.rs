@@ -9,7 +9,7 @@ use crate::flags::run::web::WebFlags;
 use crate::interrupt::wait_for_interrupt;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, bail};
-use loadline_live_page::{Credentials, LivePage, Place};
+use loadline_live_page::{Baseline, Credentials, LivePage, Place};
 use loadline_runner::Steer;
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -42,12 +42,18 @@ impl Web {
         &self.place
     }
 
-    /// Serves the page of the runs that are steered so, and prints its address.
+    /// Serves the page of the runs that are steered so and compared with this baseline, and prints
+    /// its address.
     ///
     /// # Errors
     /// If it can't be served.
-    pub(crate) fn open(&self, steer: Arc<dyn Steer>, saved: Option<&Path>) -> Result<LivePage> {
-        let page = self.open_untold(steer, saved)?;
+    pub(crate) fn open(
+        &self,
+        steer: Arc<dyn Steer>,
+        saved: Option<&Path>,
+        baseline: Option<Arc<Baseline>>,
+    ) -> Result<LivePage> {
+        let page = self.open_untold(steer, saved, baseline)?;
         say_line(&format!("The live page is at {}", page.url()));
         Ok(page)
     }
@@ -60,10 +66,12 @@ impl Web {
         &self,
         steer: Arc<dyn Steer>,
         saved: Option<&Path>,
+        baseline: Option<Arc<Baseline>>,
     ) -> Result<LivePage> {
         let credentials = self.credentials()?;
         let saved = saved.map(Path::to_owned);
-        Ok(LivePage::open(&self.place, &credentials, steer, saved)?)
+        let page = LivePage::open(&self.place, &credentials, steer, saved, baseline)?;
+        Ok(page)
     }
 
     /// Returns who may open the page.

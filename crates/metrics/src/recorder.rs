@@ -56,6 +56,11 @@ impl SeriesRecorder {
         id
     }
 
+    /// Returns the key of this series; `None` for the overflow.
+    pub fn key_of(&self, id: SeriesId) -> Option<&Key> {
+        self.table.keys().get(id.0 as usize)
+    }
+
     /// Returns the key of a series.
     pub fn key(&self, id: SeriesId) -> Key {
         let key = self.table.keys().get(id.0 as usize);

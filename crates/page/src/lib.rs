@@ -17,7 +17,8 @@
 //! ## To change
 //!
 //! - the data of a page: `run.rs`, `series.rs`, `study.rs`, `search.rs`; tables of another program
-//!   `added.rs`; afterwards `GENERATE=1 cargo test -p loadline-page typescript`
+//!   `added.rs`, a baseline `against.rs`; afterwards
+//!   `GENERATE=1 cargo test -p loadline-page typescript`
 //! - a plot: its description `charts/run.rs`, `charts/study.rs`, `charts/search.rs`,
 //!   `charts/names.rs`; its numbers `Measure` in `timeline.rs`
 //! - a kind of mark or axis: `chart.rs`, then both renderers: `web/src/charts/` and the crate
@@ -28,6 +29,7 @@
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod added;
+mod against;
 mod chart;
 mod charts;
 mod heatmap;
@@ -43,18 +45,19 @@ mod timeline;
 mod typescript;
 
 pub use added::{AddedColumn, AddedTable, AddedTables, AddedVerdict, NoTables};
+pub use against::{Against, AgainstFigure, AgainstRow, Relation};
 pub use chart::{Axis, Chart, Mark, ReferenceLine, Scale, Series, SharedX, Unit, XValues};
 pub use charts::{FileChart, RunNumbers, RunPlots, ScatterPlots, SearchPlots, StudyPlots, charts};
 pub use heatmap::{Heat, HeatCell, HeatColumn, Heatmap};
 pub use live::LivePage;
 pub use run::{
-    CheckRow, ErrorRow, Fact, Headline, MetricRow, NameRow, Outcome, PercentileRow, Resource,
-    RunPage, StatusRow, TimeRow, TimedFigure, Tone, ValidityText,
+    CheckRow, ErrorRow, Fact, Headline, MetricRow, NameRow, NoteRow, Outcome, PercentileRow,
+    Resource, RunPage, StatusRow, TimeRow, TimedFigure, Tone, ValidityText,
 };
 pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
 pub use series::{RatioBar, SeriesPage, SeriesRun, SeriesVerdict, Table, TableRow};
 pub use study::{Cell, Column, Scatter, StudyPage, StudyRow};
-pub use template::{TemplateMissing, html, html_with_nonce, ready};
+pub use template::{TemplateMissing, html, html_of_data, html_with_nonce, ready};
 pub use timeline::{Measure, Spectrum, Timeline, Track};
 
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! The data of the page of one run.
 
-use crate::{AddedTables, RunPlots, added, number};
+use crate::{AddedTables, Against, RunPlots, added, number};
 use serde::Serialize;
 
 /// The page of one run. Its sentences and formatted figures are those of the text report.
@@ -27,6 +27,10 @@ pub struct RunPage {
     pub warnings: Vec<String>,
     /// The checks and their results.
     pub checks: Vec<CheckRow>,
+    /// The notes on its course, in chronological order.
+    pub notes: Vec<NoteRow>,
+    /// The run beside its baseline, if it was compared while it went on.
+    pub against: Option<Against>,
     /// The event that response times start from, in words.
     pub timed_from: String,
     /// The percentiles of the response time.
@@ -152,6 +156,20 @@ pub struct CheckRow {
     pub actual: String,
     /// The reason why the run cannot decide the check; `None` if it can.
     pub why: Option<String>,
+}
+
+/// A note on the course of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct NoteRow {
+    /// The instant, in seconds from the beginning of the measured part; negative in the warm-up.
+    pub at_s: f64,
+    /// The formatted instant.
+    pub at: String,
+    /// The text.
+    pub text: String,
+    /// True if a person wrote it; false if it follows from the record.
+    pub is_written: bool,
 }
 
 /// The outcome of a check.

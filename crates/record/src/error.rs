@@ -68,6 +68,15 @@ pub enum Error {
     /// No run was given to merge.
     #[error("there is no run to merge. Give at least one file that was written with --save.")]
     NothingToMerge,
+    /// The file is an HTML report without a saved run in it.
+    #[error(
+        "{} is an HTML report that holds no run. Give a file that was written with --save, or a \
+         report from the live page of a run that was saved.", path.display()
+    )]
+    NoRunWithin {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is not a saved run.
     #[error(
         "{} is not a saved run: its first line is no Loadline header. \

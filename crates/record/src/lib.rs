@@ -72,8 +72,10 @@ mod load_change;
 mod log;
 mod name_history;
 mod named;
+mod note;
 mod recorder;
 mod saved;
+mod slow_request;
 mod snapshot;
 mod socket_errors;
 mod summary;
@@ -106,11 +108,13 @@ pub use interval_archive::IntervalArchive;
 pub use load_change::LoadChange;
 pub use log::{COLUMNS, LogWriter};
 pub use name_history::{BUSIEST_NAMES, Moment, NameHistory};
+pub use note::Note;
 pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
     FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter,
-    SavedOutcome, Searched, append_search,
+    SavedOutcome, Searched, Told, append_search, run_element,
 };
+pub use slow_request::SlowRequest;
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use socket_errors::SocketErrors;
 pub use summary::{Ended, Quantiles, Row, Summary};

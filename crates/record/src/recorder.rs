@@ -148,6 +148,11 @@ impl Recorder {
         series.map_or(SeriesId::default(), |series| series.intern(key))
     }
 
+    /// Returns the key of a series; `None` without series, and if there was no room for it.
+    pub fn key_of(&self, id: SeriesId) -> Option<&Key> {
+        self.series.as_ref()?.key_of(id)
+    }
+
     /// Counts an exchange that was begun at this instant, in nanoseconds from the run's start.
     #[inline]
     pub fn begin(&mut self, begun_ns: u64) {

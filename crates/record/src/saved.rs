@@ -18,6 +18,7 @@ mod role;
 mod search;
 mod series;
 mod traced;
+mod within_report;
 mod writer;
 
 #[cfg(test)]
@@ -25,7 +26,9 @@ mod tests;
 
 pub use follow::FollowedRun;
 pub use header::{Header, LONGEST_KEPT_BODY, LongBody};
+pub use line::Told;
 pub use reader::RunFile;
 pub use role::{Role, RoleKind};
 pub use search::{SavedOutcome, Searched};
+pub use within_report::run_element;
 pub use writer::{RunWriter, append_search};

@@ -15,7 +15,7 @@ use crate::format::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
     Blocks, Busiest, Censored, DeclaredCheck, Environment, Header, HostCounters, LoadChange,
-    LongBody, Model, NameHistory, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
+    LongBody, Model, NameHistory, Note, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
 };
 use loadline_metrics::{CustomMetrics, SeriesSet};
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
@@ -83,6 +83,8 @@ pub struct Summary {
     pub arrivals: Pattern,
     /// The changes of the load during the run, in order.
     pub changes: Vec<LoadChange>,
+    /// The notes that people wrote while it lasted, in the order of writing.
+    pub notes: Vec<Note>,
     /// The conditions that the script set and that its tool has judged.
     pub declared: Vec<DeclaredCheck>,
     /// The metrics that the script counted outside of the load, if it counted any; `total` contains
@@ -139,6 +141,7 @@ impl Summary {
             host: HostCounters::default(),
             arrivals: Pattern::default(),
             changes: Vec::new(),
+            notes: Vec::new(),
             declared: Vec::new(),
             outside: None,
             watch: WatchHistory::default(),

@@ -4,7 +4,7 @@ mod page;
 mod picture;
 pub(crate) mod words;
 
-pub use page::search_page;
+pub use page::{search_page, search_page_so_far};
 pub use words::trial_line;
 
 use crate::quantity::bounded_cell;

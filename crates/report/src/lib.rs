@@ -61,7 +61,7 @@ mod wording;
 #[cfg(test)]
 mod samples;
 
-pub use capacity::{CapacityReport, Origin, capacity, search_page, trial_line};
+pub use capacity::{CapacityReport, Origin, capacity, search_page, search_page_so_far, trial_line};
 pub use closing::{checks_that_are, grade_and_reason};
 pub use comparison::{
     ComparedFiles, FileRun, comparison, name as figure_name, tolerance_sentence, visible_sentence,
@@ -78,7 +78,9 @@ pub use live_report::{
     CheckRow, HistogramRow, LiveHead, LiveReport, NameRow, OutcomeRow, PercentileRow, UsedRow,
 };
 pub use machine::{Machine, machine_json, machine_text};
-pub use page::{RunSoFar, heat_interval, run_page, series_page};
+pub use page::{
+    RunSoFar, against, heat_interval, never_against, not_yet_against, run_page, series_page,
+};
 pub use percentiles::PERCENTILES;
 pub use progress::{Progress, planned_length};
 pub use series::{series_csv, series_text};

@@ -3,14 +3,17 @@
 //! The heatmap needs what a summary does not keep, the response times of each interval: a [`Heat`]
 //! is given every snapshot beside the summary.
 
+mod against;
 mod facts;
 mod headlines;
+mod notes;
 mod resources;
 mod series;
 mod so_far;
 mod tables;
 mod timeline;
 
+pub use against::{against, never_against, not_yet_against};
 pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 pub use so_far::RunSoFar;
@@ -63,6 +66,8 @@ fn page_with(
         validity: validity(run),
         warnings: warnings(run),
         checks: run.checks.iter().map(tables::check).collect(),
+        notes: notes::rows(summary),
+        against: None,
         timed_from: tables::timed_from(summary),
         percentiles: tables::percentiles(run),
         name_columns: tables::name_columns(summary),
@@ -109,22 +114,8 @@ fn over_time(
             .map(|(resource, tracks)| (resource.name, tracks))
             .collect(),
         names: timeline::of_names(summary, MOST_MOMENTS),
-        changes: changes(summary),
+        marks: notes::marks(summary),
     }
-}
-
-/// Returns the times of the load's changes, in seconds, and the new loads, in so few words that
-/// marks close to each other have room.
-fn changes(summary: &Summary) -> Vec<(f64, String)> {
-    let changes = summary.changes.iter();
-    let mut marks: Vec<_> = changes
-        .map(|change| {
-            let words = wording::change_text(change, &summary.plan);
-            (change.at_ns as f64 / 1e9, words.replace(" of the plan", ""))
-        })
-        .collect();
-    marks.sort_by(|a, b| a.0.total_cmp(&b.0));
-    marks
 }
 
 fn warnings(run: &RunResult) -> Vec<String> {

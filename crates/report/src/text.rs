@@ -39,7 +39,7 @@ pub(crate) use sides::sides;
 pub(crate) use uncompared::uncompared;
 pub(crate) use validity_summary::{label, validity_sentences};
 
-pub(crate) use head::facts;
+pub(crate) use head::{NOTES, facts};
 pub(crate) use histogram::bins;
 pub(crate) use parts::{COLUMNS as PART_COLUMNS, cells as part_cells};
 pub(crate) use parts::{explanations as part_notes, rows as parts};

@@ -5,9 +5,13 @@
 
 use crate::steering::{ChangeProblem, Steering};
 use loadline_plan::Level;
-use loadline_record::Ended;
+use loadline_record::{Ended, Note};
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+
+/// The most notes on a run.
+const MOST_NOTES: usize = 200;
 
 /// A command to a run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,8 +86,35 @@ struct State {
     run: Option<Box<dyn Control>>,
     /// The state of its load.
     steering: Option<Steering>,
+    /// The notes on it.
+    notes: Notes,
     /// True if a run has ended already, so that there is something to report.
     has_ended: bool,
+}
+
+/// The notes on a run.
+#[derive(Default)]
+struct Notes {
+    /// True while the run takes some.
+    are_taken: bool,
+    /// Their number so far.
+    count: usize,
+    /// Those that the run has not taken yet.
+    waiting: Vec<Note>,
+}
+
+/// The reason why a note is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoteProblem {
+    /// No run lasts.
+    #[error("No run is under way: notes are written while one lasts.")]
+    NoRun,
+    /// The run has too many already.
+    #[error("The run has 200 notes, and keeps no more.")]
+    TooMany,
+    /// The run is made by a program that keeps none.
+    #[error("The program that makes this run keeps no notes.")]
+    NotKept,
 }
 
 impl Commands {
@@ -108,6 +139,33 @@ impl Commands {
         if state.own_end.as_ref().is_none_or(is_stronger) {
             state.own_end = Some((command, why));
         }
+    }
+
+    /// Writes a note on the current run, which takes it with its next interval.
+    ///
+    /// # Errors
+    /// If there is no run, or it has too many notes.
+    pub fn note(&self, note: Note) -> Result<(), NoteProblem> {
+        let notes = &mut self.state().notes;
+        if !notes.are_taken {
+            return Err(NoteProblem::NoRun);
+        }
+        if notes.count >= MOST_NOTES {
+            return Err(NoteProblem::TooMany);
+        }
+        notes.count += 1;
+        notes.waiting.push(note);
+        Ok(())
+    }
+
+    /// Returns the notes since the last call.
+    pub(crate) fn take_notes(&self) -> Vec<Note> {
+        mem::take(&mut self.state().notes.waiting)
+    }
+
+    /// Returns the notes since the last call, and takes no more of this run.
+    pub(crate) fn end_notes(&self) -> Vec<Note> {
+        mem::take(&mut self.state().notes).waiting
     }
 
     /// True if a command was sent that ends all runs.
@@ -144,6 +202,10 @@ impl Commands {
         }
         state.run = Some(run);
         state.steering = Some(steering);
+        state.notes = Notes {
+            are_taken: true,
+            ..Notes::default()
+        };
         state.own_end = None;
     }
 
@@ -239,6 +301,25 @@ mod tests {
         commands.attach(Box::new(RecordingControl(Arc::clone(&told))), steering());
         assert_eq!(*told.lock().unwrap(), [Command::Stop, Command::Abort]);
         assert!(commands.is_ending());
+    }
+
+    #[test]
+    fn notes_are_taken_by_the_run_that_lasts_up_to_a_number() {
+        let note = || Note::new(5, "deployed").unwrap();
+        let commands = Commands::default();
+        assert_eq!(commands.note(note()), Err(NoteProblem::NoRun));
+        let attach = || commands.attach(Box::new(RecordingControl(Arc::default())), steering());
+        attach();
+        assert_eq!(commands.note(note()), Ok(()));
+        assert_eq!(commands.take_notes(), [note()]);
+        for _ in 1..MOST_NOTES {
+            assert_eq!(commands.note(note()), Ok(()));
+        }
+        assert_eq!(commands.note(note()), Err(NoteProblem::TooMany));
+        assert_eq!(commands.end_notes().len(), MOST_NOTES - 1);
+        assert_eq!(commands.note(note()), Err(NoteProblem::NoRun));
+        attach();
+        assert_eq!(commands.note(note()), Ok(()));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use stretch::Stretch;
 use crate::observer::End;
 use loadline_engine::AnyTally;
 use loadline_record::watched::Watched;
-use loadline_record::{Header, LoadChange, Snapshot, Summary};
+use loadline_record::{Header, LoadChange, Note, SlowRequest, Snapshot, Summary};
 use loadline_verdict::RunResult;
 use std::sync::Arc;
 
@@ -60,6 +60,14 @@ impl RunEnd {
     }
 }
 
+/// What happened in an interval beside its record.
+#[derive(Debug, Default)]
+pub(crate) struct Happened {
+    pub(crate) changes: Vec<LoadChange>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) slow: Vec<SlowRequest>,
+}
+
 /// Makes the news of one run.
 pub(crate) struct Newsroom {
     run: Arc<Header>,
@@ -91,8 +99,13 @@ impl Newsroom {
         &mut self,
         snapshot: Snapshot,
         watched: Option<Watched>,
-        changes: Vec<LoadChange>,
+        happened: Happened,
     ) -> News {
+        let Happened {
+            changes,
+            notes,
+            slow,
+        } = happened;
         let number = self.next;
         self.next += 1;
         News::Interval(Arc::new(Stretch {
@@ -103,6 +116,8 @@ impl Newsroom {
             tally: self.tally.take(),
             watched,
             changes,
+            notes,
+            slow,
         }))
     }
 

@@ -5,7 +5,7 @@ use crate::error::{ObserverError, RunError};
 use crate::feed::News;
 use loadline_engine::{AnyTally, Detail};
 use loadline_record::watched::Watched;
-use loadline_record::{Exchange, Header, LoadChange, Snapshot, Summary};
+use loadline_record::{Exchange, Header, LoadChange, Note, Snapshot, Summary};
 use loadline_verdict::RunResult;
 use std::time::Duration;
 
@@ -94,6 +94,8 @@ pub trait Observer {
 pub struct Wants {
     /// True for each exchange that ends.
     pub exchanges: bool,
+    /// True for the slowest requests of each interval in the [`News`].
+    pub slow: bool,
     /// True for [`News`]. Nothing is copied for them while no observer wants them.
     pub news: bool,
     /// The time without events after which [`idle`](Observer::idle) is called; `None` leaves it to
@@ -106,12 +108,14 @@ impl Wants {
     pub fn detail(self) -> Detail {
         Detail {
             exchanges: self.exchanges,
+            slow: self.slow,
         }
     }
 
     fn and(self, other: Wants) -> Wants {
         Wants {
             exchanges: self.exchanges || other.exchanges,
+            slow: self.slow || other.slow,
             news: self.news || other.news,
             idle_after: match (self.idle_after, other.idle_after) {
                 (Some(one), Some(other)) => Some(one.min(other)),
@@ -130,6 +134,8 @@ pub struct Interval<'a> {
     pub watched: Option<&'a Watched>,
     /// The changes of the load since the previous interval, in order.
     pub changes: &'a [LoadChange],
+    /// The notes since the previous interval, in the order of writing.
+    pub notes: &'a [Note],
     /// The run so far, this interval included.
     pub summary: &'a Summary,
 }

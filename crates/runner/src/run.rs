@@ -4,7 +4,7 @@
 use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
-use crate::feed::{Newsroom, RunEnd};
+use crate::feed::{Happened, Newsroom, RunEnd};
 use crate::observer::{End, Interval, Observer, ObserverErrors, Observers};
 use crate::source::Source;
 use crate::steering::Steering;
@@ -15,8 +15,8 @@ use loadline_metrics::CustomMetrics;
 use loadline_plan::{Plan, Shape};
 use loadline_reactor::{Address, raise_open_files};
 use loadline_record::{
-    Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Role, Snapshot,
-    Summary, Transient, Unfinished,
+    Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Role,
+    SlowRequest, Snapshot, Summary, Transient, Unfinished,
 };
 use loadline_script::OnError;
 use loadline_verdict::{RunResult, transient};
@@ -144,6 +144,7 @@ fn attached(
         patience: wants.idle_after.unwrap_or(IDLE_INTERVAL),
         watching,
         changes: Vec::new(),
+        slow: Vec::new(),
         newsroom,
         archive: plan.settle.then(IntervalArchive::default),
         summary: Summary::new(header),
@@ -231,6 +232,8 @@ struct Conductor<'a> {
     warm_at: Option<Instant>,
     /// The changes of the load that no interval has reported yet.
     changes: Vec<LoadChange>,
+    /// The slowest requests that no interval has reported yet.
+    slow: Vec<SlowRequest>,
     /// Makes the news of this run, if an observer wants them.
     newsroom: Option<Newsroom>,
     /// The intervals so far, if the transient of the run is to be cut.
@@ -253,6 +256,7 @@ impl Conductor<'_> {
                     self.observers.tell(|one| one.exchanges(worker, &exchanges));
                 }
                 Some(Event::Changed(change)) => self.change(change),
+                Some(Event::Slow(mut requests)) => self.slow.append(&mut requests),
                 Some(Event::Ended { reason, unfinished }) => {
                     return self.finish(reason, *unfinished);
                 }
@@ -304,15 +308,23 @@ impl Conductor<'_> {
         }
         let changes = std::mem::take(&mut self.changes);
         self.summary.changes.extend(&changes);
+        let notes = self.commands.take_notes();
+        self.summary.notes.extend_from_slice(&notes);
         let interval = Interval {
             snapshot: &snapshot,
             changes: &changes,
+            notes: &notes,
             watched: watched.as_ref(),
             summary: &self.summary,
         };
         self.observers.tell(|observer| observer.interval(&interval));
         if let Some(newsroom) = &mut self.newsroom {
-            let news = newsroom.interval(*snapshot, watched, changes);
+            let happened = Happened {
+                changes,
+                notes,
+                slow: std::mem::take(&mut self.slow),
+            };
+            let news = newsroom.interval(*snapshot, watched, happened);
             self.observers.tell(|observer| observer.news(&news));
         }
     }
@@ -326,6 +338,7 @@ impl Conductor<'_> {
         }
         // No later interval can report these.
         self.summary.changes.append(&mut self.changes);
+        self.summary.notes.extend(self.commands.end_notes());
         self.summary.finish(ended, unfinished);
         self.source.next_event(FLUSH_TIMEOUT);
         let torn_down = self.workload.teardown();

@@ -3,7 +3,7 @@
 use crate::observer::{End, Interval, Observed, Observer};
 use crate::preflight::Reserved;
 use loadline_json::Judgement;
-use loadline_record::{Error, Header, RunWriter};
+use loadline_record::{Error, Header, RunWriter, Told};
 use loadline_verdict::RunResult;
 use std::fmt;
 use std::fs::File;
@@ -72,9 +72,11 @@ impl Observer for SavedRun {
                     snapshot,
                     watched,
                     changes,
+                    notes,
                     ..
                 } = interval;
-                Ok(writer.interval_beside(snapshot, *watched, changes)?)
+                let told = Told { changes, notes };
+                Ok(writer.interval_beside(snapshot, *watched, told)?)
             }
             None => Ok(()),
         }

@@ -1,9 +1,9 @@
 //! What a page may do to runs: all that [`Commands`] can, or what another tool lets its users do.
 
-use crate::commands::{Command, Commands, Phase};
+use crate::commands::{Command, Commands, NoteProblem, Phase};
 use crate::steering::ChangeProblem;
 use loadline_plan::Level;
-use loadline_record::LoadChange;
+use loadline_record::{LoadChange, Note};
 
 /// Steers the runs of a command, from any thread. Without methods of its own a load can only be
 /// ended.
@@ -46,6 +46,14 @@ pub trait Steer: Send + Sync {
     /// The errors of [`change`](Self::change).
     fn set_users_of(&self, _scenario: usize, _users: u32) -> Changed {
         Err(SteerProblem::OnlyEnded)
+    }
+
+    /// Writes a note on the current run.
+    ///
+    /// # Errors
+    /// If there is no run, or it keeps none.
+    fn note(&self, _note: Note) -> Result<(), NoteProblem> {
+        Err(NoteProblem::NotKept)
     }
 
     /// Ends all runs.
@@ -126,6 +134,10 @@ impl Steer for Commands {
         Ok(Commands::set_users_of(self, scenario, users)?)
     }
 
+    fn note(&self, note: Note) -> Result<(), NoteProblem> {
+        Commands::note(self, note)
+    }
+
     fn end(&self, command: Command) {
         self.send(command);
     }
@@ -142,6 +154,10 @@ impl Steer for OnlyEnds {
 
     fn is_ending(&self) -> bool {
         self.0.is_ending()
+    }
+
+    fn note(&self, note: Note) -> Result<(), NoteProblem> {
+        self.0.note(note)
     }
 
     fn end(&self, command: Command) {

@@ -285,7 +285,8 @@ impl Output {
                     return writer.finish(&summary).map(drop).map_err(text);
                 }
                 // The merged interval has the counts of its tally.
-                Some(Event::Tally(_) | Event::Log { .. } | Event::Changed(_)) | None => {}
+                Some(Event::Tally(_) | Event::Log { .. } | Event::Slow(_) | Event::Changed(_))
+                | None => {}
             }
         }
     }

@@ -41,6 +41,9 @@ const DRAWS: usize = 2_000;
 /// The share of comparisons in which "this many more runs would decide" is to come true.
 const POWER: f64 = 0.8;
 
+/// The degrees of freedom of the stretches of one run, of which there are at most 30.
+const FREEDOM: f64 = 29.0;
+
 /// More runs than this are not worth advising.
 const MOST_RUNS: f64 = 1_000.0;
 
@@ -87,6 +90,21 @@ impl Ratio {
         Ratio {
             lower: self.lower / (1.0 + share),
             upper: self.upper * (1.0 + share),
+            ..self
+        }
+    }
+
+    /// The interval at a higher confidence, which the resamples are too few to show: its deviations
+    /// are lengthened by the quantiles of Student's distribution, with no more degrees of freedom
+    /// than the stretches of one run give.
+    pub fn at_confidence(self, confidence: f64) -> Ratio {
+        let quantile = |confidence: f64| t_quantile(1.0 - (1.0 - confidence) / 2.0, FREEDOM);
+        let factor = quantile(confidence) / quantile(self.confidence);
+        let moved = |end: f64| self.ratio * (end / self.ratio).powf(factor);
+        Ratio {
+            lower: moved(self.lower),
+            upper: moved(self.upper),
+            confidence,
             ..self
         }
     }

@@ -89,19 +89,25 @@ pub struct Significance {
     pub of_failed: f64,
 }
 
+/// Returns the share of the error probability that look `look`, counted from 1, may spend of an
+/// endless series of looks: 3/((k+2)(k+3)), which add up to one.
+pub fn share_of_look(look: u64) -> f64 {
+    let look = look.max(1) as f64;
+    3.0 / ((look + 2.0) * (look + 3.0))
+}
+
 /// The significance level of a look, for who looks again and again at `checks` checks until it is
 /// proven that all are kept, or that one is broken. Of an endless series of looks, `look` counts
 /// from 1, either is wrong with probability 1 − c at most.
 ///
-/// Look k may spend the share 3/((k+2)(k+3)) of the error probability, which add up to one (a union
-/// bound over the looks; the spending of an error is that of K. K. G. Lan, D. L. DeMets, "Discrete
-/// sequential boundaries for clinical trials", *Biometrika* 70 (1983)). To look only when the
-/// samples have grown by a quarter keeps k small. One wrong proof of many is enough to call the run
+/// Look k may spend its [share](share_of_look) of the error probability (a union bound over the
+/// looks; the spending of an error is that of K. K. G. Lan, D. L. DeMets, "Discrete sequential
+/// boundaries for clinical trials", *Biometrika* 70 (1983)). To look only when the samples have
+/// grown by a quarter keeps k small. One wrong proof of many is enough to call the run
 /// broken, so that its level is divided by the number of checks; to call it kept, those that are
 /// broken must all be mistaken.
 pub fn significance_of_look(look: u64, confidence: f64, checks: usize) -> Significance {
-    let look = look.max(1) as f64;
-    let of_passed = (1.0 - confidence) * 3.0 / ((look + 2.0) * (look + 3.0));
+    let of_passed = (1.0 - confidence) * share_of_look(look);
     Significance {
         of_passed,
         of_failed: of_passed / checks.max(1) as f64,

@@ -10,6 +10,7 @@
 mod asked;
 mod conditions;
 mod fit;
+mod looks;
 mod metrics;
 mod names;
 mod tolerance;
@@ -17,6 +18,7 @@ mod visible;
 
 pub use conditions::{MachineProperty, Mismatch, mismatches};
 pub use fit::{ComparisonError, SavedRun, check_baseline};
+pub use looks::Looks;
 pub use metrics::{ComparedMetrics, SideMetrics};
 pub use names::{ComparedName, ComparedNames};
 pub use tolerance::{NoTolerance, Tolerance, ToleranceResult, parse_figure};

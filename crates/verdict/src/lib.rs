@@ -26,7 +26,7 @@
 //! - where the transient ends: `transient.rs`
 //! - a comparison: `comparison.rs`, which runs `comparison/fit.rs`, what else differs
 //!   `comparison/conditions.rs`, tolerances `comparison/tolerance.rs`; by name
-//!   `comparison/names.rs`, `comparison/asked.rs`
+//!   `comparison/names.rs`, `comparison/asked.rs`; with a run that goes on `comparison/looks.rs`
 //! - what differs from run to run, and the history of a figure: `spread.rs`, `trend.rs`
 //! - the judgement of a run that goes on: `so_far.rs`
 //! - what is wrong with a machine: `machine.rs`
@@ -57,9 +57,9 @@ pub use check::{
 };
 pub use comparison::{
     Against, COMPARED_PERCENTILES, CONFIDENCE, ComparedFigure, ComparedMetrics, ComparedName,
-    ComparedNames, Comparison, ComparisonError, Figure, MachineProperty, Mismatch, NoTolerance,
-    SavedRun, SideMetrics, Standing, Tolerance, ToleranceResult, VisibleChange, bounds_in,
-    check_baseline, mismatches, parse_figure, visible_changes,
+    ComparedNames, Comparison, ComparisonError, Figure, Looks, MachineProperty, Mismatch,
+    NoTolerance, SavedRun, SideMetrics, Standing, Tolerance, ToleranceResult, VisibleChange,
+    bounds_in, check_baseline, mismatches, parse_figure, visible_changes,
 };
 pub use confidence::{ConfidenceInterval, samples_needed};
 pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};

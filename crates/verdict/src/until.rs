@@ -33,9 +33,9 @@ const PROVEN: f64 = 0.99;
 /// The fewest stretches that show dependence well enough to stop on.
 const FEWEST_STRETCHES: usize = 8;
 /// The fewest seconds in which checks are decided: shorter runs don't show what comes now and then.
-const FEWEST_SECONDS: u64 = 30;
+pub(crate) const FEWEST_SECONDS: u64 = 30;
 /// From one look to the next the samples grow by this factor.
-const GROWTH: f64 = 1.25;
+pub(crate) const GROWTH: f64 = 1.25;
 /// At this many looks one after the other an interval must be narrow enough.
 const NARROW_LOOKS: u64 = 2;
 /// A run is far below a bound while its longest time, so many times over, is still below it.

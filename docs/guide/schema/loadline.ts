@@ -1409,6 +1409,19 @@ end_s: Array<Seconds>,
 names: Array<NameCourse>, };
 
 /**
+ * A note on an instant of a run.
+ */
+export type Note = { 
+/**
+ * The instant, in seconds from the start of the measured part.
+ */
+at_s: number, 
+/**
+ * The text.
+ */
+text: string, };
+
+/**
  * A number that is whole where it counts something.
  */
 export type Number = number | number;
@@ -2056,6 +2069,11 @@ transient?: Transient,
  * The changes of the load during the run; absent if there were none.
  */
 changes?: Array<LoadChange>, 
+/**
+ * The notes that people wrote while the run lasted, in the order of writing; absent if there
+ * are none.
+ */
+notes?: Array<Note>, 
 /**
  * Requests without a response when the run ended.
  */

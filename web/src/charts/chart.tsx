@@ -5,12 +5,12 @@
  * theme it is made anew.
  */
 
-import { createContext } from "preact";
+import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { figure } from "../format";
 import { colour, heat, useColours, type Colours } from "../theme";
-import { cellAt, densest } from "./heatmap";
+import { cellAt, densest, type HeatCell } from "./heatmap";
 import { options } from "./options";
 import { png, save, svg, type Shown } from "./file";
 import { hiddenOf, isRing, placeable, quantityOf, type Plot, type PlotSeries } from "./plot";
@@ -26,6 +26,18 @@ export interface Part {
 /** Receives the part of the time to which a reader has zoomed; none if all is shown again. */
 export const SpanContext = createContext<(part: Part | null) => void>(() => {});
 
+/** Receives what a reader presses in a plot over time. */
+export interface Press {
+  /** An instant on the axis of time, in seconds. */
+  time?: (at: number) => void;
+  /** A cell of a heatmap. */
+  cell?: (cell: HeatCell) => void;
+  /** What stands below a heatmap. */
+  below?: ComponentChildren;
+}
+
+export const PressContext = createContext<Press>({});
+
 interface Hover {
   left: number;
   top: number;
@@ -38,6 +50,7 @@ interface Hover {
 export function Chart({ plot }: { plot: Plot }) {
   const { theme } = useColours();
   const span = useContext(SpanContext);
+  const press = useContext(PressContext);
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const current = useRef(plot);
@@ -93,6 +106,17 @@ export function Chart({ plot }: { plot: Plot }) {
     chart.current?.setSeries(index + 1, { show: !next.has(label) });
     setHidden(next);
   };
+  const pressed = (event: MouseEvent) => {
+    const shown = chart.current;
+    if (!shown || plot.x.unit !== "seconds") return;
+    const box = shown.over.getBoundingClientRect();
+    const [left, top] = [event.clientX - box.left, event.clientY - box.top];
+    if (left < 0 || left > box.width || top < 0) return;
+    const at = Math.max(0, shown.posToVal(left, "x"));
+    if (top > box.height) return press.time?.(at);
+    const cell = plot.heatmap && cellAt(plot.heatmap, at, shown.posToVal(top, "y"));
+    if (cell) press.cell?.(cell);
+  };
   const reset = () => chart.current?.setData(dataOf(plot), true);
   const markup = () => svg(plot, shownOf(chart.current!, ticks.current, hidden));
 
@@ -129,9 +153,10 @@ export function Chart({ plot }: { plot: Plot }) {
       </figcaption>
       {plot.heatmap ? <Ramp plot={plot} /> : <Legend plot={plot} hidden={hidden} toggle={toggle} />}
       <div class="plot">
-        <div ref={place} role="img" aria-label={described(plot)} />
+        <div ref={place} role="img" aria-label={described(plot)} onClick={pressed} />
         {hover && <Tip plot={plot} hover={hover} hidden={hidden} />}
       </div>
+      {plot.heatmap && press.below}
     </figure>
   );
 }

@@ -2,6 +2,11 @@
 // GENERATE=1 cargo test -p loadline-live-page typescript
 
 /**
+ * The part in which most of the time of a slow request passed.
+ */
+export type Cause = "target" | "generator" | "connections";
+
+/**
  * A check as it stands.
  */
 export type CheckSoFar = { 
@@ -41,6 +46,19 @@ command: string,
  * The name of the saved run.
  */
 save: string, };
+
+/**
+ * The CPU of a tree of processes.
+ */
+export type CpuShare = { 
+/**
+ * The name of the tree: `generator`, `:8080`.
+ */
+name: string, 
+/**
+ * The CPU, in percent of one core.
+ */
+percent: number, };
 
 /**
  * A saved run in the folder.
@@ -96,6 +114,15 @@ export type Event = {
  */
 page: Patch, 
 /**
+ * The lines that the script has written since the event before, the latest 200; absent if
+ * there are none. With the phase `preparing` the log begins anew.
+ */
+log?: Array<string>, 
+/**
+ * The changes of the search; absent if there are none.
+ */
+search?: Patch, 
+/**
  * The number of the event, or of the last one that is part of the state. The next event has
  * the next number.
  */
@@ -132,7 +159,11 @@ figures: Figures,
 /**
  * The paths of the files that can be downloaded: the reports of the last run that has ended.
  */
-files: Array<string>, };
+files: Array<string>, 
+/**
+ * The name of the baseline that runs are compared with; null if there is none.
+ */
+baseline: string | null, };
 
 /**
  * Figures for programs and for large type. Counts are those of the measured part so far; rates
@@ -232,6 +263,15 @@ levels: Array<LevelUnit>,
 scenarios: Array<string>, };
 
 /**
+ * A baseline that is to be chosen.
+ */
+export type NewBaseline = { 
+/**
+ * The name of a saved run; null for none.
+ */
+name: string | null, };
+
+/**
  * A level to which the load is to be changed: one of the three.
  */
 export type NewLevel = { 
@@ -251,6 +291,19 @@ users?: number,
  * The scenario whose number of users changes, where there are several.
  */
 scenario?: string, };
+
+/**
+ * A note that is to be written on the run.
+ */
+export type NewNote = { 
+/**
+ * The instant that it is about, in seconds of the measured part; without it now.
+ */
+at_s?: number, 
+/**
+ * The text, one line; at most 500 characters are kept.
+ */
+text: string, };
 
 /**
  * A run that is to be started: the words of a command line, as typed. What is left empty is not
@@ -297,6 +350,11 @@ classes?: Array<string>,
  * Variables of a script of k6, each as `NAME=value`.
  */
 variables?: Array<string>, 
+/**
+ * True to search for the load line of a URL or plan file: the length is the limit of the whole
+ * search then, which decides the load itself.
+ */
+search: boolean, 
 /**
  * The name of the saved run; without one there is a new one.
  */
@@ -364,6 +422,88 @@ export type Problem = {
 message: string, };
 
 /**
+ * A slow request.
+ */
+export type SlowRow = { 
+/**
+ * The instant of its end, in seconds of the measured part.
+ */
+at_s: number, 
+/**
+ * The name, or the request; null for a request that a script composed without a name.
+ */
+name: string | null, 
+/**
+ * The status of its response; null if it failed.
+ */
+status: number | null, 
+/**
+ * The kind of its failure; null if it was answered.
+ */
+error: string | null, 
+/**
+ * The response time in microseconds, from the intended start: the sum of the five parts that
+ * follow.
+ */
+response_us: number, 
+/**
+ * The part in which no connection was free.
+ */
+blocked_us: number, 
+/**
+ * The part that the generator added.
+ */
+lateness_us: number, 
+/**
+ * The part in which a connection was opened; 0 on an open one.
+ */
+dial_us: number, 
+/**
+ * The part until the first byte of the response.
+ */
+wait_us: number, 
+/**
+ * The part until its last byte.
+ */
+rest_us: number, 
+/**
+ * The time from the kernel's receive to the read, which is in none of the other times.
+ */
+wakeup_us: number, 
+/**
+ * The bytes of the response.
+ */
+bytes_in: number, 
+/**
+ * The number of requests, or pipelines, that its connection had served before: 0 if it was
+ * new; null with HTTP/2.
+ */
+served_before: number | null, 
+/**
+ * The part in which most of the time passed.
+ */
+cause: Cause, };
+
+/**
+ * The slowest requests of a part of the run: of each second and worker at most 16 are kept, of a
+ * long run fewer.
+ */
+export type SlowRows = { 
+/**
+ * The requests, the slowest first; at most 50.
+ */
+requests: Array<SlowRow>, 
+/**
+ * The 99th percentile of the delay that the generator added then, in microseconds; of several
+ * seconds the highest.
+ */
+lateness_p99_us: number, 
+/**
+ * The CPU of the generator and of all that is watched then.
+ */
+cpu: Array<CpuShare>, };
+
+/**
  * A part of a run, with the tables of its page for that part alone.
  */
 export type Span = { 
@@ -390,6 +530,14 @@ export type State = {
  * change with any version: programs read `figures`.
  */
 page: unknown, 
+/**
+ * The lines that the script of the run has written, the latest 200.
+ */
+log: Array<string>, 
+/**
+ * The search whose trials are the runs, as data of the page; null if they are none.
+ */
+search: unknown, 
 /**
  * The number of the event, or of the last one that is part of the state. The next event has
  * the next number.
@@ -427,7 +575,11 @@ figures: Figures,
 /**
  * The paths of the files that can be downloaded: the reports of the last run that has ended.
  */
-files: Array<string>, };
+files: Array<string>, 
+/**
+ * The name of the baseline that runs are compared with; null if there is none.
+ */
+baseline: string | null, };
 
 /**
  * The effect of a command.

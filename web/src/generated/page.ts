@@ -74,6 +74,77 @@ note: string,
 is_bad: boolean, };
 
 /**
+ * What is known of a run beside its baseline.
+ */
+export type Against = { 
+/**
+ * The name of the baseline.
+ */
+baseline: string, 
+/**
+ * The colour of the conclusion.
+ */
+tone: Tone, 
+/**
+ * The conclusion, as a sentence.
+ */
+claim: string, 
+/**
+ * All requests, then each name; empty before the first look.
+ */
+rows: Array<AgainstRow>, 
+/**
+ * What the figures apply to, and what is left out.
+ */
+notes: Array<string>, };
+
+/**
+ * A figure of both runs, formatted.
+ */
+export type AgainstFigure = { 
+/**
+ * The name of the figure: `p99`, `rate`.
+ */
+figure: string, 
+/**
+ * The figure of the baseline.
+ */
+base: string, 
+/**
+ * The figure of this run.
+ */
+with: string, 
+/**
+ * This run over the baseline.
+ */
+ratio: string, 
+/**
+ * The interval of the ratio.
+ */
+interval: string, 
+/**
+ * The conclusion from the interval.
+ */
+relation: Relation, };
+
+/**
+ * Requests of both runs, compared.
+ */
+export type AgainstRow = { 
+/**
+ * The name of the requests.
+ */
+name: string, 
+/**
+ * The conclusion from all figures.
+ */
+relation: Relation, 
+/**
+ * The figures.
+ */
+figures: Array<AgainstFigure>, };
+
+/**
  * The kind of a search's answer.
  */
 export type AnswerKind = "found" | "at_least" | "nothing_holds" | "not_known";
@@ -330,6 +401,27 @@ cells: Array<string>,
 is_bad: boolean, };
 
 /**
+ * A note on the course of a run.
+ */
+export type NoteRow = { 
+/**
+ * The instant, in seconds from the beginning of the measured part; negative in the warm-up.
+ */
+at_s: number, 
+/**
+ * The formatted instant.
+ */
+at: string, 
+/**
+ * The text.
+ */
+text: string, 
+/**
+ * True if a person wrote it; false if it follows from the record.
+ */
+is_written: boolean, };
+
+/**
  * The outcome of a check.
  */
 export type Outcome = "passed" | "failed" | "undecided";
@@ -403,6 +495,11 @@ band: [number, number] | null,
 label: string, };
 
 /**
+ * The relation of this run to its baseline.
+ */
+export type Relation = "faster" | "slower" | "open";
+
+/**
  * A process tree or the machine.
  */
 export type Resource = { 
@@ -459,6 +556,14 @@ warnings: Array<string>,
  * The checks and their results.
  */
 checks: Array<CheckRow>, 
+/**
+ * The notes on its course, in chronological order.
+ */
+notes: Array<NoteRow>, 
+/**
+ * The run beside its baseline, if it was compared while it went on.
+ */
+against: Against | null, 
 /**
  * The event that response times start from, in words.
  */

@@ -1,12 +1,31 @@
 /** An earlier run underneath: its lines in the plots of the run that goes on. */
 
+import { useEffect, useState } from "preact/hooks";
 import type { Chart, Page, RunPage, Series } from "../generated/page";
+import { ask } from "./ask";
 
 /** The colour of what lies underneath. */
 const UNDERNEATH = -1;
 
+/** The page of the baseline; none without one, and of a baseline of several runs. */
+export function useBaseline(name: string | null): RunPage | null {
+  const [base, setBase] = useState<RunPage | null>(null);
+  useEffect(() => {
+    setBase(null);
+    if (name === null) return;
+    let isCurrent = true;
+    ask<Page>("baseline").then((made) => {
+      if (isCurrent && "answer" in made) setBase(runOf(made.answer));
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [name]);
+  return base;
+}
+
 /** The run of a page; none of a page of several. */
-export function runOf(page: Page): RunPage | null {
+function runOf(page: Page): RunPage | null {
   return page.kind === "run" ? page : null;
 }
 

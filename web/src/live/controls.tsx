@@ -1,8 +1,10 @@
 /** What changes the run: pause, level, stop. */
 
 import { useState } from "preact/hooks";
-import type { LevelUnit, NewLevel, State, Steered } from "../generated/live";
+import type { LevelUnit, NewLevel, NewNote, State, Steered } from "../generated/live";
 import { ask } from "./ask";
+import { NoteForm } from "./note";
+import { isSearching } from "./run";
 
 const UNITS: Record<LevelUnit, string> = {
   percent: "% of the plan",
@@ -11,24 +13,35 @@ const UNITS: Record<LevelUnit, string> = {
 };
 
 /** What the server said of a command, and whether it was refused. */
-interface Said {
+export interface Said {
   text: string;
   isRefused: boolean;
 }
 
 /** Sends a command; returns what came of it as a sentence. */
-export async function command(name: string, level?: NewLevel): Promise<Said> {
-  const made = await ask<Steered>(name, level ?? null);
+export async function command(name: string, body?: NewLevel | NewNote): Promise<Said> {
+  const made = await ask<Steered>(name, body ?? null);
   if ("problem" in made) return { text: made.problem, isRefused: true };
   const { message, from_s: from } = made.answer;
   const when = from === null ? "" : ` It holds from ${from.toFixed(2)} s on.`;
   return { text: message + when, isRefused: false };
 }
 
-export function Controls({ state }: { state: State }) {
+export function Controls(props: {
+  state: State;
+  /** The instant that a note is to be about; none for now. */
+  noteAt: number | null;
+  setNoteAt: (at: number | null) => void;
+}) {
+  const { state } = props;
   const [said, setSaid] = useState<Said | null>(null);
-  const send = async (name: string, level?: NewLevel) => setSaid(await command(name, level));
-  if (state.phase !== "running" && state.phase !== "ending") return null;
+  const send = async (name: string, body?: NewLevel | NewNote) => {
+    const said = await command(name, body);
+    setSaid(said);
+    return said;
+  };
+  const isUnderWay = state.phase === "running" || state.phase === "ending";
+  if (!isUnderWay && !isSearching(state)) return null;
   const { is_paused: isPaused, can_pause: canPause, levels, scenarios } = state.load;
   return (
     <section class="controls" aria-label="Change the run">
@@ -48,6 +61,7 @@ export function Controls({ state }: { state: State }) {
           End at once
         </button>
       )}
+      <NoteForm at={props.noteAt} setAt={props.setNoteAt} send={(note) => send("note", note)} />
       <p class={said?.isRefused ? "said bad" : "said"} role="status">
         {said?.text}
       </p>

@@ -1,18 +1,28 @@
 /** The page of a run that goes on: the report's own parts, fed each second, and what steers it. */
 
-import { useEffect, useState } from "preact/hooks";
-import { SpanContext, type Part } from "../charts/chart";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { PressContext, SpanContext, type Part } from "../charts/chart";
 import { figure } from "../format";
-import type { CheckSoFar, EarlierRun, Figures, Offer, Phase, State } from "../generated/live";
-import type { Page, RunPage } from "../generated/page";
+import type {
+  CheckSoFar,
+  EarlierRun,
+  Figures,
+  Offer,
+  Phase,
+  State,
+  Steered,
+} from "../generated/live";
+import type { RunPage, SearchPage } from "../generated/page";
 import { Frame } from "../frame";
-import { RunReport } from "../run/run";
+import { RunBody, RunReport } from "../run/run";
+import { SearchReport } from "../search/search";
 import { ask } from "./ask";
-import { runOf, withBaseline } from "./baseline";
+import { useBaseline, withBaseline } from "./baseline";
 import { Controls } from "./controls";
 import { Earlier } from "./earlier";
-import { useRun, type Connection } from "./run";
+import { isSearching, useRun, type Connection } from "./run";
 import { SpanChoice, partOf, useSpan, withTablesOf, type Choice } from "./span";
+import { SlowRequests, type Looked } from "./slow";
 import { NOTHING, Start, type Typed } from "./start";
 
 const PHASES: Record<Phase, string> = {
@@ -25,15 +35,18 @@ const PHASES: Record<Phase, string> = {
 
 export function Live({ version }: { version: string }) {
   const { state, connection } = useRun();
+  const [noteAt, setNoteAt] = useState<number | null>(null);
   return (
     <Frame>
       <main>
         <Status state={state} connection={connection} />
-        {state && <Controls state={state} />}
+        {state && <Controls state={state} noteAt={noteAt} setNoteAt={setNoteAt} />}
         {state && <Starting state={state} />}
-        {state && state.files.length > 0 && <Files paths={state.files} />}
+        {state && <Files paths={filesOf(state)} />}
+        {state && <Log lines={state.log} />}
+        {state?.search ? <SearchReport page={state.search as SearchPage} /> : null}
         {state?.page ? (
-          <Shown state={state} page={state.page as RunPage} />
+          <Shown state={state} page={state.page as RunPage} note={setNoteAt} />
         ) : (
           state?.phase === "preparing" && (
             <p class="load">The load has not begun: connections are opened.</p>
@@ -45,49 +58,95 @@ export function Live({ version }: { version: string }) {
   );
 }
 
+/** What the script of the run wrote. */
+function Log({ lines }: { lines: string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <details class="log" open>
+      <summary>Log of the script</summary>
+      <pre class="told" tabIndex={0} aria-label="Log of the script">
+        {lines.join("\n")}
+      </pre>
+    </details>
+  );
+}
+
 /** The report so far, with tables of the part of the run that the reader chooses. */
-function Shown({ state, page }: { state: State; page: RunPage }) {
+function Shown(props: { state: State; page: RunPage; note: (at: number) => void }) {
+  const { state, page } = props;
   const [choice, choose] = useState<Choice>("all");
   const [zoomed, zoom] = useState<Part | null>(null);
   const part = partOf(choice, zoomed, state.figures.elapsed_s);
   const span = useSpan(part, typeof choice === "number" ? state.number : 0);
   const isPart = span !== null && typeof span !== "string";
-  const [base, setBase] = useState<RunPage | null>(null);
+  const base = useBaseline(state.baseline);
+  const isRunning = state.phase === "running";
+  const [looked, look] = useState<Looked>(null);
+  const press = useMemo(
+    () => ({
+      ...(isRunning ? { time: props.note } : {}),
+      cell: look,
+      below: <SlowRequests looked={looked} look={look} />,
+    }),
+    [isRunning, props.note, looked],
+  );
   const shown = base ? withBaseline(page, base) : page;
+  const report = isPart ? withTablesOf(shown, span.page as RunPage) : shown;
   return (
-    <SpanContext.Provider value={zoom}>
-      <SpanChoice choice={choice} choose={choose} isZoomed={zoomed !== null} span={span}>
-        {state.starts && <BaselineChoice choose={setBase} />}
-      </SpanChoice>
-      <RunReport page={isPart ? withTablesOf(shown, span.page as RunPage) : shown} />
-    </SpanContext.Provider>
+    <PressContext.Provider value={press}>
+      <SpanContext.Provider value={zoom}>
+        <SpanChoice choice={choice} choose={choose} isZoomed={zoomed !== null} span={span}>
+          {state.starts && <BaselineChoice chosen={state.baseline} />}
+        </SpanChoice>
+        {state.search ? (
+          <>
+            <h2>{isSearching(state) ? "The trial under way" : "The last trial"}</h2>
+            <RunBody page={report} />
+          </>
+        ) : (
+          <RunReport page={report} />
+        )}
+      </SpanContext.Provider>
+    </PressContext.Provider>
   );
 }
 
-/** An earlier run of the folder, whose lines are to lie below those of this one. */
-function BaselineChoice({ choose }: { choose: (base: RunPage | null) => void }) {
+/** An earlier run of the folder, beside which runs are shown and compared. */
+function BaselineChoice({ chosen }: { chosen: string | null }) {
   const [runs, setRuns] = useState<EarlierRun[]>([]);
+  const [problem, setProblem] = useState("");
   useEffect(() => {
     ask<EarlierRun[]>("runs").then((made) => "answer" in made && setRuns(made.answer));
   }, []);
-  const pick = async (name: string) => {
-    const query = new URLSearchParams({ name });
-    const made = name ? await ask<Page>(`run?${query}`) : null;
-    choose(made && "answer" in made ? runOf(made.answer) : null);
+  const choose = async (name: string) => {
+    const made = await ask<Steered>("baseline", { name: name || null });
+    setProblem("problem" in made ? made.problem : "");
   };
   return (
-    <label>
-      Baseline{" "}
-      <select onChange={(event) => pick(event.currentTarget.value)}>
-        <option value="">none</option>
-        {runs.map(({ name }) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      <label>
+        Baseline{" "}
+        <select
+          name="baseline"
+          value={chosen ?? ""}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          <option value="">none</option>
+          {runs.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>{" "}
+      {problem && <span class="bad">{problem}</span>}
+    </>
   );
+}
+
+/** Where the run stands, in words. */
+function phaseOf(state: State): string {
+  return isSearching(state) ? "Searching the load line" : PHASES[state.phase];
 }
 
 /** What starts the next run, where that is possible from this page. What was typed stays. */
@@ -120,7 +179,7 @@ function Status({ state, connection }: { state: State | null; connection: Connec
     <section class="now" aria-label="The latest second">
       <p class={connection === "lost" ? "phase bad" : "phase"}>
         <strong>
-          {connection === "lost" ? "Connection lost" : isPaused ? "Paused" : PHASES[phase]}
+          {connection === "lost" ? "Connection lost" : isPaused ? "Paused" : phaseOf(state)}
         </strong>
         {phase !== "idle" && progress(figures)}
         {load.level && !isPaused && `, load ${load.level}`}
@@ -194,8 +253,15 @@ const FILES: Record<string, string> = {
   "/saved.run": "saved run",
 };
 
-/** What can be kept of a run that has ended. */
+/** The files that there are: of a run that goes on the report as it stands. */
+function filesOf(state: State): string[] {
+  const isUnderWay = state.phase === "running" || state.phase === "ending" || isSearching(state);
+  return isUnderWay && state.page ? ["/report.html"] : state.files;
+}
+
+/** What can be kept of a run. */
 function Files({ paths }: { paths: string[] }) {
+  if (paths.length === 0) return null;
   return (
     <p class="files">
       Download:{" "}

@@ -16,9 +16,23 @@ export interface Watched {
   connection: Connection;
 }
 
+/** The lines of the log that are kept. */
+const MOST_LINES = 200;
+
 /** The run after a change. */
-export function changed(state: State, { page, ...rest }: Change): State {
-  return { ...rest, page: applied(state.page, page) };
+export function changed(state: State, { page, search, log, ...rest }: Change): State {
+  const lines = rest.phase === "preparing" ? [] : [...state.log, ...(log ?? [])];
+  return {
+    ...rest,
+    log: lines.slice(-MOST_LINES),
+    page: applied(state.page, page),
+    search: search ? applied(state.search, search) : state.search,
+  };
+}
+
+/** Whether a search goes on: its trials begin and end meanwhile. */
+export function isSearching(state: State): boolean {
+  return Boolean(state.search) && !state.is_over && !state.can_start;
 }
 
 /**

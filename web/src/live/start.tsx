@@ -17,6 +17,8 @@ export interface Typed {
   spawnRate: string;
   classes: string;
   variables: string;
+  /** Whether the load line is searched: "yes", or empty. */
+  search: string;
 }
 
 export const NOTHING: Typed = {
@@ -30,6 +32,7 @@ export const NOTHING: Typed = {
   spawnRate: "",
   classes: "",
   variables: "",
+  search: "",
 };
 
 /** The time without a key after which the command line is made anew, in milliseconds. */
@@ -43,8 +46,10 @@ export function newRun(typed: Typed, kind: FileKind): NewRun {
       .split("\n")
       .map((line) => line.trim())
       .filter((line) => line !== "");
-  const fields: Partial<Record<keyof NewRun, string | string[]>> =
-    kind === "plan"
+  const isSearch = kind === "plan" && typed.search !== "";
+  const fields: Partial<Record<keyof NewRun, string | string[]>> = isSearch
+    ? { duration, checks: lines(checks) }
+    : kind === "plan"
       ? { users, rate: typed.rate, stages, duration, checks: lines(checks) }
       : kind === "k6"
         ? { users, stages, duration, variables: lines(typed.variables) }
@@ -58,7 +63,8 @@ export function newRun(typed: Typed, kind: FileKind): NewRun {
           };
   const given = Object.entries(fields).filter(([, value]) => value.length > 0);
   const run: Record<string, string | string[]> = Object.fromEntries(given);
-  return { ...run, target: target.trim() } as unknown as NewRun;
+  const search = isSearch ? { search: true } : {};
+  return { ...run, ...search, target: target.trim() } as unknown as NewRun;
 }
 
 /** What a target is: one of the files of the folder, or else a URL. */
@@ -71,6 +77,7 @@ export function Start(props: { offer: Offer; typed: Typed; type: (typed: Typed) 
   const [composed, setComposed] = useState<Composed | null>(null);
   const [said, setSaid] = useState<string | null>(null);
   const kind = kindOf(typed.target, offer);
+  const isSearch = kind === "plan" && typed.search !== "";
   useEffect(() => {
     setComposed(null);
     if (typed.target.trim() === "") return;
@@ -119,10 +126,26 @@ export function Start(props: { offer: Offer; typed: Typed; type: (typed: Typed) 
             ))}
           </datalist>
         </Field>
-        <Field label="Users" hint={USERS[kind]}>
-          <input type="text" name="users" inputMode="numeric" {...field("users")} />
-        </Field>
         {kind === "plan" && (
+          <label class="field wide-field check">
+            <input
+              type="checkbox"
+              name="search"
+              checked={isSearch}
+              onChange={(event) =>
+                type({ ...typed, search: event.currentTarget.checked ? "yes" : "" })
+              }
+            />{" "}
+            Find the load line{" "}
+            <small class="faint">The highest rate at which all checks pass</small>
+          </label>
+        )}
+        {!isSearch && (
+          <Field label="Users" hint={USERS[kind]}>
+            <input type="text" name="users" inputMode="numeric" {...field("users")} />
+          </Field>
+        )}
+        {kind === "plan" && !isSearch && (
           <Field label="Rate" hint="Requests/s of an open loop; empty: a closed loop">
             <input type="text" name="rate" placeholder="500" {...field("rate")} />
           </Field>
@@ -132,10 +155,13 @@ export function Start(props: { offer: Offer; typed: Typed; type: (typed: Typed) 
             <input type="text" name="spawn-rate" placeholder="1" {...field("spawnRate")} />
           </Field>
         )}
-        <Field label="Duration" hint={DURATION[kind]}>
+        <Field
+          label={isSearch ? "Time limit" : "Duration"}
+          hint={isSearch ? "Of the whole search; empty: 2m" : DURATION[kind]}
+        >
           <input type="text" name="duration" placeholder="30s" {...field("duration")} />
         </Field>
-        {kind !== "locust" && (
+        {kind !== "locust" && !isSearch && (
           <Field label="Stages" hint={STAGES[kind]}>
             <input type="text" name="stages" placeholder="10s:100,1m:100" {...field("stages")} />
           </Field>

@@ -3,8 +3,10 @@
 import { Charts } from "../charts/charts";
 import type { RunPage } from "../generated/page";
 import { Added } from "./added";
+import { BesideBaseline } from "./against";
 import { Headlines } from "./headlines";
 import { Names } from "./names";
+import { Course } from "./notes";
 import { Resources } from "./resources";
 import {
   Checks,
@@ -46,6 +48,8 @@ export function RunBody({ page }: { page: RunPage }) {
       </div>
       <Notes title="Warnings" notes={page.warnings} />
       <Checks checks={page.checks} />
+      <BesideBaseline against={page.against} />
+      <Course notes={page.notes} />
       {page.plots.course.length > 0 && (
         <section>
           <h2>Plots</h2>

@@ -232,6 +232,7 @@ fn begin_attempt<'a, H: Host>(
 ) -> &'a [u8] {
     open.connection.set_deadline(in_flight.deadline_ns);
     in_flight.attempt(open.connection.taken());
+    in_flight.served_before = Some(open.served);
     in_flight.is_sampled = in_flight.user.worker.sampling.picks() && in_flight.may_be_split();
     if in_flight.is_sampled {
         open.connection.stamp_next_send();

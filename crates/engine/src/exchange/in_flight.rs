@@ -48,6 +48,9 @@ pub(super) struct InFlightBatch<'a, H: Host> {
     /// bytes of the batch answered before, modulo 2^32. Added to an offset in the batch it gives
     /// the position in the connection's bytes, or an earlier one over TLS.
     taken_before: u32,
+    /// The number of batches that the connection had served before; `None` if it carries several at
+    /// a time.
+    pub(super) served_before: Option<u64>,
     /// True if the remaining requests have been sent and are sent once more.
     pub(super) goes_again: bool,
     /// The outcome of the previous exchange, and its end.
@@ -160,6 +163,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             bytes_in: 0,
             sendings: 0,
             taken_before: 0,
+            served_before: None,
             goes_again: false,
             last: Outcome::Failed(ErrorKind::Aborted),
             ended_ns: beginning.at_ns,
@@ -269,7 +273,8 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             request: part.request,
         };
         if self.is_counted() {
-            worker.record(&exchange, part.series, user.activity.is_omitted.get());
+            let is_omitted = user.activity.is_omitted.get();
+            worker.record(&exchange, part.series, is_omitted, self.served_before);
         } else if ending.end_ns > zero_ns {
             let flight_ns = exchange.end_ns + exchange.wakeup_ns;
             let mut recorder = worker.recorder.borrow_mut();

@@ -87,7 +87,7 @@ fn has_tally(report: &PartReport) -> bool {
             intervals.any(|(_, interval)| interval.tally.is_some())
         }
         PartNews::Tally { .. } => true,
-        PartNews::Log { .. } | PartNews::Done { .. } => false,
+        PartNews::Log { .. } | PartNews::Slow(_) | PartNews::Done { .. } => false,
     }
 }
 

@@ -277,7 +277,10 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         plan: plan.clone(),
         tls: None,
         http2: http2_config(&plan.connection),
-        detail: Detail { exchanges: true },
+        detail: Detail {
+            exchanges: true,
+            slow: false,
+        },
         interval_ns,
         most_kept: usize::MAX,
         most_lingering: u32::MAX,

@@ -224,6 +224,7 @@ fn new_worker<H: Host>(
             .detail
             .exchanges
             .then(|| RefCell::new(Vec::with_capacity(LOG_BATCH))),
+        slowest: prepared.detail.slow.then(RefCell::default),
         send,
     }
 }

@@ -329,6 +329,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         // Before the interval, so that the log contains at the interval's end all exchanges that
         // the interval counts.
         worker.flush_log();
+        worker.report_slowest();
         (worker.send)(Report::Interval(Interval {
             snapshot,
             tally,

@@ -2,11 +2,12 @@
 //! start, earlier runs.
 
 use super::{Done, HTML, Routes, problem, written};
-use crate::api::{Compared, NewRun, Steered};
+use crate::api::{Compared, NewBaseline, NewRun, Steered};
 use crate::document::{self, of_page};
 use crate::seat::Starting;
 use loadline_web::{Answer, Request, StatusCode};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The folder in which the reports of earlier runs seem to be.
 const RUNS: &str = "/runs/";
@@ -67,8 +68,32 @@ impl Routes {
         }
     }
 
+    pub(super) fn choose_baseline(&self, body: &[u8]) -> Done {
+        let starter = &self.starting()?.starter;
+        let new: NewBaseline = serde_json::from_slice(body).map_err(|error| {
+            let message = format!(
+                "The body is no baseline ({error}): send {{\"name\": \"a.run\"}} or \
+                 {{\"name\": null}}."
+            );
+            (StatusCode::BAD_REQUEST, message)
+        })?;
+        let baseline = new.name.as_deref().map(|name| starter.baseline(name));
+        let baseline = baseline.transpose();
+        let baseline = baseline.map_err(|sentence| (StatusCode::UNPROCESSABLE_ENTITY, sentence))?;
+        let message = match &baseline {
+            Some(baseline) => format!("Runs are compared with {}.", baseline.name),
+            None => "Runs are compared with no baseline.".to_owned(),
+        };
+        self.watched.compare_with(baseline.map(Arc::new));
+        Ok(Steered {
+            message,
+            from_s: None,
+        })
+    }
+
     fn starting(&self) -> Result<&Starting, (StatusCode, String)> {
-        let message = "Nothing can be started here: `loadline web` serves a page that starts runs.";
+        let message = "Nothing can be started or chosen here: `loadline web` serves a page that \
+                       starts runs.";
         let missing = || (StatusCode::NOT_FOUND, message.to_owned());
         self.starting.as_ref().ok_or_else(missing)
     }

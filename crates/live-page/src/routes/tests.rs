@@ -140,3 +140,38 @@ fn the_scripts_of_the_page_have_the_nonce_of_its_policy() {
     assert!(html.contains("{\"kind\":\"live\""));
     assert!(!html.contains("http-equiv=\"Content-Security-Policy\""));
 }
+
+#[test]
+fn a_note_has_a_text_and_a_run() {
+    for body in [
+        "",
+        "{}",
+        r#"{"text": " \n "}"#,
+        r#"{"text": 3}"#,
+        r#"{"at_s": -1, "text": "deployed"}"#,
+        r#"{"at_s": 1e30, "text": "deployed"}"#,
+        r#"{"at": 3, "text": "deployed"}"#,
+    ] {
+        let (status, message) = told(Method::POST, "/api/v1/note", body);
+        assert_eq!(status, 400, "{body}");
+        assert!(message.ends_with('.'), "{body}: {message}");
+    }
+    let (status, message) = told(Method::POST, "/api/v1/note", r#"{"text": "deployed"}"#);
+    assert_eq!(status, 409);
+    assert!(message.starts_with("No run is under way"), "{message}");
+}
+
+#[test]
+fn what_needs_a_run_or_a_folder_says_so() {
+    assert_eq!(told(Method::GET, "/api/v1/slow", "").0, 400);
+    let cell = "/api/v1/slow?from_s=0&to_s=1&from_us=0&to_us=1e6";
+    assert_eq!(told(Method::GET, cell, "").0, 409);
+    assert_eq!(told(Method::GET, "/api/v1/baseline", "").0, 404);
+    assert_eq!(told(Method::GET, "/report.html", "").0, 409);
+    let (status, message) = told(Method::POST, "/api/v1/baseline", r#"{"name": "a.run"}"#);
+    assert_eq!(
+        (status, message.contains("loadline web")),
+        (404, true),
+        "{message}"
+    );
+}

@@ -1,7 +1,8 @@
 //! A run of some seconds, as its viewers get it.
 
 use super::*;
-use loadline_record::{Environment, LoadChange};
+use loadline_page::Page;
+use loadline_record::{Environment, LoadChange, Note};
 use loadline_runner::{Feed, Inbox, Observer, QUEUE, feed};
 use serde_json::json;
 use std::sync::Arc;
@@ -45,6 +46,8 @@ fn stretch(run: &Arc<Header>, number: u64, snapshot: Snapshot) -> News {
         tally: None,
         watched: None,
         changes: Vec::new(),
+        notes: Vec::new(),
+        slow: Vec::new(),
     }))
 }
 
@@ -212,7 +215,7 @@ fn a_page_that_starts_runs_shows_one_after_another() {
     for _ in 0..2 {
         model.claim();
         let files = vec!["/report.json".to_owned()];
-        let event = model.expect(Arc::new(Commands::default()), files);
+        let event = model.expect(Arc::new(Commands::default()), files, None);
         event.page.apply(&mut page);
         assert_eq!(event.standing.phase, Phase::Preparing);
         assert!(page.is_null() && event.standing.files.is_empty());
@@ -230,7 +233,7 @@ fn a_page_that_starts_runs_shows_one_after_another() {
         assert!(!event.standing.is_over);
     }
     model.claim();
-    model.expect(Arc::new(Commands::default()), Vec::new());
+    model.expect(Arc::new(Commands::default()), Vec::new(), None);
     let event = model.release(Some("No server answers.".to_owned()));
     assert_eq!(event.standing.phase, Phase::Idle);
     assert_eq!(
@@ -274,4 +277,100 @@ fn a_check_is_proven_only_after_a_while() {
     // It holds from then on; a minute of equal seconds is enough.
     let first = first.expect("it was proven");
     assert!((30..=90).contains(&first), "{first}");
+}
+
+#[test]
+fn notes_are_on_the_page_with_the_interval_that_brings_them() {
+    let mut model = model();
+    let run = Arc::new(header());
+    model.take(&News::Begun(Arc::clone(&run)));
+    let News::Interval(stretch) = stretch(&run, 0, second(0, &[5; 100])) else {
+        panic!("an interval");
+    };
+    let mut noted = (*stretch).clone();
+    noted.notes.extend(Note::new(250_000_000, "deployed"));
+    model.take(&News::Interval(Arc::new(noted)));
+    let page = &model.state().page;
+    assert_eq!(page["notes"][0]["text"], "deployed");
+    assert_eq!(page["notes"][0]["is_written"], true);
+    let marked = &page["plots"]["course"][0]["reference_lines"][0];
+    assert_eq!(
+        (&marked["at"], &marked["label"]),
+        (&json!(0.25), &json!("deployed"))
+    );
+    let report = model.report().expect("a report so far");
+    assert_eq!(
+        (&report["kind"], &report["notes"]),
+        (&json!("run"), &page["notes"])
+    );
+}
+
+#[test]
+fn a_search_is_shown_above_its_trials() {
+    let mut model = model();
+    assert!(!model.is_search() && model.report().is_none());
+    let mut search = model.state().search.clone();
+    for title in ["one trial", "two trials"] {
+        let shown = SearchPage {
+            title: title.to_owned(),
+            ..SearchPage::default()
+        };
+        let event = model.show_search(&shown);
+        event.search.apply(&mut search);
+        assert_eq!(search, model.state().search);
+        for news in &news(2) {
+            let (event, _) = model.take(news);
+            assert!(event.search.is_empty());
+        }
+        let report = model.report().expect("the search so far");
+        assert_eq!(
+            (&report["kind"], &report["title"]),
+            (&json!("search"), &json!(title))
+        );
+    }
+    model.expect(Arc::new(Commands::default()), Vec::new(), None);
+    assert!(!model.is_search());
+}
+
+#[test]
+fn a_run_that_is_not_saved_is_compared_with_no_baseline() {
+    let baseline = Baseline {
+        name: "a.run".to_owned(),
+        runs: Vec::new(),
+        page: Page::Run(Box::default()),
+    };
+    let mut model = model();
+    model.compare_with(Some(Arc::new(baseline)));
+    assert_eq!(model.state().standing.baseline.as_deref(), Some("a.run"));
+    news(2)[..3].iter().for_each(|news| drop(model.take(news)));
+    let claim = model.state().page["against"]["claim"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        claim.starts_with("Not compared: the run is not saved"),
+        "{claim}"
+    );
+    model.compare_with(None);
+    assert_eq!(model.state().standing.baseline, None);
+}
+
+#[test]
+fn lines_of_a_script_come_with_the_next_event() {
+    let mut model = model();
+    let all = news(3);
+    model.log().add("before the load");
+    assert!(
+        model.compare_with(None).log.is_empty(),
+        "a log begins with the load"
+    );
+    let (event, _) = model.take(&all[0]);
+    assert_eq!(event.log, ["before the load"]);
+    (0..300).for_each(|number| model.log().add(&format!("line {number}")));
+    let (event, _) = model.take(&all[1]);
+    assert_eq!(event.log.len(), MOST_LINES);
+    assert_eq!(model.state().log, event.log);
+    assert!(model.take(&all[2]).0.log.is_empty());
+    model.expect(Arc::new(Commands::default()), Vec::new(), None);
+    assert!(model.state().log.is_empty());
 }

@@ -8,18 +8,23 @@ use crate::floor;
 use crate::interrupt::{Interrupts, Manner};
 use crate::publish::write_file;
 use crate::resolve::{Locust, Search};
-use crate::session::keys_of_view;
+use crate::session::{Session, keys_of_view};
 use crate::terminal::say_line;
 use crate::view::View;
+use crate::web::keep_open;
 use anyhow::Result;
-use loadline_capacity::{Conclusion, SearchEnd, Settings, Why};
+use loadline_capacity::{
+    Conclusion, Inconclusive, Ladder, SearchEnd, SearchOutcome, Settings, Trial, Why,
+};
+use loadline_live_page::{LivePage, Searching, Seat};
 use loadline_record::{Environment, Floor, Searched};
-use loadline_report::{CapacityReport, Origin, search_page};
+use loadline_report::{CapacityReport, Origin, capacity_json, search_page, search_page_so_far};
 use loadline_runner::preflight::Reserved;
 use loadline_runner::search::{Progress, Search as Setup, SearchResult, conduct_search};
-use loadline_runner::{Commands, Common, End, Locustfile, Observed, Observer};
+use loadline_runner::{Commands, Common, End, Feed, Locustfile, Observed, Observer, OnlyEnds};
 use loadline_terminal_view::Keys as KeyMap;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A pause from which on users may wonder what goes on, in seconds.
@@ -42,6 +47,8 @@ pub(crate) fn run(mut search: Search) -> Result<Exit> {
     let commands = Commands::default();
     let _interrupts = Interrupts::watch(Manner::AtOnce, &commands)?;
     let keys = keys_of_view(view.as_ref(), &commands)?;
+    let steer = Arc::new(OnlyEnds(commands.clone()));
+    let (page, feed) = search.run.session.page(steer)?;
     announce(search);
     let floor = match search.floor {
         true => floor::measured(&search.run.plan, &commands),
@@ -59,12 +66,31 @@ pub(crate) fn run(mut search: Search) -> Result<Exit> {
         },
         save: search.run.session.save.as_deref(),
     };
+    let environment = Environment {
+        floor,
+        ..loadline_watch::environment()
+    };
     let mut first = FirstTrial::default();
+    let mut shown = Shown {
+        searching: searching(&search.run.session, page.as_ref()),
+        search,
+        settings: &setup.searched.settings,
+        origin: Origin::now(environment.clone()),
+        trials: Vec::new(),
+    };
+    shown.show();
     let SearchResult {
         outcome,
         ended,
         trouble,
-    } = conduct(search, &setup, &commands, &mut first, view.as_ref());
+    } = conduct(
+        &setup,
+        &commands,
+        &mut first,
+        view.as_ref(),
+        feed,
+        &mut shown,
+    );
     drop(keys);
     drop(view);
     if let SearchEnd::Failed(error) = &ended
@@ -79,13 +105,9 @@ pub(crate) fn run(mut search: Search) -> Result<Exit> {
         settings: &setup.searched.settings,
         outcome: &outcome,
         interrupted: matches!(ended, SearchEnd::Interrupted),
-        origin: &first.0.unwrap_or_else(|| {
-            Origin::now(Environment {
-                floor,
-                ..loadline_watch::environment()
-            })
-        }),
+        origin: &first.0.unwrap_or_else(|| Origin::now(environment)),
     };
+    shown.end(&report);
     let trouble = closing::tell_trouble_before(publish(search, &report), trouble)?;
     match (ended, trouble) {
         (SearchEnd::Failed(error), _) => {
@@ -96,7 +118,11 @@ pub(crate) fn run(mut search: Search) -> Result<Exit> {
             closing::tell("interrupted; the report covers what was found until then.");
             Ok(Exit::Interrupted)
         }
-        (SearchEnd::Complete, None) => Ok(tell_exit(&outcome.conclusion, search.run.trust)),
+        (SearchEnd::Complete, None) => {
+            let exit = tell_exit(&outcome.conclusion, search.run.trust);
+            keep_open(page);
+            Ok(exit)
+        }
     }
 }
 
@@ -121,21 +147,83 @@ fn aim(search: &mut Search, locustfile: &Locustfile) {
 
 /// Conducts the search, each trial saved and shown as the invocation requires.
 fn conduct(
-    search: &Search,
     setup: &Setup<'_>,
     commands: &Commands,
     first: &mut FirstTrial,
     view: Option<&View>,
+    feed: Option<Feed>,
+    shown: &mut Shown<'_>,
 ) -> SearchResult {
+    let search = shown.search;
     let session = &search.run.session;
     let mut observers = session.observers(false, view);
+    if let Some(feed) = feed {
+        observers.add(feed);
+    }
     let mut all = observers.all();
     all.push(first);
     conduct_search(setup, commands, &mut all, &mut |progress| {
+        if let Progress::Trial(trial) = progress {
+            shown.add(trial);
+        }
         if session.progress {
             tell(search, progress);
         }
     })
+}
+
+/// Returns what shows the search on a live page, if there is one.
+fn searching(session: &Session, page: Option<&LivePage>) -> Option<Searching> {
+    let own = page.map(LivePage::searching);
+    own.or_else(|| session.seat.as_ref().map(Seat::searching))
+}
+
+/// The search as the live page shows it, if there is a page.
+struct Shown<'a> {
+    searching: Option<Searching>,
+    search: &'a Search,
+    settings: &'a Settings,
+    origin: Origin,
+    trials: Vec<Trial>,
+}
+
+impl Shown<'_> {
+    /// Shows one more trial.
+    fn add(&mut self, trial: &Trial) {
+        if self.searching.is_some() {
+            self.trials.push(trial.clone());
+            self.show();
+        }
+    }
+
+    /// Shows the trials so far.
+    fn show(&self) {
+        let Some(searching) = &self.searching else {
+            return;
+        };
+        let outcome = SearchOutcome {
+            conclusion: Conclusion::Inconclusive(Inconclusive::default()),
+            ladder: Ladder::default(),
+            trials: self.trials.clone(),
+        };
+        searching.show(&search_page_so_far(&CapacityReport {
+            plan: &self.search.run.plan,
+            users: self.search.users,
+            errors_added: self.search.errors_added,
+            settings: self.settings,
+            outcome: &outcome,
+            interrupted: false,
+            origin: &self.origin,
+        }));
+    }
+
+    /// Shows the result.
+    fn end(&self, report: &CapacityReport<'_>) {
+        if let Some(searching) = &self.searching {
+            let json = format!("{:#}\n", capacity_json(report));
+            searching.end(search_page(report), json);
+        }
+    }
 }
 
 /// By what, when and where the first trial was made, once it was.
@@ -261,7 +349,7 @@ pub(crate) fn exit(answer: &Conclusion, trust: Trust) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loadline_capacity::{Inconclusive, OwnLimit};
+    use loadline_capacity::OwnLimit;
 
     #[test]
     fn why_a_search_ends_badly_is_said_of_its_own_answer() {

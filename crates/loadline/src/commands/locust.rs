@@ -5,7 +5,7 @@
 
 use crate::exit::{self, refuse};
 use crate::interrupt::ending_signals;
-use crate::web::followed::{Maker, follow};
+use crate::web::followed::{Maker, follow, follow_log};
 use crate::web::{Web, keep_open};
 use anyhow::{Context, Result, anyhow};
 use rustix::process::Signal;
@@ -29,6 +29,8 @@ const PROGRAM: &str = "LOADLINE_PROGRAM";
 /// Names a file that does not exist yet: the record of the test is linked there when it begins, for
 /// whoever shows it.
 const RECORD: &str = "LOADLINE_RECORD";
+/// The variable with the file that the lines of the log are appended to, for a page.
+const PAGE_LOG: &str = "LOADLINE_PAGE_LOG";
 
 /// Locust's exit code if it could not start.
 const FAILED: u8 = 1;
@@ -69,16 +71,22 @@ fn python(program: &Path, words: &[OsString]) -> Command {
 }
 
 /// Starts an interpreter that runs these words, in a process of its own, which signals of a
-/// terminal reach through us alone. The record of its test is linked at `record` when it begins.
+/// terminal reach through us alone. The record of its test is linked at `record` when it begins, and
+/// the lines of its log are appended to the file `log`.
 ///
 /// # Errors
 /// The sentence for an interpreter that can't be started.
-pub(crate) fn start(words: &[OsString], record: Option<&Path>) -> Result<Child, String> {
+pub(crate) fn start(
+    words: &[OsString],
+    record: Option<&Path>,
+    log: &Path,
+) -> Result<Child, String> {
     let program = interpreter()?;
     let mut python = python(&program, words);
     if let Some(record) = record {
         python.env(RECORD, record);
     }
+    python.env(PAGE_LOG, log);
     let child = python.stdin(Stdio::null()).process_group(0).spawn();
     child.map_err(|error| format!("{} can't be run: {error}", program.display()))
 }
@@ -94,12 +102,14 @@ pub(crate) fn run_shown(words: &[OsString], web: &Web) -> u8 {
 fn shown(words: &[OsString], web: &Web) -> Result<u8> {
     let folder = tempfile::tempdir().context("there is no place for the record of the test")?;
     let record = folder.path().join("shown.run");
-    let child = start(words, Some(&record)).map_err(|sentence| anyhow!(sentence))?;
+    let log = folder.path().join("log");
+    let child = start(words, Some(&record), &log).map_err(|sentence| anyhow!(sentence))?;
     let maker = Maker::of(&child);
     let is_interrupted = forward_signals(&maker)?;
-    let opened = web.open(Arc::new(maker.clone()), None);
+    let opened = web.open(Arc::new(maker.clone()), None, None);
     let followed = opened.and_then(|mut page| {
         let feed = page.feed();
+        follow_log(log, maker.clone(), page.log())?;
         let following = feed.map(|feed| follow(record, maker.clone(), feed));
         Ok((page, following.transpose()?))
     });

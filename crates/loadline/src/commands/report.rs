@@ -202,13 +202,17 @@ fn draw(flags: &ReportFlags, page: impl FnOnce() -> Page) -> Result<()> {
 /// # Errors
 /// If it can't be read.
 pub(crate) fn page_of(path: &Path) -> Result<Page> {
-    let runs = RunFile::read_all(path)?;
+    Ok(page_of_runs(RunFile::read_all(path)?))
+}
+
+/// Returns the page of saved runs.
+pub(crate) fn page_of_runs(runs: Vec<RunFile>) -> Page {
     let heats: Vec<Heat> = runs.iter().map(heat_of).collect();
     let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
-    Ok(match (judged.as_slice(), heats.as_slice()) {
+    match (judged.as_slice(), heats.as_slice()) {
         ([only], [heat]) => Page::Run(Box::new(run_page(only, heat))),
         (series, heats) => Page::Series(Box::new(series_page(series, heats))),
-    })
+    }
 }
 
 /// The response times over time.

@@ -4,16 +4,43 @@
 use crate::exit::sentence;
 use crate::terminal::say_line;
 use crate::web::{Web, keep_open};
-use loadline_live_page::{LivePage, Place};
-use loadline_tool_host::{LivePages, OwnPage, PageRequest, ShownPage};
+use loadline_live_page::{LivePage, PageLog, Place};
+use loadline_tool_host::{LivePages, OwnPage, PageRequest, ShownPage, Stream};
 use std::cell::RefCell;
+use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// The page that a tool has opened, until the tool has ended.
 #[derive(Clone, Default)]
-pub(super) struct Opened(Rc<RefCell<Option<(LivePage, Stays)>>>);
+pub(super) struct Opened {
+    page: Rc<RefCell<Option<(LivePage, Stays)>>>,
+    /// The log of the page, once there is one.
+    log: Arc<Mutex<Option<PageLog>>>,
+}
+
+/// A stream whose text is in the log of the page, too.
+struct Logged<W> {
+    stream: W,
+    log: Arc<Mutex<Option<PageLog>>>,
+}
+
+impl<W: Write> Write for Logged<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.stream.write(bytes)?;
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(log) = &mut *log {
+            log.write_all(&bytes[..length])?;
+        }
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
 
 /// The condition for a page to stay after the run, at a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +57,25 @@ impl Opened {
         Box::new(move |request| opened.open(web.as_ref(), request))
     }
 
+    /// Returns this stream, whose text is in the log of the page, too.
+    pub(super) fn logged(&self, stream: impl Write + Send + 'static) -> Stream {
+        Box::new(Logged {
+            stream,
+            log: Arc::clone(&self.log),
+        })
+    }
+
     fn open(&self, web: Option<&Web>, request: PageRequest) -> Result<Option<ShownPage>, String> {
         let PageRequest { steer, own } = request;
         let (page, stays) = match (web, &own) {
-            (Some(web), _) => (web.open(steer, None), Stays::Always),
+            (Some(web), _) => (web.open(steer, None, None), Stays::Always),
             (None, Some(own)) => {
                 let place = own.place.parse::<Place>();
                 let place = place.map_err(|error| format!("{error}."))?;
-                (Web::at(place).open_untold(steer, None), Stays::IfViewed)
+                (
+                    Web::at(place).open_untold(steer, None, None),
+                    Stays::IfViewed,
+                )
             }
             (None, None) => return Ok(None),
         };
@@ -47,7 +85,10 @@ impl Opened {
         if own.is_some_and(|OwnPage { opens_browser, .. }| opens_browser) {
             open_browser(&url);
         }
-        self.0.replace(Some((page, stays)));
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        *log = Some(page.log());
+        drop(log);
+        self.page.replace(Some((page, stays)));
         Ok(Some(ShownPage {
             url,
             observer: Box::new(feed),
@@ -56,7 +97,7 @@ impl Opened {
 
     /// Keeps the page of a tool that has ended until Ctrl-C, if somebody is at a terminal.
     pub(super) fn keep(self, is_interrupted: bool) {
-        let Some((page, stays)) = self.0.take() else {
+        let Some((page, stays)) = self.page.take() else {
             return;
         };
         if !is_interrupted && (stays == Stays::Always || page.was_viewed()) {

@@ -191,9 +191,6 @@ pub(crate) fn resolve_search(
 }
 
 fn refuse_decided(search: &SearchFlags, run: &RunFlags) -> Result<(), SearchError> {
-    if run.web.web.is_some() {
-        return Err(SearchError::SingleRuns("--web"));
-    }
     let load = &run.load;
     let decided = [
         (load.rate.is_some(), "rate"),

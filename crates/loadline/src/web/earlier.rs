@@ -1,11 +1,11 @@
 //! The saved runs of a folder: a row for each, their reports, comparisons.
 
 use crate::commands::compare::{Sides, read_one};
-use crate::commands::report::page_of;
+use crate::commands::report::{page_of, page_of_runs};
 use crate::exit::sentence;
 use crate::flags::compare::USUAL_PERCENTILES;
-use anyhow::Result;
-use loadline_live_page::EarlierRun;
+use anyhow::{Error, Result};
+use loadline_live_page::{Baseline, EarlierRun};
 use loadline_page::{Heat, Page};
 use loadline_record::RunFile;
 use loadline_report::{TextOptions, comparison_of_files, run_page};
@@ -21,7 +21,8 @@ use std::time::SystemTime;
 const MOST_RUNS: usize = 50;
 /// A longer file takes too long to read for a list.
 const MOST_BYTES: u64 = 256 << 20;
-const ENDING: &str = "run";
+/// A report from a live page may hold the saved run.
+const ENDINGS: [&str; 2] = ["run", "html"];
 
 /// The state of a file when it was read.
 type FileState = (PathBuf, SystemTime, u64);
@@ -54,6 +55,22 @@ pub(super) fn report(name: &str) -> Result<Page, String> {
     page_of(&known(name)?).map_err(|error| sentence(&error))
 }
 
+/// Returns a saved run as a baseline.
+///
+/// # Errors
+/// The reason why it is none.
+pub(super) fn baseline(name: &str) -> Result<Baseline, String> {
+    let read = || -> Result<Baseline> {
+        let runs = read_one(&known(name).map_err(Error::msg)?)?;
+        Ok(Baseline {
+            name: name.to_owned(),
+            page: page_of_runs(runs.iter().map(|one| one.run.clone()).collect()),
+            runs,
+        })
+    };
+    read().map_err(|error| sentence(&error))
+}
+
 /// Compares two saved runs; returns the report as text.
 ///
 /// # Errors
@@ -84,7 +101,8 @@ fn saved_runs() -> Vec<FileState> {
     let files = entries.filter_map(|entry| {
         let path = PathBuf::from(entry.file_name());
         let about = path.metadata().ok()?;
-        let is_saved = path.extension().is_some_and(|ending| ending == ENDING);
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let is_saved = ending.is_some_and(|ending| ENDINGS.contains(&ending));
         let is_read = is_saved && about.is_file() && about.len() <= MOST_BYTES;
         is_read.then(|| Some((path, about.modified().ok()?, about.len())))?
     });

@@ -1,6 +1,6 @@
 //! A run that another process makes and writes into a saved run, shown on a page while it lasts.
 
-use loadline_live_page::Seat;
+use loadline_live_page::{PageLog, Seat};
 use loadline_record::{FollowedRun, RunFile};
 use loadline_runner::{Command, Feed, News, Observer, Phase, RunEnd, Steer, Stretch};
 use loadline_verdict::RunResult;
@@ -93,6 +93,31 @@ pub(crate) fn follow(path: PathBuf, maker: Maker, feed: Feed) -> io::Result<Join
         .spawn(show)
 }
 
+/// Copies the lines that a process appends to this file into the log of a page, on a thread of its
+/// own that ends with it.
+///
+/// # Errors
+/// If the system gives no thread.
+pub(crate) fn follow_log(
+    path: PathBuf,
+    maker: Maker,
+    mut log: PageLog,
+) -> io::Result<JoinHandle<()>> {
+    let copy = move || {
+        if let Some((file, _)) = opened(&path, &maker) {
+            let mut growing = Growing {
+                file,
+                maker: &maker,
+            };
+            // What can't be read is not shown; it is on the terminal.
+            let _ = io::copy(&mut growing, &mut log);
+        }
+    };
+    thread::Builder::new()
+        .name("followed log".to_owned())
+        .spawn(copy)
+}
+
 /// Shows a run of a page's seat.
 ///
 /// # Errors
@@ -125,6 +150,8 @@ fn show(path: &Path, maker: &Maker, mut feed: Feed) -> Result<(), loadline_recor
             tally: None,
             watched: None,
             changes: Vec::new(),
+            notes: Vec::new(),
+            slow: Vec::new(),
         };
         number += 1;
         let _ = feed.news(&News::Interval(Arc::new(stretch)));

@@ -2,17 +2,19 @@
 //! Runs of Loadline and of k6 are made in this process, those of locustfiles by Python in another.
 
 use super::earlier::{self, Earlier};
-use super::followed::{Maker, follow_seated};
+use super::followed::{Maker, follow_log, follow_seated};
 use super::words::{Words, kind_of_file};
 use crate::commands;
 use crate::commands::locust;
 use crate::exit::sentence;
 use crate::flags::{self, Command, Refusal};
 use crate::invocation::Invocation;
-use crate::resolve::{RunEnvironment, resolve};
+use crate::resolve::{RunEnvironment, Search, resolve, resolve_search};
 use crate::terminal::say_line;
+#[cfg(feature = "k6")]
+use loadline_live_page::PageLog;
 use loadline_live_page::{
-    Composed, EarlierRun, FileKind, NewRun, Offer, OfferedFile, Seat, Starter,
+    Baseline, Composed, EarlierRun, FileKind, NewRun, Offer, OfferedFile, Seat, Starter,
 };
 use loadline_page::Page;
 use std::ffi::OsString;
@@ -57,8 +59,10 @@ impl Starter for FolderStarter {
 
     fn compose(&self, new: &NewRun) -> Result<Composed, String> {
         let words = Words::of(new, &self.offer())?;
-        if words.kind == FileKind::Plan {
-            native(&words)?;
+        match words.kind {
+            FileKind::Plan if words.is_search => drop(search(&words)?),
+            FileKind::Plan => drop(native(&words)?),
+            FileKind::K6 | FileKind::Locust => {}
         }
         Ok(Composed {
             command: words.line(),
@@ -70,6 +74,10 @@ impl Starter for FolderStarter {
         let words = Words::of(new, &self.offer())?;
         say_line(&format!("Started from the page: {}", words.line()));
         match words.kind {
+            FileKind::Plan if words.is_search => {
+                let search = search(&words)?;
+                on_its_own(seat, move |seat| run_search(search, seat))
+            }
             FileKind::Plan => {
                 let invocation = native(&words)?;
                 on_its_own(seat, move |seat| run_native(invocation, seat))
@@ -85,6 +93,10 @@ impl Starter for FolderStarter {
 
     fn report(&self, name: &str) -> Result<Page, String> {
         earlier::report(name)
+    }
+
+    fn baseline(&self, name: &str) -> Result<Baseline, String> {
+        earlier::baseline(name)
     }
 
     fn compare(&self, base: &str, with: &str) -> Result<String, String> {
@@ -152,6 +164,29 @@ fn native(words: &Words) -> Result<Invocation, String> {
     Ok(invocation)
 }
 
+/// A search for the load line, checked in the same way.
+fn search(words: &Words) -> Result<Search, String> {
+    let typed = words.words.iter().map(OsString::from);
+    let flags = match flags::parse(typed) {
+        Ok(Command::Capacity(flags)) => flags,
+        Ok(_) => return Err("This is no search.".to_owned()),
+        Err(Refusal::Asked(text) | Refusal::Mistake(text)) => return Err(text),
+    };
+    let environment = &mut io::empty();
+    let environment = RunEnvironment::of_this_machine(environment);
+    let search = resolve_search(*flags, environment);
+    let mut search = search.map_err(|error| sentence(&error.into()))?;
+    search.run.session.web = None;
+    search.run.session.progress = false;
+    Ok(search)
+}
+
+fn run_search(mut search: Search, seat: &Seat) -> Result<(), String> {
+    search.run.session.seat = Some(seat.clone());
+    let ran = commands::capacity::run(search);
+    ran.map(drop).map_err(|error| sentence(&error))
+}
+
 fn run_native(mut invocation: Invocation, seat: &Seat) -> Result<(), String> {
     invocation.session.seat = Some(seat.clone());
     let ran = commands::run::run(invocation);
@@ -182,7 +217,7 @@ fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
             observer: Box::new(feed),
         }))
     });
-    let heard = KeptStderr::default();
+    let heard = KeptStderr::new(seat.log());
     let code = crate::dialect::run_k6(&words.words[2..], pages, Box::new(heard.clone()));
     match code != 0 && !is_shown.get() {
         true => Err(heard.last_line()),
@@ -190,19 +225,26 @@ fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
     }
 }
 
-/// Standard error, whose last line is kept.
+/// Standard error, which is in the log of the page, too, and whose last line is kept.
 #[cfg(feature = "k6")]
-#[derive(Clone, Default)]
-struct KeptStderr(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+#[derive(Clone)]
+struct KeptStderr(std::sync::Arc<std::sync::Mutex<(Vec<u8>, PageLog)>>);
 
 #[cfg(feature = "k6")]
 impl KeptStderr {
+    fn new(log: PageLog) -> KeptStderr {
+        KeptStderr(std::sync::Arc::new(std::sync::Mutex::new((
+            Vec::new(),
+            log,
+        ))))
+    }
+
     fn last_line(&self) -> String {
-        let bytes = self
+        let kept = self
             .0
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&bytes);
+        let text = String::from_utf8_lossy(&kept.0);
         let line = text.lines().rfind(|line| !line.trim().is_empty());
         line.unwrap_or("The script could not be run.").to_owned()
     }
@@ -216,9 +258,10 @@ impl io::Write for KeptStderr {
             .0
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        kept.extend_from_slice(bytes);
-        let surplus = kept.len().saturating_sub(KEPT);
-        kept.drain(..surplus);
+        kept.0.extend_from_slice(bytes);
+        let surplus = kept.0.len().saturating_sub(KEPT);
+        kept.0.drain(..surplus);
+        io::Write::write_all(&mut kept.1, bytes)?;
         io::Write::write_all(&mut io::stderr(), bytes)?;
         Ok(bytes.len())
     }
@@ -230,8 +273,13 @@ impl io::Write for KeptStderr {
 
 fn run_locust(words: &Words, seat: &Seat) -> Result<(), String> {
     let own: Vec<OsString> = words.words[2..].iter().map(OsString::from).collect();
-    let child = locust::start(&own, None)?;
+    let folder = tempfile::tempdir();
+    let folder = folder.map_err(|error| format!("There is no place for the log: {error}."))?;
+    let log = folder.path().join("log");
+    let child = locust::start(&own, None, &log)?;
     let maker = Maker::of(&child);
+    // Without it the lines are on the terminal alone.
+    let _ = follow_log(log, maker.clone(), seat.log());
     let followed = follow_seated(words.save.clone().into(), maker.clone(), seat);
     let status = maker.wait(child);
     let followed = followed.map_err(|error| format!("The run can't be shown: {error}."))?;

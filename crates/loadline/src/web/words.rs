@@ -5,6 +5,9 @@ use crate::flags::quoted;
 use loadline_live_page::{FileKind, NewRun, Offer};
 use std::path::Path;
 
+/// Why a script is not searched from a page.
+const NO_SEARCH: &str = "The load line is searched of URLs and plan files: scripts set their load.";
+
 /// The command of a run, the program's name first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
@@ -12,6 +15,8 @@ pub(crate) struct Words {
     pub(crate) kind: FileKind,
     /// The words.
     pub(crate) words: Vec<String>,
+    /// True if they are those of a search.
+    pub(crate) is_search: bool,
     /// The name of the saved run.
     pub(crate) save: String,
 }
@@ -28,11 +33,18 @@ impl Words {
             None => a_free_name(),
         };
         let words = match kind {
+            FileKind::Plan if new.search => of_search(new, &save),
+            FileKind::K6 | FileKind::Locust if new.search => Err(NO_SEARCH.to_owned()),
             FileKind::Plan => of_plan(new, &save),
             FileKind::K6 => of_k6(new, &save),
             FileKind::Locust => of_locust(new, &save),
         }?;
-        Ok(Words { kind, words, save })
+        Ok(Words {
+            kind,
+            words,
+            is_search: new.search,
+            save,
+        })
     }
 
     /// Returns the line as it is typed in a shell.
@@ -78,6 +90,16 @@ fn of_plan(new: &NewRun, save: &str) -> Result<Vec<String>, String> {
     line.add("-r", &new.rate)?;
     line.add("--stages", &new.stages)?;
     line.add("-d", &new.duration)?;
+    line.add_each("--check", &new.checks)?;
+    Ok(line.end(&["--save", save, &new.target]))
+}
+
+fn of_search(new: &NewRun, save: &str) -> Result<Vec<String>, String> {
+    for decided in [&new.users, &new.rate, &new.stages] {
+        refuse(decided, "A search decides the load itself: leave it out.")?;
+    }
+    let mut line = Line::begin(&["loadline", "capacity"]);
+    line.add("--budget", &new.duration)?;
     line.add_each("--check", &new.checks)?;
     Ok(line.end(&["--save", save, &new.target]))
 }
@@ -243,6 +265,11 @@ mod tests {
             (
                 r#"{"target": "shop.toml", "users": "", "save": "a.run"}"#,
                 "loadline --save a.run shop.toml",
+            ),
+            (
+                r#"{"target": "http://a/", "search": true, "duration": "1m",
+                    "checks": ["p99<50ms"], "save": "a.run"}"#,
+                "loadline capacity --budget 1m --check 'p99<50ms' --save a.run http://a/",
             ),
             (
                 r#"{"target": "shop.js", "stages": "10s:5, 5s:0", "variables": ["A=b c"],

@@ -32,9 +32,9 @@ pub struct RunNumbers {
     /// The timeline of each of the busiest names, the busiest first; empty if all requests have one
     /// name.
     pub names: Vec<(String, Timeline)>,
-    /// The changes of the load in chronological order: the time, in seconds from the beginning of
-    /// the measured part, and the new load in words.
-    pub changes: Vec<(f64, String)>,
+    /// The changes of the load and the notes, in chronological order: the time, in seconds from the
+    /// beginning of the measured part, and a few words.
+    pub marks: Vec<(f64, String)>,
 }
 
 impl RunPlots {
@@ -42,7 +42,7 @@ impl RunPlots {
     pub fn new(numbers: RunNumbers) -> RunPlots {
         let mut shared_x = SharedX::default();
         let x = time_axis(&numbers.timeline, numbers.heatmap.as_ref());
-        let marks = marks(&numbers.changes);
+        let marks = reference_lines(&numbers.marks);
         let mut resources: Vec<Chart> = RESOURCES
             .iter()
             .filter_map(|drawn| of_resources(&numbers, drawn, &x, &mut shared_x))
@@ -81,9 +81,9 @@ fn time_axis(timeline: &Timeline, heatmap: Option<&Heatmap>) -> Axis {
     Axis::linear("time in the measured part", Unit::Seconds).between(0.0, end_s.max(last_s))
 }
 
-/// Returns a line for each change of the load in the measured part.
-fn marks(changes: &[(f64, String)]) -> Vec<ReferenceLine> {
-    let measured = changes.iter().filter(|(at_s, _)| *at_s >= 0.0);
+/// Returns a line for each mark in the measured part.
+fn reference_lines(marks: &[(f64, String)]) -> Vec<ReferenceLine> {
+    let measured = marks.iter().filter(|(at_s, _)| *at_s >= 0.0);
     let mark = |(at_s, label): &(f64, String)| ReferenceLine {
         at: number::milliseconds(*at_s),
         band: None,
@@ -388,7 +388,7 @@ mod tests {
             us: vec![100.0],
         }];
         let change = |at_s, label: &str| (at_s, label.to_owned());
-        numbers.changes = vec![change(-0.5, "105 %"), change(1.25, "paused")];
+        numbers.marks = vec![change(-0.5, "105 %"), change(1.25, "paused")];
         let plots = RunPlots::new(numbers);
         let charts = plots.course.iter().chain(&plots.resources);
         let marks = |chart: &Chart| -> Vec<_> {

@@ -14,7 +14,7 @@ use crate::format::FORMAT_VERSION;
 use crate::watched::Watched;
 use crate::{
     Ages, Arrivals, Counts, DeclaredCheck, Distribution, Ended, ErrorKind, Failures, HostCounters,
-    LoadChange, Snapshot, Summary, Transient, Unfinished, WorkerTimes,
+    LoadChange, Note, Snapshot, Summary, Transient, Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -305,6 +305,20 @@ pub(crate) struct Beside {
     /// The changes of the load since the previous line.
     #[serde(default)]
     pub(crate) changes: Vec<LoadChange>,
+    /// The notes since the previous line.
+    #[serde(default)]
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What happened beside the load since the line before.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Told<'a> {
+    /// The changes of the load, in order.
+    #[serde(skip_serializing_if = "<[LoadChange]>::is_empty")]
+    pub changes: &'a [LoadChange],
+    /// The notes, in the order of writing.
+    #[serde(skip_serializing_if = "<[Note]>::is_empty")]
+    pub notes: &'a [Note],
 }
 
 /// The kind, which is read first from any line.
@@ -339,7 +353,7 @@ pub(crate) fn header_line(header: &Header) -> Vec<u8> {
 pub(crate) fn interval_line(
     interval: &Snapshot,
     watch: Option<&Watched>,
-    changes: &[LoadChange],
+    told: Told<'_>,
     encoder: &mut Encoder,
 ) -> Vec<u8> {
     #[derive(Serialize)]
@@ -349,20 +363,20 @@ pub(crate) fn interval_line(
         interval: StoredSnapshot,
         #[serde(skip_serializing_if = "Option::is_none")]
         watch: Option<&'a Watched>,
-        #[serde(skip_serializing_if = "<[LoadChange]>::is_empty")]
-        changes: &'a [LoadChange],
+        #[serde(flatten)]
+        told: Told<'a>,
     }
     to_line(&Line {
         kind: "interval",
         interval: StoredSnapshot::encode(interval, encoder),
         watch,
-        changes,
+        told,
     })
 }
 
 pub(crate) fn summary_line(
     summary: &Summary,
-    changes: &[LoadChange],
+    told: Told<'_>,
     judgement: Option<&impl Serialize>,
     encoder: &mut Encoder,
 ) -> Vec<u8> {
@@ -371,8 +385,8 @@ pub(crate) fn summary_line(
         kind: &'static str,
         #[serde(flatten)]
         ending: RunEnd,
-        #[serde(skip_serializing_if = "<[LoadChange]>::is_empty")]
-        changes: &'a [LoadChange],
+        #[serde(flatten)]
+        told: Told<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         judgement: Option<J>,
         #[serde(flatten)]
@@ -392,7 +406,7 @@ pub(crate) fn summary_line(
             declared: summary.declared.clone(),
             outside: outside.unwrap_or_default(),
         },
-        changes,
+        told,
         judgement,
         total,
     })

@@ -149,6 +149,8 @@ fn merged(parts: &[RunFile]) -> RunFile {
     }
     for part in parts {
         run.summary.changes.extend(&part.summary.changes);
+        let notes = part.summary.notes.iter().cloned();
+        run.summary.notes.extend(notes);
         let declared = part.summary.declared.iter().cloned();
         run.summary.declared.extend(declared);
         if let Some(outside) = &part.summary.outside {

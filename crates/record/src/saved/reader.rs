@@ -3,6 +3,7 @@
 use super::header::Header;
 use super::line::{Beside, Format, Kind, RunEnd, StoredSearch, StoredSnapshot};
 use super::search::SavedOutcome;
+use super::within_report::unpacked;
 use crate::error::{Error, LineError};
 use crate::format::is_read;
 use crate::interval_archive::without_first;
@@ -29,13 +30,12 @@ pub struct RunFile {
 }
 
 impl RunFile {
-    /// Reads the only run in this file.
+    /// Reads the only run in this file, or in this HTML report that holds one.
     ///
     /// A last line without its end (of a killed run) is ignored. Without a summary line the summary
     /// is computed from the intervals, and is not [`complete`](Summary::complete).
     pub fn read(path: &Path) -> Result<RunFile, Error> {
-        let file = File::open(path).map_err(|source| read_error(path, source))?;
-        RunFile::parse(path, BufReader::new(file))
+        RunFile::parse(path, opened(path)?)
     }
 
     /// Reads a run from this input; the path is for messages.
@@ -50,12 +50,12 @@ impl RunFile {
         }
     }
 
-    /// Reads all runs in this file, at least one, in the order in which they were run.
+    /// Reads all runs in this file, or in this HTML report that holds some, in the order in which
+    /// they were run; at least one.
     ///
     /// Each of them may have been killed, as with [`read`](RunFile::read).
     pub fn read_all(path: &Path) -> Result<Vec<RunFile>, Error> {
-        let file = File::open(path).map_err(|source| read_error(path, source))?;
-        RunFile::parse_all(path, BufReader::new(file))
+        RunFile::parse_all(path, opened(path)?)
     }
 
     /// Reads all runs from this input, at least one; the path is for messages.
@@ -160,11 +160,16 @@ impl RunFile {
     fn take_interval(&mut self, line: &[u8]) -> Result<(), LineError> {
         let mut interval: StoredSnapshot = serde_json::from_slice(line)?;
         interval.read_as_of(self.summary.format);
-        let Beside { watch, changes } = serde_json::from_slice(line)?;
+        let Beside {
+            watch,
+            changes,
+            notes,
+        } = serde_json::from_slice(line)?;
         let decoded = interval.decode()?;
         self.refuse_misplaced(&decoded)?;
         self.summary.observe(&decoded);
         self.summary.changes.extend(changes);
+        self.summary.notes.extend(notes);
         if let Some(watched) = watch {
             self.summary.observe_watched(&watched);
         }
@@ -207,8 +212,9 @@ impl RunFile {
             declared,
             outside,
         } = serde_json::from_slice(line)?;
-        let Beside { changes, .. } = serde_json::from_slice(line)?;
+        let Beside { changes, notes, .. } = serde_json::from_slice(line)?;
         self.summary.changes.extend(changes);
+        self.summary.notes.extend(notes);
         self.summary.host = host;
         self.summary.transient = transient;
         self.summary.declared = declared;
@@ -224,6 +230,19 @@ impl RunFile {
         });
         self.summary = without_first(whole, left_out, rest);
         Ok(())
+    }
+
+    /// Returns the run as far as it had come at this instant, in nanoseconds of the measured part:
+    /// a record that breaks off there. No transient is cut.
+    pub fn until_ns(&self, end_ns: u64) -> RunFile {
+        let run = RunFile::started(&self.path, self.header.clone());
+        let mut run = run.in_format(self.summary.format);
+        let window = self.window().iter();
+        for interval in window.take_while(|interval| interval.end_ns() <= end_ns) {
+            run.summary.observe(&interval.decoded());
+            run.intervals.push(interval.clone());
+        }
+        run
     }
 
     /// Returns the number of intervals that are excluded from every figure.
@@ -328,6 +347,12 @@ fn begins_as_header(line: &[u8]) -> bool {
     const BEGINNING: &[u8] = br#"{"loadline":"#;
     let length = line.len().min(BEGINNING.len());
     line[..length] == BEGINNING[..length]
+}
+
+/// Opens a saved run, or the one within a report.
+fn opened(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let file = File::open(path).map_err(|source| read_error(path, source))?;
+    unpacked(path, BufReader::new(file))
 }
 
 fn read_error(path: &Path, source: std::io::Error) -> Error {

@@ -9,8 +9,8 @@ use crate::samples::{any_snapshot, environment, header, plan, second, started_at
 use crate::saved::encoding::decode;
 use crate::watched::{Change, GENERATOR, Watched, WatchedHost, WatchedTree};
 use crate::{
-    Ended, Error, ErrorKind, IntervalArchive, LineError, LoadChange, Snapshot, Summary, Transient,
-    Unfinished,
+    Ended, Error, ErrorKind, IntervalArchive, LineError, LoadChange, Note, Snapshot, Summary, Told,
+    Transient, Unfinished,
 };
 use loadline_metrics::{CustomMetrics, CustomRecorder, Key, MetricKind, MetricUnit};
 use loadline_plan::{Body, Level};
@@ -439,7 +439,7 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
     let mut summary = Summary::new(header());
     for (index, watched) in [(0, Some(&watched)), (1, None)] {
         writer
-            .interval_beside(&second(index), watched, &[])
+            .interval_beside(&second(index), watched, Told::default())
             .unwrap();
         summary.observe(&second(index));
         if let Some(watched) = watched {
@@ -472,7 +472,11 @@ fn changes_of_the_load_are_read_back_and_merged() {
     let mut summary = Summary::new(header());
     for (index, changes) in [(0, &told[..1]), (1, &told[1..2]), (2, &[])] {
         let interval = second(index);
-        writer.interval_beside(&interval, None, changes).unwrap();
+        let told = Told {
+            changes,
+            ..Told::default()
+        };
+        writer.interval_beside(&interval, None, told).unwrap();
         summary.observe(&interval);
     }
     summary.changes = told.to_vec();
@@ -488,6 +492,49 @@ fn changes_of_the_load_are_read_back_and_merged() {
     let last = text.lines().last().unwrap();
     let late = r#""changes":[{"at_ns":2900000000,"level":{"users":7},"scenario":1}]"#;
     assert!(last.contains(late), "{last}");
+}
+
+#[test]
+fn a_run_is_cut_to_what_it_was_at_an_instant() {
+    let intervals: Vec<Snapshot> = (0..4).map(second).collect();
+    let (bytes, whole) = saved(&header(), &intervals, Ended::Duration);
+    let run = parse(&bytes).unwrap();
+    let end_ns = |count: usize| intervals[count - 1].end_ns;
+    let cut = run.until_ns(end_ns(3) - 1);
+    assert_eq!(cut.summary().duration_ns, end_ns(2));
+    assert_eq!(cut.snapshots().count(), 2);
+    assert!(!cut.summary().complete);
+    let all = run.until_ns(u64::MAX);
+    assert_eq!(all.summary().total, whole.total);
+}
+
+#[test]
+fn notes_are_read_back_from_intervals_and_from_the_end() {
+    let notes = [
+        Note::new(500_000_000, "cache cleared").unwrap(),
+        Note::new(1_900_000_000, "deployed").unwrap(),
+    ];
+    let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
+    let mut summary = Summary::new(header());
+    for (index, notes) in [(0, &notes[..1]), (1, &[])] {
+        let told = Told {
+            notes,
+            ..Told::default()
+        };
+        let interval = second(index);
+        writer.interval_beside(&interval, None, told).unwrap();
+        summary.observe(&interval);
+    }
+    summary.notes = notes.to_vec();
+    summary.finish(Ended::Duration, Unfinished::default());
+    let bytes = writer.finish(&summary).unwrap();
+    let run = parse(&bytes).unwrap();
+    assert_eq!(run.summary(), &summary);
+    let text = String::from_utf8(bytes).unwrap();
+    let late = r#""notes":[{"at_ns":1900000000,"text":"deployed"}]"#;
+    assert!(text.lines().last().unwrap().contains(late), "{text}");
+    let merged = RunFile::merge_concurrent(vec![run]).unwrap();
+    assert_eq!(merged.summary().notes, notes);
 }
 
 #[test]

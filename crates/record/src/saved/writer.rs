@@ -2,11 +2,11 @@
 
 use super::encoding::Encoder;
 use super::header::Header;
-use super::line::{header_line, interval_line, search_line, summary_line};
+use super::line::{Told, header_line, interval_line, search_line, summary_line};
 use super::reader::RunFile;
 use super::search::SavedOutcome;
 use crate::watched::Watched;
-use crate::{Error, LoadChange, Snapshot, Summary};
+use crate::{Error, Snapshot, Summary};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -22,6 +22,8 @@ pub struct RunWriter<W: Write> {
     encoder: Encoder,
     /// The number of changes of the load that the intervals contain.
     told_changes: usize,
+    /// The number of notes that the intervals contain.
+    told_notes: usize,
 }
 
 impl RunWriter<File> {
@@ -110,6 +112,7 @@ impl<W: Write> RunWriter<W> {
             output,
             encoder: Encoder::new(),
             told_changes: 0,
+            told_notes: 0,
         };
         writer.write(&header_line(header))?;
         Ok(writer)
@@ -117,25 +120,26 @@ impl<W: Write> RunWriter<W> {
 
     /// Adds one interval of the measured part.
     pub fn interval(&mut self, interval: &Snapshot) -> Result<(), Error> {
-        self.interval_beside(interval, None, &[])
+        self.interval_beside(interval, None, Told::default())
     }
 
-    /// Adds one interval of the measured part, with the watched usage in it and the changes of the
-    /// load since the previous interval.
+    /// Adds one interval of the measured part, with the watched usage in it and what happened
+    /// beside the load since the previous interval.
     pub fn interval_beside(
         &mut self,
         interval: &Snapshot,
         watched: Option<&Watched>,
-        changes: &[LoadChange],
+        told: Told<'_>,
     ) -> Result<(), Error> {
-        self.told_changes += changes.len();
-        let line = interval_line(interval, watched, changes, &mut self.encoder);
+        self.told_changes += told.changes.len();
+        self.told_notes += told.notes.len();
+        let line = interval_line(interval, watched, told, &mut self.encoder);
         self.write(&line)
     }
 
     /// Writes the last line: the summary of all intervals written, with the changes of the load
-    /// after the last of them; returns the output. A summary that is not complete is omitted, so
-    /// that the file stays that of a killed run.
+    /// and the notes after the last of them; returns the output. A summary that is not complete is
+    /// omitted, so that the file stays that of a killed run.
     pub fn finish(self, summary: &Summary) -> Result<W, Error> {
         self.finish_judged(summary, None::<&()>)
     }
@@ -148,8 +152,11 @@ impl<W: Write> RunWriter<W> {
         judgement: Option<&impl Serialize>,
     ) -> Result<W, Error> {
         if summary.complete {
-            let untold = summary.changes.get(self.told_changes..);
-            let untold = untold.unwrap_or_default();
+            let (changes, notes) = (&summary.changes, &summary.notes);
+            let untold = Told {
+                changes: changes.get(self.told_changes..).unwrap_or_default(),
+                notes: notes.get(self.told_notes..).unwrap_or_default(),
+            };
             let line = summary_line(summary, untold, judgement, &mut self.encoder);
             self.write(&line)?;
         }

@@ -46,6 +46,19 @@ pub fn search_page(report: &CapacityReport<'_>) -> SearchPage {
     }
 }
 
+/// Returns the same of a search that goes on: what it came to is not said before its end.
+pub fn search_page_so_far(report: &CapacityReport<'_>) -> SearchPage {
+    SearchPage {
+        answer: SearchAnswer {
+            kind: AnswerKind::NotKnown,
+            text: "The load line is being searched".to_owned(),
+            detail: String::new(),
+            notes: vec![goal(report)],
+        },
+        ..search_page(report)
+    }
+}
+
 /// As a sentence, but for the name of a percentile.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();

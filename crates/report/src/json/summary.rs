@@ -8,7 +8,7 @@ use crate::{PERCENTILES, split};
 use loadline_findings::statistic_name;
 use loadline_json as json;
 use loadline_plan::{Level, Plan, Statistic};
-use loadline_record::{Ended, LoadChange, Summary, Times};
+use loadline_record::{Ended, LoadChange, Note, Summary, Times};
 use loadline_units::rounding;
 use loadline_verdict::{Effect, Finding, RunResult};
 
@@ -35,6 +35,7 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
             .iter()
             .map(|one| change(one, &summary.plan))
             .collect(),
+        notes: summary.notes.iter().map(note).collect(),
         counts: counts(&total.counts, summary.rated_ns()),
         unfinished: unfinished(summary),
         response_time_us: response(run),
@@ -60,6 +61,13 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         warnings: warning_list(run),
         kernel_timestamps: every.map(|every| kernel_timestamps(every.get(), &total.times)),
         watch: watch::whole_run(&summary.watch, total.start_ns),
+    }
+}
+
+fn note(note: &Note) -> json::Note {
+    json::Note {
+        at_s: rounding::seconds(note.at_ns),
+        text: note.text.clone(),
     }
 }
 

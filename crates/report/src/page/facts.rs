@@ -7,7 +7,9 @@ use loadline_units as units;
 
 /// The head of the text report.
 pub(super) fn of_run(summary: &Summary) -> Vec<Fact> {
+    // The page has a list of the notes.
     let facts = text::facts(summary).into_iter();
+    let facts = facts.filter(|(name, _)| *name != text::NOTES);
     facts.map(|(name, text)| fact(name, text)).collect()
 }
 

@@ -144,6 +144,7 @@ fn facts(run: &RunResult, percentiles: &[f64], page: Page) -> Vec<Fact> {
         painted(plan_limit(run, page), |line| style.doubtful(line)),
         stated("transient", head::left_out(summary), page),
         stated("load", head::changes(summary), page),
+        stated(head::NOTES, head::notes(summary), page),
         page.line("rate", &short::rate(summary, &head::duration(summary))),
         painted(
             stated("warning", outcome::unserved(summary), page),

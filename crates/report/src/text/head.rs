@@ -52,6 +52,7 @@ pub(crate) fn facts(summary: &Summary) -> Vec<(&'static str, String)> {
     facts.extend(scenarios.map(|text| ("scenario", layout::harmless(&text))));
     facts.extend(left_out(summary).map(|text| ("transient", text)));
     facts.extend(changes(summary).map(|text| ("load", text)));
+    facts.extend(notes(summary).map(|text| (NOTES, text)));
     facts.extend([
         ("rate", rate(summary)),
         ("requests", sent(summary)),
@@ -166,6 +167,25 @@ pub(super) fn left_out(summary: &Summary) -> Option<String> {
             format!("{seconds} at the beginning left out: not steady yet")
         }
     })
+}
+
+/// The name of the fact that has the notes.
+pub(crate) const NOTES: &str = "notes";
+/// Notes that are listed.
+const LISTED_NOTES: usize = 20;
+
+/// Returns what people wrote on the run: `cache cleared at 12.3 s, deployed at 15.0 s`.
+pub(super) fn notes(summary: &Summary) -> Option<String> {
+    let notes = summary.notes.iter().take(LISTED_NOTES).map(|note| {
+        let at_s = note.at_ns as f64 / 1e9;
+        format!("{} at {at_s:.1} s", layout::harmless(&note.text))
+    });
+    let mut texts: Vec<String> = notes.collect();
+    match summary.notes.len().saturating_sub(LISTED_NOTES) {
+        0 => {}
+        more => texts.push(format!("and {} more", units::counted(more as u64, "note"))),
+    }
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 /// Changes of the load that are listed.

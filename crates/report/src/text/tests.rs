@@ -3,7 +3,7 @@
 use super::*;
 use crate::samples;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Level, Metric, Statistic, Until};
-use loadline_record::{Ended, LoadChange, Summary, Transient};
+use loadline_record::{Ended, LoadChange, Note, Summary, Transient};
 use loadline_verdict::{CheckResult, Observed, evaluate_observed};
 use std::time::Duration;
 
@@ -73,6 +73,18 @@ fn iterations_that_were_dropped_stand_beside_what_was_sent() {
         text.contains("were dropped because no user was free"),
         "{text}"
     );
+}
+
+#[test]
+fn notes_stand_in_the_head() {
+    let note = |at_ns| Note::new(at_ns, "cache cleared").unwrap();
+    let mut run = samples::steady();
+    run.notes = vec![note(1_240_000_000), note(12_000_000_000)];
+    let text = unwrapped(&run);
+    let listed = "notes cache cleared at 1.2 s, cache cleared at 12.0 s";
+    assert!(text.contains(listed), "{text}");
+    run.notes = vec![note(0); 21];
+    assert!(unwrapped(&run).contains(", and 1 note more"));
 }
 
 #[test]

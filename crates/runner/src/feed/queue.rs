@@ -15,6 +15,7 @@ pub fn feed(intervals: usize) -> (Feed, Inbox) {
     let shared = Arc::new(Shared::default());
     let feed = Feed {
         most: intervals.max(1),
+        wants_slow: false,
         kept: VecDeque::new(),
         shared: Arc::clone(&shared),
     };
@@ -26,6 +27,8 @@ pub fn feed(intervals: usize) -> (Feed, Inbox) {
 #[derive(Debug)]
 pub struct Feed {
     most: usize,
+    /// True if the consumer shows the slowest requests.
+    wants_slow: bool,
     /// The news that came while the consumer held the lock.
     kept: VecDeque<News>,
     shared: Arc<Shared>,
@@ -56,6 +59,7 @@ impl Observer for Feed {
     fn wants(&self) -> Wants {
         Wants {
             news: true,
+            slow: self.wants_slow,
             ..Wants::default()
         }
     }
@@ -75,6 +79,13 @@ impl Observer for Feed {
 }
 
 impl Feed {
+    /// Hands the slowest requests of each interval on, too.
+    #[must_use]
+    pub fn with_slow(mut self) -> Feed {
+        self.wants_slow = true;
+        self
+    }
+
     fn hand_over(&mut self, mut queue: MutexGuard<'_, Queue>) {
         if queue.is_closed {
             self.kept.clear();

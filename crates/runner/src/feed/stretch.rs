@@ -2,7 +2,7 @@
 
 use loadline_engine::AnyTally;
 use loadline_record::watched::Watched;
-use loadline_record::{Header, LoadChange, Snapshot};
+use loadline_record::{Header, LoadChange, Note, SlowRequest, Snapshot};
 use std::sync::Arc;
 
 /// One interval of a run, or several that follow each other, merged because their consumer was
@@ -23,6 +23,10 @@ pub struct Stretch {
     pub watched: Option<Watched>,
     /// The changes of the load since the stretch before, in order.
     pub changes: Vec<LoadChange>,
+    /// The notes since the stretch before, in the order of writing.
+    pub notes: Vec<Note>,
+    /// The slowest requests of each of its intervals and workers, if a consumer wants them.
+    pub slow: Vec<SlowRequest>,
 }
 
 impl Stretch {
@@ -48,5 +52,7 @@ impl Stretch {
             (Some(_), None) => {}
         }
         self.changes.extend(&next.changes);
+        self.notes.extend_from_slice(&next.notes);
+        self.slow.extend_from_slice(&next.slow);
     }
 }

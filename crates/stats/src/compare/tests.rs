@@ -255,3 +255,18 @@ fn what_makes_no_pairs_is_not_compared() {
     assert_eq!(compare_pairs(&[1.0, 2.0], &[1.0], CONFIDENCE), None);
     assert_eq!(compare_pairs(&[1.0, 0.0], &[1.0, 2.0], CONFIDENCE), None);
 }
+
+#[test]
+fn an_interval_at_a_higher_confidence_is_wider_on_both_sides() {
+    let ratio = Ratio {
+        ratio: 1.1,
+        lower: 1.05,
+        upper: 1.2,
+        confidence: 0.95,
+    };
+    let same = ratio.at_confidence(0.95);
+    assert!((same.lower - 1.05).abs() < 1e-9 && (same.upper - 1.2).abs() < 1e-9);
+    let wider = ratio.at_confidence(0.999);
+    assert!(wider.lower < 1.03 && wider.upper > 1.23, "{wider:?}");
+    assert_eq!((wider.ratio, wider.confidence), (1.1, 0.999));
+}

@@ -37,7 +37,7 @@ fn slower(second: &Snapshot, times: f64) -> Snapshot {
 }
 
 /// A saved run of a target that is this many times as slow.
-fn saved(target: Target, seconds: u64, seed: u64, times: f64) -> SavedRun {
+pub(super) fn saved(target: Target, seconds: u64, seed: u64, times: f64) -> SavedRun {
     let plan = Plan {
         duration: Some(Duration::from_secs(seconds)),
         ..plan(500, 50)

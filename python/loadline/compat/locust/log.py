@@ -17,6 +17,8 @@ HOSTNAME = re.sub(r"\..*", "", socket.gethostname())
 unhandled_greenlet_exception = False
 
 _KEPT_RECORDS = 500
+# The file of the lines that a live page shows, which the program that serves it names.
+_PAGE_LOG = "LOADLINE_PAGE_LOG"
 
 
 class LogReader(logging.Handler):
@@ -41,6 +43,9 @@ def setup_logging(loglevel, logfile=None):
         os.makedirs(os.path.dirname(os.path.abspath(logfile)), exist_ok=True)
         open(logfile, "a").close()  # where logging opens it, its error names no reason
     output = "file" if logfile else "console"
+    shown = [output, "log_reader"]
+    if os.environ.get(_PAGE_LOG):
+        shown.append("page")
     logging.config.dictConfig(
         {
             "version": 1,
@@ -54,7 +59,7 @@ def setup_logging(loglevel, logfile=None):
             "handlers": _handlers(logfile),
             "loggers": {
                 "locust": {
-                    "handlers": [output, "log_reader"],
+                    "handlers": shown,
                     "level": loglevel,
                     "propagate": False,
                 },
@@ -64,7 +69,7 @@ def setup_logging(loglevel, logfile=None):
                     "propagate": False,
                 },
             },
-            "root": {"handlers": [output, "log_reader"], "level": loglevel},
+            "root": {"handlers": shown, "level": loglevel},
         }
     )
 
@@ -79,6 +84,13 @@ def _handlers(logfile):
         handlers["file"] = {
             "class": "logging.FileHandler",
             "filename": logfile,
+            "formatter": "default",
+        }
+    page_log = os.environ.get(_PAGE_LOG)
+    if page_log:
+        handlers["page"] = {
+            "class": "logging.FileHandler",
+            "filename": page_log,
             "formatter": "default",
         }
     return handlers

@@ -4,7 +4,8 @@ use super::{Running, Step};
 use crate::rest::{Control, Scale};
 use crate::stop::Reason;
 use loadline_plan::Level;
-use loadline_runner::{Changed, Command, Levels, Means, Phase, Steer, SteerProblem};
+use loadline_record::Note;
+use loadline_runner::{Changed, Command, Levels, Means, NoteProblem, Phase, Steer, SteerProblem};
 
 impl Steer for Running {
     fn means(&self) -> Means {
@@ -54,6 +55,10 @@ impl Steer for Running {
         scaled
             .map(|()| None)
             .map_err(|problem| SteerProblem::Tool(format!("{problem}.")))
+    }
+
+    fn note(&self, note: Note) -> Result<(), NoteProblem> {
+        self.commands.note(note)
     }
 
     fn end(&self, _command: Command) {

@@ -1,7 +1,7 @@
 //! Feeds whose consumers are late, asleep or gone.
 
 use super::*;
-use crate::feed::Newsroom;
+use crate::feed::{Happened, Newsroom};
 use loadline_engine::{AnyTally, Tally};
 use loadline_plan::Plan;
 use loadline_record::watched::Watched;
@@ -39,7 +39,7 @@ fn interval(newsroom: &mut Newsroom, number: u64) -> News {
         length_ns: 1_000_000_000,
         ..Watched::default()
     };
-    newsroom.interval(snapshot, Some(watched), Vec::new())
+    newsroom.interval(snapshot, Some(watched), Happened::default())
 }
 
 fn stretch(news: &News) -> &crate::feed::Stretch {
@@ -125,7 +125,8 @@ fn the_drain_and_another_run_stay_apart() {
         drain: true,
         ..Snapshot::empty(3_000_000_000)
     };
-    feed.news(&first.interval(drain, None, Vec::new())).unwrap();
+    let news = first.interval(drain, None, Happened::default());
+    feed.news(&news).unwrap();
     feed.news(&interval(&mut second, 0)).unwrap();
     let came: Vec<News> = (0..3).map(|_| inbox.wait().unwrap()).collect();
     let ranges: Vec<_> = came

@@ -1,0 +1,234 @@
+//! What the page keeps of a run, and what it says beside another one: notes, the report that holds
+//! the run, a baseline, the slowest requests, a search.
+
+use super::*;
+use std::fs;
+
+/// Begins a run of this rate from the page, and waits until something was answered.
+fn begin(page: &Running, new: &Value) {
+    page.command("start", &new.to_string());
+    page.await_that(|state| state["figures"]["answered"].as_u64() > Some(20));
+}
+
+fn ended(page: &Running) -> Value {
+    page.await_that(|state| state["can_start"] == true)
+}
+
+/// The JSON report of a file.
+fn report(path: &Path) -> Value {
+    let said = loadline(&["report", text(path), "--allow-invalid", "-o", "json"]);
+    let report = serde_json::from_str(&said.stdout);
+    report.unwrap_or_else(|error| panic!("{error}: {}", said.stderr))
+}
+
+#[test]
+fn the_report_of_the_page_holds_the_run_with_its_notes() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let beside_others = beside_others();
+    let page = Running::start_page(folder.path());
+    let new = json!({
+        "target": url(&server, "delay=2ms"), "rate": "200", "duration": "4s",
+    });
+    begin(&page, &new);
+    page.command("note", r#"{"at_s": 0.5, "text": "deployed"}"#);
+    page.command("pause", "");
+    page.command("resume", "");
+    let written = |state: &Value| state["page"]["notes"].to_string().contains("deployed");
+    page.await_that(written);
+    let (status, so_far) = page.ask("GET", "/report.html", "", "");
+    assert_eq!(status, 200);
+    assert!(so_far.contains("\"kind\":\"run\"") && so_far.contains("deployed"));
+    fs::write(folder.path().join("so-far.html"), &so_far).unwrap();
+    let state = ended(&page);
+    let notes: Vec<&str> = (state["page"]["notes"].as_array().unwrap().iter())
+        .filter_map(|note| note["text"].as_str())
+        .collect();
+    assert_eq!(notes[..2], ["deployed", "Load paused"], "{notes:?}");
+    let (status, message) = page.ask("POST", "/api/v1/note", "", r#"{"text": "late"}"#);
+    assert_eq!(status, 409, "{message}");
+    let (status, shared) = page.ask("GET", "/report.html", "", "");
+    assert_eq!(status, 200);
+    fs::write(folder.path().join("shared.html"), &shared).unwrap();
+    let (_, runs) = page.ask("GET", "/api/v1/runs", "", "");
+    assert!(
+        runs.contains("shared.html") && runs.contains("so-far.html"),
+        "{runs}"
+    );
+    let (status, same) = page.ask(
+        "GET",
+        "/api/v1/compare?base=shared.html&with=run-1.run",
+        "",
+        "",
+    );
+    assert_eq!(status, 422);
+    assert!(same.contains("are the same run"), "{same}");
+    assert_eq!(page.interrupt().0, Some(0));
+    drop(beside_others);
+    let own = report(&folder.path().join("run-1.run"));
+    assert_eq!(own, report(&folder.path().join("shared.html")));
+    let written = json!([{ "at_s": 0.5, "text": "deployed" }]);
+    assert_eq!(own["summary"]["notes"], written);
+    let so_far = report(&folder.path().join("so-far.html"));
+    assert_eq!(so_far["summary"]["complete"], false);
+    assert_eq!(so_far["summary"]["notes"], written);
+}
+
+#[test]
+fn a_run_is_compared_with_a_baseline_that_is_chosen_on_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let new =
+        |delay: &str| json!({ "target": url(&server, delay), "rate": "200", "duration": "4s" });
+    let _beside_others = beside_others();
+    let page = Running::start_page(folder.path());
+    page.start(&new("delay=2ms"));
+    let (status, missing) = page.ask("POST", "/api/v1/baseline", "", r#"{"name": "no.run"}"#);
+    assert_eq!(status, 422, "{missing}");
+    page.command("baseline", r#"{"name": "run-1.run"}"#);
+    assert_eq!(page.state()["baseline"], "run-1.run");
+    let (status, base) = page.ask("GET", "/api/v1/baseline", "", "");
+    assert_eq!(status, 200);
+    assert!(base.contains("\"kind\":\"run\""));
+    begin(&page, &new("delay=8ms"));
+    let claim = |state: &Value| {
+        state["page"]["against"]["claim"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    let early = page.await_that(|state| claim(state).is_some());
+    let early = claim(&early).unwrap();
+    assert!(early.contains("the first look is after 30 s"), "{early}");
+    let against = ended(&page)["page"]["against"].clone();
+    assert_eq!(against["baseline"], "run-1.run");
+    assert!(
+        against["claim"].as_str().unwrap().starts_with("Slower"),
+        "{against:#}"
+    );
+    assert_eq!(against["rows"][0]["name"], "all requests");
+    let query = "/api/v1/compare?base=run-1.run&with=run-2.run";
+    let (status, compared) = page.ask("GET", query, "", "");
+    assert_eq!(status, 200, "{compared}");
+    assert!(compared.contains("B is slower"), "{compared}");
+    page.command("baseline", r#"{"name": null}"#);
+    assert_eq!(page.state()["baseline"], Value::Null);
+    assert_eq!(page.interrupt().0, Some(0));
+}
+
+#[test]
+fn a_baseline_of_the_command_line_is_on_its_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().join("a.run");
+    let server = serve();
+    let target = url(&server, "delay=2ms");
+    let run = [
+        "-r",
+        "200",
+        "-d",
+        "3s",
+        "--no-progress",
+        "--allow-invalid",
+        "--save",
+        text(&base),
+    ];
+    let said = loadline(&[&run[..], &[&target]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let _beside_others = beside_others();
+    let rest = ["-r", "200", "-d", "1h", "--baseline", text(&base)];
+    let running = Running::begin(&words(&rest, &target));
+    let state = running.await_that(|state| !state["page"]["against"].is_null());
+    assert_eq!(state["baseline"], text(&base));
+    running.command("abort", "");
+    running.end();
+}
+
+#[test]
+fn a_cell_of_the_heatmap_names_the_slow_request_and_who_was_slow() {
+    let server = serve();
+    let (fast, slow) = (url(&server, "delay=1ms"), url(&server, "delay=60ms"));
+    let _beside_others = beside_others();
+    let rest = ["-r", "100", "-d", "1h", &fast];
+    let running = Running::begin(&words(&rest, &slow));
+    running.await_that(|state| state["figures"]["elapsed_s"].as_f64() > Some(2.5));
+    let cell = "/api/v1/slow?from_s=0&to_s=1000&from_us=50000&to_us=1e9";
+    let (status, found) = running.ask("GET", cell, "", "");
+    assert_eq!(status, 200, "{found}");
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let requests = found["requests"].as_array().unwrap();
+    assert!(requests.len() > 3, "{found:#}");
+    let named = |request: &&Value| {
+        request["name"]
+            .as_str()
+            .is_some_and(|name| name.contains("60ms"))
+    };
+    let count = requests.iter().filter(named).count();
+    assert!(count * 20 >= requests.len() * 19, "{found:#}");
+    let first = requests.iter().find(named).unwrap();
+    assert_eq!(first["status"], 200);
+    let parts = ["blocked_us", "lateness_us", "dial_us", "wait_us", "rest_us"];
+    let sum: f64 = parts
+        .iter()
+        .map(|part| first[*part].as_f64().unwrap())
+        .sum();
+    assert!(
+        (sum - first["response_us"].as_f64().unwrap()).abs() < 1.0,
+        "{first:#}"
+    );
+    let slow_by_target = |request: &Value| request["cause"] == "target";
+    assert!(requests.iter().any(slow_by_target), "{found:#}");
+    running.command("abort", "");
+    running.end();
+}
+
+#[test]
+fn a_search_shows_its_trials_as_they_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let target = url(&server, "delay=2ms");
+    let _beside_others = beside_others();
+    let page = Running::start_page(folder.path());
+    let new = json!({ "target": target, "search": true, "duration": "1m" });
+    let composed = page.command("compose", &new.to_string());
+    let line = format!("loadline capacity --budget 1m --save run-1.run '{target}'");
+    assert_eq!(composed["command"], line);
+    page.command("start", &new.to_string());
+    let trials = |state: &Value| state["search"]["trials"].as_array().map_or(0, Vec::len);
+    let state = page.await_that(|state| trials(state) >= 2);
+    assert_eq!(
+        state["search"]["answer"]["text"],
+        "The load line is being searched"
+    );
+    assert_eq!(state["load"]["levels"], json!([]));
+    let (status, so_far) = page.ask("GET", "/report.html", "", "");
+    assert_eq!(status, 200);
+    assert!(so_far.contains("\"kind\":\"search\""));
+    page.command("stop", "");
+    let state = ended(&page);
+    assert!(trials(&state) >= 2, "{:#}", state["search"]["answer"]);
+    let (status, json) = page.ask("GET", "/report.json", "", "");
+    assert_eq!(status, 200);
+    assert!(json.contains("\"trials\""));
+    assert_eq!(page.interrupt().0, Some(0));
+}
+
+#[test]
+fn a_search_of_the_command_line_has_a_page() {
+    let server = serve();
+    let target = url(&server, "delay=2ms");
+    let _beside_others = beside_others();
+    let words = [
+        "capacity",
+        "--web=127.0.0.1:0",
+        "--no-progress",
+        "--no-floor",
+        "--max-rate",
+        "200",
+        &target,
+    ];
+    let running = Running::of(command(&words), "The live page is at ");
+    let shown = running.await_that(|state| !state["search"]["trials"][0].is_null());
+    assert_eq!(shown["search"]["title"], format!("GET {target}"));
+    running.command("stop", "");
+    let (code, said) = running.end();
+    assert_eq!(code, Some(130), "{said}");
+}
