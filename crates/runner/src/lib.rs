@@ -36,11 +36,13 @@
 //! - the files of a run, and how one is replaced: `preflight.rs`, `preflight/destination.rs`,
 //!   `preflight/reserved.rs`
 //! - watching during a run: `watching.rs`
+//! - the processes of a run, here or on other machines: `crew.rs`
 //! - a language of scripts: the list in `workload.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod commands;
+mod crew;
 mod early_end;
 mod error;
 mod feed;
@@ -63,6 +65,7 @@ mod workload;
 mod samples;
 
 pub use commands::{Command, Commands, Control, Phase};
+pub use crew::{Crew, WORKER_WORD, hire, runs_elsewhere, worker_command};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
@@ -78,5 +81,5 @@ pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
 pub use workload::{
-    Job, OnError, Prints, WORKER_WORD, Workload, start_counting, start_scenarios, workload,
+    Job, OnError, Prints, Workload, start_counting, start_scenarios, workload,
 };

@@ -20,7 +20,8 @@ use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
 use loadline_runner::{
-    Commands, Job, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, start_scenarios,
+    Commands, Job, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, runs_elsewhere,
+    start_scenarios,
 };
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
@@ -241,7 +242,7 @@ impl<'a> Conductor<'a> {
 
     /// Returns the job of users in other processes, if the plan has them.
     fn elsewhere(&self, plan: &Plan, ready: u32) -> Result<Option<Job>, Refused> {
-        let is_elsewhere = plan.processes > 1;
+        let is_elsewhere = runs_elsewhere(plan);
         let amounts = (ready, plan.threads);
         let create = || job(self.test, self.measures, &self.state, &self.stages, amounts);
         let created = is_elsewhere.then(create).transpose();

@@ -1,0 +1,215 @@
+//! An agent: waits for parts of runs, and has each done by a process of its own.
+//!
+//! The agent itself has no part in a load. It starts this program's worker process, as
+//! `--processes` does, and passes frames on between its pipes and the bus. However a part ends, the
+//! agent is there for the next one.
+
+use crate::connection::{Bus, Message, Subscription};
+use crate::error::BusError;
+use crate::parcel::{Packer, Parcel, Unpacker};
+use crate::protocol::{self, AGENTS, Answer, Card, Offer, Reading, SILENCE_TIMEOUT};
+use loadline_cluster::{Remote, Sink, Source, start_child};
+use std::process::Command;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The interval in which the end of a part is detected.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The number of looks for the end of a process that sends nothing more, before it is killed.
+const MOST_WAITS: u32 = 200;
+
+/// The run of which the agent has a part, if it has one.
+type Busy = Arc<Mutex<Option<String>>>;
+
+/// Serves as the agent of this card, until the connection to the bus is over. `program` creates the
+/// command of a worker process.
+///
+/// # Errors
+/// When the connection is over.
+pub fn serve(bus: &Bus, card: &Card, program: impl Fn() -> Command) -> Result<(), BusError> {
+    let busy = Busy::default();
+    answer_searches(bus, card, &busy)?;
+    answer_clock(bus, card)?;
+    let offers = bus.subscribe(&protocol::offers(&card.id))?;
+    for message in &offers.messages {
+        let answer = match protocol::decode::<Offer>(&message.contents) {
+            None => Answer::Refused("can't read the offer".to_owned()),
+            Some(offer) => consider(bus, card, &busy, &offer, &program),
+        };
+        respond(bus, &message, &answer)?;
+    }
+    Err(bus.broken())
+}
+
+/// Answers each search for agents.
+fn answer_searches(bus: &Bus, card: &Card, busy: &Busy) -> Result<(), BusError> {
+    let searches = bus.subscribe(AGENTS)?;
+    let (bus, card, busy) = (bus.clone(), card.clone(), Arc::clone(busy));
+    thread::spawn(move || {
+        for message in &searches.messages {
+            let card = Card {
+                busy_with: lock(&busy).clone(),
+                ..card.clone()
+            };
+            let _ = respond(&bus, &message, &card);
+        }
+    });
+    Ok(())
+}
+
+/// Answers with the readings of the clocks.
+fn answer_clock(bus: &Bus, card: &Card) -> Result<(), BusError> {
+    let questions = bus.subscribe(&protocol::clock(&card.id))?;
+    let bus = bus.clone();
+    thread::spawn(move || {
+        for message in &questions.messages {
+            let _ = respond(&bus, &message, &Reading::now());
+        }
+    });
+    Ok(())
+}
+
+fn respond(bus: &Bus, message: &Message, answer: &impl serde::Serialize) -> Result<(), BusError> {
+    match &message.reply {
+        Some(inbox) => bus.publish(inbox, &protocol::encode(answer)),
+        None => Ok(()),
+    }
+}
+
+fn lock(busy: &Busy) -> MutexGuard<'_, Option<String>> {
+    busy.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Accepts an offer, unless there is a reason not to.
+fn consider(
+    bus: &Bus,
+    card: &Card,
+    busy: &Busy,
+    offer: &Offer,
+    program: &impl Fn() -> Command,
+) -> Answer {
+    if let Some(mismatch) = offer.versions.mismatch() {
+        return Answer::Refused(format!("refuses a run whose coordinator {mismatch}"));
+    }
+    let mut taken = lock(busy);
+    if let Some(run) = &*taken {
+        return Answer::Refused(format!("is busy with run {run}"));
+    }
+    match begin(bus, card, busy, offer, program()) {
+        Ok(()) => {
+            *taken = Some(offer.run.clone());
+            Answer::Accepted
+        }
+        Err(reason) => Answer::Refused(format!("can't begin a part ({reason})")),
+    }
+}
+
+/// Starts the worker process of a part, and passes on what it and the coordinator send.
+fn begin(
+    bus: &Bus,
+    card: &Card,
+    busy: &Busy,
+    offer: &Offer,
+    program: Command,
+) -> Result<(), String> {
+    let (run, id) = (&offer.run, &card.id);
+    if !protocol::is_word(run) {
+        return Err("its run has no valid name".to_owned());
+    }
+    let down = bus.subscribe(&protocol::down(run, id)).map_err(text)?;
+    let child = start_child(run.clone(), program).map_err(text)?;
+    let up = Up {
+        bus: bus.clone(),
+        subject: protocol::up(run, id),
+        packer: Packer::new(bus.longest()),
+    };
+    let busy = Arc::clone(busy);
+    thread::spawn(move || {
+        pass_on(child.sink, child.source, child.remote, &down, up);
+        *lock(&busy) = None;
+    });
+    Ok(())
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// Sends to the coordinator.
+struct Up {
+    bus: Bus,
+    subject: String,
+    packer: Packer,
+}
+
+impl Up {
+    fn send(&mut self, parcel: &Parcel) {
+        for message in self.packer.pack(parcel) {
+            // A coordinator that receives nothing gives the part up.
+            let _ = self.bus.publish(&self.subject, &message);
+        }
+    }
+}
+
+/// Passes frames on in both directions, until the worker process has ended. It is ended if the
+/// coordinator requests that, or is gone.
+fn pass_on(
+    mut sink: Sink,
+    source: Box<dyn Source>,
+    mut remote: Box<dyn Remote>,
+    down: &Subscription,
+    up: Up,
+) {
+    let reports = thread::spawn(move || pass_up(source, up));
+    let mut unpacker = Unpacker::default();
+    let mut silent = Duration::ZERO;
+    while !reports.is_finished() && silent < SILENCE_TIMEOUT {
+        match down.messages.recv_timeout(POLL_INTERVAL) {
+            Ok(message) => {
+                silent = Duration::ZERO;
+                match unpacker.unpack(&message.contents) {
+                    Ok(Some(Parcel::Frame(frame))) => sink(frame),
+                    Ok(Some(Parcel::Alive) | None) => {}
+                    // The coordinator has ended the part, or a message is missing.
+                    Ok(Some(Parcel::End(_))) | Err(_) => break,
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => silent += POLL_INTERVAL,
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    drop(sink);
+    if !reports.is_finished() {
+        remote.kill();
+    }
+    let ending = ending(remote.as_mut());
+    if let Ok(mut up) = reports.join() {
+        up.send(&Parcel::End(ending));
+    }
+}
+
+/// Waits until a worker process that sends nothing more has ended. Returns how it did.
+fn ending(remote: &mut dyn Remote) -> String {
+    let mut waits = 0;
+    loop {
+        if let Some(ending) = remote.ending() {
+            return ending;
+        }
+        waits += 1;
+        if waits == MOST_WAITS {
+            remote.kill();
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Passes on what the worker process sends, until its end.
+fn pass_up(mut source: Box<dyn Source>, mut up: Up) -> Up {
+    while let Ok(Some(frame)) = source.next() {
+        up.send(&Parcel::Frame(frame));
+    }
+    up
+}

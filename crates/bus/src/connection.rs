@@ -1,0 +1,417 @@
+//! The connection to a bus: a thread that reads and one that writes, for any number of users.
+
+use crate::address::{BusAddress, Place};
+use crate::error::BusError;
+use crate::nats::{self, Info, Op};
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, BufReader, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+/// The time in which a bus answers to a new connection.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The time without a message to the bus after which a sign of life is sent and requested.
+const IDLE: Duration = Duration::from_secs(5);
+/// The time without a byte of the bus after which the connection is over.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(20);
+/// The bytes of a message that are not its contents, at most.
+const ROOM_BYTES: usize = 4_096;
+
+/// A message that was received.
+#[derive(Debug)]
+pub(crate) struct Message {
+    /// The subject of the answer, if one is requested.
+    pub(crate) reply: Option<String>,
+    pub(crate) contents: Vec<u8>,
+}
+
+/// A connection to a bus. It is closed when the last of its clones and subscriptions is dropped.
+#[derive(Clone)]
+pub struct Bus(Arc<Shared>);
+
+struct Shared {
+    /// Sends to the writing thread.
+    out: Sender<Vec<u8>>,
+    table: Mutex<Table>,
+    /// The most bytes of a message's contents.
+    longest: usize,
+}
+
+/// The parties that wait for something of the bus.
+#[derive(Default)]
+struct Table {
+    subscriptions: HashMap<u64, Sender<Message>>,
+    next: u64,
+    /// The requests for signs of life that were not answered, in order.
+    pings: VecDeque<Option<Sender<()>>>,
+    /// The last error that the bus has sent, or the reason why the connection is over.
+    error: Option<String>,
+    is_over: bool,
+}
+
+/// The messages of a subject, until it is dropped.
+pub(crate) struct Subscription {
+    pub(crate) messages: Receiver<Message>,
+    number: u64,
+    bus: Bus,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.bus.table().subscriptions.remove(&self.number);
+        let _ = self.bus.send(nats::unsubscribe(self.number));
+    }
+}
+
+impl Bus {
+    /// Connects to a bus.
+    ///
+    /// # Errors
+    /// If it can't be used, or is open to anyone.
+    pub fn connect(address: &BusAddress) -> Result<Self, BusError> {
+        let place = address.place()?;
+        let stream = dial(&place)?;
+        let mut from = BufReader::new(stream.try_clone()?);
+        let info = greet(&place, &mut from, &stream)?;
+        stream.set_read_timeout(Some(SILENCE_TIMEOUT))?;
+        let (out, queue) = channel();
+        let shared = Arc::new(Shared {
+            out,
+            table: Mutex::default(),
+            longest: info.max_payload.saturating_sub(ROOM_BYTES),
+        });
+        let (reader, writer) = (Arc::downgrade(&shared), Arc::downgrade(&shared));
+        spawn("bus reader", move || read_all(&reader, from))?;
+        spawn("bus writer", move || write_all(&writer, &queue, &stream))?;
+        Ok(Bus(shared))
+    }
+
+    /// Returns the most bytes of a message's contents.
+    pub(crate) fn longest(&self) -> usize {
+        self.0.longest
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    pub(crate) fn publish(&self, subject: &str, contents: &[u8]) -> Result<(), BusError> {
+        self.send(nats::publish(subject, None, contents))
+    }
+
+    /// Sends a question, whose answers come to a subscription.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    pub(crate) fn ask(&self, subject: &str, contents: &[u8]) -> Result<Subscription, BusError> {
+        let inbox = format!("_INBOX.{}", random_word());
+        let answers = self.subscribe(&inbox)?;
+        self.send(nats::publish(subject, Some(&inbox), contents))?;
+        Ok(answers)
+    }
+
+    /// Returns the answer to a question; `None` if there is none in time.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    pub(crate) fn request(
+        &self,
+        subject: &str,
+        contents: &[u8],
+        patience: Duration,
+    ) -> Result<Option<Vec<u8>>, BusError> {
+        let answers = self.ask(subject, contents)?;
+        match answers.messages.recv_timeout(patience) {
+            Ok(answer) => Ok(Some(answer.contents)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.0.broken()),
+        }
+    }
+
+    /// Subscribes to a subject. What this connection sends later finds the subscription there.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    pub(crate) fn subscribe(&self, subject: &str) -> Result<Subscription, BusError> {
+        let (send, messages) = channel();
+        let number = {
+            let mut table = self.table();
+            if table.is_over {
+                drop(table);
+                return Err(self.0.broken());
+            }
+            table.next += 1;
+            let number = table.next;
+            table.subscriptions.insert(number, send);
+            number
+        };
+        self.send(nats::subscribe(subject, number))?;
+        Ok(Subscription {
+            messages,
+            number,
+            bus: self.clone(),
+        })
+    }
+
+    /// Waits until the bus has received all that was sent before, at most this long.
+    pub(crate) fn flush(&self, patience: Duration) {
+        let (send, answer) = channel();
+        if self.0.ping(Some(send)) {
+            let _ = answer.recv_timeout(patience);
+        }
+    }
+
+    /// Returns the reason why the connection is over, or the last error that the bus has sent.
+    pub(crate) fn broken(&self) -> BusError {
+        self.0.broken()
+    }
+
+    fn send(&self, bytes: Vec<u8>) -> Result<(), BusError> {
+        self.0.out.send(bytes).map_err(|_| self.0.broken())
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.table()
+    }
+}
+
+impl std::fmt::Debug for Bus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bus").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Requests a sign of life, which is reported to `waiting`. Returns false if the connection is
+    /// over.
+    fn ping(&self, waiting: Option<Sender<()>>) -> bool {
+        // Under the lock: the answers come in the order of the requests.
+        let mut table = self.table();
+        if table.is_over {
+            return false;
+        }
+        table.pings.push_back(waiting);
+        self.out.send(nats::PING.to_vec()).is_ok()
+    }
+
+    fn broken(&self) -> BusError {
+        let error = self.table().error.clone();
+        BusError::Broken(error.unwrap_or_else(|| "the connection was closed".to_owned()))
+    }
+
+    /// Handles a line of the bus.
+    fn take(&self, op: Op) {
+        match op {
+            Op::Message {
+                number,
+                reply,
+                contents,
+            } => {
+                // A subscription that has just ended receives nothing.
+                if let Some(receiver) = self.table().subscriptions.get(&number) {
+                    let _ = receiver.send(Message { reply, contents });
+                }
+            }
+            Op::Ping => {
+                let _ = self.out.send(nats::PONG.to_vec());
+            }
+            Op::Pong => {
+                let waiting = self.table().pings.pop_front().flatten();
+                if let Some(waiting) = waiting {
+                    let _ = waiting.send(());
+                }
+            }
+            Op::Error(text) => self.table().error = Some(text),
+            Op::Info(_) | Op::Ok => {}
+        }
+    }
+
+    /// Ends all that wait for the bus.
+    fn end(&self, reason: String) {
+        let mut table = self.table();
+        table.is_over = true;
+        table.error.get_or_insert(reason);
+        table.subscriptions.clear();
+        table.pings.clear();
+    }
+}
+
+/// Returns a word of sixteen characters that was never used before.
+pub(crate) fn random_word() -> String {
+    // The keys of this hasher are the standard library's source of chance.
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(run).map(drop)
+}
+
+fn dial(place: &Place) -> Result<TcpStream, BusError> {
+    let mut reason = "its name has no address".to_owned();
+    let addresses = (place.host.as_str(), place.port).to_socket_addrs();
+    let addresses = addresses.map_err(|error| unreachable(place, error.to_string()))?;
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                return Ok(stream);
+            }
+            Err(error) => reason = error.to_string(),
+        }
+    }
+    Err(unreachable(place, reason))
+}
+
+fn unreachable(place: &Place, reason: String) -> BusError {
+    BusError::Unreachable {
+        host: place.name(),
+        reason,
+    }
+}
+
+/// Introduces this client to the server. Returns the server's description of itself.
+fn greet(
+    place: &Place,
+    from: &mut BufReader<TcpStream>,
+    mut to: &TcpStream,
+) -> Result<Info, BusError> {
+    let failed = |reason: &str| unreachable(place, reason.to_owned());
+    let mut next = || match nats::read(from) {
+        Ok(Some(op)) => Ok(op),
+        Ok(None) => Err(failed("it closes the connection")),
+        Err(error) => Err(failed(&error.to_string())),
+    };
+    let Op::Info(info) = next()? else {
+        return Err(failed("it is no NATS server"));
+    };
+    if info.tls_required {
+        return Err(BusError::Tls(place.name()));
+    }
+    to.write_all(&nats::connect(&place.credentials))?;
+    to.write_all(nats::PING)?;
+    loop {
+        match next()? {
+            Op::Pong => return Ok(info),
+            Op::Error(text) if text.to_ascii_lowercase().contains("authorization") => {
+                return Err(BusError::Refused(place.name()));
+            }
+            Op::Error(text) => return Err(failed(&text)),
+            Op::Info(_) | Op::Message { .. } | Op::Ping | Op::Ok => {}
+        }
+    }
+}
+
+/// Reads what the bus sends, until the connection is over or no longer used.
+fn read_all(shared: &Weak<Shared>, mut from: BufReader<TcpStream>) {
+    let reason = loop {
+        match nats::read(&mut from) {
+            Ok(Some(op)) => match shared.upgrade() {
+                Some(shared) => shared.take(op),
+                None => break String::new(),
+            },
+            Ok(None) => break "the bus has closed the connection".to_owned(),
+            Err(error) => break error.to_string(),
+        }
+    };
+    let _ = from.get_ref().shutdown(Shutdown::Both);
+    if let Some(shared) = shared.upgrade() {
+        shared.end(reason);
+    }
+}
+
+/// Writes what is sent to the bus, until the connection is over or no longer used.
+fn write_all(shared: &Weak<Shared>, queue: &Receiver<Vec<u8>>, mut to: &TcpStream) {
+    loop {
+        let written = match queue.recv_timeout(IDLE) {
+            Ok(bytes) => to.write_all(&bytes).is_ok(),
+            Err(RecvTimeoutError::Timeout) => {
+                shared.upgrade().is_some_and(|shared| shared.ping(None))
+            }
+            Err(RecvTimeoutError::Disconnected) => false,
+        };
+        if !written {
+            // The reading thread ends with it.
+            let _ = to.shutdown(Shutdown::Both);
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, Read};
+    use std::net::TcpListener;
+
+    /// Serves one connection as a bus that says this after its client's first lines.
+    fn bus_that_says(greeting: &'static str, then: &'static str) -> BusAddress {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a client");
+            stream.write_all(greeting.as_bytes()).expect("a client");
+            let mut from = BufReader::new(stream.try_clone().expect("a stream"));
+            let mut line = String::new();
+            while from.read_line(&mut line).is_ok_and(|length| length > 0) {
+                if line.ends_with("PING\r\n") {
+                    stream.write_all(then.as_bytes()).expect("a client");
+                    break;
+                }
+            }
+            let _ = from.read_to_end(&mut Vec::new());
+        });
+        BusAddress {
+            url: format!("nats://127.0.0.1:{port}"),
+            ..BusAddress::default()
+        }
+    }
+
+    const INFO: &str = "INFO {\"max_payload\":10000}\r\n";
+
+    #[test]
+    fn a_server_that_is_no_bus_is_named() {
+        for (greeting, then, said) in [
+            ("220 mail\r\n", "", "it is no NATS server"),
+            ("PING\r\n", "", "it is no NATS server"),
+            (INFO, "-ERR 'Authorization Violation'\r\n", "refuses its user"),
+            (INFO, "-ERR 'maximum connections exceeded'\r\n", "maximum connections"),
+            (
+                "INFO {\"max_payload\":1,\"tls_required\":true}\r\n",
+                "",
+                "requires TLS",
+            ),
+        ] {
+            let error = Bus::connect(&bus_that_says(greeting, then)).expect_err("no bus");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_subscribed_to_arrives_and_the_end_is_noticed() {
+        // The messages are in the same bytes as the answer to the first request.
+        let bus = Bus::connect(&bus_that_says(INFO, "PONG\r\n")).expect("a bus");
+        assert_eq!(bus.longest(), 10_000 - ROOM_BYTES);
+        let subscription = bus.subscribe("a").expect("a bus");
+        bus.0.take(Op::Message {
+            number: subscription.number,
+            reply: Some("b".to_owned()),
+            contents: b"x".to_vec(),
+        });
+        let message = subscription.messages.recv().expect("a message");
+        assert_eq!((message.reply.as_deref(), &message.contents[..]), (Some("b"), &b"x"[..]));
+        bus.0.end("it is gone".to_owned());
+        assert!(subscription.messages.recv().is_err());
+        let error = bus.subscribe("a").err().expect("the end");
+        assert!(error.to_string().contains("it is gone"), "{error}");
+    }
+}

@@ -1,0 +1,46 @@
+//! Parts of a run on other machines: agents, and lines to them over NATS.
+//!
+//! An *agent* waits on a *bus*, which is a NATS server, until a coordinator offers it a part of a
+//! run. It then starts the worker process that `--processes` starts as well, and passes frames on
+//! between that process and the bus. For the coordinator it is one more
+//! [`Line`](loadline_cluster::Line): messages, reports, losses and merging are those of the crate
+//! `cluster`.
+//!
+//! The subjects and messages are in `protocol.rs`. The bus promises neither that a message arrives
+//! nor that it does so once, so the messages of a line are numbered; after a gap the part is lost.
+//! Either end gives a part up after three seconds of silence, and then its process is ended.
+//!
+//! The client of the bus is our own: it needs six verbs of a protocol of text, and has a thread
+//! that reads and one that writes.
+//!
+//! ## To change
+//!
+//! - the messages of agents and coordinators: `protocol.rs`; the numbering of frames `parcel.rs`
+//! - an agent: `agent.rs`
+//! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
+//!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `wanted.rs`
+//! - the bus: its URL and its users `address.rs`, its protocol `nats.rs`, the connection to it
+//!   `connection.rs`
+
+mod address;
+mod agent;
+mod clock;
+mod connection;
+mod error;
+mod far_line;
+mod hosts;
+mod nats;
+mod parcel;
+mod protocol;
+mod search;
+mod wanted;
+
+pub use address::BusAddress;
+pub use agent::serve;
+pub use clock::{Offset, measure_clock};
+pub use connection::Bus;
+pub use error::{BusError, GatherError};
+pub use hosts::{Host, gather};
+pub use protocol::{Card, Versions};
+pub use search::{agents, find};
+pub use wanted::{Labels, Wanted, parse_label};
