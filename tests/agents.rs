@@ -1,6 +1,7 @@
 //! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
 //! agent is lost.
 
+use crate::openssl::make_certificate;
 use crate::rig::{beside_others, command, count, loadline, serve, text};
 use loadline_testbed::Server;
 use serde_json::Value;
@@ -311,6 +312,30 @@ fn a_bus_is_used_as_its_users_may() {
     let said = loadline(&[&["agents", "--nats", &url], &user[..]].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("allowed"), "{}", said.stdout);
+}
+
+#[test]
+fn a_bus_may_require_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let (key, certificate) = (folder.path().join("key"), folder.path().join("certificate"));
+    make_certificate(text(&key), text(&certificate));
+    let files = ["--tlscert", text(&certificate), "--tlskey", text(&key)];
+    let bus = Bus::start(&[&["--tls"], &files[..]].concat());
+    let server = serve();
+    let said = loadline(&["agents", "--nats", &bus.url()]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("--nats-ca"), "{}", said.stderr);
+    let ca = ["--nats-ca", text(&certificate)];
+    let _agents = ["one", "two"].map(|name| Agent::start(&bus.url(), name, &ca));
+    // Bodies that are longer than a message of the bus.
+    let body = folder.path().join("body");
+    fs::write(&body, vec![b'x'; 3_000_000]).unwrap();
+    let body = format!("@{}", text(&body));
+    let words = ["-c", "2", "-n", "20", "-b", &body, &url(&server)];
+    let (found, stderr, code) = end(start(&bus, "2", &[&ca[..], &words].concat()));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(count(&found, "answered"), 20);
+    assert_eq!(server.stop().answers, 20);
 }
 
 #[test]

@@ -12,12 +12,15 @@ const PORT: u16 = 4222;
 /// A bus, and the user as whom it is used.
 #[derive(Clone, Debug, Default)]
 pub struct BusAddress {
-    /// Its URL: `nats://[user:password@]host[:port]`, or `nats://token@host`.
+    /// Its URL: `nats://[user:password@]host[:port]`, or `nats://token@host`; `tls://` requires
+    /// TLS, which is used without that too if the bus requires it.
     pub url: String,
     /// Its user, if the URL has none.
     pub user: Option<String>,
     /// The file with that user's password in its first line.
     pub password_file: Option<PathBuf>,
+    /// A file of authorities that are trusted, instead of the system's (PEM).
+    pub ca: Option<PathBuf>,
     /// True if a bus of another machine is accepted without credentials.
     pub is_open: bool,
 }
@@ -38,6 +41,7 @@ pub(crate) struct Place {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) credentials: Credentials,
+    pub(crate) requires_tls: bool,
 }
 
 impl Place {
@@ -62,6 +66,7 @@ impl BusAddress {
             host: host(&url),
             port: url.port().unwrap_or(PORT),
             credentials: self.credentials(&url)?,
+            requires_tls: url.scheme() == "tls",
         };
         let is_nobody = place.credentials == Credentials::Nobody;
         if is_nobody && !self.is_open && !is_loopback(&place.host) {
@@ -99,10 +104,9 @@ fn parse(text: &str) -> Result<Url, BusError> {
     };
     let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
     match url.scheme() {
-        "nats" if url.has_host() => Ok(url),
-        "nats" => Err(wrong("it has no host")),
-        "tls" => Err(wrong("TLS is not available there yet")),
-        _ => Err(wrong("it does not begin with nats://")),
+        "nats" | "tls" if url.has_host() => Ok(url),
+        "nats" | "tls" => Err(wrong("it has no host")),
+        _ => Err(wrong("it begins neither with nats:// nor with tls://")),
     }
 }
 
@@ -194,7 +198,7 @@ mod tests {
 
     #[test]
     fn an_invalid_url_is_refused_without_its_password() {
-        for url in ["http://user:secret@a", "user:secret@a:4222", "nats://", "a", "tls://a"] {
+        for url in ["http://user:secret@a", "user:secret@a:4222", "nats://", "a", "tls://"] {
             let refusal = refusal(&address(url));
             assert!(refusal.contains("nats://host:4222"), "{refusal}");
             assert!(!refusal.contains("secret"), "{refusal}");

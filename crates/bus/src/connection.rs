@@ -3,9 +3,10 @@
 use crate::address::{BusAddress, Place};
 use crate::error::BusError;
 use crate::nats::{self, Info, Op};
+use crate::stream::{Incoming, Outgoing, begin_tls, halves};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -74,10 +75,8 @@ impl Bus {
     /// If it can't be used, or is open to anyone.
     pub fn connect(address: &BusAddress) -> Result<Self, BusError> {
         let place = address.place()?;
-        let stream = dial(&place)?;
-        let mut from = BufReader::new(stream.try_clone()?);
-        let info = greet(&place, &mut from, &stream)?;
-        stream.set_read_timeout(Some(SILENCE_TIMEOUT))?;
+        let (info, from, to) = greet(&place, address, dial(&place)?)?;
+        from.get_ref().socket().set_read_timeout(Some(SILENCE_TIMEOUT))?;
         let (out, queue) = channel();
         let shared = Arc::new(Shared {
             out,
@@ -86,7 +85,7 @@ impl Bus {
         });
         let (reader, writer) = (Arc::downgrade(&shared), Arc::downgrade(&shared));
         spawn("bus reader", move || read_all(&reader, from))?;
-        spawn("bus writer", move || write_all(&writer, &queue, &stream))?;
+        spawn("bus writer", move || write_all(&writer, &queue, to))?;
         Ok(Bus(shared))
     }
 
@@ -279,40 +278,50 @@ fn unreachable(place: &Place, reason: String) -> BusError {
     }
 }
 
-/// Introduces this client to the server. Returns the server's description of itself.
+/// Introduces this client to the server, over TLS if one of the two requires that. Returns the
+/// server's description of itself, and the halves of the connection.
 fn greet(
     place: &Place,
-    from: &mut BufReader<TcpStream>,
-    mut to: &TcpStream,
-) -> Result<Info, BusError> {
-    let failed = |reason: &str| unreachable(place, reason.to_owned());
-    let mut next = || match nats::read(from) {
-        Ok(Some(op)) => Ok(op),
-        Ok(None) => Err(failed("it closes the connection")),
-        Err(error) => Err(failed(&error.to_string())),
+    address: &BusAddress,
+    socket: TcpStream,
+) -> Result<(Info, BufReader<Incoming>, Outgoing), BusError> {
+    // Behind this line the server waits for the client, so that nothing else is in the buffer.
+    let Op::Info(info) = next(place, &mut BufReader::new(&socket))? else {
+        return Err(unreachable(place, "it is no NATS server".to_owned()));
     };
-    let Op::Info(info) = next()? else {
-        return Err(failed("it is no NATS server"));
-    };
-    if info.tls_required {
-        return Err(BusError::Tls(place.name()));
-    }
+    let is_secure = info.tls_required || place.requires_tls;
+    let session = is_secure.then(|| begin_tls(&socket, &place.host, address.ca.as_ref()));
+    let session = session.transpose().map_err(|reason| BusError::Tls {
+        host: place.name(),
+        reason,
+    })?;
+    let (incoming, mut to) = halves(socket, session);
+    let mut from = BufReader::new(incoming);
     to.write_all(&nats::connect(&place.credentials))?;
     to.write_all(nats::PING)?;
     loop {
-        match next()? {
-            Op::Pong => return Ok(info),
+        match next(place, &mut from)? {
+            Op::Pong => return Ok((info, from, to)),
             Op::Error(text) if text.to_ascii_lowercase().contains("authorization") => {
                 return Err(BusError::Refused(place.name()));
             }
-            Op::Error(text) => return Err(failed(&text)),
+            Op::Error(text) => return Err(unreachable(place, text)),
             Op::Info(_) | Op::Message { .. } | Op::Ping | Op::Ok => {}
         }
     }
 }
 
+/// Reads the next line of a server that was just dialled.
+fn next(place: &Place, from: &mut impl BufRead) -> Result<Op, BusError> {
+    match nats::read(from) {
+        Ok(Some(op)) => Ok(op),
+        Ok(None) => Err(unreachable(place, "it closes the connection".to_owned())),
+        Err(error) => Err(unreachable(place, error.to_string())),
+    }
+}
+
 /// Reads what the bus sends, until the connection is over or no longer used.
-fn read_all(shared: &Weak<Shared>, mut from: BufReader<TcpStream>) {
+fn read_all(shared: &Weak<Shared>, mut from: BufReader<Incoming>) {
     let reason = loop {
         match nats::read(&mut from) {
             Ok(Some(op)) => match shared.upgrade() {
@@ -323,14 +332,14 @@ fn read_all(shared: &Weak<Shared>, mut from: BufReader<TcpStream>) {
             Err(error) => break error.to_string(),
         }
     };
-    let _ = from.get_ref().shutdown(Shutdown::Both);
+    let _ = from.get_ref().socket().shutdown(Shutdown::Both);
     if let Some(shared) = shared.upgrade() {
         shared.end(reason);
     }
 }
 
 /// Writes what is sent to the bus, until the connection is over or no longer used.
-fn write_all(shared: &Weak<Shared>, queue: &Receiver<Vec<u8>>, mut to: &TcpStream) {
+fn write_all(shared: &Weak<Shared>, queue: &Receiver<Vec<u8>>, mut to: Outgoing) {
     loop {
         let written = match queue.recv_timeout(IDLE) {
             Ok(bytes) => to.write_all(&bytes).is_ok(),
@@ -341,8 +350,7 @@ fn write_all(shared: &Weak<Shared>, queue: &Receiver<Vec<u8>>, mut to: &TcpStrea
         };
         if !written {
             // The reading thread ends with it.
-            let _ = to.shutdown(Shutdown::Both);
-            return;
+            return to.shut_down();
         }
     }
 }
@@ -350,7 +358,7 @@ fn write_all(shared: &Weak<Shared>, queue: &Receiver<Vec<u8>>, mut to: &TcpStrea
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{BufRead, Read};
+    use std::io::Read;
     use std::net::TcpListener;
 
     /// Serves one connection as a bus that says this after its client's first lines.
@@ -362,12 +370,12 @@ mod tests {
             stream.write_all(greeting.as_bytes()).expect("a client");
             let mut from = BufReader::new(stream.try_clone().expect("a stream"));
             let mut line = String::new();
-            while from.read_line(&mut line).is_ok_and(|length| length > 0) {
-                if line.ends_with("PING\r\n") {
-                    stream.write_all(then.as_bytes()).expect("a client");
-                    break;
+            while !line.ends_with("PING\r\n") {
+                if !from.read_line(&mut line).is_ok_and(|length| length > 0) {
+                    return;
                 }
             }
+            stream.write_all(then.as_bytes()).expect("a client");
             let _ = from.read_to_end(&mut Vec::new());
         });
         BusAddress {
@@ -388,7 +396,7 @@ mod tests {
             (
                 "INFO {\"max_payload\":1,\"tls_required\":true}\r\n",
                 "",
-                "requires TLS",
+                "can't be used over TLS",
             ),
         ] {
             let error = Bus::connect(&bus_that_says(greeting, then)).expect_err("no bus");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum BusError {
     /// The URL is invalid.
-    #[error("--nats {url} is no URL of a bus ({reason}); write it as nats://host:4222.")]
+    #[error("--nats {url} is no URL of a bus ({reason}); write it as nats://host:4222 or tls://host:4222.")]
     Url {
         /// The URL, without its password.
         url: String,
@@ -42,12 +42,17 @@ pub enum BusError {
          configuration has them."
     )]
     Refused(String),
-    /// The bus requires TLS.
+    /// There is no TLS with the bus.
     #[error(
-        "the bus at {0} requires TLS, which Loadline does not have there yet; reach it through a \
-         tunnel, such as ssh -L."
+        "the bus at {host} can't be used over TLS: {reason}; give the file with its authority by \
+         --nats-ca if it is not one of the system's."
     )]
-    Tls(String),
+    Tls {
+        /// Its host and port.
+        host: String,
+        /// The reason.
+        reason: String,
+    },
     /// The system refuses a thread or a socket.
     #[error("the connection to the bus can't be served: {0}.")]
     System(#[from] std::io::Error),

@@ -20,7 +20,7 @@
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `wanted.rs`
 //! - the bus: its URL and its users `address.rs`, its protocol `nats.rs`, the connection to it
-//!   `connection.rs`
+//!   `connection.rs`, TLS `stream.rs`
 
 mod address;
 mod agent;
@@ -33,6 +33,7 @@ mod nats;
 mod parcel;
 mod protocol;
 mod search;
+mod stream;
 mod wanted;
 
 pub use address::BusAddress;

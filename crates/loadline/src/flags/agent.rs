@@ -23,6 +23,12 @@ pub(crate) struct BusFlags {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "nats_user")]
     pub(crate) nats_password_file: Option<PathBuf>,
 
+    /// A file of authorities that the bus's certificate is trusted by, instead of the system's
+    ///
+    /// TLS is used if the bus requires it, or the URL begins with tls://.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "nats")]
+    pub(crate) nats_ca: Option<PathBuf>,
+
     /// Accept a bus on another machine that has no credentials
     #[arg(long, requires = "nats")]
     pub(crate) insecure_bus: bool,
