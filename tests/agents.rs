@@ -314,6 +314,28 @@ fn a_bus_is_used_as_its_users_may() {
     assert!(said.stdout.contains("allowed"), "{}", said.stdout);
 }
 
+/// A key of the documentation of NATS, and its public half.
+const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+const PUBLIC: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
+
+#[test]
+fn a_bus_may_know_its_users_by_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, key) = (folder.path().join("config"), folder.path().join("key"));
+    let users = format!("authorization {{ users: [ {{ nkey: {PUBLIC} }} ] }}\n");
+    fs::write(&config, users).unwrap();
+    fs::write(&key, format!("{SEED}\n")).unwrap();
+    let bus = Bus::start(&["-c", text(&config)]);
+    let said = loadline(&["agents", "--nats", &bus.url()]);
+    assert!(said.stderr.contains("refuses its user"), "{}", said.stderr);
+    let creds = ["--nats-creds", text(&key)];
+    let _agent = Agent::start(&bus.url(), "known", &creds);
+    let url = bus.url();
+    let said = loadline(&[&["agents", "--nats", &url], &creds[..]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("known"), "{}", said.stdout);
+}
+
 #[test]
 fn a_bus_may_require_tls() {
     let folder = tempfile::tempdir().unwrap();

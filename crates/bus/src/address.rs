@@ -1,9 +1,10 @@
 //! The address of a bus, and its user.
 
 use crate::error::BusError;
+use crate::nkey::Creds;
 use percent_encoding::percent_decode_str;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use url::{Host, Url};
 
 /// The port of a bus whose URL has none.
@@ -19,6 +20,8 @@ pub struct BusAddress {
     pub user: Option<String>,
     /// The file with that user's password in its first line.
     pub password_file: Option<PathBuf>,
+    /// The file with its user's credentials instead: an NKey, and the token for it if there is one.
+    pub creds: Option<PathBuf>,
     /// A file of authorities that are trusted, instead of the system's (PEM).
     pub ca: Option<PathBuf>,
     /// True if a bus of another machine is accepted without credentials.
@@ -26,7 +29,7 @@ pub struct BusAddress {
 }
 
 /// The credentials of a user.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) enum Credentials {
     /// None.
     Nobody,
@@ -34,6 +37,8 @@ pub(crate) enum Credentials {
     User(String, String),
     /// A token.
     Token(String),
+    /// A key.
+    Key(Creds),
 }
 
 /// The place of a bus, and the credentials there.
@@ -68,7 +73,7 @@ impl BusAddress {
             credentials: self.credentials(&url)?,
             requires_tls: url.scheme() == "tls",
         };
-        let is_nobody = place.credentials == Credentials::Nobody;
+        let is_nobody = matches!(place.credentials, Credentials::Nobody);
         if is_nobody && !self.is_open && !is_loopback(&place.host) {
             return Err(BusError::Open(place.name()));
         }
@@ -76,6 +81,9 @@ impl BusAddress {
     }
 
     fn credentials(&self, url: &Url) -> Result<Credentials, BusError> {
+        if let Some(path) = &self.creds {
+            return read_creds(path).map(Credentials::Key);
+        }
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         Ok(match (&self.user, url.username(), url.password()) {
             (Some(user), _, _) => Credentials::User(user.clone(), self.password()?),
@@ -95,6 +103,15 @@ impl BusAddress {
         })?;
         Ok(text.lines().next().unwrap_or_default().to_owned())
     }
+}
+
+fn read_creds(path: &Path) -> Result<Creds, BusError> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let creds = text.and_then(|text| Creds::parse(&text));
+    creds.map_err(|reason| BusError::Creds {
+        path: path.to_owned(),
+        reason,
+    })
 }
 
 fn parse(text: &str) -> Result<Url, BusError> {
@@ -180,10 +197,13 @@ mod tests {
             Ok(place) => place.credentials,
             Err(error) => panic!("{url}: {error}"),
         };
-        let user = Credentials::User("a b".to_owned(), "c@d".to_owned());
-        assert!(credentials("nats://a%20b:c%40d@h") == user);
-        assert!(credentials("nats://t@h") == Credentials::Token("t".to_owned()));
-        assert!(credentials("nats://127.0.0.1") == Credentials::Nobody);
+        let Credentials::User(user, password) = credentials("nats://a%20b:c%40d@h") else {
+            panic!("no user");
+        };
+        assert_eq!((user.as_str(), password.as_str()), ("a b", "c@d"));
+        let token = credentials("nats://t@h");
+        assert!(matches!(token, Credentials::Token(token) if token == "t"));
+        assert!(matches!(credentials("nats://127.0.0.1"), Credentials::Nobody));
         let place = address("nats://t@[fd00::1]").place();
         assert_eq!(place.map(|place| place.name()).ok(), Some("[fd00::1]:4222".to_owned()));
     }
@@ -194,6 +214,8 @@ mod tests {
         address.user = Some("anna".to_owned());
         address.password_file = Some("/no/such/file".into());
         assert!(refusal(&address).contains("--nats-password-file /no/such/file"));
+        address.creds = Some("/no/such/key".into());
+        assert!(refusal(&address).contains("--nats-creds /no/such/key"));
     }
 
     #[test]

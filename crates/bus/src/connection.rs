@@ -297,7 +297,8 @@ fn greet(
     })?;
     let (incoming, mut to) = halves(socket, session);
     let mut from = BufReader::new(incoming);
-    to.write_all(&nats::connect(&place.credentials))?;
+    let introduction = nats::connect(&place.credentials, &info.nonce);
+    to.write_all(&introduction.map_err(|reason| unreachable(place, reason))?)?;
     to.write_all(nats::PING)?;
     loop {
         match next(place, &mut from)? {

@@ -16,13 +16,21 @@ pub enum BusError {
     /// Whoever reaches the bus could run load from its agents.
     #[error(
         "the bus at {0} is on another machine and has no credentials, so whoever reaches it could \
-         use its agents; give --nats-user and --nats-password-file, or accept it with \
-         --insecure-bus."
+         use its agents; give --nats-user and --nats-password-file, or --nats-creds, or accept it \
+         with --insecure-bus."
     )]
     Open(String),
     /// The password can't be read.
     #[error("--nats-password-file {}: it can't be read ({reason}).", path.display())]
     Password {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// The credentials can't be read.
+    #[error("--nats-creds {}: {reason}.", path.display())]
+    Creds {
         /// The file.
         path: PathBuf,
         /// The reason.
@@ -38,8 +46,8 @@ pub enum BusError {
     },
     /// The bus refuses the credentials, or the lack of them.
     #[error(
-        "the bus at {0} refuses its user; give --nats-user and --nats-password-file as its \
-         configuration has them."
+        "the bus at {0} refuses its user; give --nats-user and --nats-password-file, or \
+         --nats-creds, as its configuration has them."
     )]
     Refused(String),
     /// There is no TLS with the bus.

@@ -19,8 +19,8 @@
 //! - an agent: `agent.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `wanted.rs`
-//! - the bus: its URL and its users `address.rs`, its protocol `nats.rs`, the connection to it
-//!   `connection.rs`, TLS `stream.rs`
+//! - the bus: its URL and its users `address.rs`, their keys `nkey.rs`, its protocol `nats.rs`,
+//!   the connection to it `connection.rs`, TLS `stream.rs`
 
 mod address;
 mod agent;
@@ -30,6 +30,7 @@ mod error;
 mod far_line;
 mod hosts;
 mod nats;
+mod nkey;
 mod parcel;
 mod protocol;
 mod search;

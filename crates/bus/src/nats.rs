@@ -40,6 +40,9 @@ pub(crate) struct Info {
     pub(crate) max_payload: usize,
     #[serde(default)]
     pub(crate) tls_required: bool,
+    /// The text that a user signs, if the server knows users by keys.
+    #[serde(default)]
+    pub(crate) nonce: String,
 }
 
 /// Reads the next line of a server; `None` at the end.
@@ -96,8 +99,11 @@ fn read_message(line: &str, from: &mut impl Read) -> io::Result<Op> {
     }
 }
 
-/// Returns the first line of a client.
-pub(crate) fn connect(credentials: &Credentials) -> Vec<u8> {
+/// Returns the first line of a client, to a server with this nonce.
+///
+/// # Errors
+/// If the nonce can't be signed.
+pub(crate) fn connect(credentials: &Credentials, nonce: &str) -> Result<Vec<u8>, String> {
     let mut options = json!({
         "name": "loadline",
         "lang": "rust",
@@ -114,8 +120,15 @@ pub(crate) fn connect(credentials: &Credentials) -> Vec<u8> {
             options["pass"] = json!(password);
         }
         Credentials::Token(token) => options["auth_token"] = json!(token),
+        Credentials::Key(creds) => {
+            options["sig"] = json!(creds.key.sign(nonce)?);
+            match &creds.jwt {
+                Some(jwt) => options["jwt"] = json!(jwt),
+                None => options["nkey"] = json!(creds.key.public()),
+            }
+        }
     }
-    format!("CONNECT {options}\r\n").into_bytes()
+    Ok(format!("CONNECT {options}\r\n").into_bytes())
 }
 
 /// Returns a message to a subject, whose answers go to `reply`.
@@ -153,7 +166,7 @@ mod tests {
 
     #[test]
     fn lines_of_a_server_are_read() {
-        let text = b"INFO {\"server_id\":\"A\",\"max_payload\":1048576,\"proto\":1}\r\nPING\r\n\
+        let text = b"INFO {\"server_id\":\"A\",\"max_payload\":1048576,\"nonce\":\"n\"}\r\nPING\r\n\
                      MSG a.b 7 4\r\nab\r\n\r\nmsg a.b 8 _r.1 0\r\n\r\n+OK\r\nPONG\r\n\
                      -ERR 'Authorization Violation'\r\n";
         let message = |number, reply: Option<&str>, contents: &[u8]| Op::Message {
@@ -165,6 +178,7 @@ mod tests {
             Op::Info(Info {
                 max_payload: 1 << 20,
                 tls_required: false,
+                nonce: "n".to_owned(),
             }),
             Op::Ping,
             message(7, None, b"ab\r\n"),
@@ -198,7 +212,7 @@ mod tests {
         assert_eq!(subscribe("a.*", 3), b"SUB a.* 3\r\n");
         assert_eq!(unsubscribe(3), b"UNSUB 3\r\n");
         let user = Credentials::User("anna".to_owned(), "\"x".to_owned());
-        let line = String::from_utf8(connect(&user)).expect("text");
+        let line = String::from_utf8(connect(&user, "").expect("a line")).expect("text");
         assert!(line.starts_with("CONNECT {") && line.ends_with("}\r\n"), "{line}");
         assert!(line.contains(r#""pass":"\"x""#), "{line}");
     }

@@ -123,6 +123,7 @@ impl BusFlags {
             url: url.ok_or("give the bus of the agents with --nats nats://host:4222.")?,
             user: self.nats_user.clone(),
             password_file: self.nats_password_file.clone(),
+            creds: self.nats_creds.clone(),
             ca: self.nats_ca.clone(),
             is_open: self.insecure_bus,
         })

@@ -12,12 +12,13 @@ use std::ffi::{OsStr, OsString};
 /// The flag that is a tool's own word where the tool has it too.
 const PROCESSES: &str = "--processes";
 /// The flags that take a value as their next word.
-const WITH_VALUE: [&str; 9] = [
+const WITH_VALUE: [&str; 10] = [
     PROCESSES,
     "--agents",
     "--agents-timeout",
     "--nats",
     "--nats-ca",
+    "--nats-creds",
     "--nats-user",
     "--nats-password-file",
     "--web-user",

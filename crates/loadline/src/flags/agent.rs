@@ -23,6 +23,11 @@ pub(crate) struct BusFlags {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "nats_user")]
     pub(crate) nats_password_file: Option<PathBuf>,
 
+    /// A file with the user's NKey instead, and the token (JWT) for it if there is one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "nats",
+        conflicts_with = "nats_user")]
+    pub(crate) nats_creds: Option<PathBuf>,
+
     /// A file of authorities that the bus's certificate is trusted by, instead of the system's
     ///
     /// TLS is used if the bus requires it, or the URL begins with tls://.
