@@ -6,7 +6,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum BusError {
     /// The URL is invalid.
-    #[error("--nats {url} is no URL of a bus ({reason}); write it as nats://host:4222 or tls://host:4222.")]
+    #[error(
+        "--nats {url} is no URL of a bus ({reason}); write it as nats://host:4222 or \
+         tls://host:4222."
+    )]
     Url {
         /// The URL, without its password.
         url: String,

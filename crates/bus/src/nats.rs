@@ -1,5 +1,5 @@
 //! The protocol of a NATS server, as far as it is used: lines of text, and the contents of messages
-//! behind theirs. Its definition is <https://docs.nats.io/reference/reference-protocols/nats-protocol>.
+//! behind theirs (<https://docs.nats.io/reference/reference-protocols/nats-protocol>).
 
 use crate::address::Credentials;
 use serde::Deserialize;

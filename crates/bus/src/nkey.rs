@@ -1,5 +1,5 @@
-//! NKeys: the keys of users whom a bus knows without a password. A user has an Ed25519 key and signs
-//! what the server sends (<https://github.com/nats-io/nkeys>).
+//! NKeys: the keys of users whom a bus knows without a password. A user has an Ed25519 key, and
+//! signs a text of the server with it (<https://github.com/nats-io/nkeys>).
 //!
 //! As text a key is Base32 (RFC 4648) without padding: its kind, the key, and a sum of both
 //! (CRC-16/XMODEM, the low byte first). The kind of a seed has five bits for "seed" and eight for
