@@ -397,6 +397,24 @@ fn an_agent_waits_for_a_bus_that_is_restarted() {
 }
 
 #[test]
+fn a_bus_that_is_restarted_in_the_middle_of_a_run_loses_nothing() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = Agent::three(&bus);
+    let words = ["-t", "3", "-r", "300", "-d", "6s", &url(&server)];
+    let run = start(&bus, "3", &words);
+    sleep(Duration::from_millis(3_700));
+    let port = bus.port;
+    drop(bus);
+    let bus = Bus::start_at(port, &[]);
+    let (found, stderr, code) = end(run);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(assert_sums(&found), 0);
+    assert_eq!(count(&found, "planned"), 1_800);
+    assert_eq!(count(&found, "sent"), server.stop().requests);
+    bus.await_free(3);
+}
+
+#[test]
 fn another_tools_load_is_sent_by_agents_too() {
     let (bus, server) = (Bus::start(&[]), serve());
     let _agents = Agent::three(&bus);

@@ -6,14 +6,15 @@
 
 use crate::connection::{Bus, Message, Subscription};
 use crate::error::BusError;
-use crate::parcel::{Packer, Parcel, Unpacker};
-use crate::protocol::{self, AGENTS, Answer, Card, Offer, Reading, SILENCE_TIMEOUT};
+use crate::line_end::LineEnd;
+use crate::parcel::Parcel;
+use crate::protocol::{self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT};
 use loadline_cluster::{Remote, Sink, Source, start_child};
 use std::process::Command;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The interval in which the end of a part is detected.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -121,11 +122,7 @@ fn begin(
     }
     let down = bus.subscribe(&protocol::down(run, id)).map_err(text)?;
     let child = start_child(run.clone(), program).map_err(text)?;
-    let up = Up {
-        bus: bus.clone(),
-        subject: protocol::up(run, id),
-        packer: Packer::new(bus.longest()),
-    };
+    let up = LineEnd::new(bus, protocol::up(run, id));
     let busy = Arc::clone(busy);
     thread::spawn(move || {
         pass_on(child.sink, child.source, child.remote, &down, up);
@@ -138,57 +135,67 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Sends to the coordinator.
-struct Up {
-    bus: Bus,
-    subject: String,
-    packer: Packer,
+/// The agent's end of a line, for the threads of both directions.
+type Up = Arc<Mutex<LineEnd>>;
+
+fn lock_end(up: &Up) -> MutexGuard<'_, LineEnd> {
+    up.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Up {
-    fn send(&mut self, parcel: &Parcel) {
-        for message in self.packer.pack(parcel) {
-            // A coordinator that receives nothing gives the part up.
-            let _ = self.bus.publish(&self.subject, &message);
-        }
-    }
-}
-
-/// Passes frames on in both directions, until the worker process has ended. It is ended if the
-/// coordinator requests that, or is gone.
+/// Passes frames on in both directions, until the coordinator has received the end of the worker
+/// process. It is ended if the coordinator requests that, or is gone.
 fn pass_on(
     mut sink: Sink,
     source: Box<dyn Source>,
     mut remote: Box<dyn Remote>,
     down: &Subscription,
-    up: Up,
+    up: LineEnd,
 ) {
-    let reports = thread::spawn(move || pass_up(source, up));
-    let mut unpacker = Unpacker::default();
-    let mut silent = Duration::ZERO;
-    while !reports.is_finished() && silent < SILENCE_TIMEOUT {
-        match down.messages.recv_timeout(POLL_INTERVAL) {
+    let up = Arc::new(Mutex::new(up));
+    let reports = {
+        let up = Arc::clone(&up);
+        thread::spawn(move || pass_up(source, &up))
+    };
+    let (mut silent, mut quiet) = (Duration::ZERO, HEARTBEAT);
+    let mut has_ended = false;
+    while silent < SILENCE_TIMEOUT {
+        if !has_ended && reports.is_finished() {
+            has_ended = true;
+            let ending = ending(remote.as_mut());
+            lock_end(&up).send(&Parcel::End(ending));
+        }
+        if quiet >= HEARTBEAT {
+            lock_end(&up).beat();
+            quiet = Duration::ZERO;
+        }
+        let since = Instant::now();
+        let received = down.messages.recv_timeout(POLL_INTERVAL);
+        quiet += since.elapsed();
+        match received {
             Ok(message) => {
                 silent = Duration::ZERO;
-                match unpacker.unpack(&message.contents) {
+                let taken = lock_end(&up).take(&message.contents);
+                match taken {
                     Ok(Some(Parcel::Frame(frame))) => sink(frame),
-                    Ok(Some(Parcel::Alive) | None) => {}
-                    // The coordinator has ended the part, or a message is missing.
+                    Ok(None) => {}
+                    // The coordinator has ended the part, or sends what is no message.
                     Ok(Some(Parcel::End(_))) | Err(_) => break,
                 }
             }
             Err(RecvTimeoutError::Timeout) => silent += POLL_INTERVAL,
             Err(RecvTimeoutError::Disconnected) => break,
         }
+        if has_ended && lock_end(&up).is_acknowledged() {
+            break;
+        }
     }
     drop(sink);
-    if !reports.is_finished() {
+    if !has_ended {
         remote.kill();
+        let ending = ending(remote.as_mut());
+        lock_end(&up).send(&Parcel::End(ending));
     }
-    let ending = ending(remote.as_mut());
-    if let Ok(mut up) = reports.join() {
-        up.send(&Parcel::End(ending));
-    }
+    let _ = reports.join();
 }
 
 /// Waits until a worker process that sends nothing more has ended. Returns how it did.
@@ -207,9 +214,8 @@ fn ending(remote: &mut dyn Remote) -> String {
 }
 
 /// Passes on what the worker process sends, until its end.
-fn pass_up(mut source: Box<dyn Source>, mut up: Up) -> Up {
+fn pass_up(mut source: Box<dyn Source>, up: &Up) {
     while let Ok(Some(frame)) = source.next() {
-        up.send(&Parcel::Frame(frame));
+        lock_end(up).send(&Parcel::Frame(frame));
     }
-    up
 }

@@ -1,13 +1,14 @@
-//! The connection to a bus: a thread that reads and one that writes, for any number of users.
+//! The connection to a bus, for any number of users: a thread reads, and another one writes. It
+//! replaces a connection that is lost, and subscribes again.
 
 use crate::address::{BusAddress, Place};
 use crate::error::BusError;
 use crate::nats::{self, Info, Op};
 use crate::stream::{Incoming, Outgoing, begin_tls, halves};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -17,8 +18,10 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The time without a message to the bus after which a sign of life is sent and requested.
 const IDLE: Duration = Duration::from_secs(5);
-/// The time without a byte of the bus after which the connection is over.
+/// The time without a byte of the bus after which the connection is lost.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time between two attempts to replace a lost connection.
+const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
 /// The bytes of a message that are not its contents, at most.
 const ROOM_BYTES: usize = 4_096;
 
@@ -30,7 +33,8 @@ pub(crate) struct Message {
     pub(crate) contents: Vec<u8>,
 }
 
-/// A connection to a bus. It is closed when the last of its clones and subscriptions is dropped.
+/// A connection to a bus, which is replaced when it is lost. It is closed when the last of its
+/// clones and subscriptions is dropped.
 #[derive(Clone)]
 pub struct Bus(Arc<Shared>);
 
@@ -42,16 +46,25 @@ struct Shared {
     longest: usize,
 }
 
-/// The parties that wait for something of the bus.
+/// The parties that wait for something of the bus, and the state of the connection.
 #[derive(Default)]
 struct Table {
-    subscriptions: HashMap<u64, Sender<Message>>,
+    /// The subject and the receiver of each subscription, by its number.
+    subscriptions: BTreeMap<u64, (String, Sender<Message>)>,
     next: u64,
     /// The requests for signs of life that were not answered, in order.
     pings: VecDeque<Option<Sender<()>>>,
-    /// The last error that the bus has sent, or the reason why the connection is over.
+    /// The last error that the bus has sent, or the reason why the connection is lost.
     error: Option<String>,
-    is_over: bool,
+    /// The number of the connection: that of those before it.
+    connection: u64,
+    is_lost: bool,
+}
+
+/// The halves of a new connection.
+struct Halves {
+    from: BufReader<Incoming>,
+    to: Outgoing,
 }
 
 /// The messages of a subject, until it is dropped.
@@ -75,17 +88,21 @@ impl Bus {
     /// If it can't be used, or is open to anyone.
     pub fn connect(address: &BusAddress) -> Result<Self, BusError> {
         let place = address.place()?;
-        let (info, from, to) = greet(&place, address, dial(&place)?)?;
-        from.get_ref().socket().set_read_timeout(Some(SILENCE_TIMEOUT))?;
+        let (info, halves) = open(&place, address)?;
         let (out, queue) = channel();
         let shared = Arc::new(Shared {
             out,
             table: Mutex::default(),
             longest: info.max_payload.saturating_sub(ROOM_BYTES),
         });
-        let (reader, writer) = (Arc::downgrade(&shared), Arc::downgrade(&shared));
-        spawn("bus reader", move || read_all(&reader, from))?;
-        spawn("bus writer", move || write_all(&writer, &queue, to))?;
+        let keeper = Keeper {
+            shared: Arc::downgrade(&shared),
+            queue,
+            place,
+            address: address.clone(),
+        };
+        let (number, _) = shared.replace();
+        spawn("bus writer", move || keeper.keep(number, halves))?;
         Ok(Bus(shared))
     }
 
@@ -127,7 +144,7 @@ impl Bus {
         match answers.messages.recv_timeout(patience) {
             Ok(answer) => Ok(Some(answer.contents)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(self.0.broken()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.broken()),
         }
     }
 
@@ -139,13 +156,10 @@ impl Bus {
         let (send, messages) = channel();
         let number = {
             let mut table = self.table();
-            if table.is_over {
-                drop(table);
-                return Err(self.0.broken());
-            }
             table.next += 1;
             let number = table.next;
-            table.subscriptions.insert(number, send);
+            let subscription = (subject.to_owned(), send);
+            table.subscriptions.insert(number, subscription);
             number
         };
         self.send(nats::subscribe(subject, number))?;
@@ -164,13 +178,20 @@ impl Bus {
         }
     }
 
-    /// Returns the reason why the connection is over, or the last error that the bus has sent.
+    /// Returns the error of a bus that is lost at present, if it is.
+    pub(crate) fn loss(&self) -> Option<BusError> {
+        let is_lost = self.table().is_lost;
+        is_lost.then(|| self.broken())
+    }
+
+    /// Returns the reason why the connection is lost, or the last error that the bus has sent.
     pub(crate) fn broken(&self) -> BusError {
-        self.0.broken()
+        let error = self.table().error.clone();
+        BusError::Broken(error.unwrap_or_else(|| "the connection was closed".to_owned()))
     }
 
     fn send(&self, bytes: Vec<u8>) -> Result<(), BusError> {
-        self.0.out.send(bytes).map_err(|_| self.0.broken())
+        self.0.out.send(bytes).map_err(|_| self.broken())
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -190,20 +211,15 @@ impl Shared {
     }
 
     /// Requests a sign of life, which is reported to `waiting`. Returns false if the connection is
-    /// over.
+    /// lost.
     fn ping(&self, waiting: Option<Sender<()>>) -> bool {
         // Under the lock: the answers come in the order of the requests.
         let mut table = self.table();
-        if table.is_over {
+        if table.is_lost {
             return false;
         }
         table.pings.push_back(waiting);
         self.out.send(nats::PING.to_vec()).is_ok()
-    }
-
-    fn broken(&self) -> BusError {
-        let error = self.table().error.clone();
-        BusError::Broken(error.unwrap_or_else(|| "the connection was closed".to_owned()))
     }
 
     /// Handles a line of the bus.
@@ -215,7 +231,7 @@ impl Shared {
                 contents,
             } => {
                 // A subscription that has just ended receives nothing.
-                if let Some(receiver) = self.table().subscriptions.get(&number) {
+                if let Some((_, receiver)) = self.table().subscriptions.get(&number) {
                     let _ = receiver.send(Message { reply, contents });
                 }
             }
@@ -233,13 +249,100 @@ impl Shared {
         }
     }
 
-    /// Ends all that wait for the bus.
-    fn end(&self, reason: String) {
+    /// Marks a connection as lost, if it was not replaced yet. The thread that writes replaces it.
+    fn lose(&self, connection: u64, reason: String) {
         let mut table = self.table();
-        table.is_over = true;
-        table.error.get_or_insert(reason);
-        table.subscriptions.clear();
+        if table.connection == connection && !table.is_lost {
+            table.is_lost = true;
+            table.error = Some(reason);
+            table.pings.clear();
+            // It may be waiting.
+            let _ = self.out.send(Vec::new());
+        }
+    }
+
+    /// Begins the next connection. Returns its number, and the lines that subscribe again.
+    fn replace(&self) -> (u64, Vec<u8>) {
+        let mut table = self.table();
+        table.is_lost = false;
+        table.connection += 1;
         table.pings.clear();
+        let subscriptions = table.subscriptions.iter();
+        let lines = subscriptions.map(|(number, (subject, _))| nats::subscribe(subject, *number));
+        (table.connection, lines.flatten().collect())
+    }
+}
+
+/// Keeps the connection, on the thread that writes.
+struct Keeper {
+    shared: Weak<Shared>,
+    queue: Receiver<Vec<u8>>,
+    place: Place,
+    address: BusAddress,
+}
+
+impl Keeper {
+    /// Writes what is sent, over one connection after the other, until the bus is no longer used.
+    /// The first one has this number.
+    fn keep(&self, mut number: u64, first: Halves) {
+        let (mut halves, mut lines) = (first, Vec::new());
+        loop {
+            let Halves { from, mut to } = halves;
+            let shared = Weak::clone(&self.shared);
+            let is_read = spawn("bus reader", move || read_all(&shared, number, from));
+            let is_begun = is_read.is_ok() && to.write_all(&lines).is_ok();
+            let is_used = !is_begun || self.write_all(&mut to);
+            to.shut_down();
+            if !is_used {
+                return;
+            }
+            let Some(next) = self.reopen(number) else {
+                return;
+            };
+            let Some(shared) = self.shared.upgrade() else {
+                return next.to.shut_down();
+            };
+            (number, lines) = shared.replace();
+            halves = next;
+        }
+    }
+
+    /// Writes what is sent until the connection is lost; returns false if it is no longer used.
+    fn write_all(&self, to: &mut Outgoing) -> bool {
+        loop {
+            let written = match self.queue.recv_timeout(IDLE) {
+                // Nothing is sent to wake this thread.
+                Ok(bytes) if bytes.is_empty() => !self.is_lost(),
+                Ok(bytes) => to.write_all(&bytes).is_ok(),
+                Err(RecvTimeoutError::Timeout) => {
+                    let shared = self.shared.upgrade();
+                    shared.is_some_and(|shared| shared.ping(None))
+                }
+                Err(RecvTimeoutError::Disconnected) => return false,
+            };
+            if !written {
+                return true;
+            }
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        let shared = self.shared.upgrade();
+        shared.is_none_or(|shared| shared.table().is_lost)
+    }
+
+    /// Opens a connection in place of the lost one with this number; `None` if the bus is no longer
+    /// used.
+    fn reopen(&self, lost: u64) -> Option<Halves> {
+        loop {
+            let shared = self.shared.upgrade()?;
+            shared.lose(lost, "the connection to it is lost".to_owned());
+            drop(shared);
+            thread::sleep(RECONNECT_INTERVAL);
+            if let Ok((_, halves)) = open(&self.place, &self.address) {
+                return Some(halves);
+            }
+        }
     }
 }
 
@@ -278,13 +381,10 @@ fn unreachable(place: &Place, reason: String) -> BusError {
     }
 }
 
-/// Introduces this client to the server, over TLS if one of the two requires that. Returns the
-/// server's description of itself, and the halves of the connection.
-fn greet(
-    place: &Place,
-    address: &BusAddress,
-    socket: TcpStream,
-) -> Result<(Info, BufReader<Incoming>, Outgoing), BusError> {
+/// Opens a connection, over TLS if the address or the server requires that, and introduces this
+/// client. Returns the server's description of itself, too.
+fn open(place: &Place, address: &BusAddress) -> Result<(Info, Halves), BusError> {
+    let socket = dial(place)?;
     // Behind this line the server waits for the client, so that nothing else is in the buffer.
     let Op::Info(info) = next(place, &mut BufReader::new(&socket))? else {
         return Err(unreachable(place, "it is no NATS server".to_owned()));
@@ -302,7 +402,7 @@ fn greet(
     to.write_all(nats::PING)?;
     loop {
         match next(place, &mut from)? {
-            Op::Pong => return Ok((info, from, to)),
+            Op::Pong => break,
             Op::Error(text) if text.to_ascii_lowercase().contains("authorization") => {
                 return Err(BusError::Refused(place.name()));
             }
@@ -310,6 +410,9 @@ fn greet(
             Op::Info(_) | Op::Message { .. } | Op::Ping | Op::Ok => {}
         }
     }
+    let socket = from.get_ref().socket();
+    socket.set_read_timeout(Some(SILENCE_TIMEOUT))?;
+    Ok((info, Halves { from, to }))
 }
 
 /// Reads the next line of a server that was just dialled.
@@ -321,38 +424,21 @@ fn next(place: &Place, from: &mut impl BufRead) -> Result<Op, BusError> {
     }
 }
 
-/// Reads what the bus sends, until the connection is over or no longer used.
-fn read_all(shared: &Weak<Shared>, mut from: BufReader<Incoming>) {
+/// Reads what the bus sends over the connection with this number, until that is lost or no longer
+/// used.
+fn read_all(shared: &Weak<Shared>, connection: u64, mut from: BufReader<Incoming>) {
     let reason = loop {
         match nats::read(&mut from) {
             Ok(Some(op)) => match shared.upgrade() {
                 Some(shared) => shared.take(op),
-                None => break String::new(),
+                None => return,
             },
             Ok(None) => break "the bus has closed the connection".to_owned(),
             Err(error) => break error.to_string(),
         }
     };
-    let _ = from.get_ref().socket().shutdown(Shutdown::Both);
     if let Some(shared) = shared.upgrade() {
-        shared.end(reason);
-    }
-}
-
-/// Writes what is sent to the bus, until the connection is over or no longer used.
-fn write_all(shared: &Weak<Shared>, queue: &Receiver<Vec<u8>>, mut to: Outgoing) {
-    loop {
-        let written = match queue.recv_timeout(IDLE) {
-            Ok(bytes) => to.write_all(&bytes).is_ok(),
-            Err(RecvTimeoutError::Timeout) => {
-                shared.upgrade().is_some_and(|shared| shared.ping(None))
-            }
-            Err(RecvTimeoutError::Disconnected) => false,
-        };
-        if !written {
-            // The reading thread ends with it.
-            return to.shut_down();
-        }
+        shared.lose(connection, reason);
     }
 }
 
@@ -406,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_subscribed_to_arrives_and_the_end_is_noticed() {
+    fn subscriptions_receive_and_are_made_again() {
         // The messages are in the same bytes as the answer to the first request.
         let bus = Bus::connect(&bus_that_says(INFO, "PONG\r\n")).expect("a bus");
         assert_eq!(bus.longest(), 10_000 - ROOM_BYTES);
@@ -418,9 +504,13 @@ mod tests {
         });
         let message = subscription.messages.recv().expect("a message");
         assert_eq!((message.reply.as_deref(), &message.contents[..]), (Some("b"), &b"x"[..]));
-        bus.0.end("it is gone".to_owned());
-        assert!(subscription.messages.recv().is_err());
-        let error = bus.subscribe("a").err().expect("the end");
-        assert!(error.to_string().contains("it is gone"), "{error}");
+        assert!(bus.loss().is_none());
+        bus.0.lose(1, "it is gone".to_owned());
+        let error = bus.loss().expect("a loss").to_string();
+        assert!(error.contains("it is gone"), "{error}");
+        let (number, lines) = bus.0.replace();
+        assert_eq!((number, &lines[..]), (2, &b"SUB a 1\r\n"[..]));
+        bus.0.lose(1, "it was replaced".to_owned());
+        assert!(bus.loss().is_none());
     }
 }

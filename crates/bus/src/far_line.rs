@@ -2,7 +2,8 @@
 
 use crate::connection::{Bus, Subscription};
 use crate::error::BusError;
-use crate::parcel::{Packer, Parcel, Unpacker};
+use crate::line_end::LineEnd;
+use crate::parcel::Parcel;
 use crate::protocol::{self, HEARTBEAT};
 use loadline_cluster::{Frame, Remote, Sink, Source};
 use std::io;
@@ -31,9 +32,7 @@ pub(crate) struct Ends {
 
 /// The state that the two directions of a line share.
 struct Shared {
-    bus: Bus,
-    subject: String,
-    packer: Packer,
+    line: LineEnd,
     /// The end of the part, once it has ended.
     ending: Option<String>,
 }
@@ -47,9 +46,7 @@ impl FarLine {
         Ok(FarLine {
             up: bus.subscribe(&protocol::up(run, id))?,
             shared: Arc::new(Mutex::new(Shared {
-                bus: bus.clone(),
-                subject: protocol::down(run, id),
-                packer: Packer::new(bus.longest()),
+                line: LineEnd::new(bus, protocol::down(run, id)),
                 ending: None,
             })),
         })
@@ -61,10 +58,9 @@ impl FarLine {
         beat(Arc::downgrade(&shared));
         let sending = Arc::clone(&shared);
         Ends {
-            sink: Box::new(move |frame| lock(&sending).send(&Parcel::Frame(frame))),
+            sink: Box::new(move |frame| lock(&sending).line.send(&Parcel::Frame(frame))),
             source: Box::new(FarSource {
                 up,
-                unpacker: Unpacker::default(),
                 shared: Arc::clone(&shared),
             }),
             remote: Box::new(FarRemote(shared)),
@@ -76,20 +72,11 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
-    fn send(&mut self, parcel: &Parcel) {
-        for message in self.packer.pack(parcel) {
-            // A part that receives nothing ends by itself.
-            let _ = self.bus.publish(&self.subject, &message);
-        }
-    }
-}
-
 /// Sends signs of life until the line is gone.
 fn beat(shared: Weak<Mutex<Shared>>) {
     thread::spawn(move || {
         while let Some(shared) = shared.upgrade() {
-            lock(&shared).send(&Parcel::Alive);
+            lock(&shared).line.beat();
             drop(shared);
             thread::sleep(HEARTBEAT);
         }
@@ -99,7 +86,6 @@ fn beat(shared: Weak<Mutex<Shared>>) {
 /// Receives what a part sends.
 struct FarSource {
     up: Subscription,
-    unpacker: Unpacker,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -109,21 +95,16 @@ impl Source for FarSource {
             let message = match self.up.messages.recv_timeout(POLL_INTERVAL) {
                 Ok(message) => message,
                 Err(RecvTimeoutError::Timeout) if lock(&self.shared).ending.is_none() => continue,
-                Err(RecvTimeoutError::Timeout) => return Ok(None),
-                Err(RecvTimeoutError::Disconnected) => {
-                    let mut shared = lock(&self.shared);
-                    let gone = format!("can't be reached ({})", shared.bus.broken());
-                    shared.ending.get_or_insert(gone);
-                    return Ok(None);
-                }
+                Err(_) => return Ok(None),
             };
-            match self.unpacker.unpack(&message.contents)? {
+            let mut shared = lock(&self.shared);
+            match shared.line.take(&message.contents)? {
                 Some(Parcel::Frame(frame)) => return Ok(Some(frame)),
                 Some(Parcel::End(ending)) => {
-                    lock(&self.shared).ending.get_or_insert(ending);
+                    shared.ending.get_or_insert(ending);
                     return Ok(None);
                 }
-                Some(Parcel::Alive) | None => {}
+                None => {}
             }
         }
     }
@@ -136,10 +117,11 @@ impl Remote for FarRemote {
     fn kill(&mut self) {
         let mut shared = lock(&self.0);
         if shared.ending.is_none() {
-            shared.send(&Parcel::End("the coordinator has ended it".to_owned()));
+            let end = Parcel::End("the coordinator has ended it".to_owned());
+            shared.line.send(&end);
             shared.ending = Some("was ended".to_owned());
             // The command may end right after this.
-            shared.bus.flush(FLUSH_TIMEOUT);
+            shared.line.bus.flush(FLUSH_TIMEOUT);
         }
     }
 

@@ -6,16 +6,17 @@
 //! [`Line`](loadline_cluster::Line): messages, reports, losses and merging are those of the crate
 //! `cluster`.
 //!
-//! The subjects and messages are in `protocol.rs`. The bus promises neither that a message arrives
-//! nor that it does so once, so the messages of a line are numbered; after a gap the part is lost.
-//! Either end gives a part up after three seconds of silence, and then its process is ended.
+//! The subjects and messages are in `protocol.rs`. The bus does not promise that a message arrives,
+//! so those of a line are numbered and sent again where they are missing. Either end gives a part up
+//! after three seconds of silence, and then its process is ended.
 //!
 //! The client of the bus is our own: it needs six verbs of a protocol of text, and has a thread
 //! that reads and one that writes.
 //!
 //! ## To change
 //!
-//! - the messages of agents and coordinators: `protocol.rs`; the numbering of frames `parcel.rs`
+//! - the messages of agents and coordinators: `protocol.rs`; the numbering of frames `parcel.rs`,
+//!   `line_end.rs`
 //! - an agent: `agent.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `wanted.rs`
@@ -29,6 +30,7 @@ mod connection;
 mod error;
 mod far_line;
 mod hosts;
+mod line_end;
 mod nats;
 mod nkey;
 mod parcel;

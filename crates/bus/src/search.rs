@@ -85,6 +85,9 @@ pub(crate) fn candidates(
 
 /// Returns the agents that answer, until they are enough or the time is over.
 fn look(bus: &Bus, is_enough: impl Fn(&[Card]) -> bool) -> Result<Vec<Card>, BusError> {
+    if let Some(error) = bus.loss() {
+        return Err(error);
+    }
     let answers = bus.ask(AGENTS, &[])?;
     let until = Instant::now() + PATIENCE;
     let mut found: Vec<Card> = Vec::new();

@@ -14,13 +14,11 @@ use loadline_reactor::raise_open_files;
 use loadline_runner::{Crew, worker_command};
 use loadline_units::time;
 use std::sync::OnceLock;
-use std::thread::{available_parallelism, sleep};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// The default time for which agents are awaited.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The time between two attempts to reach a bus that is gone.
-const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 /// The most agents whose names are printed.
 const MOST_NAMES: usize = 8;
 
@@ -139,28 +137,13 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
     let card = card(flags)?;
     let address = flags.bus.address().map_err(|sentence| anyhow!(sentence))?;
     let program = std::env::current_exe().context("this program can't be found")?;
-    let mut bus = Bus::connect(&address)?;
+    let bus = Bus::connect(&address)?;
     print(&format!(
         "Agent {} waits for runs until Ctrl-C.\n",
         card.name
     ))?;
-    loop {
-        let served = loadline_bus::serve(&bus, &card, || worker_command(&program));
-        if let Err(error) = served {
-            say_line(&format!("{error} It is tried again every second."));
-        }
-        bus = reconnect(&address);
-        say_line("The bus is there again.");
-    }
-}
-
-fn reconnect(address: &BusAddress) -> Bus {
-    loop {
-        sleep(RECONNECT_INTERVAL);
-        if let Ok(bus) = Bus::connect(address) {
-            return bus;
-        }
-    }
+    loadline_bus::serve(&bus, &card, || worker_command(&program))?;
+    Ok(Exit::Good)
 }
 
 /// Returns the description of this machine as an agent.
