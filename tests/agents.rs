@@ -410,7 +410,8 @@ fn a_bus_that_is_restarted_in_the_middle_of_a_run_loses_nothing() {
     assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(assert_sums(&found), 0);
     assert_eq!(count(&found, "planned"), 1_800);
-    assert_eq!(count(&found, "sent"), server.stop().requests);
+    let received = server.stop().requests;
+    assert!((count(&found, "answered")..=count(&found, "sent")).contains(&received));
     bus.await_free(3);
 }
 

@@ -223,6 +223,10 @@ mod tests {
             asked_by("loadline --web --processes=2 oha a/"),
             Some((Dialect::Oha, 3))
         );
+        assert_eq!(
+            asked_by("loadline --nats nats://h --agents=2 k6 run a.js"),
+            Some((Dialect::K6, 5))
+        );
         let wrk2 = Dialect::Wrk(Tool::Wrk2);
         assert_eq!(asked_by("/usr/bin/wrk2 --help -- -c5"), Some((wrk2, 3)));
         assert_eq!(asked_by("loadline wrk"), Some((Dialect::Wrk(Tool::Wrk), 0)));

@@ -142,6 +142,8 @@ mod tests {
         );
         let line = "--processes=3 --web -f a.py";
         assert_eq!(read_line(line, false), Ok((3, usual.clone(), 2)));
+        let line = "--agents 3 --insecure-bus --nats nats://h --nats-user=anna -n 5 a/";
+        assert_eq!(read_line(line, false), Ok((1, None, 3)));
         // Locust has processes of its own, and words that begin alike.
         assert_eq!(read_line(line, true), Ok((1, usual, 3)));
         assert_eq!(read_line("--web-port 80", true), Ok((1, None, 2)));
@@ -153,6 +155,7 @@ mod tests {
         for (line, said) in [
             ("--web=here a/", "--web: \"here\" is no address"),
             ("--web-user anna a/", "--web"),
+            ("--agents 3 a/", "--nats"),
             ("--processes 0 a/", "--processes takes a number"),
             ("--processes", "--processes takes a number"),
             (
