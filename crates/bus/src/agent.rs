@@ -9,11 +9,11 @@ use crate::error::BusError;
 use crate::line_end::LineEnd;
 use crate::parcel::Parcel;
 use crate::protocol::{self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT};
-use loadline_cluster::{Remote, Sink, Source, start_child};
+use loadline_cluster::{Line, Remote, Sink, Source, start_child};
 use std::process::Command;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// The interval in which the end of a part is detected.
@@ -125,7 +125,7 @@ fn begin(
     let up = LineEnd::new(bus, protocol::up(run, id));
     let busy = Arc::clone(busy);
     thread::spawn(move || {
-        pass_on(child.sink, child.source, child.remote, &down, up);
+        Passage::begin(child, up).pass_down(&down);
         *lock(&busy) = None;
     });
     Ok(())
@@ -142,60 +142,85 @@ fn lock_end(up: &Up) -> MutexGuard<'_, LineEnd> {
     up.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Passes frames on in both directions, until the coordinator has received the end of the worker
-/// process. It is ended if the coordinator requests that, or is gone.
-fn pass_on(
-    mut sink: Sink,
-    source: Box<dyn Source>,
-    mut remote: Box<dyn Remote>,
-    down: &Subscription,
-    up: LineEnd,
-) {
-    let up = Arc::new(Mutex::new(up));
-    let reports = {
-        let up = Arc::clone(&up);
-        thread::spawn(move || pass_up(source, &up))
-    };
-    let (mut silent, mut quiet) = (Duration::ZERO, HEARTBEAT);
-    let mut has_ended = false;
-    while silent < SILENCE_TIMEOUT {
-        if !has_ended && reports.is_finished() {
-            has_ended = true;
-            let ending = ending(remote.as_mut());
-            lock_end(&up).send(&Parcel::End(ending));
+/// A part of a run that the agent has.
+struct Passage {
+    sink: Sink,
+    remote: Box<dyn Remote>,
+    /// The thread that passes on what the worker process sends.
+    reports: JoinHandle<()>,
+    up: Up,
+    /// True once the end of the worker process was sent.
+    has_ended: bool,
+}
+
+impl Passage {
+    /// Begins to pass on what a worker process sends.
+    fn begin(child: Line, up: LineEnd) -> Self {
+        let up = Arc::new(Mutex::new(up));
+        let (source, reporting) = (child.source, Arc::clone(&up));
+        Passage {
+            sink: child.sink,
+            remote: child.remote,
+            reports: thread::spawn(move || pass_up(source, &reporting)),
+            up,
+            has_ended: false,
         }
-        if quiet >= HEARTBEAT {
-            lock_end(&up).beat();
-            quiet = Duration::ZERO;
-        }
-        let since = Instant::now();
-        let received = down.messages.recv_timeout(POLL_INTERVAL);
-        quiet += since.elapsed();
-        match received {
-            Ok(message) => {
-                silent = Duration::ZERO;
-                let taken = lock_end(&up).take(&message.contents);
-                match taken {
-                    Ok(Some(Parcel::Frame(frame))) => sink(frame),
-                    Ok(None) => {}
-                    // The coordinator has ended the part, or sends what is no message.
-                    Ok(Some(Parcel::End(_))) | Err(_) => break,
-                }
+    }
+
+    /// Passes on what the coordinator sends, until it has received the end of the worker process.
+    /// That is ended if the coordinator requests it, or is gone.
+    fn pass_down(mut self, down: &Subscription) {
+        let (mut silent, mut quiet) = (Duration::ZERO, HEARTBEAT);
+        while silent < SILENCE_TIMEOUT && !self.is_over() {
+            if quiet >= HEARTBEAT {
+                lock_end(&self.up).beat();
+                quiet = Duration::ZERO;
             }
-            Err(RecvTimeoutError::Timeout) => silent += POLL_INTERVAL,
-            Err(RecvTimeoutError::Disconnected) => break,
+            let since = Instant::now();
+            let received = down.messages.recv_timeout(POLL_INTERVAL);
+            quiet += since.elapsed();
+            match received {
+                Ok(message) if self.take(&message) => silent = Duration::ZERO,
+                Err(RecvTimeoutError::Timeout) => silent += POLL_INTERVAL,
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
+            }
         }
-        if has_ended && lock_end(&up).is_acknowledged() {
-            break;
+        self.finish();
+    }
+
+    /// True if the coordinator has received everything, the end included.
+    fn is_over(&mut self) -> bool {
+        if !self.has_ended && self.reports.is_finished() {
+            self.send_end();
         }
+        self.has_ended && lock_end(&self.up).is_acknowledged()
     }
-    drop(sink);
-    if !has_ended {
-        remote.kill();
-        let ending = ending(remote.as_mut());
-        lock_end(&up).send(&Parcel::End(ending));
+
+    /// Takes a message of the coordinator; returns false if it has ended the part, or sends what is
+    /// no message.
+    fn take(&mut self, message: &Message) -> bool {
+        let taken = lock_end(&self.up).take(&message.contents);
+        match taken {
+            Ok(Some(Parcel::Frame(frame))) => (self.sink)(frame),
+            Ok(None) => {}
+            Ok(Some(Parcel::End(_))) | Err(_) => return false,
+        }
+        true
     }
-    let _ = reports.join();
+
+    fn send_end(&mut self) {
+        self.has_ended = true;
+        let ending = ending(self.remote.as_mut());
+        lock_end(&self.up).send(&Parcel::End(ending));
+    }
+
+    fn finish(mut self) {
+        if !self.has_ended {
+            self.remote.kill();
+            self.send_end();
+        }
+        let _ = self.reports.join();
+    }
 }
 
 /// Waits until a worker process that sends nothing more has ended. Returns how it did.
