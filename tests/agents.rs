@@ -121,7 +121,15 @@ struct Run {
 
 fn start(bus: &Bus, agents: &str, words: &[&str]) -> Run {
     let nats = bus.url();
-    let front = ["--nats", &nats, "--agents", agents, "--allow-invalid", "-o", "json"];
+    let front = [
+        "--nats",
+        &nats,
+        "--agents",
+        agents,
+        "--allow-invalid",
+        "-o",
+        "json",
+    ];
     let _beside_others = beside_others();
     let coordinator = command(&[&front[..], words].concat()).spawn();
     Run {
@@ -172,13 +180,19 @@ fn three_agents_send_exactly_what_one_process_would() {
     let _agents = Agent::three(&bus);
     let list = bus.list();
     assert_eq!(list.len(), 3, "{list:?}");
-    assert!(list[0].starts_with("one ") && list[0].contains("±"), "{list:?}");
+    assert!(
+        list[0].starts_with("one ") && list[0].contains("±"),
+        "{list:?}"
+    );
     let url = url(&server);
     for words in [["-r", "600"], ["-c", "6"]] {
         let words = [&words[..], &["-t", "3", "-n", "1800", &url]].concat();
         let (found, stderr, code) = end(start(&bus, "3", &words));
         assert_eq!(code, Some(0), "{stderr}");
-        assert!(stderr.contains("The load begins at one instant"), "{stderr}");
+        assert!(
+            stderr.contains("The load begins at one instant"),
+            "{stderr}"
+        );
         assert!(stderr.contains("on 3 agents: one, three, two."), "{stderr}");
         assert_eq!(assert_sums(&found), 0);
         for key in ["planned", "sent", "answered"] {
@@ -195,14 +209,24 @@ fn an_agent_that_is_killed_is_named_and_the_sums_add_up() {
     let (bus, server) = (Bus::start(&[]), serve());
     let mut agents = Agent::three(&bus);
     let since = Instant::now();
-    let run = start(&bus, "3", &["-t", "3", "-r", "300", "-d", "6s", &url(&server)]);
+    let run = start(
+        &bus,
+        "3",
+        &["-t", "3", "-r", "300", "-d", "6s", &url(&server)],
+    );
     sleep(Duration::from_millis(4_000));
     agents[1].0.kill().unwrap();
     let (found, stderr, code) = end(run);
     assert!(since.elapsed() < Duration::from_secs(17), "run + 10 s");
     assert_eq!(code, Some(2), "{stderr}");
-    assert!(stderr.contains("gent two said nothing for 3 s and was ended"), "{stderr}");
-    assert!(stderr.contains("33% of the load is lost from there on"), "{stderr}");
+    assert!(
+        stderr.contains("gent two said nothing for 3 s and was ended"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("33% of the load is lost from there on"),
+        "{stderr}"
+    );
     assert_eq!(count(&found, "planned"), 1_800);
     // A third of the rate, for at least a second and at most all of them.
     let lost = assert_sums(&found);
@@ -216,7 +240,11 @@ fn an_agent_that_is_killed_is_named_and_the_sums_add_up() {
 fn an_interrupt_ends_all_parts_with_a_report_and_frees_the_agents() {
     let (bus, server) = (Bus::start(&[]), serve());
     let _agents = Agent::three(&bus);
-    let run = start(&bus, "3", &["-t", "3", "-r", "300", "-d", "30s", &url(&server)]);
+    let run = start(
+        &bus,
+        "3",
+        &["-t", "3", "-r", "300", "-d", "30s", &url(&server)],
+    );
     sleep(Duration::from_millis(4_000));
     signal(&run.coordinator, "INT");
     let (found, stderr, code) = end(run);
@@ -247,7 +275,11 @@ fn agents_whose_coordinator_is_killed_wait_for_the_next_one() {
 #[test]
 fn agents_are_chosen_by_their_labels() {
     let (bus, server) = (Bus::start(&[]), serve());
-    let labels = [("one", "region=eu"), ("two", "region=us"), ("three", "region=eu")];
+    let labels = [
+        ("one", "region=eu"),
+        ("two", "region=us"),
+        ("three", "region=eu"),
+    ];
     let _agents = labels.map(|(name, label)| Agent::start(&bus.url(), name, &["--label", label]));
     let words = ["-c", "4", "-n", "40", &url(&server)];
     let (found, stderr, code) = end(start(&bus, "region=eu", &words));
@@ -263,7 +295,10 @@ fn too_few_agents_are_awaited_and_then_named() {
     let nats = bus.url();
     let since = Instant::now();
     for (agents, said) in [
-        ("3", "--agents 3: 1 of the 1 agents on the bus can take part"),
+        (
+            "3",
+            "--agents 3: 1 of the 1 agents on the bus can take part",
+        ),
         ("region=us", "--agents region=us: 0 of the 0 agents"),
     ] {
         let said_by = loadline(&[
@@ -308,7 +343,12 @@ fn a_bus_is_used_as_its_users_may() {
     let password = folder.path().join("password");
     fs::write(&password, "secret\n").unwrap();
     let url = bus.url();
-    let user = ["--nats-user", "anna", "--nats-password-file", text(&password)];
+    let user = [
+        "--nats-user",
+        "anna",
+        "--nats-password-file",
+        text(&password),
+    ];
     let said = loadline(&[&["agents", "--nats", &url], &user[..]].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("allowed"), "{}", said.stdout);
@@ -376,7 +416,14 @@ fn a_bus_that_can_not_be_used_is_refused_in_a_sentence() {
         (&["--agents", "2", target], "--nats"),
         (&["agent"], "--nats nats://host:4222"),
         (
-            &["capacity", "--nats", "nats://127.0.0.1:9", "--agents", "2", target],
+            &[
+                "capacity",
+                "--nats",
+                "nats://127.0.0.1:9",
+                "--agents",
+                "2",
+                target,
+            ],
             "leave out --agents",
         ),
     ] {
@@ -423,7 +470,11 @@ fn another_tools_load_is_sent_by_agents_too() {
     let front = ["--nats", &nats, "--agents", "3"];
     let said = loadline(&[&front[..], &["ab", "-n", "300", "-c", "6", &url]].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert!(said.stdout.contains("Complete requests:      300\n"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("Complete requests:      300\n"),
+        "{}",
+        said.stdout
+    );
     assert_eq!(server.stop().answers, 300);
 }
 
@@ -443,7 +494,9 @@ fn a_k6_script_and_what_it_imports_go_to_the_agents() {
                   export default function () { http.get(url); }\n";
     fs::write(&script, source).unwrap();
     let nats = bus.url();
-    let words = ["--nats", &nats, "--agents", "3", "k6", "run", "-u", "6", "-i", "120"];
+    let words = [
+        "--nats", &nats, "--agents", "3", "k6", "run", "-u", "6", "-i", "120",
+    ];
     let said = loadline(&[&words[..], &[text(&script)]].concat());
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert_eq!(server.stop().answers, 120);

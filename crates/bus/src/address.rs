@@ -203,9 +203,15 @@ mod tests {
         assert_eq!((user.as_str(), password.as_str()), ("a b", "c@d"));
         let token = credentials("nats://t@h");
         assert!(matches!(token, Credentials::Token(token) if token == "t"));
-        assert!(matches!(credentials("nats://127.0.0.1"), Credentials::Nobody));
+        assert!(matches!(
+            credentials("nats://127.0.0.1"),
+            Credentials::Nobody
+        ));
         let place = address("nats://t@[fd00::1]").place();
-        assert_eq!(place.map(|place| place.name()).ok(), Some("[fd00::1]:4222".to_owned()));
+        assert_eq!(
+            place.map(|place| place.name()).ok(),
+            Some("[fd00::1]:4222".to_owned())
+        );
     }
 
     #[test]
@@ -220,7 +226,13 @@ mod tests {
 
     #[test]
     fn an_invalid_url_is_refused_without_its_password() {
-        for url in ["http://user:secret@a", "user:secret@a:4222", "nats://", "a", "tls://"] {
+        for url in [
+            "http://user:secret@a",
+            "user:secret@a:4222",
+            "nats://",
+            "a",
+            "tls://",
+        ] {
             let refusal = refusal(&address(url));
             assert!(refusal.contains("nats://host:4222"), "{refusal}");
             assert!(!refusal.contains("secret"), "{refusal}");

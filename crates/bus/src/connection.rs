@@ -8,7 +8,7 @@ use crate::stream::{Incoming, Outgoing, begin_tls, halves};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -359,7 +359,7 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 
 fn dial(place: &Place) -> Result<TcpStream, BusError> {
     let mut reason = "its name has no address".to_owned();
-    let addresses = (place.host.as_str(), place.port).to_socket_addrs();
+    let addresses = loadline_reactor::look_up(&place.host, place.port);
     let addresses = addresses.map_err(|error| unreachable(place, error.to_string()))?;
     for address in addresses {
         match TcpStream::connect_timeout(&address, PATIENCE) {
@@ -478,8 +478,16 @@ mod tests {
         for (greeting, then, said) in [
             ("220 mail\r\n", "", "it is no NATS server"),
             ("PING\r\n", "", "it is no NATS server"),
-            (INFO, "-ERR 'Authorization Violation'\r\n", "refuses its user"),
-            (INFO, "-ERR 'maximum connections exceeded'\r\n", "maximum connections"),
+            (
+                INFO,
+                "-ERR 'Authorization Violation'\r\n",
+                "refuses its user",
+            ),
+            (
+                INFO,
+                "-ERR 'maximum connections exceeded'\r\n",
+                "maximum connections",
+            ),
             (
                 "INFO {\"max_payload\":1,\"tls_required\":true}\r\n",
                 "",
@@ -503,7 +511,10 @@ mod tests {
             contents: b"x".to_vec(),
         });
         let message = subscription.messages.recv().expect("a message");
-        assert_eq!((message.reply.as_deref(), &message.contents[..]), (Some("b"), &b"x"[..]));
+        assert_eq!(
+            (message.reply.as_deref(), &message.contents[..]),
+            (Some("b"), &b"x"[..])
+        );
         assert!(bus.loss().is_none());
         bus.0.lose(1, "it is gone".to_owned());
         let error = bus.loss().expect("a loss").to_string();

@@ -81,7 +81,8 @@ pub enum GatherError {
     /// Fewer agents than needed can take part.
     #[error(
         "--agents {wanted}: {usable} of the {present} agents on the bus can take part{}; start \
-         more with `loadline agent`, or give a lower number.", listed(refusals)
+         more with `loadline agent`, or give a lower number.",
+        listed(refusals)
     )]
     TooFew {
         /// The agents that are needed, as they were given.

@@ -166,7 +166,8 @@ mod tests {
 
     #[test]
     fn lines_of_a_server_are_read() {
-        let text = b"INFO {\"server_id\":\"A\",\"max_payload\":1048576,\"nonce\":\"n\"}\r\nPING\r\n\
+        let text =
+            b"INFO {\"server_id\":\"A\",\"max_payload\":1048576,\"nonce\":\"n\"}\r\nPING\r\n\
                      MSG a.b 7 4\r\nab\r\n\r\nmsg a.b 8 _r.1 0\r\n\r\n+OK\r\nPONG\r\n\
                      -ERR 'Authorization Violation'\r\n";
         let message = |number, reply: Option<&str>, contents: &[u8]| Op::Message {
@@ -213,7 +214,10 @@ mod tests {
         assert_eq!(unsubscribe(3), b"UNSUB 3\r\n");
         let user = Credentials::User("anna".to_owned(), "\"x".to_owned());
         let line = String::from_utf8(connect(&user, "").expect("a line")).expect("text");
-        assert!(line.starts_with("CONNECT {") && line.ends_with("}\r\n"), "{line}");
+        assert!(
+            line.starts_with("CONNECT {") && line.ends_with("}\r\n"),
+            "{line}"
+        );
         assert!(line.contains(r#""pass":"\"x""#), "{line}");
     }
 

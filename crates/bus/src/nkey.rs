@@ -187,7 +187,15 @@ mod tests {
     #[test]
     fn invalid_seeds_are_refused() {
         let other = KEY.replace("SSL3", "SSM3");
-        for text in ["", "SU", PUBLIC, &KEY[1..], &other, "ÄÖ", &KEY.to_lowercase()] {
+        for text in [
+            "",
+            "SU",
+            PUBLIC,
+            &KEY[1..],
+            &other,
+            "ÄÖ",
+            &KEY.to_lowercase(),
+        ] {
             assert!(Creds::parse(text).is_err(), "{text}");
         }
     }

@@ -226,7 +226,9 @@ mod tests {
     #[test]
     fn a_gap_is_reported_once_and_closed_by_what_is_sent_again() {
         let (mut here, mut there) = (Conveyor::new(100), Conveyor::new(100));
-        let sent: Vec<_> = ["a", "b", "c"].map(|text| here.pack(&end(text)).remove(0)).into();
+        let sent: Vec<_> = ["a", "b", "c"]
+            .map(|text| here.pack(&end(text)).remove(0))
+            .into();
         let received = |there: &mut Conveyor, message: &[u8]| there.receive(message).unwrap();
         assert_eq!(received(&mut there, &sent[1]), Received::Gap);
         assert_eq!(received(&mut there, &sent[2]), Received::Nothing);
@@ -235,7 +237,11 @@ mod tests {
         assert_eq!(again, sent);
         for (message, text) in again.iter().zip(["a", "b", "c"]) {
             assert_eq!(received(&mut there, message), Received::Parcel(end(text)));
-            assert_eq!(received(&mut there, message), Received::Nothing, "it came before");
+            assert_eq!(
+                received(&mut there, message),
+                Received::Nothing,
+                "it came before"
+            );
         }
         assert!(!here.is_acknowledged());
         let life = there.beat().remove(0);

@@ -31,10 +31,7 @@ pub(crate) struct Outgoing {
 }
 
 /// Returns the halves of a connection.
-pub(crate) fn halves(
-    socket: TcpStream,
-    session: Option<ClientConnection>,
-) -> (Incoming, Outgoing) {
+pub(crate) fn halves(socket: TcpStream, session: Option<ClientConnection>) -> (Incoming, Outgoing) {
     let socket = Arc::new(socket);
     let session = session.map(|session| Arc::new(Mutex::new(session)));
     let outgoing = Outgoing {

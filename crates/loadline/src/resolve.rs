@@ -348,8 +348,7 @@ fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, 
     let asked = flags.load.threads;
     plan.processes = flags.load.processes;
     plan.threads = asked.unwrap_or_else(|| threads(&plan, surroundings.cores));
-    plan.validate()
-        .map_err(|error| in_words_of(flags, error))?;
+    plan.validate().map_err(|error| in_words_of(flags, error))?;
     Goal::of(&plan)?;
     Ok(plan)
 }

@@ -80,6 +80,4 @@ pub use source::Source;
 pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
-pub use workload::{
-    Job, OnError, Prints, Workload, start_counting, start_scenarios, workload,
-};
+pub use workload::{Job, OnError, Prints, Workload, start_counting, start_scenarios, workload};

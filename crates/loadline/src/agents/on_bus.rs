@@ -202,14 +202,23 @@ mod tests {
         assert_eq!(hire(&flags, 4, false), Ok(None));
         flags.bus.nats = Some("nats://127.0.0.1:1".to_owned());
         let refusal = hire(&flags, 1, false).expect_err("a refusal");
-        assert!(refusal.starts_with("--nats is the bus of --agents"), "{refusal}");
+        assert!(
+            refusal.starts_with("--nats is the bus of --agents"),
+            "{refusal}"
+        );
         flags.agents = Some("many".to_owned());
         let refusal = hire(&flags, 1, false).expect_err("a refusal");
-        assert!(refusal.starts_with("--agents: `many` names no agents"), "{refusal}");
+        assert!(
+            refusal.starts_with("--agents: `many` names no agents"),
+            "{refusal}"
+        );
         flags.agents = Some("2".to_owned());
         let refusal = hire(&flags, 2, false).expect_err("a refusal");
         assert!(refusal.contains("--processes"), "{refusal}");
         let refusal = hire(&flags, 1, false).expect_err("a refusal");
-        assert!(refusal.contains("is nats-server running there?"), "{refusal}");
+        assert!(
+            refusal.contains("is nats-server running there?"),
+            "{refusal}"
+        );
     }
 }

@@ -30,7 +30,9 @@ pub(super) fn table(agents: &[(Card, Option<Offset>)]) -> String {
     let mut text = String::new();
     for row in &rows {
         let cells = row.iter().zip(&widths);
-        let cells: Vec<String> = cells.map(|(cell, &width)| format!("{cell:<width$}")).collect();
+        let cells: Vec<String> = cells
+            .map(|(cell, &width)| format!("{cell:<width$}"))
+            .collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
     }
@@ -39,7 +41,9 @@ pub(super) fn table(agents: &[(Card, Option<Offset>)]) -> String {
 
 fn row(card: &Card, clock: Option<&Offset>) -> [String; 7] {
     let labels = card.labels.iter();
-    let labels: Vec<String> = labels.map(|(key, value)| format!("{key}={value}")).collect();
+    let labels: Vec<String> = labels
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     let state = match &card.busy_with {
         Some(_) => "busy",
         None => "free",
@@ -89,12 +93,22 @@ mod tests {
         };
         let text = table(&[(one, Some(clock)), (two, None)]);
         let lines: Vec<&str> = text.lines().collect();
-        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let words = |line: &str| {
+            line.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(words(lines[0]).len(), 8, "{text}");
         assert!(lines[1].starts_with("web-1 "), "{text}");
         assert!(lines[1].ends_with("free   region=eu"), "{text}");
-        assert!(lines[1].contains("1.2.3") && lines[1].contains("-2"), "{text}");
-        assert!(lines[2].contains("no answer") && lines[2].contains("busy"), "{text}");
+        assert!(
+            lines[1].contains("1.2.3") && lines[1].contains("-2"),
+            "{text}"
+        );
+        assert!(
+            lines[2].contains("no answer") && lines[2].contains("busy"),
+            "{text}"
+        );
         assert!(!text.contains('\u{1b}'), "{text}");
         assert!(table(&[]).contains("loadline agent"));
     }

@@ -288,7 +288,10 @@ mod tests {
         assert_eq!(less.distribution_beside(&of(&[7, 7, 9])).unwrap(), of(&[9]));
         let later = PackedCounts::all(&[(7, 2)]);
         assert!(later.distribution_later(&of(&[7])).is_err());
-        assert_eq!(later.distribution_later(&of(&[7, 7, 7])).unwrap(), of(&[7, 8, 8]));
+        assert_eq!(
+            later.distribution_later(&of(&[7, 7, 7])).unwrap(),
+            of(&[7, 8, 8])
+        );
         let most = PackedCounts::difference(&[(7, 1 << 48)]);
         assert!(most.distribution_beside(&Distribution::default()).is_ok());
         assert!(most.distribution_beside(&of(&[9])).is_err());
