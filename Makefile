@@ -20,14 +20,15 @@ PROGRAM = LOADLINE_PROGRAM=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/l
 PAGE = $(if $(HTML),web/dist/index.html)
 
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
-.PHONY: web fuzz clean package packages test-package package-tools extension order unit-tests
-.PHONY: python-tests exporters-cost
+.PHONY: web fuzz clean package package-arm64 static packages test-package package-tools extension order unit-tests
+.PHONY: python-tests beside-python exporters-cost viewers-cost
 
 help:
 	@echo "make build  the command, in target/release/loadline"
 	@echo "make python what \`loadline locust\` needs, in target/python; make build does it as well"
 	@echo "make wheel  the package for pip, in target/wheels"
 	@echo "make package  what a release has, in target/package: see docs/guide/install.md"
+	@echo "make package-arm64  adds the tarball, .deb and npm package for arm64"
 	@echo "make order  which functions packages have side by side, in packaging/order.txt"
 	@echo "make test-package  installs and runs all of it, in roots that have nothing else"
 	@echo "make install  into PREFIX/bin, HTML reports included (~/.cargo/bin without PREFIX)"
@@ -38,6 +39,7 @@ help:
 	@echo "make bench  speed and memory against wrk, wrk2, ab, oha, h2load and k6"
 	@echo "make paired speed against another build of Loadline, OLD=FILE"
 	@echo "make exporters-cost  CPU and lateness with all exporters on, and with none"
+	@echo "make viewers-cost  the same with the live page and one or ten viewers"
 	@echo "make peers  the load testers that studies run beside Loadline"
 	@echo "make web    the page of HTML reports; the others make it themselves"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
@@ -87,10 +89,25 @@ STATIC = $(TARGET)/$(PACKAGE_TARGET)/$(PACKAGE_PROFILE)/loadline
 PACKAGES = tarball deb npm formula wheel image python-image sbom sums
 
 package: package-tools build
-	$(STATIC_COMMAND) $(IN_ORDER)
+	@$(MAKE) --no-print-directory static
 	@$(MAKE) --no-print-directory extension
 	rm -rf $(PACKAGE)
 	@$(MAKE) --no-print-directory packages
+
+# Adds those for arm64, after the others: the command as one file, for Debian and for npm. It writes
+# its manual itself, under an emulator.
+ARM64 = aarch64-unknown-linux-gnu
+package-arm64: compiler $(PAGE)
+	@scripts/need aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu qemu-aarch64-static=qemu-user-static \
+	  dpkg-deb=dpkg npm=npm python3=python3
+	rustc=$$(scripts/rustc-for $(ARM64)) && RUSTC=$$rustc EMULATOR=qemu-aarch64-static \
+		CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
+		CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+		$(MAKE) --no-print-directory static packages PACKAGE_TARGET=$(ARM64) \
+		PACKAGES="tarball deb npm sums"
+
+static:
+	$(STATIC_COMMAND) $(IN_ORDER)
 
 # From what is built: a kind of package with PACKAGES=deb, say.
 packages:
@@ -138,7 +155,7 @@ demo: compiler
 # A receiver of StatsD that no distribution has.
 RECEIVERS = $(TARGET)/receivers
 
-# MEANWHILE=lint runs beside Python's tests, which mostly wait.
+# Python's tests mostly wait: the unit tests run beside them, and with MEANWHILE=lint the linters.
 test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl \
@@ -148,13 +165,12 @@ test: compiler $(PAGE)
 		GOBIN=$(RECEIVERS) go install github.com/prometheus/statsd_exporter@v0.23.1
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
 	@$(MAKE) --no-print-directory build compiled-tests
-	$(if $(HTML),npm --prefix web test --silent)
-	@$(MAKE) --no-print-directory unit-tests
-	@$(MAKE) --no-print-directory --output-sync -j2 python-tests $(MEANWHILE:%=beside-%)
+	@$(MAKE) --no-print-directory --output-sync -j2 python-tests beside-python
 	LOADLINE_RECEIVERS=$(RECEIVERS) $(PROGRAM) $(TESTS) --test integration -- --test-threads=4
 
-beside-%:
-	@nice -n 19 $(MAKE) --no-print-directory $*
+beside-python:
+	$(if $(HTML),npm --prefix web test --silent)
+	@nice -n 19 $(MAKE) --no-print-directory -j1 unit-tests $(MEANWHILE)
 
 # The profile of tests shares a folder with that of the program, and cargo selects the same features
 # for both, so that what others wrote is compiled once.
@@ -201,6 +217,11 @@ paired: build
 exporters-cost: build
 	@scripts/need nginx=nginx-light python3=python3 openssl=openssl
 	python3 benches/exporters.py
+
+# What viewers of the live page cost.
+viewers-cost: build
+	@scripts/need nginx=nginx-light python3=python3 openssl=openssl
+	python3 benches/viewers.py
 
 peers:
 	@CARGO="$(CARGO)" scripts/peers

@@ -24,8 +24,8 @@ clean() {
 name_of_release() {
     system=$(uname -s) machine=$(uname -m)
     case $system-$machine in
-    Linux-x86_64) echo loadline-x86_64-unknown-linux-gnu ;;
-    *) fail "there is no release for $system on $machine, only for Linux on x86_64: \
+    Linux-x86_64 | Linux-aarch64) echo "loadline-$machine-unknown-linux-gnu" ;;
+    *) fail "there is no release for $system on $machine, only for Linux on x86_64 and aarch64: \
 build it from its sources, as docs/guide/install.md says." ;;
     esac
 }

@@ -71,7 +71,7 @@ def nginx(folder):
         events {{ worker_connections 15000; }}
         http {{
           access_log off; default_type text/plain;
-          keepalive_requests 1000000000; keepalive_timeout 600;
+          keepalive_requests 1000000000; keepalive_timeout 600; client_max_body_size 0;
           client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2;
           fastcgi_temp_path {folder}/t3; uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
           server {{

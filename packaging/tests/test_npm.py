@@ -47,7 +47,8 @@ def test_the_command_is_the_version_of_the_package(project):
     assert succeed([command(project), "--version"]).strip() == f"loadline {VERSION}"
     about = json.loads((project / "node_modules/loadline/package.json").read_text())
     assert about["version"] == VERSION
-    assert about["optionalDependencies"] == {"@loadline/linux-x64": VERSION}
+    assert about["optionalDependencies"] == {
+        f"@loadline/linux-{cpu}": VERSION for cpu in ["arm64", "x64"]}
 
 
 def test_words_output_and_exit_code_are_those_of_the_command(project):

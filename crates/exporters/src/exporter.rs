@@ -6,6 +6,7 @@
 
 use crate::channel::{Channel, Refusal};
 use crate::{Batch, Delivery, Outbox};
+use loadline_reactor::let_workers_go_first;
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -131,6 +132,7 @@ impl Exporter {
             has_complained: false,
         };
         let body = move || {
+            let_workers_go_first();
             turn.run();
             // Nobody waits any more if the time is over.
             let _ = end.send(());

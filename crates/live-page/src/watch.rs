@@ -5,6 +5,7 @@ use crate::api::{Event, Span, State};
 use crate::files::Finished;
 use crate::state::{Model, span_page};
 use loadline_page::{Page, RunPage};
+use loadline_reactor::let_workers_go_first;
 use loadline_report::json;
 use loadline_runner::{Inbox, News, Steer};
 use loadline_web::{Broadcast, Whole};
@@ -64,6 +65,7 @@ impl Watched {
         thread::Builder::new()
             .name("live page".to_owned())
             .spawn(move || {
+                let_workers_go_first();
                 while let Some(news) = inbox.wait() {
                     watched.take(&news);
                 }

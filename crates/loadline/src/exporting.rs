@@ -5,6 +5,7 @@ use loadline_exporters::{
     Delivery, Dialect, Exporter, FinalReport, Format, Requested, RunningExporters, Say, ns_of,
 };
 use loadline_plan::Plan;
+use loadline_reactor::let_workers_go_first;
 use loadline_runner::{End, Feed, Inbox, News, Observed, Observer, QUEUE, Wants as Wishes, feed};
 use std::collections::BTreeMap;
 use std::io;
@@ -105,6 +106,7 @@ impl Sending {
         let running = RunningExporters::start(exporters, say)?;
         let say = Arc::clone(say);
         let body = move || {
+            let_workers_go_first();
             hand_on(&inbox, &running);
             running.end(&say)
         };

@@ -21,7 +21,7 @@
 //! - name resolution: `names.rs`, `kernel/names.rs`
 //! - how much a task may receive before the others run: `stretch.rs`
 //! - what the loop reports of itself: `loop_iterations.rs`
-//! - the limits of the machine: `limits.rs`
+//! - the limits of the machine: `limits.rs`; which threads go first: `priority.rs`
 //! - virtual time and the simulated network: `sim/mod.rs`, `sim/net.rs`
 
 mod host;
@@ -29,6 +29,7 @@ mod kernel;
 mod limits;
 mod loop_iterations;
 mod names;
+mod priority;
 mod sim;
 mod stretch;
 mod tasks;
@@ -43,6 +44,7 @@ pub use host::{
 pub use kernel::{Kernel, KernelSocket, monotonic_ns};
 pub use limits::{OpenFilesError, Shortage, ensure_open_files, raise_open_files};
 pub use names::{is_localhost, look_up};
+pub use priority::let_workers_go_first;
 pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
 pub use timers::{Alarm, Timer};

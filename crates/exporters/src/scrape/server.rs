@@ -2,6 +2,7 @@
 
 use super::protobuf;
 use crate::channel::{Channel, Refusal};
+use loadline_reactor::let_workers_go_first;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +54,10 @@ impl Endpoint {
         let shelf = Arc::<Shelf>::default();
         let offered = Arc::clone(&shelf);
         let server = thread::Builder::new().name("scrape".to_owned());
-        let server = server.spawn(move || serve(&listener, &offered))?;
+        let server = server.spawn(move || {
+            let_workers_go_first();
+            serve(&listener, &offered);
+        })?;
         Ok(Endpoint {
             shelf,
             server: Some(server),
