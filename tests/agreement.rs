@@ -1,8 +1,8 @@
 //! Counts in the words of ab and oha, and in ours, of the same responses.
 //!
 //! Every n-th request to the test server has another status, or a response that breaks off, whoever
-//! sends it. So all tools count the same, to the last request. (wrk's words are made of our own
-//! counts.)
+//! sends it. So all tools count the same, to the last request. (For wrk and wrk2 `live_page.rs` has
+//! this, for k6 `k6/outputs.rs`, for Locust `python/tests/test_locust_agreement.py`.)
 
 use crate::rig::{Said, command, count, failures, loadline, serve, statuses, summary, url};
 use serde_json::Value;

@@ -14,18 +14,63 @@ use tempfile::TempDir;
 const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/ci.md");
 
 /// Reads JUnit XML by another program's parser, and gives back the cases: `suite name outcome`.
+///
+/// Asserts that the file fits the schema that Jenkins checks it against, whose rules are written
+/// down here: `junit-10.xsd` of github.com/jenkinsci/xunit-plugin. Each line is an element, the
+/// elements that it may have, and its attributes, of which those with a `!` have to be there.
 fn parsed(xml: &Path) -> Vec<String> {
-    const SCRIPT: &str = "
-import sys, xml.etree.ElementTree as tree
+    const SCRIPT: &str = r"
+import re, sys, xml.etree.ElementTree as tree
+
+RULES = '''\
+testsuites | testsuite | name time tests failures errors
+testsuite | testsuite properties testcase system-out system-err | name! tests! failures! errors! \
+group time skipped timestamp hostname id package file log url
+properties | property |
+property | | name! value!
+testcase | skipped error failure rerunFailure rerunError flakyFailure flakyError system-out \
+system-err | name! time classname group
+failure | | type message
+error | | type message
+skipped | | type message
+system-out | |
+system-err | |
+'''
+MIXED = {'failure', 'error', 'skipped', 'system-out', 'system-err'}
+TIME = re.compile(r'(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?')
+
+def fits(element):
+    children, attributes = rules[element.tag]
+    for child in element:
+        assert child.tag in children, (element.tag, child.tag)
+        fits(child)
+    given = set(element.keys())
+    assert given <= {name.rstrip('!') for name in attributes}, (element.tag, given)
+    needed = {name[:-1] for name in attributes if name.endswith('!')}
+    assert needed <= given, (element.tag, needed - given)
+    assert element.tag in MIXED or not (element.text or '').strip(), element.tag
+    is_suite = element.tag.startswith('testsuite')
+    assert not is_suite or TIME.fullmatch(element.get('time', '0')), element.get('time')
+
+def counts(element):
+    cases = list(element.iter('testcase'))
+    kinds = {'tests': len(cases)}
+    for name, tag in [('failures', 'failure'), ('errors', 'error'), ('skipped', 'skipped')]:
+        kinds[name] = sum(case.find(tag) is not None for case in cases)
+    for name, count in kinds.items():
+        assert element.get(name) in (str(count), None), (element.tag, name, count)
+
+parts = [[part.split() for part in line.split('|')] for line in RULES.splitlines()]
+rules = {tag[0]: (children, attributes) for tag, children, attributes in parts}
 root = tree.parse(sys.argv[1]).getroot()
 assert root.tag == 'testsuites', root.tag
-cases = 0
+fits(root)
+counts(root)
 for suite in root:
+    counts(suite)
     for case in suite.iter('testcase'):
-        cases += 1
         kinds = [child.tag for child in case] or ['passed']
         print(suite.get('name'), case.get('name'), *kinds)
-assert cases == int(root.get('tests')), cases
 ";
     let python = Command::new("python3")
         .args(["-c", SCRIPT, text(xml)])
@@ -38,6 +83,28 @@ assert cases == int(root.get('tests')), cases
     );
     let said = String::from_utf8(python.stdout).expect("names are UTF-8");
     said.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn junit_that_does_not_fit_the_schema_would_be_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let xml = dir.path().join("a.xml");
+    let suite = "<testsuite name='a' tests='1' failures='0' errors='0'>";
+    let case = "<testcase name='b'/>";
+    let good = format!("<testsuites>{suite}{case}</testsuite></testsuites>");
+    write(&xml, &good).unwrap();
+    assert_eq!(parsed(&xml), ["a b passed"]);
+    for (from, to) in [
+        ("name='b'", "label='b'"),
+        ("tests='1'", "tests='2'"),
+        (" failures='0'", ""),
+        (case, "<testcase name='b'><passed/></testcase>"),
+        ("errors='0'", "errors='0' time='1s'"),
+    ] {
+        write(&xml, good.replace(from, to)).unwrap();
+        let refused = std::panic::catch_unwind(|| parsed(&xml));
+        assert!(refused.is_err(), "{from} {to}");
+    }
 }
 
 #[test]

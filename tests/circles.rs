@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 const MOST: usize = 4;
 
 /// The path of a module within its crate.
-type Module = Vec<String>;
+pub(super) type Module = Vec<String>;
 
 #[test]
 fn circles_of_files_are_small() {
@@ -65,7 +65,7 @@ fn files_that_import_each_other_are_a_circle() {
 }
 
 /// The files of a crate by their modules, without tests.
-fn texts(source: &Path) -> BTreeMap<Module, String> {
+pub(super) fn texts(source: &Path) -> BTreeMap<Module, String> {
     let mut files = Vec::new();
     sources(source, &mut files);
     let files = files.iter().filter_map(|file| {

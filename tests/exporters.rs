@@ -3,17 +3,20 @@
 #[cfg(feature = "k6")]
 mod boards;
 mod bodies;
+mod certificates;
 mod datagrams;
 mod influxdb;
 mod influxdb2;
 #[cfg(feature = "k6")]
 mod k6;
+mod many_urls;
 mod otlp;
 mod own_boards;
 mod prometheus;
 mod refusing;
 mod scrape;
 mod statsd;
+mod traces;
 mod webhook;
 
 use crate::rig::{Said, beside_others, command, text};

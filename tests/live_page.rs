@@ -535,6 +535,73 @@ fn other_tools_have_the_page_and_only_end_what_they_can_only_end() {
     }
 }
 
+/// The number before these words in a report; 0 if they are not there.
+fn number_before(report: &str, words: &str) -> u64 {
+    let before = report.split(words).next().filter(|rest| *rest != report);
+    let number = before.and_then(|rest| rest.split_whitespace().last());
+    number.map_or(0, |number| number.parse().unwrap())
+}
+
+/// The sum of the numbers on a line of a report; 0 if it is not there.
+fn sum_of_line(report: &str, begin: &str) -> u64 {
+    let line = report.lines().find_map(|line| line.strip_prefix(begin));
+    let words = line.unwrap_or_default().split([' ', ',', ':']);
+    words.filter_map(|word| word.parse::<u64>().ok()).sum()
+}
+
+#[test]
+fn counts_in_wrks_words_and_on_its_page_agree_to_the_last_request() {
+    for (tool, connections, options) in [
+        (&["wrk", "-t1"][..], "3", "delay=1ms&status=503&every=7"),
+        (
+            &["wrk", "-t2"],
+            "5",
+            "delay=1ms&fault=close-in-body&every=9",
+        ),
+        (&["wrk2", "-t2", "-R900"], "4", "status=404&every=3"),
+        (
+            &["wrk2", "-t1", "-R400"],
+            "2",
+            "fault=close-in-body&every=11",
+        ),
+    ] {
+        let server = serve();
+        let target = url(&server, options);
+        let _beside_others = beside_others();
+        let words = [&["--web=0"], tool, &["-c", connections, "-d2", &target]].concat();
+        let mut running = Running::of(command(&words), "The live page is at ");
+        let mut stdout = running.child.stdout.take().unwrap();
+        let last = running.events(None).last().expect("an event");
+        assert_eq!(last.name, "over");
+        let mut report = String::new();
+        stdout.read_to_string(&mut report).unwrap();
+        let (code, said) = running.end();
+        assert_eq!(code, Some(0), "{said}");
+        let figures: Value = serde_json::from_str(&last.data).unwrap();
+        let of = |name: &str| figures["figures"][name].as_u64().unwrap();
+        assert!(of("answered") > 100, "{report}");
+        assert_eq!(
+            number_before(&report, " requests in "),
+            of("answered"),
+            "{report}"
+        );
+        assert_eq!(
+            sum_of_line(&report, "  Socket errors"),
+            of("failed"),
+            "{report}"
+        );
+        // Those that were in flight at the end are in no count of wrk's.
+        let in_flight: u64 = connections.parse().unwrap();
+        let (_, every) = options.split_once("every=").unwrap();
+        let every: u64 = every.parse().unwrap();
+        let received = server.stop().requests;
+        let odd = (received - in_flight) / every..=received / every;
+        let (rejected, broken) = (sum_of_line(&report, "  Non-2xx or 3xx"), of("failed"));
+        assert!(odd.contains(&(rejected + broken)), "{received} {report}");
+        assert_eq!(rejected > 0, options.contains("status"), "{report}");
+    }
+}
+
 #[cfg(feature = "k6")]
 #[test]
 fn a_test_of_k6_is_paused_scaled_and_stopped_as_by_its_rest_api() {

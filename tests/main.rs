@@ -57,9 +57,9 @@ mod live_page;
 mod live_view;
 /// Rows, checks and logs by name.
 mod names;
-/// How missing programs are installed or named, for which the system's own are stood in for.
+/// `scripts/need`, with package managers that only write down how they are called.
 mod need;
-/// Against nginx: what a server that we did not write makes of us.
+/// Interoperability with nginx.
 mod nginx;
 /// oha's words, compared with the real oha.
 mod oha;

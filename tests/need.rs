@@ -1,5 +1,5 @@
-//! `scripts/need` on machines that lack a program. The commands that it would change the system
-//! with are stood in for by ones that write down how they were called.
+//! `scripts/need` on machines that lack a program, with package managers that only write down how
+//! they are called.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Against nginx: what a server that we did not write makes of us. Its access log is the witness.
+//! Interoperability with nginx, whose access log is the witness.
 
 use crate::rig::{count, loadline, summary, text};
 use std::net::{TcpListener, TcpStream};

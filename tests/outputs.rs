@@ -55,6 +55,39 @@ fn a_saved_run_is_reported_again_the_same() {
     assert!(rows.len() >= 3, "{csv}");
 }
 
+#[test]
+fn a_report_of_a_saved_run_ends_as_the_run_did() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("throws.lua");
+    let source = "local n = 0\nfunction request()\n n = n + 1\n \
+                  if n > 5 then error('enough') end\n return wrk.format() end";
+    std::fs::write(&script, source).unwrap();
+    for (name, options, words, code) in [
+        ("passes", "", &["--check", "errors<1%"][..], 0),
+        ("fails", "", &["--check", "p50<1us"], 1),
+        ("is never answered", "fault=close-in-body", &[], 2),
+        ("throws", "", &["--script", text(&script)], 2),
+    ] {
+        let saved = folder.path().join(format!("{name}.run"));
+        let url = url(&server, options);
+        let own = [
+            "-n",
+            "40",
+            "-c",
+            "2",
+            "--no-progress",
+            "--allow-invalid",
+            "--save",
+        ];
+        let run = loadline(&[&own[..], &[text(&saved)], words, &[&url]].concat());
+        assert_eq!(run.code, Some(code), "{name}: {}", run.stderr);
+        let report = loadline(&["report", "--allow-invalid", text(&saved)]);
+        assert_eq!(report.code, Some(code), "{name}: {}", report.stderr);
+    }
+    server.stop();
+}
+
 /// The last line of the saved run says what the report says: whoever reads the file need not judge.
 fn assert_judged(saved: &Path, summary: &Value) {
     let lines = std::fs::read_to_string(saved).unwrap();

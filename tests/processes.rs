@@ -536,45 +536,54 @@ fn tools_say_what_does_not_run_on_processes() {
     }
 }
 
+/// The number of requests in a report of ab, wrk or oha.
+fn counted(report: &str) -> u64 {
+    if let Ok(report) = serde_json::from_str::<Value>(report) {
+        return report["statusCodeDistribution"]["200"]
+            .as_u64()
+            .unwrap_or(0);
+    }
+    match report.split_once(" requests in ") {
+        Some((before, _)) => {
+            let number = before.split_whitespace().last().unwrap_or_default();
+            number.parse().unwrap_or_else(|_| panic!("{report}"))
+        }
+        None => number_behind(report, "Complete requests:"),
+    }
+}
+
 #[test]
 fn a_report_of_a_tool_says_what_it_lacks_of_a_process_that_was_killed() {
-    let server = serve();
-    let url = url(&server);
-    let words = [
-        "ab",
-        "--processes",
-        "2",
-        "-q",
-        "-t",
-        "3",
-        "-n",
-        "50000000",
-        "-c",
-        "2",
-        &url,
-    ];
-    let run = Running {
-        _beside_others: beside_others(),
-        coordinator: command(&words).spawn().expect("the command"),
-        since: Instant::now(),
-    };
-    run.signal(run.second(), "KILL", Duration::from_millis(1_500));
-    let output = run.coordinator.wait_with_output().expect("an end");
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(
-        stderr.starts_with("ab: process 2 of 2 was killed by signal 9"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("50% of the load is lost from there on"),
-        "{stderr}"
-    );
-    let report = String::from_utf8_lossy(&output.stdout).into_owned();
-    let counted = number_behind(&report, "Complete requests:");
-    let answered = server.stop().answers;
-    assert!(
-        counted > 0 && counted <= answered,
-        "{counted} of {answered}"
-    );
+    for (tool, own) in [
+        ("ab", &["-q", "-t", "3", "-n", "50000000"][..]),
+        ("wrk", &["-t", "2", "-d", "3"]),
+        ("oha", &["--no-tui", "--output-format", "json", "-z", "3s"]),
+    ] {
+        let server = serve();
+        let url = url(&server);
+        let words = [&[tool, "--processes", "2", "-c", "2"], own, &[&url]].concat();
+        let run = Running {
+            _beside_others: beside_others(),
+            coordinator: command(&words).spawn().expect("the command"),
+            since: Instant::now(),
+        };
+        run.signal(run.second(), "KILL", Duration::from_millis(1_500));
+        let output = run.coordinator.wait_with_output().expect("an end");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{tool}: {stderr}");
+        assert!(
+            stderr.contains("process 2 of 2 was killed by signal 9"),
+            "{tool}: {stderr}"
+        );
+        assert!(
+            stderr.contains("50% of the load is lost from there on"),
+            "{tool}: {stderr}"
+        );
+        let report = String::from_utf8_lossy(&output.stdout).into_owned();
+        let (counted, answered) = (counted(&report), server.stop().answers);
+        assert!(
+            counted > 0 && counted <= answered,
+            "{tool}: {counted} of {answered}"
+        );
+    }
 }

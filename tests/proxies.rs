@@ -1,5 +1,9 @@
 //! Through a proxy: plain requests are asked of it, TLS goes through a tunnel.
 
+#[cfg(feature = "k6")]
+use crate::k6::Scripts;
+#[cfg(feature = "k6")]
+use crate::rig::{Said, beside_others, command};
 use crate::rig::{count, loadline, serve, serve_with, summary};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -179,4 +183,82 @@ fn ab_goes_through_proxies_too() {
     );
     assert!(tunnels.asked()[0].starts_with("CONNECT shop.invalid:443 HTTP/1.1\r\n"));
     assert_eq!(secure.stop().requests, 3);
+}
+
+/// A script of k6, run with these variables of the environment.
+#[cfg(feature = "k6")]
+fn run_k6(scripts: &Scripts, variables: &[(&str, String)], words: &[&str]) -> Said {
+    let _beside_others = beside_others();
+    let mut k6 = command(&[&["k6", "run", "-q"], words, &["through.js"]].concat());
+    k6.current_dir(scripts.path());
+    k6.envs(variables.iter().map(|(name, value)| (name, value)));
+    k6.output().unwrap().into()
+}
+
+#[cfg(feature = "k6")]
+const THROUGH: &str = "import http from 'k6/http';
+    export const options = { vus: 2, iterations: 2, insecureSkipTLSVerify: true,
+      // Without a proxy, nothing is there.
+      hosts: { 'direct.test': __ENV.DIRECT, 'shop.invalid': '127.0.0.1:1' } };
+    export function setup() { return http.get('http://shop.invalid/setup').status; }
+    export default function (setUp) {
+      const urls = ['http://shop.invalid/a', 'https://shop.invalid:8443/b',
+        `http://${__ENV.DIRECT}/c`, 'http://direct.test/d'];
+      const statuses = urls.map((url) => http.get(url).status);
+      console.log(`statuses ${setUp} ${statuses.join(' ')}`);
+    }";
+
+#[cfg(feature = "k6")]
+#[test]
+fn scripts_of_k6_use_the_proxies_of_the_environment() {
+    let scripts = Scripts::new(&[("through.js", THROUGH)]);
+    for words in [&[][..], &["--processes", "2"]] {
+        let (plain, secured) = (serve(), serve_with(|config| config.tls = true));
+        let wanted = "Proxy-Authorization: Basic bWU6c2VjcmV0";
+        let [http, https] = [&plain, &secured].map(|to| Proxy::start(to.addr(), wanted));
+        let variables = [
+            ("HTTP_PROXY", format!("http://me:secret@{}", http.address)),
+            ("https_proxy", format!("me:secret@{}", https.address)),
+            ("NO_PROXY", "elsewhere.test, direct.test".to_owned()),
+            ("DIRECT", plain.addr().to_string()),
+        ];
+        let said = run_k6(&scripts, &variables, words);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let line = "statuses 200 200 200 200 200";
+        assert_eq!(said.stderr.matches(line).count(), 2, "{}", said.stderr);
+        let asked = http.asked();
+        for path in ["setup", "a"] {
+            let head = format!("GET http://shop.invalid/{path} HTTP/1.1\r\n");
+            assert!(asked.iter().any(|one| one.starts_with(&head)), "{asked:?}");
+        }
+        let is_of_shop = |head: &String| head.contains("\r\nHost: shop.invalid\r\n");
+        assert!(asked.iter().all(is_of_shop), "{asked:?}");
+        let tunnels = https.asked();
+        let is_tunnel = |head: &String| head.starts_with("CONNECT shop.invalid:8443 HTTP/1.1\r\n");
+        assert!(
+            !tunnels.is_empty() && tunnels.iter().all(is_tunnel),
+            "{tunnels:?}"
+        );
+        assert_eq!((plain.stop().requests, secured.stop().requests), (7, 2));
+    }
+}
+
+#[cfg(feature = "k6")]
+#[test]
+fn a_proxy_that_is_not_there_fails_the_requests_of_a_script() {
+    let server = serve();
+    let scripts = Scripts::new(&[("through.js", THROUGH)]);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
+    let direct = ("DIRECT", server.addr().to_string());
+    let gone = ("HTTP_PROXY", free.unwrap().to_string());
+    let said = run_k6(&scripts, &[gone, direct.clone()], &[]);
+    let line = "statuses 0 0 0 200 0";
+    assert_eq!(said.stderr.matches(line).count(), 2, "{}", said.stderr);
+    let unusable = ("HTTPS_PROXY", "socks5://me:secret@127.0.0.1:1".to_owned());
+    let said = run_k6(&scripts, &[unusable, direct], &[]);
+    assert_eq!(said.code, Some(255), "{}", said.stderr);
+    let sentence = "HTTPS_PROXY names no usable proxy: `socks5` is not supported";
+    assert!(said.stderr.contains(sentence), "{}", said.stderr);
+    assert!(!said.stderr.contains("secret"), "{}", said.stderr);
+    server.stop();
 }

@@ -1,7 +1,9 @@
 //! A run that is compared with a baseline and kept in a history.
 
 use crate::rig::{Said, loadline, serve, text, url};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Words of a run of so many seconds with four connections.
 fn words<'a>(seconds: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
@@ -56,6 +58,75 @@ fn a_run_is_compared_with_a_baseline_as_it_ends() {
     let unknown = ran(&[&base[..2], &["-q", "--fail-on", "mean:+10%", &fast]].concat());
     assert_eq!(unknown.code, Some(4), "{}", unknown.stderr);
     assert_eq!(std::fs::read(&saved).unwrap(), before);
+}
+
+/// The rule on the rate, of a target that keeps up with the load and of one that does not.
+#[test]
+fn a_rule_on_the_rate_is_broken_where_a_target_no_longer_keeps_up() {
+    let (server, dir) = (serve(), tempfile::tempdir().unwrap());
+    let (fast, slow) = (url(&server, "delay=2ms"), url(&server, "delay=100ms"));
+    let saved = place(dir.path(), "base.run");
+    // Four connections carry 40 requests a second of a target that takes 100 ms for each.
+    let load = ["--rate", "80/s", "--max-connections", "4", "-q"];
+    let run = |rest: &[&str]| loadline(&words("6s", &[&load[..], rest].concat()));
+    let made = run(&["--save", text(&saved), &fast]);
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let rules = ["--baseline", text(&saved), "--fail-on", "rate:-5%"];
+    let equal = run(&[&rules[..], &["-o", "junit", &fast]].concat());
+    assert_eq!(equal.code, Some(0), "{}{}", equal.stdout, equal.stderr);
+    let case = "name=\"rate:-5%\"/>";
+    assert!(equal.stdout.contains(case), "{}", equal.stdout);
+    let slower = run(&[&rules[..], &[&slow]].concat());
+    assert_eq!(slower.code, Some(1), "{}{}", slower.stdout, slower.stderr);
+    let said = "which --fail-on rate:-5% does not allow";
+    assert!(slower.stderr.contains(said), "{}", slower.stderr);
+    // A rule in the other direction is not broken by less, and one on another figure is judged too.
+    let both = ["--fail-on", "rate:+5%", "--fail-on", "rate:-99.9%"];
+    let kept = run(&[&rules[..2], &both, &[&slow]].concat());
+    assert_eq!(kept.code, Some(0), "{}{}", kept.stdout, kept.stderr);
+}
+
+#[test]
+fn a_history_that_is_locked_is_refused_before_anything_is_sent() {
+    const LOCK: &str = "
+import sqlite3, sys
+history = sqlite3.connect(sys.argv[1], isolation_level=None)
+history.execute('begin exclusive')
+print('locked', flush=True)
+sys.stdin.read()
+";
+    let (server, dir) = (serve(), tempfile::tempdir().unwrap());
+    let (target, history) = (url(&server, "delay=20ms"), place(dir.path(), "runs.sqlite"));
+    let kept = [
+        "--history",
+        text(&history),
+        "--test",
+        "shop",
+        "--keep",
+        "main",
+        &target,
+    ];
+    let made = ran(&[&["-q"][..], &kept].concat());
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let (sent, before) = (server.counts().requests, std::fs::read(&history).unwrap());
+    let mut locker = Command::new("python3")
+        .args(["-c", LOCK, text(&history)])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let stdout = locker.stdout.take().unwrap();
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    assert_eq!(line, "locked\n");
+    let locked = ran(&kept);
+    drop(locker.stdin.take());
+    locker.wait().unwrap();
+    assert_eq!(locked.code, Some(2), "{}{}", locked.stdout, locked.stderr);
+    let sentence = "is locked by another program";
+    assert!(locked.stderr.contains(sentence), "{}", locked.stderr);
+    assert_eq!(server.counts().requests, sent, "nothing was sent");
+    assert_eq!(std::fs::read(&history).unwrap(), before);
 }
 
 #[test]

@@ -48,6 +48,10 @@ fn built_beside_the_test() -> PathBuf {
 /// The command with these words, ready to be started.
 pub(crate) fn command(words: &[&str]) -> Command {
     let mut command = Command::new(program());
+    for proxies in ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"] {
+        command.env_remove(proxies);
+        command.env_remove(proxies.to_lowercase());
+    }
     command
         .args(words)
         .stdin(Stdio::null())

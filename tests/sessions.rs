@@ -35,10 +35,10 @@ fn bodies_are_decoded_and_asked_for() {
             (20, 0)
         );
     }
-    // It stands for more than is taken.
+    // It decompresses to more than is taken.
     let bomb = format!("http://{address}/?encoding=gzip&size=300M");
     let said = loadline(&["-c", "1", "-n", "1", "--compressed", "--no-progress", &bomb]);
-    let reason = "the body of gzip stands for more than 268435456 bytes";
+    let reason = "the body of gzip decompresses to more than 268435456 bytes";
     assert_eq!(said.code, Some(2), "{}", said.stdout);
     assert!(said.stderr.contains(reason), "{}", said.stderr);
 }

@@ -1,6 +1,8 @@
 //! The source itself: its crates depend on each other as ARCHITECTURE.md says, its documents name
 //! files that exist, and its lines fit into 100 columns.
 
+use crate::circles::texts;
+use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
@@ -170,6 +172,19 @@ fn every_dependency_is_used() {
         unused.extend(not_used.map(|other| format!("{name}: {other}")));
     }
     assert_eq!(unused, Vec::<String>::new(), "take these out of Cargo.toml");
+}
+
+/// Beginnings of the names of libraries that would add up again what exporters send, or that bring
+/// a second stack of HTTP for it.
+const SECOND_STACKS: [&str; 5] = ["opentelemetry", "reqwest", "tonic", "utoipa", "axum"];
+
+#[test]
+fn exporters_bring_no_second_stack() {
+    let lock = read_to_string(Path::new(ROOT).join("Cargo.lock")).expect("the lock file");
+    for name in SECOND_STACKS {
+        let entry = format!("name = \"{name}");
+        assert!(!lock.contains(&entry), "{name} is among the dependencies");
+    }
 }
 
 #[test]
@@ -512,4 +527,113 @@ fn programs_report_and_request_in_the_documentation() {
         found * 1_000 <= lines * MOST_OF_PEOPLE,
         "{found} of {OF_PEOPLE:?} in {lines} lines"
     );
+}
+
+/// The line in a crate's root that asks for every variant where an enum is matched.
+const NO_WILDCARDS: &str = "#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]";
+
+#[test]
+fn every_crate_writes_out_the_arms_of_its_matches() {
+    let mut missing = dependencies();
+    missing.retain(|name, _| {
+        let folder = source_folder(name).expect("a crate has a source folder");
+        let roots = ["lib.rs", "main.rs"].map(|root| read_to_string(folder.join(root)));
+        let mut roots = roots.into_iter().filter_map(Result::ok);
+        !roots.all(|text| text.lines().any(|line| line == NO_WILDCARDS))
+    });
+    let missing: Vec<String> = missing.into_keys().collect();
+    assert_eq!(
+        missing,
+        Vec::<String>::new(),
+        "no line `{NO_WILDCARDS}`: a new variant would be matched in silence"
+    );
+}
+
+/// The texts in quotes from `begin` to the next `end` in a file of the project.
+fn texts_between(file: &str, begin: &str, end: &str) -> BTreeSet<String> {
+    let text = read_to_string(format!("{ROOT}/{file}")).expect("a source");
+    let (_, rest) = text.split_once(begin).expect("the beginning");
+    let (part, _) = rest.split_once(end).expect("the end");
+    let texts = part.split('"').skip(1).step_by(2);
+    texts.map(str::to_owned).collect()
+}
+
+#[test]
+fn lists_have_what_their_enums_have() {
+    let causes = texts_between(
+        "crates/findings/src/cause.rs",
+        "pub fn name(&self)",
+        "\n    }",
+    );
+    let findings = texts_between("crates/json/src/validity.rs", "const FINDINGS", "];");
+    let warnings = texts_between("crates/json/src/summary.rs", "const WARNINGS", "];");
+    let listed: BTreeSet<String> = findings.union(&warnings).cloned().collect();
+    assert!(causes.len() > 30, "{causes:?}");
+    assert_eq!(
+        causes, listed,
+        "the causes (left), and their names in the JSON"
+    );
+    let tools = texts_between("crates/loadline/src/dialect.rs", "fn named(", "\n    }");
+    let shims = texts_between("crates/loadline/src/commands/shims.rs", "const NAMES", "];");
+    assert_eq!(
+        tools, shims,
+        "the tools (left), and those that get a symlink"
+    );
+    let kinds = texts_between(
+        "crates/record/src/exchange.rs",
+        "pub fn name(self)",
+        "\n    }",
+    );
+    let terms = read_to_string(format!("{ROOT}/TERMINOLOGY.md")).expect("the document");
+    let documented = terms
+        .lines()
+        .find(|line| line.starts_with("| error kind |"));
+    let documented = quoted(documented.expect("its row"));
+    assert_eq!(
+        kinds, documented,
+        "the error kinds (left), and those documented"
+    );
+}
+
+/// Names of constants that do not say what they are for: `FLUSH_TIMEOUT`, `POLL_INTERVAL` do.
+const MOODS: [&str; 2] = ["FAREWELL", "PATIENCE"];
+/// Names of types that are not nouns of the field: participles, and words of daily life.
+const NO_NOUNS: [&str; 18] = [
+    "Asked",
+    "Crew",
+    "Desk",
+    "Ease",
+    "Given",
+    "Ground",
+    "Kept",
+    "Ran",
+    "Said",
+    "Seen",
+    "Surroundings",
+    "Told",
+    "Unmade",
+    "Unread",
+    "Wanted",
+    "Wish",
+    "Wished",
+    "Wrong",
+];
+
+#[test]
+fn types_and_constants_are_called_by_their_roles() {
+    let item = r"\b(?:const|static|struct|enum|trait|type)\s+(\w+)";
+    let item = Regex::new(item).expect("a regular expression");
+    let (mut items, mut odd) = (0, Vec::new());
+    for (name, Crate { folder, .. }) in crates() {
+        for (module, text) in texts(&folder.join("src")) {
+            for found in item.captures_iter(&text) {
+                items += 1;
+                if MOODS.contains(&&found[1]) || NO_NOUNS.contains(&&found[1]) {
+                    odd.push(format!("{name}: {} in {}.rs", &found[1], module.join("/")));
+                }
+            }
+        }
+    }
+    assert!(items > 3_000, "{items} items");
+    assert_eq!(odd, Vec::<String>::new(), "name these by their roles");
 }

@@ -97,7 +97,7 @@ def test_it_is_compared_with_a_baseline_if_there_is_one(job):
         args = f"-d 2200ms -c 2 --allow-invalid {server}?delay=5ms"
         # Whatever else runs on this machine: two runs of the same server are not so far apart. A
         # comparison of runs that were stalled is invalid, whoever stalled them.
-        rules = {"fail-on": "p50:+100000%"}
+        rules = {"fail-on": "p50:+100000% rate:-99.9%"}
         for _ in range(5):
             code, outputs = job.use(args=args, baseline="none.run")
             assert (code, outputs["verdict"]) == (0, "passed"), job.said
@@ -109,6 +109,8 @@ def test_it_is_compared_with_a_baseline_if_there_is_one(job):
         assert (code, outputs["verdict"]) == (0, "passed"), job.said
         summary = "\n".join(job.lines("GITHUB_STEP_SUMMARY"))
         assert "B / A" in summary
+        for rule in ["p50:+100000%", "rate:-99.9%"]:
+            assert re.search(rf"^  {re.escape(rule)} +passed", summary, re.MULTILINE), summary
         slow = f"-d 2200ms -c 2 --allow-invalid {server}?delay=50ms"
         code, outputs = job.use(args=slow, baseline="base.run", **{"fail-on": "p50:+50% p75:+50%"})
     assert (code, outputs["verdict"]) == (1, "failed"), job.said

@@ -6,6 +6,7 @@ gRPC waits in threads, which gevent has replaced in that of the tests.
 
 import base64
 import concurrent.futures
+import gzip
 import http.server
 import json
 import subprocess
@@ -14,7 +15,7 @@ import tempfile
 import threading
 
 import grpc
-from google.protobuf import duration_pb2
+from google.protobuf import duration_pb2, json_format
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as service
@@ -60,6 +61,11 @@ class Receiver:
     def metadata(self):
         """The fields of each call over gRPC."""
         return [line["metadata"] for line in self._lines() if "metadata" in line]
+
+    @property
+    def heads(self):
+        """The header fields of each message over HTTP."""
+        return [line["head"] for line in self._lines() if "head" in line]
 
     def last(self):
         """The metrics of the last message, by name."""
@@ -126,6 +132,25 @@ def _refuse(context, code, message, seconds):
     context.abort_with_status(rpc_status.to_status(status))
 
 
+def _decoded(body, head):
+    """A message of HTTP in protobuf. What the definitions do not have in JSON is an error."""
+    if head["Content-Encoding"] == "gzip":
+        body = gzip.decompress(body)
+    if head["Content-Type"] != "application/json":
+        return body
+    request = json.loads(body, object_hook=_with_bytes)
+    message = service.ExportMetricsServiceRequest()
+    return json_format.ParseDict(request, message).SerializeToString()
+
+
+def _with_bytes(object_):
+    """An object whose identifiers are as protobuf has bytes in JSON: in hex they are OTLP's own."""
+    for key in ("traceId", "spanId"):
+        if key in object_:
+            object_[key] = base64.b64encode(bytes.fromhex(object_[key])).decode()
+    return object_
+
+
 def _http_server(taken):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -138,7 +163,8 @@ def _http_server(taken):
             body = self.rfile.read(int(self.headers["Content-Length"]))
             is_known = self.path == "/v1/metrics"
             if is_known:
-                taken.keep_message(body)
+                taken.keep(head=dict(self.headers))
+                taken.keep_message(_decoded(body, self.headers))
             self.send_response(200 if is_known else 404)
             self.send_header("Content-Length", "0")
             self.end_headers()

@@ -186,6 +186,17 @@ def test_a_check_that_fails_sets_the_exit_code(tmp_path, check, code):
     assert os.listdir(tmp_path) == ["locustfile.py"]
 
 
+@pytest.mark.parametrize("check, code", [("errors<1%", 0), ("p50<1us", 1)])
+def test_the_report_of_a_saved_run_ends_as_its_checks_did(tmp_path, check, code):
+    native_command()
+    write(tmp_path, VISITORS)
+    ended = visit(tmp_path, "--out", "loadline=a.run", "--check", check)
+    assert ended.code == code, ended.err
+    told = subprocess.run([native_command(), "report", "--allow-invalid", tmp_path / "a.run"],
+                          capture_output=True, text=True)
+    assert told.returncode == code, told.stderr
+
+
 def test_failures_of_the_test_come_before_checks(tmp_path):
     native_command()
     write(tmp_path, VISITORS.replace('"/back"', '"/missing"'))

@@ -1,5 +1,6 @@
 """OpenTelemetry over gRPC and HTTP, to a receiver of another make."""
 
+import json
 import subprocess
 
 import grpc
@@ -15,11 +16,11 @@ def count_of(histogram):
     return sum(point.count for point in histogram.data_points)
 
 
-def load(receiver, variables=(), output="otlp-grpc", requests=400):
+def load(receiver, variables=(), output="otlp-grpc", requests=400, words=()):
     """The result of a run of the native command whose metrics go to a receiver."""
     with Server() as server:
         port = receiver.port if output == "otlp-grpc" else receiver.http_port
-        words = ["-n", str(requests), "-c", "1", "--rate", "100/s", "--no-watch", "-q",
+        words = [*words, "-n", str(requests), "-c", "1", "--rate", "100/s", "--no-watch", "-q",
                  "--allow-invalid", "-o", f"{output}=http://127.0.0.1:{port}", server.url]
         return subprocess.run([native_command(), *words], capture_output=True, text=True,
                               timeout=60, env={**EVERY_SECOND, **dict(variables)})
@@ -46,6 +47,53 @@ def test_a_run_arrives_whole(output):
     [point] = response.exponential_histogram.data_points
     assert point.count == sum(point.positive.bucket_counts) == 400
     assert 0 < point.min <= point.sum / point.count <= point.max
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json"])
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+def test_json_and_compressed_messages_arrive_as_others_do(protocol, compression):
+    variables = {"OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+                 "OTEL_EXPORTER_OTLP_COMPRESSION": compression,
+                 "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT": "2500"}
+    with Receiver() as receiver:
+        ran = load(receiver, variables, "otlp")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    encoding = "application/json" if protocol == "http/json" else "application/x-protobuf"
+    for head in receiver.heads:
+        assert head["Content-Type"] == encoding
+        assert head.get("Content-Encoding", "none") == compression
+    metrics = receiver.last()
+    assert answered(metrics) == 400
+    [point] = metrics["loadline.response.duration"].exponential_histogram.data_points
+    assert point.count == sum(point.positive.bucket_counts) == 400
+
+
+def test_compressed_calls_arrive_as_others_do():
+    with Receiver() as receiver:
+        ran = load(receiver, {"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip"})
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert answered(receiver.last()) == 400
+
+
+@pytest.mark.parametrize("output", ["otlp-grpc", "otlp"])
+def test_exemplars_name_the_traces_of_the_report(output):
+    with Receiver() as receiver:
+        ran = load(receiver, {}, output, words=["--traceparent", "-o", "json", "--seed", "7"])
+    assert (ran.returncode, ran.stderr) == (0, "")
+    slowest = {one["trace_id"]: one["response_us"] for one in
+               json.loads(ran.stdout)["summary"]["slowest_traces"]}
+    found = {}
+    for request in receiver.requests:
+        response = metrics_of(request).get("loadline.response.duration")
+        for point in response.exponential_histogram.data_points if response else []:
+            assert len(point.exemplars) <= 4
+            for one in point.exemplars:
+                assert one.trace_id.hex() not in found
+                assert len(one.span_id) == 8
+                found[one.trace_id.hex()] = one.as_double * 1e6
+    assert found
+    slow = max(slowest, key=slowest.get)
+    assert found[slow] == pytest.approx(slowest[slow], rel=1e-3)
 
 
 def test_fields_go_with_each_call_and_a_wrong_token_is_said():
@@ -108,6 +156,9 @@ def test_k6_sends_its_own_layout_each_request_once(tmp_path, words):
             "K6_OTEL_GRPC_EXPORTER_INSECURE": "true",
             "K6_OTEL_METRIC_PREFIX": "mine.",
             "K6_OTEL_EXPORT_INTERVAL": "500ms",
+            "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
+            "OTEL_EXPORTER_OTLP_HEADERS": "x-scope=7",
+            "OTEL_EXPORTER_OTLP_TIMEOUT": "3000",
             "URL": server.url,
         }
         told = subprocess.run(
@@ -115,6 +166,7 @@ def test_k6_sends_its_own_layout_each_request_once(tmp_path, words):
             cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=60)
     assert told.returncode == 0, told.stderr
     assert f"opentelemetry (grpc (insecure), 127.0.0.1:{receiver.port})" in told.stdout
+    assert {call["x-scope"] for call in receiver.metadata} == {"7"}
     metrics = receiver.last()
     assert sum(one.as_double for one in metrics["mine.http_reqs"].sum.data_points) == 40
     duration = metrics["mine.http_req_duration"]
@@ -156,8 +208,10 @@ def test_locust_sends_its_own_layout_each_request_once(tmp_path, protocol, words
             tmp_path, "--headless", *words, "-u", "2", "-r", "2", "-t", "4", "--otel",
             "-H", server.url, "--only-summary", "--profile", "smoke",
             env={**EVERY_SECOND, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+                 "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip", "OTEL_EXPORTER_OTLP_TIMEOUT": "3",
                  "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}"})
     assert ended.code == 1, ended.err
+    assert "--otel sends metrics; traces and logs are not sent." in ended.err
     assert len(receiver.requests) >= 2
     about = resource_of(receiver.requests[-1])
     assert (about["service.name"], about["profile"]) == ("locust", "smoke")
@@ -187,7 +241,9 @@ def test_a_receiver_that_is_away_leaves_a_locust_run_alone(tmp_path):
     with Server() as server:
         ended = run(tmp_path, "--headless", "-u", "1", "-t", "2", "--otel", "-H", server.url,
                     "--only-summary",
-                    env={**EVERY_SECOND, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"})
+                    env={**EVERY_SECOND, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+                         "OTEL_TRACES_EXPORTER": "none"})
     assert ended.code == 1
+    assert "--otel sends metrics; logs are not sent." in ended.err
     assert "were not delivered: nothing listens there" in ended.err
     assert "good" in ended.err

@@ -49,7 +49,7 @@ fn varint(bytes: &mut &[u8]) -> u64 {
 }
 
 /// The messages in the field with this number.
-fn messages(message: &[u8], number: u64) -> Vec<Vec<u8>> {
+pub(super) fn messages(message: &[u8], number: u64) -> Vec<Vec<u8>> {
     let all = fields(message).into_iter();
     let found = all.filter_map(|(own, field)| match field {
         Field::Bytes(bytes) if own == number => Some(bytes),
@@ -58,12 +58,12 @@ fn messages(message: &[u8], number: u64) -> Vec<Vec<u8>> {
     found.collect()
 }
 
-fn text(message: &[u8], number: u64) -> String {
+pub(super) fn text(message: &[u8], number: u64) -> String {
     let found = messages(message, number).into_iter().next();
     String::from_utf8(found.unwrap_or_default()).unwrap()
 }
 
-fn number(message: &[u8], wanted: u64) -> u64 {
+pub(super) fn number(message: &[u8], wanted: u64) -> u64 {
     let mut all = fields(message).into_iter();
     let found = all.find_map(|(own, field)| match field {
         Field::Number(number) if own == wanted => Some(number),
@@ -73,7 +73,7 @@ fn number(message: &[u8], wanted: u64) -> u64 {
 }
 
 /// The metrics of a request: ExportMetricsServiceRequest, ResourceMetrics, ScopeMetrics.
-fn metrics(request: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn metrics(request: &[u8]) -> Vec<Vec<u8>> {
     let resources = messages(request, 1);
     let scopes = resources.iter().flat_map(|resource| messages(resource, 2));
     scopes.flat_map(|scope| messages(&scope, 2)).collect()
@@ -87,7 +87,7 @@ fn named(request: &[u8], name: &str) -> Vec<u8> {
 }
 
 /// The attributes of a point or a resource, as a text.
-fn attributes(message: &[u8], number: u64) -> Vec<String> {
+pub(super) fn attributes(message: &[u8], number: u64) -> Vec<String> {
     let pairs = messages(message, number).into_iter();
     let pairs = pairs.map(|pair| {
         let value = messages(&pair, 2).remove(0);

@@ -1,5 +1,6 @@
 //! Receivers that are away, slow, or refuse: the load is untouched, and what is missing is said.
 
+use super::bodies::Bodies;
 use super::{free_port, run_with};
 use crate::rig::{serve, url};
 use serde_json::Value;
@@ -49,7 +50,8 @@ fn a_receiver_that_is_away_costs_a_sentence() {
         "prometheus-rw=http://user:hidden@127.0.0.1:{}/w",
         free_port()
     );
-    let (report, stderr, lasted) = ran(&output, &[("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "1s")]);
+    let interval = [("LOADLINE_PROMETHEUS_RW_PUSH_INTERVAL", "300ms")];
+    let (report, stderr, lasted) = ran(&output, &interval);
     assert!(lasted < Duration::from_secs(40), "{lasted:?}");
     let sentence = "not delivered: nothing listens there";
     assert!(warning(&report).contains(sentence), "{report:#}");
@@ -115,6 +117,34 @@ fn every_format_says_what_its_receiver_refused() {
         let (report, stderr, _) = ran(&output, &[("OTEL_METRIC_EXPORT_INTERVAL", "500")]);
         let warning = warning(&report);
         assert!(warning.contains(sentence), "{output}: {warning}: {stderr}");
+    }
+}
+
+/// What is refused is sent again after the pause that the receiver asks for, even if the run ends
+/// meanwhile; half a response, in its head or in its body, is none.
+#[test]
+fn a_pause_that_is_asked_for_is_kept_and_half_a_response_is_none() {
+    let busy = "HTTP/1.1 429 Busy\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n";
+    let half = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf";
+    for (answers, least, sentence) in [
+        (&[busy][..], 2_000, "it answered 429"),
+        // The end of the run shortens a pause that nobody asked for.
+        (&[half, half], 0, "it is tried again"),
+        (&["HTTP/1.1 200 O"], 0, "it is tried again"),
+        (&[busy, half], 2_000, "it answered 429"),
+    ] {
+        let receiver = Bodies::answering(answers);
+        let output = format!("otlp=http://{}", receiver.address);
+        let (report, stderr, _) = ran(&output, &[("OTEL_METRIC_EXPORT_INTERVAL", "500")]);
+        assert!(stderr.contains(sentence), "{answers:?}: {stderr}");
+        assert_eq!(warning(&report), "", "{answers:?}: {stderr}");
+        let arrivals = receiver.arrivals();
+        let pause = arrivals[1] - arrivals[0];
+        assert!(
+            pause >= Duration::from_millis(least),
+            "{answers:?}: {pause:?}"
+        );
+        assert!(!receiver.taken().is_empty());
     }
 }
 

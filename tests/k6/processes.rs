@@ -188,9 +188,83 @@ fn users_and_iterations_have_numbers_of_their_own_over_processes() {
     }
     let ids: BTreeSet<u32> = each.iter().map(|line| line[1]).collect();
     assert_eq!(ids.len(), 2, "each user has its own iterations: {each:?}");
+    assert_eq!(each_numbers, (0..8).collect(), "no gap: {each:?}");
     // Each user counts its own iterations.
     let of_users: BTreeSet<(u32, u32)> = shared.iter().map(|line| (line[1], line[3])).collect();
     assert_eq!(of_users.len(), 50, "{shared:?}");
+}
+
+#[test]
+fn no_number_is_left_out_where_processes_are_not_alike() {
+    // Five users are no equal parts of two or three processes; those of the rate are made when they
+    // are needed, each by the process that needs it.
+    let script = "import exec from 'k6/execution';
+        import { sleep } from 'k6';
+        export const options = { scenarios: {
+          each: { executor: 'per-vu-iterations', vus: 5, iterations: 3 },
+          users: { executor: 'constant-vus', vus: 3, duration: '1s', startTime: '1s' },
+          rate: { executor: 'constant-arrival-rate', rate: 40, duration: '1s', startTime: '3s',
+            preAllocatedVUs: 5, maxVUs: 12 } } };
+        export default function () {
+          const at = exec.scenario;
+          console.log(`${at.name} ${at.iterationInTest} ${exec.vu.idInTest}`);
+          sleep(at.name === 'rate' ? 0.2 : 0.01 * exec.vu.idInTest);
+        }
+        export function teardown() {
+          console.log(`ended ${exec.instance.iterationsCompleted} ${exec.instance.vusInitialized}`);
+        }";
+    let scripts = Scripts::new(&[("gaps.js", script)]);
+    let said = scripts.say(&["run", "--processes", "3", "gaps.js"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let lines = logged(&said, "source=console");
+    let of = |what: &str| -> Vec<Vec<u32>> {
+        let start = format!("info msg=\"{what} ");
+        let rest = lines.iter().filter_map(|line| line.strip_prefix(&start));
+        let words = rest.map(|rest| rest.split('"').next().unwrap_or_default());
+        words
+            .map(|words| words.split(' ').map(|word| word.parse().unwrap()).collect())
+            .collect()
+    };
+    let (mut iterations, mut users) = (0, BTreeSet::new());
+    for scenario in ["each", "users", "rate"] {
+        let lines = of(scenario);
+        let numbers: BTreeSet<u32> = lines.iter().map(|line| line[0]).collect();
+        assert_eq!(numbers.len(), lines.len(), "{scenario}: {lines:?}");
+        assert_eq!(numbers, (0..lines.len() as u32).collect(), "{scenario}");
+        iterations += lines.len() as u32;
+        users.extend(lines.iter().map(|line| line[1]));
+    }
+    let last = users.last().copied().unwrap_or_default();
+    assert!(last > 5, "more users were needed: {users:?}");
+    assert!(
+        users.iter().all(|user| (1..=12).contains(user)),
+        "{users:?}"
+    );
+    let ended = of("ended");
+    assert_eq!(ended[0][0], iterations);
+    assert!(ended[0][1] >= last, "{ended:?} {users:?}");
+}
+
+#[test]
+fn the_counts_of_the_instance_are_those_of_all_processes() {
+    let script = "import exec from 'k6/execution';
+        import { sleep } from 'k6';
+        export const options = { vus: 4, iterations: 4 };
+        export default function () {
+          const of = exec.instance;
+          // All of them are within an iteration, or have had theirs.
+          while (of.vusActive + of.iterationsCompleted < 4) { sleep(0.01); }
+          console.log(`together ${of.vusInitialized}`);
+          while (of.iterationsCompleted < exec.scenario.iterationInTest) { sleep(0.01); }
+          console.log('in turn');
+        }";
+    let scripts = Scripts::new(&[("instance.js", script)]);
+    let [one, two] = on_both(&scripts, &["instance.js"]);
+    assert_eq!((one.code, two.code), (Some(0), Some(0)), "{}", two.stderr);
+    for line in ["together 4", "in turn"] {
+        assert_eq!(logged(&two, line).len(), 4, "{}", two.stderr);
+        assert_eq!(logged(&one, line), logged(&two, line));
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 /// The number of round trips.
 const ROUND_TRIPS: usize = 8;
 /// The time in which an agent answers.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A round trip: our reading before, the agent's, and ours after it, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub fn measure_clock(bus: &Bus, card: &Card) -> Result<Option<Offset>, BusError>
     let mut trips = Vec::new();
     for _ in 0..ROUND_TRIPS {
         let before = Reading::now();
-        let answer = bus.request(&subject, &[], PATIENCE)?;
+        let answer = bus.request(&subject, &[], ANSWER_TIMEOUT)?;
         let after_ns = monotonic_ns();
         let Some(there) = answer.as_deref().and_then(protocol::decode) else {
             return Ok(None);

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The time in which a bus answers to a new connection.
-const PATIENCE: Duration = Duration::from_secs(5);
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time without a message to the bus after which a sign of life is sent and requested.
 const IDLE: Duration = Duration::from_secs(5);
 /// The time without a byte of the bus after which the connection is lost.
@@ -362,10 +362,10 @@ fn dial(place: &Place) -> Result<TcpStream, BusError> {
     let addresses = loadline_reactor::look_up(&place.host, place.port);
     let addresses = addresses.map_err(|error| unreachable(place, error.to_string()))?;
     for address in addresses {
-        match TcpStream::connect_timeout(&address, PATIENCE) {
+        match TcpStream::connect_timeout(&address, GREETING_TIMEOUT) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(GREETING_TIMEOUT))?;
                 return Ok(stream);
             }
             Err(error) => reason = error.to_string(),

@@ -6,12 +6,12 @@ use crate::error::{BusError, GatherError};
 use crate::far_line::FarLine;
 use crate::protocol::{self, Answer, Card, Offer, Versions};
 use crate::search::candidates;
-use crate::wanted::Wanted;
+use crate::selector::Selector;
 use loadline_cluster::Line;
 use std::time::{Duration, Instant};
 
 /// The time in which an agent answers an offer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const OFFER_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time between two searches for agents that are missing.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// The least time from the message with the begin of a load to the begin, in nanoseconds.
@@ -33,7 +33,7 @@ pub struct Host {
 ///
 /// # Errors
 /// If there are too few that can take part, or the bus can't be used.
-pub fn gather(bus: &Bus, wanted: &Wanted, patience: Duration) -> Result<Vec<Host>, GatherError> {
+pub fn gather(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Host>, GatherError> {
     let (run, until) = (random_word(), Instant::now() + patience);
     let least = wanted.least();
     let mut hosts: Vec<Host> = Vec::new();
@@ -73,7 +73,7 @@ fn host(bus: &Bus, run: &str, card: &Card) -> Result<Result<Host, String>, BusEr
         versions: Versions::own(),
     };
     let subject = protocol::offers(&card.id);
-    let answer = bus.request(&subject, &protocol::encode(&offer), PATIENCE)?;
+    let answer = bus.request(&subject, &protocol::encode(&offer), OFFER_TIMEOUT)?;
     match answer.as_deref().and_then(protocol::decode) {
         Some(Answer::Accepted) => {}
         Some(Answer::Refused(reason)) => return Ok(Err(reason)),

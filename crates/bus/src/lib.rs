@@ -19,9 +19,11 @@
 //!   `line_end.rs`
 //! - an agent: `agent.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
-//!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `wanted.rs`
+//!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `selector.rs`
 //! - the bus: its URL and its users `address.rs`, their keys `nkey.rs`, its protocol `nats.rs`,
 //!   the connection to it `connection.rs`, TLS `stream.rs`
+
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod address;
 mod agent;
@@ -37,7 +39,7 @@ mod parcel;
 mod protocol;
 mod search;
 mod stream;
-mod wanted;
+mod selector;
 
 pub use address::BusAddress;
 pub use agent::serve;
@@ -47,4 +49,4 @@ pub use error::{BusError, GatherError};
 pub use hosts::{Host, gather};
 pub use protocol::{Card, Versions};
 pub use search::{agents, find};
-pub use wanted::{Labels, Wanted, parse_label};
+pub use selector::{Labels, Selector, parse_label};

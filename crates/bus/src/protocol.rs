@@ -9,7 +9,7 @@
 //! | `loadline.run.RUN.ID.up` | the agent | parcels of the part |
 
 use crate::connection::random_word;
-use crate::wanted::Labels;
+use crate::selector::Labels;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

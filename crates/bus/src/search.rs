@@ -3,11 +3,11 @@
 use crate::connection::Bus;
 use crate::error::{BusError, GatherError};
 use crate::protocol::{self, AGENTS, Card};
-use crate::wanted::Wanted;
+use crate::selector::Selector;
 use std::time::{Duration, Instant};
 
 /// The time in which an agent answers a search.
-const PATIENCE: Duration = Duration::from_millis(500);
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns the agents of a bus, in the order of their names.
 ///
@@ -22,7 +22,7 @@ pub fn agents(bus: &Bus) -> Result<Vec<Card>, BusError> {
 ///
 /// # Errors
 /// If there are too few, or the bus can't be used.
-pub fn find(bus: &Bus, wanted: &Wanted, patience: Duration) -> Result<Vec<Card>, GatherError> {
+pub fn find(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Card>, GatherError> {
     let until = Instant::now() + patience;
     loop {
         let seen = candidates(bus, wanted, wanted.least())?;
@@ -47,7 +47,7 @@ pub(crate) struct Candidates {
 
 impl Candidates {
     /// Returns the error for too few of them, in addition to those that take part already.
-    pub(crate) fn too_few(self, wanted: &Wanted, hired: usize) -> GatherError {
+    pub(crate) fn too_few(self, wanted: &Selector, hired: usize) -> GatherError {
         let usable = hired + self.usable.len();
         GatherError::TooFew {
             wanted: wanted.to_string(),
@@ -61,7 +61,7 @@ impl Candidates {
 /// Returns the candidates for a run; at once if so many can take part.
 pub(crate) fn candidates(
     bus: &Bus,
-    wanted: &Wanted,
+    wanted: &Selector,
     enough: usize,
 ) -> Result<Candidates, BusError> {
     let fits = |card: &&Card| wanted.fits(card) && card.refusal().is_none();
@@ -89,7 +89,7 @@ fn look(bus: &Bus, is_enough: impl Fn(&[Card]) -> bool) -> Result<Vec<Card>, Bus
         return Err(error);
     }
     let answers = bus.ask(AGENTS, &[])?;
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + SEARCH_TIMEOUT;
     let mut found: Vec<Card> = Vec::new();
     while !is_enough(&found) {
         let left = until.saturating_duration_since(Instant::now());

@@ -52,7 +52,7 @@ pub enum DecodeError {
     #[error("the body ends in the middle of its {0}")]
     Cut(ContentCoding),
     /// A body that decodes to more bytes than allowed.
-    #[error("the body of {coding} stands for more than {most} bytes")]
+    #[error("the body of {coding} decompresses to more than {most} bytes")]
     TooLong {
         /// The body's coding.
         coding: ContentCoding,

@@ -1,5 +1,5 @@
 //! Features of a *user*, in addition to a series of requests: cookies, redirects, authentication,
-//! decompression, bodies made from values, the proxies of the environment.
+//! decompression, bodies made from values.
 //!
 //! The crate implements rules about responses and the requests that follow them; nothing sends,
 //! waits or reads a clock except for the expiry of cookies. The sender gets the cookies of a URL
@@ -14,7 +14,6 @@
 //! - basic and digest authentication: `authentication.rs`
 //! - a content coding: `decoder.rs`
 //! - bodies made from values: `body.rs`
-//! - the proxies of the environment: `proxies.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -22,12 +21,10 @@ mod authentication;
 mod body;
 mod cookies;
 mod decoder;
-mod proxies;
 mod redirect;
 
 pub use authentication::{Authenticator, ChallengeProblem};
 pub use body::{TypedBody, form, json};
 pub use cookies::{CookieJar, ShownCookie};
 pub use decoder::{ACCEPT_ENCODING, ContentCoding, DecodeError, Decoder, LONGEST_DECODED};
-pub use proxies::{EnvironmentProxies, NoProxyUrl};
 pub use redirect::{NextRequest, RedirectProblem, follow, is_redirect, keeps_credentials};

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// of life. A load is reported once a second.
 const HEARTBEAT: Duration = Duration::from_millis(1_100);
 /// The time for which a report is awaited at once.
-const PATIENCE: Duration = Duration::from_millis(100);
+const REPORT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The reason why a child could not do its part.
 #[derive(Debug, thiserror::Error)]
@@ -109,7 +109,7 @@ fn run(
     thread::spawn(move || obey(&mut input, &obeying));
     let mut reports = ReportWriter::default();
     loop {
-        let told = match part.next_report(PATIENCE) {
+        let told = match part.next_report(REPORT_TIMEOUT) {
             NextReport::Report(report) => voice.send(&Frame::Report(reports.write(&report)?)),
             NextReport::Nothing => Ok(()),
             NextReport::Over => return Ok(voice.say(&FromChild::Done)?),

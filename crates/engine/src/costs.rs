@@ -66,7 +66,7 @@ fn allocations(plan: &Plan, requests: u64) -> u64 {
     });
     let kernel = Kernel::new().expect("an event loop");
     let stripe = Stripe { index: 0, of: 1 };
-    let launch = Launch::requests(&plan.client);
+    let launch = Launch::requests(&plan);
     let run = async {
         let group = launch.set_up(kernel.clone(), &prepared, stripe, Box::new(drop));
         let begin_ns = kernel.now_ns() + MS;

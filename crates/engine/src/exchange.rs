@@ -2,15 +2,19 @@
 //!
 //! This module contains the clock, the counts and the outcome of an exchange. The transport of its
 //! messages is up to a *protocol*: `http1` on a connection of the user's, `http2` on a stream of a
-//! connection that users share. A request is sent once, unless it is known that the server has not
+//! connection that users share; `conversation` lets any other [`Protocol`] talk on a connection.
+//! A request is sent once, unless it is known that the server has not
 //! read it or the [`Resend`](crate::Resend) of its batch allows more: then it is sent in a further
 //! attempt, with the exchange's clock still running. Every other failure is the exchange's outcome.
 
+mod conversation;
 mod http1;
 mod http2;
 mod in_flight;
 mod negotiated;
 
+pub(crate) use conversation::converse;
+pub use conversation::{Conversation, Ending, Interruption, Opening, Protocol};
 pub(crate) use http2::establish_ahead;
 pub(crate) use negotiated::{Forms, send as send_negotiated};
 

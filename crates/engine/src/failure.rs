@@ -11,6 +11,7 @@ use loadline_wire::h2::ErrorCode;
 use std::io;
 
 /// The reason why a batch did not get all its responses in one attempt.
+#[derive(Debug)]
 pub(crate) enum Broken {
     /// The connection, which had served before, ended without a byte of the next response. The
     /// caller has to determine whether the remaining requests may be sent again; if not, they fail

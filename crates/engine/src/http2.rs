@@ -4,9 +4,9 @@
 //! What sends and receives on them is a protocol of `exchange`.
 
 mod connection;
-mod heard;
 mod negotiation;
 mod pool;
+mod received;
 
 pub(crate) use connection::{
     EndedStream, Http2Connection, NEVER, State, Stream, StreamEnd, StreamEvents,

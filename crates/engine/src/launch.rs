@@ -11,8 +11,10 @@ use crate::prepare::Prepared;
 use crate::replay::Replay;
 use crate::report::Report;
 use crate::sessions::Sessions;
+use crate::traced_replay::TracedReplay;
+use crate::tracer::Tracer;
 use crate::worker::{self, Ready};
-use loadline_plan::{Client, Plan};
+use loadline_plan::Plan;
 use loadline_reactor::{Host, Kernel};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
@@ -65,12 +67,18 @@ impl<H: Host, S: Scenario<H>> Group for Ready<H, S> {
 }
 
 impl<H: Host> Launch<H> {
-    /// Creates users that send the requests of their plan, and handle the responses as `client`
+    /// Creates users that send the requests of their plan, and handle the responses as it
     /// describes.
-    pub fn requests(client: &Client) -> Self {
-        if !client.is_plain() {
-            return Launch::prepared(client.follow_redirects > 0, |prepared, stripe| {
+    pub fn requests(plan: &Plan) -> Self {
+        if !plan.client.is_plain() {
+            return Launch::prepared(plan.client.follow_redirects > 0, |prepared, stripe| {
                 Sessions::new(prepared, stripe.index, stripe.of)
+            });
+        }
+        if let Some(one_in) = plan.traceparent {
+            return Launch::prepared(false, move |prepared, stripe| {
+                let tracer = Tracer::new(prepared.plan.seed, stripe.index, one_in);
+                TracedReplay::new(prepared, stripe.index, stripe.of, tracer)
             });
         }
         Launch::prepared(false, |prepared, stripe| {
@@ -82,10 +90,7 @@ impl<H: Host> Launch<H> {
     /// plan itself if it has no scenarios.
     pub fn of_plan(plan: &Plan) -> Vec<Self> {
         let parts = plan.parts();
-        parts
-            .iter()
-            .map(|part| Launch::requests(&part.client))
-            .collect()
+        parts.iter().map(Launch::requests).collect()
     }
 
     /// Creates users with the behaviours of a scenario; the requests of their plan serve only to

@@ -48,6 +48,7 @@
 //!   `pacer/open_load.rs`; an iteration's use of its starts `iteration.rs`, `user.rs`
 //! - what users send: a `Behaviour` and a `Scenario` as in `behaviour.rs`; `replay.rs` is the
 //!   example; what is sent together `batch.rs`, who receives responses `observer.rs`
+//! - the traces that requests carry: `tracer.rs`; as a behaviour `traced_replay.rs`
 //! - requests that are composed, sent several at a time, or cancelled: `requester.rs`,
 //!   `composed.rs`, `at_once.rs`; idle connections `pool.rs`
 //! - cookies, redirects and other handling of responses: `sessions.rs`, `sessions/`; the rules are
@@ -55,9 +56,9 @@
 //! - a protocol: what all share `exchange.rs`, `exchange/in_flight.rs`; HTTP/1.1
 //!   `exchange/http1.rs`; HTTP/2 `exchange/http2.rs`, its connections `http2/connection.rs`,
 //!   `http2/pool.rs`; the choice by ALPN `exchange/negotiated.rs`, `http2/negotiation.rs`
-//! - a protocol that is no request with one response (a WebSocket, a stream): a module in
-//!   `exchange/` beside these two; its connection from `pool.rs` or `shared_pool.rs`, its calls by
-//!   users in `requester.rs`
+//! - a protocol that is no request with one response (a WebSocket, a stream): a [`Protocol`] where
+//!   its behaviour is, which talks through `exchange/conversation.rs`; the example is
+//!   `simulated/conversations.rs`
 //! - an error kind, where it arises: `failure.rs`, `exchange/in_flight.rs`,
 //!   `exchange/http1/`, `exchange/http2.rs`, `sessions/session_observer.rs`
 //! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
@@ -115,6 +116,8 @@ mod sessions;
 mod shared_pool;
 mod tally;
 mod ticker;
+mod traced_replay;
+mod tracer;
 mod user;
 mod worker;
 mod written_composed;
@@ -130,12 +133,13 @@ pub use conveyed::{ConveyError, REPORT_FORMAT, ReportReader, ReportWriter};
 pub use driven::DrivenWorker;
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
+pub use exchange::{Conversation, Ending, Interruption, Opening, Protocol};
 pub use iteration::Iteration;
 pub use launch::Launch;
 pub use loadline_transport::{Agreed, Blocked, Traffic};
 pub use local_workers::Readiness;
 pub use lost::WorkerFailure;
-pub use observer::{Answer, Carrier, Observer, Refusal};
+pub use observer::{Answer, Carrier, ExchangeEvent, Observer, Refusal};
 pub use own_starts::Wait;
 pub use part_reports::PartReport;
 pub use prepare::{OTHER_FILES, open_files_at};

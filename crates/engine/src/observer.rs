@@ -56,6 +56,18 @@ impl fmt::Debug for Carrier<'_> {
     }
 }
 
+/// An event within an exchange of a [`Protocol`](crate::Protocol), such as a message that was sent
+/// or has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExchangeEvent<'a> {
+    /// Its kind, in the protocol's words.
+    pub name: &'a str,
+    /// Its instant: nanoseconds since the begin of the measured part, 0 before it.
+    pub at_ns: u64,
+    /// The bytes that belong to it, if there are any.
+    pub bytes: &'a [u8],
+}
+
 /// Receives the responses of a behaviour's requests. `()` receives nothing and costs nothing.
 pub trait Observer: Sink {
     /// True if [`secured`](Observer::secured) is called.
@@ -90,6 +102,12 @@ pub trait Observer: Sink {
     /// Receives a whole response; [`ended`](Observer::ended) follows.
     fn answered(&mut self, answer: &Answer) {
         let _ = answer;
+    }
+
+    /// Receives an event within the exchange, which goes on; only of a
+    /// [`Protocol`](crate::Protocol).
+    fn event(&mut self, event: &ExchangeEvent<'_>) {
+        let _ = event;
     }
 
     /// Receives the rule of the plan ([`Naming`](loadline_plan::Naming)) that blocks the host or

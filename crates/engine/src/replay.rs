@@ -46,6 +46,11 @@ impl Replay {
     pub(crate) fn take(&self) -> usize {
         self.sequence.take()
     }
+
+    /// Puts a request back, to be taken next.
+    pub(crate) fn put_back(&self, index: usize) {
+        self.sequence.put_back(index);
+    }
 }
 
 impl Sequence {

@@ -1,14 +1,14 @@
 //! The requester, which sends the requests of a user.
 
 use crate::batch::Batch;
-use crate::exchange;
+use crate::exchange::{self, Opening, Protocol};
 use crate::observer::Observer;
 use crate::own_starts::{MissedStart, Wait};
 use crate::user::User;
 use loadline_metrics::{InvalidName, Key, SeriesId};
 use loadline_plan::Connection;
 use loadline_reactor::Host;
-use loadline_record::Outcome;
+use loadline_record::{Exchange, Outcome, Trace};
 use loadline_transport::Traffic;
 use std::fmt;
 use std::future::Future;
@@ -40,6 +40,18 @@ impl<H: Host> Requester<H> {
         exchange::send(&self.0, batch, self.0.worker.timeout_ns, observer)
     }
 
+    /// Runs an exchange of a protocol that is no request with one response, on an idle connection
+    /// of the user to the endpoint or a new one; returns its outcome. It is one exchange in every
+    /// count, and takes a start as a batch does.
+    pub fn converse<P: Protocol<H>, O: Observer>(
+        &self,
+        opening: Opening,
+        protocol: &mut P,
+        observer: &mut O,
+    ) -> impl Future<Output = Outcome> {
+        exchange::converse(&self.0, opening, protocol, observer)
+    }
+
     /// Returns the series of the user's requests of this name, with the tags of its scenario; the
     /// overflow series if there is no room. Hashes: call it once per name. Only for a scenario that
     /// [names requests](crate::Scenario::names_requests).
@@ -56,6 +68,17 @@ impl<H: Host> Requester<H> {
     /// was answered, with this status. To be called once, after the response was received.
     pub fn reject(&self, series: SeriesId, status: u16) {
         self.0.worker.recorder.borrow_mut().reject(series, status);
+    }
+
+    /// Records that an exchange of this series, which has ended, carried a trace.
+    pub(crate) fn traced(&self, series: SeriesId, exchange: &Exchange, trace: Trace) {
+        let worker = &self.0.worker;
+        // An exchange of the warm-up has no time before the measured part.
+        let is_counted = exchange.intended_ns > 0 || worker.pacer.warmup_ns == 0;
+        if is_counted {
+            let mut recorder = worker.recorder.borrow_mut();
+            recorder.traced(series, exchange, trace);
+        }
     }
 
     /// Waits. In a closed load the unsent requests of the iteration start after that.

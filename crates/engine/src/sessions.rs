@@ -13,7 +13,7 @@ mod written;
 pub use self::session::{Session, SessionEnd};
 
 use self::session_observer::{Decoders, Next, SessionObserver, SessionState};
-use self::step::{OriginalRequest, Step};
+use self::step::{OriginalRequest, Step, UserFields};
 use self::written::SessionRequest;
 use crate::batch::{Batch, Part, Resend};
 use crate::behaviour::{Behaviour, Scenario};
@@ -21,8 +21,10 @@ use crate::iteration::Iteration;
 use crate::prepare::Prepared;
 use crate::replay::{Replay, Sequence};
 use crate::requester::Requester;
+use crate::tracer::{TRACEPARENT, TraceObserver, Tracer};
 use loadline_plan::{Client, Order};
 use loadline_reactor::Host;
+use loadline_record::Trace;
 use loadline_wire::Expect;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -41,6 +43,8 @@ struct Shared {
     /// The requests in turn, if users take them together.
     replay: Replay,
     decoders: Decoders,
+    /// Makes the traces of requests, if they carry one.
+    tracer: Option<RefCell<Tracer>>,
 }
 
 impl Shared {
@@ -60,6 +64,7 @@ impl Sessions {
             requests: requests.collect(),
             replay: Replay::new(Arc::clone(prepared), index, of),
             decoders: Decoders::default(),
+            tracer: Tracer::of(plan, index).map(RefCell::new),
             prepared: Arc::clone(prepared),
         }))
     }
@@ -138,16 +143,19 @@ impl SessionUser {
     ) -> Next {
         let shared = &*self.shared;
         let kept = self.kept.get_mut();
-        let Some((bytes, tail)) = write(kept, shared, index, step, &mut self.buffer) else {
+        let tracer = shared.tracer.as_ref();
+        let trace = tracer.map(|tracer| tracer.borrow_mut().next_trace());
+        let written = write(kept, shared, index, step, trace, &mut self.buffer);
+        let Some((bytes, tail)) = written else {
             return Next::Nothing;
         };
         let written = &shared.prepared.requests[index];
-        let part = Part {
+        let parts = [Part {
             end: bytes.len() + tail.len(),
             expect: Expect::for_method(step.method()),
             series: written.part.series,
             request: written.part.request.filter(|_| step.is_first()),
-        };
+        }];
         let batch = Batch {
             endpoint: match step.is_at_home() {
                 true => written.endpoint,
@@ -156,10 +164,10 @@ impl SessionUser {
             bytes,
             tail,
             http2: None,
-            parts: &[part],
+            parts: &parts,
             resend: Resend::default(),
         };
-        let observer = &mut ();
+        let observer = &mut TraceObserver::new(requester, &parts, trace.as_slice());
         let mut heard =
             SessionObserver::<_, DECODES>::new(step, &self.kept, &shared.decoders, observer);
         requester.send(batch, &mut heard).await;
@@ -168,26 +176,34 @@ impl SessionUser {
 }
 
 /// Returns the bytes to send, written into `buffer` if they differ from those written before, and a
-/// long body that follows them; `None` if they can't be written.
+/// long body that follows them; `None` if they can't be written. The request carries a trace if
+/// there is one.
 fn write<'a>(
     kept: &mut SessionState,
     shared: &'a Shared,
     index: usize,
     step: &Step<'_>,
+    trace: Option<Trace>,
     buffer: &'a mut Vec<u8>,
 ) -> Option<(&'a [u8], &'a [u8])> {
     let cookies = kept.cookies(step.url());
+    let trace = trace.map(|trace| trace.to_string());
     let request = &shared.requests[index];
     if step.is_first() && request.takes_fields {
         let fields = [
             ("Cookie", cookies),
             ("Authorization", step.authorization.as_deref()),
+            (TRACEPARENT, trace.as_deref()),
         ];
         let body = &shared.prepared.requests[index].body;
         return Some((request.with_fields(fields, buffer), body));
     }
     let plan = &shared.prepared.plan;
-    let written = step.write(cookies, plan.client.compressed, &plan.connection);
+    let added = UserFields {
+        cookies,
+        traceparent: trace.as_deref(),
+    };
+    let written = step.write(added, plan.client.compressed, &plan.connection);
     *buffer = written.ok()?;
     Some((buffer, &[]))
 }

@@ -156,7 +156,8 @@ impl<'a> Outgoing<'a> {
 /// Returns the proxy that forwards the request itself; `None` if there is none, or it opens a
 /// tunnel.
 fn asked_proxy<'a>(url: &Url, connection: &'a Connection) -> Option<&'a Proxy> {
-    connection.proxy.as_ref().filter(|_| url.scheme() == "http")
+    let proxy = connection.proxy_for(url);
+    proxy.filter(|_| url.scheme() == "http")
 }
 
 /// Returns path and query; with scheme and host before them if a proxy forwards the request (RFC

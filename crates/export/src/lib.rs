@@ -21,5 +21,7 @@
 //! - a format of another program: a module of its own beside `sqlite.rs`; during a run an
 //!   `Observer` of the crate `runner`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 pub mod history;
 pub mod sqlite;

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 pub(crate) const TIME_AT_END: Duration = Duration::from_secs(5);
 /// How much later an exporter that does not end is left alone.
 const GRACE: Duration = Duration::from_secs(1);
-/// The longest time for one message while the run lasts.
-const TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest time for one message, where nothing else is said.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 /// The first pause before a message is sent again; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause, whatever the receiver requests.
@@ -97,6 +97,8 @@ pub struct Exporter {
     pub(crate) receiver: String,
     /// The time between two messages.
     pub(crate) interval: Duration,
+    /// The longest time for one message.
+    pub(crate) timeout: Duration,
     /// What its layout writes of a batch.
     pub(crate) wants: Wants,
     pub(crate) layout: Box<dyn Layout>,
@@ -231,8 +233,8 @@ impl Turn {
             }
             self.complain(&refusal);
             locked(&self.delivery).reason.clone_from(&refusal.reason);
-            let requested = refusal.after.unwrap_or(pause).min(LONGEST_PAUSE);
-            if !refusal.may_retry || attempt == MOST_ATTEMPTS || !self.pause(requested) {
+            let may_retry = refusal.may_retry && attempt < MOST_ATTEMPTS;
+            if !may_retry || !self.pause(pause, refusal.after) {
                 break;
             }
             pause *= 2;
@@ -251,22 +253,27 @@ impl Turn {
     }
 
     fn send(&mut self, message: &Message) -> Result<(), Refusal> {
-        let until = self.outbox.closed();
-        let until = until.unwrap_or_else(|| Instant::now() + TIMEOUT);
+        let limit = Instant::now() + self.exporter.timeout;
+        let until = self.outbox.closed().map_or(limit, |end| end.min(limit));
         self.exporter.channel.send(&message.body, until)
     }
 
-    /// Waits before a message is sent again; returns false if there is no time for that.
-    fn pause(&self, pause: Duration) -> bool {
+    /// Waits before a message is sent again, as long as the receiver requested if it did; returns
+    /// false if there is no time for that. The end of the run shortens a pause, but not one that
+    /// was requested and for which there is time.
+    fn pause(&self, pause: Duration, requested: Option<Duration>) -> bool {
         let was_closed = self.outbox.closed().is_some();
-        let Some(until) = self.outbox.wait_until(Instant::now() + pause) else {
+        let due = Instant::now() + requested.unwrap_or(pause).min(LONGEST_PAUSE);
+        let Some(until) = self.outbox.wait_until(due) else {
             return true;
         };
-        let left = until.saturating_duration_since(Instant::now());
-        if was_closed {
-            thread::sleep(pause.min(left));
+        let now = Instant::now();
+        let left = until.saturating_duration_since(now);
+        let rest = due.saturating_duration_since(now);
+        if was_closed || (requested.is_some() && rest < left) {
+            thread::sleep(rest.min(left));
         }
-        left > pause || (!was_closed && !left.is_zero())
+        left > rest || (!was_closed && !left.is_zero())
     }
 
     /// Reports the first refusal. After the run one sentence says what is missing.
@@ -352,6 +359,7 @@ mod tests {
         let exporter = Exporter {
             receiver: "here".to_owned(),
             interval: Duration::from_millis(1),
+            timeout: TIMEOUT,
             wants: Wants::Series,
             layout: Box::new(Instants),
             channel: Box::new(Refusing {

@@ -1,13 +1,15 @@
 //! The channel of gRPC: one unary call after the other on a connection of HTTP/2 that is kept.
 //!
-//! As in `http.rs` it blocks on the exporter's own thread. A message of gRPC is a byte 0 for "not
-//! compressed", its length in four bytes, and itself; the status of a call is in the trailers.
+//! As in `http.rs` it blocks on the exporter's own thread. A message of gRPC is a byte that says
+//! whether it is compressed, its length in four bytes, and itself; the status of a call is in the
+//! trailers.
 //!
 //! The format: <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>.
 
 mod status;
 
 use crate::channel::{Channel, Judge, Refusal, network_refusal, status_refusal};
+use crate::gzip::gzip;
 use crate::stream::{Address, Stream};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -31,6 +33,8 @@ pub(crate) struct Grpc {
     /// The service and its method: `/package.Service/Method`.
     path: &'static str,
     fields: Vec<(String, String)>,
+    /// True if messages are compressed.
+    compresses: bool,
     /// Reads the message of a reply to what was accepted.
     judge: Judge,
     kept: Option<Link>,
@@ -70,9 +74,18 @@ impl Grpc {
             address: Address::of(url, tls, HttpVersion::V2)?,
             path,
             fields: fields.to_vec(),
+            compresses: false,
             judge,
             kept: None,
         })
+    }
+
+    /// Returns the same channel, whose messages are compressed as gzip.
+    pub(crate) fn compressed(self) -> Grpc {
+        Grpc {
+            compresses: true,
+            ..self
+        }
     }
 
     fn call(&mut self, message: &[u8], until: Instant) -> io::Result<Reply> {
@@ -99,6 +112,13 @@ impl Grpc {
             ("content-type", "application/grpc"),
             ("user-agent", agent.as_str()),
         ];
+        let body = match self.compresses {
+            true => framed(&gzip(message), true),
+            false => framed(message, false),
+        };
+        if self.compresses {
+            headers.push(("grpc-encoding", "gzip"));
+        }
         let own = self.fields.iter();
         headers.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
         let head = RequestHead {
@@ -106,7 +126,7 @@ impl Grpc {
             target: self.path,
             host: &self.address.authority,
             headers: &headers,
-            body: Some(&framed(message)),
+            body: Some(&body),
             keepalive: true,
             version: Version::Http11,
         };
@@ -132,9 +152,14 @@ impl Grpc {
 }
 
 /// Returns a message with its frame.
-fn framed(message: &[u8]) -> Vec<u8> {
+fn framed(message: &[u8], is_compressed: bool) -> Vec<u8> {
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
-    [&[0], &length.to_be_bytes()[..], message].concat()
+    [
+        &[u8::from(is_compressed)],
+        &length.to_be_bytes()[..],
+        message,
+    ]
+    .concat()
 }
 
 impl Link {
@@ -264,7 +289,8 @@ mod tests {
 
     #[test]
     fn a_message_has_its_length_before_it() {
-        assert_eq!(framed(b"ab"), [0, 0, 0, 0, 2, b'a', b'b']);
+        assert_eq!(framed(b"ab", false), [0, 0, 0, 0, 2, b'a', b'b']);
+        assert_eq!(framed(b"ab", true)[0], 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! buckets of it, so that a conversion is exact: no value changes its bucket, and no percentile is
 //! computed from percentiles.
 
+use crate::exemplar::{Exemplar, Exemplars};
 use std::collections::BTreeMap;
 
 /// The schema of a [`Histogram`], the finest that Prometheus has.
@@ -26,6 +27,7 @@ pub struct Histogram {
     count: u64,
     sum: f64,
     range: Option<(f64, f64)>,
+    exemplars: Exemplars,
 }
 
 /// A histogram in the buckets of one schema, as formats write it.
@@ -70,6 +72,22 @@ impl Histogram {
         self
     }
 
+    /// Adds exemplars, whose values are among the numbers.
+    pub fn with_exemplars(mut self, exemplars: &[Exemplar]) -> Histogram {
+        self.exemplars.add(exemplars);
+        self
+    }
+
+    /// Returns the exemplars of the largest values, in the order of their instants.
+    pub fn exemplars(&self) -> Vec<Exemplar> {
+        self.exemplars.in_order()
+    }
+
+    /// Removes the exemplars.
+    pub(crate) fn forget_exemplars(&mut self) {
+        self.exemplars.clear();
+    }
+
     /// Adds all numbers of another histogram, without loss.
     pub fn merge(&mut self, other: &Histogram) {
         for (own, others) in [
@@ -87,6 +105,7 @@ impl Histogram {
         if let Some((min, max)) = other.range {
             self.widen(min, max);
         }
+        self.exemplars.merge(&other.exemplars);
     }
 
     fn widen(&mut self, low: f64, high: f64) {

@@ -6,6 +6,7 @@
 //! wrong.
 
 use crate::channel::{Channel, Judge, Refusal, network_refusal, status_refusal};
+use crate::gzip::gzip;
 use crate::stream::{Address, Stream};
 use loadline_plan::{HttpVersion, Tls};
 use loadline_transport::TlsSetupError;
@@ -22,6 +23,8 @@ pub(crate) struct Http {
     address: Address,
     /// The head of a request, without the length of its body and the empty line.
     head: String,
+    /// True if bodies are compressed.
+    compresses: bool,
     /// Reads the body of a response to what was accepted.
     judge: Judge,
     stream: Option<Stream>,
@@ -59,6 +62,7 @@ impl Http {
         Ok(Http {
             address,
             head,
+            compresses: false,
             judge: |_| Ok(()),
             stream: None,
         })
@@ -67,6 +71,15 @@ impl Http {
     /// Returns the same channel, whose responses say in their bodies what was accepted.
     pub(crate) fn judged_by(self, judge: Judge) -> Http {
         Http { judge, ..self }
+    }
+
+    /// Returns the same channel, whose bodies are compressed as gzip.
+    pub(crate) fn compressed(mut self) -> Http {
+        self.head.push_str("Content-Encoding: gzip\r\n");
+        Http {
+            compresses: true,
+            ..self
+        }
     }
 
     fn post(&mut self, body: &[u8], until: Instant) -> io::Result<Answer> {
@@ -83,6 +96,13 @@ impl Http {
     }
 
     fn request(&self, body: &[u8]) -> Vec<u8> {
+        if self.compresses {
+            return self.with_body(&gzip(body));
+        }
+        self.with_body(body)
+    }
+
+    fn with_body(&self, body: &[u8]) -> Vec<u8> {
         let end = format!("Content-Length: {}\r\n\r\n", body.len());
         [self.head.as_bytes(), end.as_bytes(), body].concat()
     }
@@ -240,6 +260,26 @@ mod tests {
             };
             assert_eq!(send(answer).0, Err(refusal));
         }
+    }
+
+    #[test]
+    fn a_body_may_be_compressed() {
+        let url: Url = "http://a.test/".parse().unwrap();
+        let http = Http::to(&url, &[], &Tls::default()).unwrap();
+        let request = http.compressed().request(b"body");
+        let end = request
+            .windows(4)
+            .position(|part| part == b"\r\n\r\n")
+            .unwrap()
+            + 4;
+        let head = String::from_utf8_lossy(&request[..end]).into_owned();
+        assert!(head.contains("\r\nContent-Encoding: gzip\r\n"), "{head}");
+        let length = format!("Content-Length: {}\r\n", request.len() - end);
+        assert!(head.contains(&length), "{head}");
+        let mut body = String::new();
+        let mut decoder = flate2::read::GzDecoder::new(&request[end..]);
+        decoder.read_to_string(&mut body).unwrap();
+        assert_eq!(body, "body");
     }
 
     #[test]

@@ -15,17 +15,20 @@
 //! - the formats, and how they are requested: `requested.rs`; settings from variables `settings.rs`
 //! - the layout of a format, and its settings: a module here, such as `prometheus.rs`
 //! - the series of an interval: `native.rs`; those of k6's samples are in the crate `k6-command`
-//! - how values merge, and how many series there are: `measured.rs`, `histogram.rs`
+//! - how values merge, and how many series there are: `measured.rs`, `histogram.rs`; the traces of
+//!   single values `exemplar.rs`
 //! - attempts, and what is reported of them: `exporter.rs`, `delivery.rs`, `outbox.rs`
-//! - how bytes are sent: `channel.rs`, `http.rs`, `grpc.rs`, `stream.rs`
+//! - how bytes are sent: `channel.rs`, `http.rs`, `grpc.rs`, `stream.rs`, `gzip.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod batch;
 mod channel;
 mod delivery;
+mod exemplar;
 mod exporter;
 mod grpc;
+mod gzip;
 mod histogram;
 mod http;
 mod influxdb;
@@ -44,6 +47,7 @@ mod webhook;
 
 pub use batch::{Batch, Point};
 pub use delivery::Delivery;
+pub use exemplar::Exemplar;
 pub use exporter::{Exporter, Say, Wants};
 pub use histogram::{Histogram, exponential};
 pub use measured::{Labels, MOST_SERIES, Measured, SeriesKey, Unit, Value};

@@ -113,6 +113,15 @@ impl Measured {
         }
     }
 
+    /// Removes the exemplars, which belong to one message.
+    pub(crate) fn forget_exemplars(&mut self) {
+        for value in self.series.values_mut() {
+            if let Value::Histogram(histogram) = value {
+                histogram.forget_exemplars();
+            }
+        }
+    }
+
     /// Adds all that was measured later.
     pub fn merge(&mut self, other: &Measured) {
         self.overflowed |= other.overflowed;

@@ -16,7 +16,7 @@
 //! Outcomes are `planned`, `sent`, `answered`, `failed`, `dropped` and `missed`. Tags of scenarios
 //! are labels beside `name`. Metrics of scripts keep their names.
 
-use crate::{Batch, Histogram, Labels, Measured, SeriesKey, Unit, Value};
+use crate::{Batch, Exemplar, Histogram, Labels, Measured, SeriesKey, Unit, Value};
 use loadline_metrics::{BITS, Key, MetricUnit, Series, Values, highest_of};
 use loadline_record::{Distribution, Snapshot};
 use std::sync::Arc;
@@ -37,6 +37,7 @@ pub fn batch(snapshot: &Snapshot, naming: &Naming, at_ns: u64) -> Batch {
     let mut series = Adding {
         measured: Measured::default(),
         naming,
+        zero_ns: at_ns.saturating_sub(snapshot.end_ns),
     };
     series.counts(snapshot);
     series.names(snapshot);
@@ -54,6 +55,8 @@ pub fn batch(snapshot: &Snapshot, naming: &Naming, at_ns: u64) -> Batch {
 struct Adding<'a> {
     measured: Measured,
     naming: &'a Naming,
+    /// The begin of the run's measured part, in nanoseconds since 1970.
+    zero_ns: u64,
 }
 
 impl Adding<'_> {
@@ -104,7 +107,8 @@ impl Adding<'_> {
     fn names(&mut self, snapshot: &Snapshot) {
         if !snapshot.series.is_empty() {
             for (key, series) in snapshot.series.iter() {
-                self.named(key, series);
+                let exemplars = self.exemplars(snapshot, Some(key));
+                self.named(key, series, &exemplars);
             }
             return;
         }
@@ -115,10 +119,19 @@ impl Adding<'_> {
             self.count("responses", &[name, ("status", &status)], *count);
         }
         self.count("failed_requests", &[name], snapshot.counts.failed);
-        self.time("response", &[name], &snapshot.times.response);
+        let exemplars = self.exemplars(snapshot, None);
+        let response = histogram_of(&snapshot.times.response);
+        let value = Value::Histogram(Box::new(response.with_exemplars(&exemplars)));
+        self.add("response", Unit::Seconds, &[name], value);
     }
 
-    fn named(&mut self, key: &Key, series: &Series) {
+    /// Returns the slowest requests of a series whose traces are known.
+    fn exemplars(&self, snapshot: &Snapshot, key: Option<&Key>) -> Vec<Exemplar> {
+        let traced = snapshot.traced.of(key);
+        traced.map(|one| Exemplar::of(one, self.zero_ns)).collect()
+    }
+
+    fn named(&mut self, key: &Key, series: &Series, exemplars: &[Exemplar]) {
         let mut labels = vec![("name", key.name())];
         labels.extend(key.tags().filter(|(tag, _)| *tag != "name"));
         for (status, count) in &series.statuses {
@@ -132,24 +145,21 @@ impl Adding<'_> {
             let longest_ns = highest_of(bucket, BITS).min(series.max_ns);
             histogram.add(longest_ns as f64 * NS, count);
         }
-        let histogram = histogram.with_sum(series.sum_ns as f64 * NS);
+        let histogram = histogram
+            .with_sum(series.sum_ns as f64 * NS)
+            .with_exemplars(exemplars);
         let value = Value::Histogram(Box::new(histogram));
         self.add("response", Unit::Seconds, &labels, value);
     }
 
     fn times(&mut self, snapshot: &Snapshot) {
-        self.time("service", &[], &snapshot.times.service);
-        self.time("lateness", &[], &snapshot.times.lateness);
+        self.time("service", &snapshot.times.service);
+        self.time("lateness", &snapshot.times.lateness);
     }
 
-    fn time(&mut self, metric: &str, labels: &[(&str, &str)], times: &Distribution) {
-        let mut histogram = Histogram::default();
-        for (value_ns, count) in times.steps() {
-            histogram.add(value_ns as f64 * NS, count);
-        }
-        let sum = times.mean_ns() * times.len() as f64 * NS;
-        let value = Value::Histogram(Box::new(histogram.with_sum(sum)));
-        self.add(metric, Unit::Seconds, labels, value);
+    fn time(&mut self, metric: &str, times: &Distribution) {
+        let value = Value::Histogram(Box::new(histogram_of(times)));
+        self.add(metric, Unit::Seconds, &[], value);
     }
 
     fn of_scripts(&mut self, snapshot: &Snapshot) {
@@ -177,6 +187,15 @@ impl Adding<'_> {
             self.add(key.name(), unit, &labels, value);
         }
     }
+}
+
+/// Returns times in seconds, each with its bucket.
+fn histogram_of(times: &Distribution) -> Histogram {
+    let mut histogram = Histogram::default();
+    for (value_ns, count) in times.steps() {
+        histogram.add(value_ns as f64 * NS, count);
+    }
+    histogram.with_sum(times.mean_ns() * times.len() as f64 * NS)
 }
 
 /// Returns labels from texts, in the order of their names.

@@ -1,4 +1,4 @@
-//! OpenTelemetry's protocol in protobuf, over HTTP or gRPC.
+//! OpenTelemetry's protocol in protobuf over HTTP or gRPC, or in JSON over HTTP.
 //!
 //! Distributions are exponential histograms with the buckets that they have here; a receiver that
 //! knows only histograms with fixed bounds has them by a variable, and in k6's runs, as k6 sends
@@ -19,9 +19,9 @@ use crate::exporter::{Layout, Message};
 use crate::histogram::ZERO_THRESHOLD;
 use crate::{Batch, Histogram, Measured, SeriesKey, Unit, Value};
 use message::{
-    Attribute, Buckets, Data, Exponential, ExponentialPoint, ExportRequest, ExportResponse, Fixed,
-    FixedPoint, Gauge, Metric, Number, NumberPoint, Resource, ResourceMetrics, Scope, ScopeMetrics,
-    Sum, text,
+    Attribute, Buckets, Data, Exemplar, Exponential, ExponentialPoint, ExportRequest,
+    ExportResponse, Fixed, FixedPoint, Gauge, Metric, Number, NumberPoint, Resource,
+    ResourceMetrics, Scope, ScopeMetrics, Sum, text,
 };
 use prost::Message as _;
 use std::collections::BTreeMap;
@@ -51,12 +51,20 @@ enum Names {
     Locust,
 }
 
+/// The encoding of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Protobuf,
+    Json,
+}
+
 /// What is written, and under which names.
 struct Form {
     /// What all names begin with.
     prefix: String,
     /// The name of the program in the messages.
     scope: &'static str,
+    encoding: Encoding,
     /// The attributes of the resource.
     resource: Vec<(String, String)>,
     /// True if values are differences from message to message.
@@ -84,7 +92,8 @@ impl Layout for Otlp {
             at_ns = at_ns.max(batch.at_ns);
         }
         self.has_overflowed |= self.total.has_overflowed();
-        let body = self.request(at_ns).encode_to_vec();
+        let body = self.form.encoding.encode(&self.request(at_ns));
+        self.total.forget_exemplars();
         if self.form.is_delta {
             self.total = Measured::default();
             self.since_ns = at_ns;
@@ -94,6 +103,15 @@ impl Layout for Otlp {
 
     fn has_overflowed(&self) -> bool {
         self.has_overflowed
+    }
+}
+
+impl Encoding {
+    fn encode(self, request: &ExportRequest) -> Vec<u8> {
+        match self {
+            Encoding::Protobuf => request.encode_to_vec(),
+            Encoding::Json => serde_json::to_vec(request).expect("all keys are texts"),
+        }
     }
 }
 
@@ -257,6 +275,7 @@ impl Otlp {
             zero_count: written.zero,
             positive: Some(dense(&written.positive)),
             negative: Some(dense(&written.negative)),
+            exemplars: exemplars(histogram),
             min: histogram.min(),
             max: histogram.max(),
             zero_threshold: ZERO_THRESHOLD,
@@ -279,6 +298,7 @@ impl Otlp {
             sum: Some(histogram.sum()),
             bucket_counts,
             explicit_bounds: BOUNDS.to_vec(),
+            exemplars: exemplars(histogram),
             attributes,
             min: histogram.min(),
             max: histogram.max(),
@@ -299,6 +319,16 @@ fn add(data: &mut Option<Data>, more: Data) {
         }
         _ => {}
     }
+}
+
+fn exemplars(histogram: &Histogram) -> Vec<Exemplar> {
+    let exemplar = |one: crate::Exemplar| Exemplar {
+        time_unix_nano: one.at_ns,
+        as_double: Some(one.value),
+        span_id: one.span_id.to_be_bytes().to_vec(),
+        trace_id: one.trace_id.to_be_bytes().to_vec(),
+    };
+    histogram.exemplars().into_iter().map(exemplar).collect()
 }
 
 /// Returns buckets from the first with a value to the last. Here the index of a bucket is that of
@@ -322,18 +352,27 @@ fn dense(counts: &BTreeMap<i32, u64>) -> Buckets {
 /// message is not sent again: the others would count twice.
 fn judge(response: &[u8]) -> Result<(), Refusal> {
     let response = ExportResponse::decode(response).unwrap_or_default();
-    let Some(partial) = response
-        .partial_success
-        .filter(|one| one.rejected_points > 0)
-    else {
+    let partial = response.partial_success.unwrap_or_default();
+    accepted_but(partial.rejected_points, &partial.message)
+}
+
+/// Reads such a response in JSON, where a number of 64 bits is a text.
+fn judge_json(response: &[u8]) -> Result<(), Refusal> {
+    let response: serde_json::Value = serde_json::from_slice(response).unwrap_or_default();
+    let partial = &response["partialSuccess"];
+    let count = &partial["rejectedDataPoints"];
+    let rejected = count.as_i64().or_else(|| count.as_str()?.parse().ok());
+    let message = partial["errorMessage"].as_str();
+    accepted_but(rejected.unwrap_or(0), message.unwrap_or_default())
+}
+
+fn accepted_but(rejected: i64, message: &str) -> Result<(), Refusal> {
+    if rejected <= 0 {
         return Ok(());
-    };
-    let said = first_line(&partial.message);
+    }
+    let said = first_line(message);
     Err(Refusal {
-        reason: format!(
-            "it rejected {} of the values ({said})",
-            partial.rejected_points
-        ),
+        reason: format!("it rejected {rejected} of the values ({said})"),
         may_retry: false,
         after: None,
     })

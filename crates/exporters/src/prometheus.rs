@@ -1,6 +1,6 @@
 //! Prometheus remote write: protobuf of version 1 in snappy blocks.
 //!
-//! Each metric becomes series by k6's rules, with its names behind a prefix: a counter
+//! Each metric becomes series by k6's rules, with its names after a prefix: a counter
 //! `…_total`, a gauge as it is, a rate `…_rate`, a distribution a native histogram with its unit
 //! (`…_seconds`), and gauges of some statistics (`…_p99`). The names never collide, so that both
 //! are sent, and boards of both kinds work. Everything is cumulative since the begin of the run.
@@ -133,6 +133,7 @@ impl RemoteWrite {
                     }
                     if self.form.histograms {
                         histograms.push(self.histogram(key, histogram));
+                        histograms.extend(self.exemplars(key, histogram));
                     }
                 }
             }
@@ -147,22 +148,27 @@ impl RemoteWrite {
                 value,
                 timestamp: self.last_ms,
             }],
-            histograms: Vec::new(),
+            ..TimeSeries::default()
         }
     }
 
     fn histogram(&self, key: &SeriesKey, histogram: &Histogram) -> TimeSeries {
-        let suffix = match key.unit {
-            Unit::None => "",
-            Unit::Seconds => "_seconds",
-            Unit::Milliseconds => "_milliseconds",
-            Unit::Bytes => "_bytes",
-        };
         TimeSeries {
-            labels: self.labels(key, suffix),
-            samples: Vec::new(),
+            labels: self.labels(key, suffix(key.unit)),
             histograms: vec![native(histogram, self.form.schema, self.last_ms)],
+            ..TimeSeries::default()
         }
+    }
+
+    /// Returns the traces of single values of a histogram, if there are any. They follow it: a
+    /// receiver takes those of a series that it knows.
+    fn exemplars(&self, key: &SeriesKey, histogram: &Histogram) -> Option<TimeSeries> {
+        let exemplars = histogram.exemplars();
+        (!exemplars.is_empty()).then(|| TimeSeries {
+            labels: self.labels(key, suffix(key.unit)),
+            exemplars: exemplars.iter().map(exemplar).collect(),
+            ..TimeSeries::default()
+        })
     }
 
     /// Returns the labels in the order of their names, as the format requires. As in k6, those
@@ -189,6 +195,7 @@ impl Layout for RemoteWrite {
         // Of two samples of one time the receiver keeps one.
         self.last_ms = (self.last_ms + 1).max((at_ns / 1_000_000) as i64);
         let (values, histograms) = self.series();
+        self.total.forget_exemplars();
         let mut messages = packed(values, Kind::Values);
         messages.extend(packed(histograms, Kind::Histograms));
         messages
@@ -221,6 +228,31 @@ impl Layout for RemoteWrite {
 
     fn has_overflowed(&self) -> bool {
         self.total.has_overflowed()
+    }
+}
+
+/// Returns what the name of a histogram of this unit ends in.
+fn suffix(unit: Unit) -> &'static str {
+    match unit {
+        Unit::None => "",
+        Unit::Seconds => "_seconds",
+        Unit::Milliseconds => "_milliseconds",
+        Unit::Bytes => "_bytes",
+    }
+}
+
+fn exemplar(exemplar: &crate::Exemplar) -> Exemplar {
+    let label = |name: &str, value: String| Label {
+        name: name.to_owned(),
+        value,
+    };
+    Exemplar {
+        labels: vec![
+            label("span_id", format!("{:016x}", exemplar.span_id)),
+            label("trace_id", format!("{:032x}", exemplar.trace_id)),
+        ],
+        value: exemplar.value,
+        timestamp: (exemplar.at_ns / 1_000_000) as i64,
     }
 }
 
@@ -300,13 +332,15 @@ struct WriteRequest {
     timeseries: Vec<TimeSeries>,
 }
 
-/// A series with samples or histograms.
+/// A series with samples, histograms or traces of single values.
 #[derive(Clone, PartialEq, prost::Message)]
 struct TimeSeries {
     #[prost(message, repeated, tag = "1")]
     labels: Vec<Label>,
     #[prost(message, repeated, tag = "2")]
     samples: Vec<Sample>,
+    #[prost(message, repeated, tag = "3")]
+    exemplars: Vec<Exemplar>,
     #[prost(message, repeated, tag = "4")]
     histograms: Vec<NativeHistogram>,
 }
@@ -325,6 +359,17 @@ struct Sample {
     #[prost(double, tag = "1")]
     value: f64,
     #[prost(int64, tag = "2")]
+    timestamp: i64,
+}
+
+/// A value with the labels of its trace, at an instant in milliseconds since 1970.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Exemplar {
+    #[prost(message, repeated, tag = "1")]
+    labels: Vec<Label>,
+    #[prost(double, tag = "2")]
+    value: f64,
+    #[prost(int64, tag = "3")]
     timestamp: i64,
 }
 

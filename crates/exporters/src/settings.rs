@@ -1,7 +1,7 @@
 //! Settings of exporters, from variables of the environment and from files.
 //!
 //! A receiver's variables have a prefix: k6's own in k6's runs (`K6_PROMETHEUS_RW_`), else
-//! Loadline's (`LOADLINE_PROMETHEUS_RW_`), with the same names behind it. A secret may lie in a
+//! Loadline's (`LOADLINE_PROMETHEUS_RW_`), followed by the same names. A secret may lie in a
 //! file, which `NAME_FILE` names.
 
 use base64::Engine;

@@ -1,7 +1,7 @@
 //! A webhook: the JSON report of a run, posted once when it has ended.
 
 use crate::Batch;
-use crate::exporter::{Exporter, Layout, Message, Wants};
+use crate::exporter::{Exporter, Layout, Message, TIMEOUT, Wants};
 use crate::requested::{OpenError, Requested};
 use crate::settings::Settings;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +51,7 @@ pub(crate) fn open(
     Ok(Exporter {
         receiver: requested.described(),
         interval: Duration::from_secs(3_600),
+        timeout: TIMEOUT,
         wants: Wants::Series,
         layout: Box::new(Report(Arc::clone(report))),
         channel: Box::new(requested.http(requested.address(), &fields, &tls)?),

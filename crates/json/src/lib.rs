@@ -11,8 +11,8 @@
 //!
 //! ## To change
 //!
-//! - a key of a run: `run.rs`, `summary.rs`, `named.rs`; of its judgement `validity.rs`,
-//!   `check.rs`; of the generator `generator.rs`
+//! - a key of a run: `run.rs`, `summary.rs`, `named.rs`, `traced.rs`; of its judgement
+//!   `validity.rs`, `check.rs`; of the generator `generator.rs`
 //! - a percentile or another statistic of times: `distribution.rs`
 //! - a key of another document: `series.rs`, `comparison.rs`, `search.rs`, `watch.rs`, `doctor.rs`
 //! - the name of a finding: `FINDINGS` in `validity.rs`
@@ -35,6 +35,7 @@ mod schema;
 mod search;
 mod series;
 mod summary;
+mod traced;
 #[cfg(test)]
 mod typescript;
 mod validity;
@@ -65,6 +66,7 @@ pub use summary::{
     Affected, AffectedBy, ClosedLoop, Ended, Failures, Hides, KernelTimestamps, Overstated,
     OwnDelay, Phases, Summary, Unfinished, Warning,
 };
+pub use traced::TracedRequest;
 pub use validity::{Finding, Grade, JudgedIntervals, Judgement, Validity};
 pub use watch::{
     Host, HostUsage, Look, MeanAndMax, Tree, TreeEvent, TreeLook, TreeUsage, Watch, Watched,

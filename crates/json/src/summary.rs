@@ -1,8 +1,8 @@
 //! The summary of a whole run.
 
 use crate::{
-    Check, Counts, CustomMetric, Distribution, Generator, LoadChange, Named, Seconds, Us, Validity,
-    Watch,
+    Check, Counts, CustomMetric, Distribution, Generator, LoadChange, Named, Seconds,
+    TracedRequest, Us, Validity, Watch,
 };
 use loadline_record::{ErrorKind, Transient};
 use schemars::JsonSchema;
@@ -92,6 +92,11 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub metric_values_left_out: Option<u64>,
+    /// The slowest requests that carried a sampled trace, the slowest first; absent without
+    /// `--traceparent`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<TracedRequest>>"))]
+    pub slowest_traces: Vec<TracedRequest>,
     /// The conditions of `--check`, in their order.
     pub checks: Vec<Check>,
     /// The validity of the result.

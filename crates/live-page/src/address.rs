@@ -74,6 +74,10 @@ impl fmt::Display for Place {
 
 impl Place {
     /// Listens there.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     pub(crate) fn listen(&self) -> Result<TcpListener, PlaceError> {
         let places = loadline_reactor::look_up(&self.host, self.port);
         let places = places.map_err(|problem| PlaceError::Unknown {

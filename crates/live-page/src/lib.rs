@@ -28,6 +28,8 @@
 //!
 //! `docs/guide/live-page.md` describes it for users, `docs/guide/schema/openapi.json` for programs.
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod address;
 mod api;
 mod document;

@@ -95,7 +95,11 @@ impl Patch {
         for (key, patch) in &self.within {
             let inner = match &mut *value {
                 Value::Array(list) => &mut list[key.parse::<usize>().expect("an index")],
-                value => &mut value[key],
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Object(_) => &mut value[key],
             };
             patch.apply(inner);
         }

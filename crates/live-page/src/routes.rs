@@ -239,7 +239,13 @@ fn told(change: &LoadChange) -> Steered {
 fn refused(problem: &SteerProblem) -> (StatusCode, String) {
     match problem {
         SteerProblem::Run(ChangeProblem::NoRun) => no_load(),
-        problem => (
+        SteerProblem::Run(
+            ChangeProblem::Level(_)
+            | ChangeProblem::OpenFiles { .. }
+            | ChangeProblem::FixedIterations,
+        )
+        | SteerProblem::Tool(_)
+        | SteerProblem::OnlyEnded => (
             StatusCode::UNPROCESSABLE_ENTITY,
             format!("The load stays as it is: {problem}"),
         ),
@@ -276,7 +282,7 @@ fn rate_of(rate: &Value) -> Result<Rate, String> {
     let text = match rate {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => rate.to_string(),
     };
     text.parse()
         .map_err(|error| format!("The rate can't be read: {error}"))

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The most bytes of a request's body.
 const MOST_BODY_BYTES: usize = 1 << 20;
 /// The time that viewers have for the last event when the process ends.
-const FAREWELL: Duration = Duration::from_secs(1);
+const LAST_EVENT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The users who may open the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Drop for LivePage {
     /// Viewers get the last event before the server ends, if they take it.
     fn drop(&mut self) {
         self.finish();
-        let until = Instant::now() + FAREWELL;
+        let until = Instant::now() + LAST_EVENT_TIMEOUT;
         while self.watched.events.viewers() > 0 && Instant::now() < until {
             thread::sleep(Duration::from_millis(10));
         }

@@ -115,7 +115,7 @@ impl Model {
         let standing = &mut self.state.standing;
         standing.phase = match standing.phase {
             Phase::Idle | Phase::Preparing => Phase::Idle,
-            _ => Phase::Ended,
+            Phase::Running | Phase::Ending | Phase::Ended => Phase::Ended,
         };
         (standing.problem, standing.can_start) = (problem, true);
         self.event(Patch::default())

@@ -148,7 +148,14 @@ impl<'a> Grounds<'a> {
             .find_map(|(_, run)| match &run.summary.ended {
                 Ended::Threw(error) => Some(format!("the script raised an error: {error}")),
                 Ended::Failed(error) => Some(error.clone()),
-                _ => None,
+                Ended::Duration
+                | Ended::Requests
+                | Ended::Stages
+                | Ended::Precise
+                | Ended::Decided
+                | Ended::Interrupted
+                | Ended::Aborted(_)
+                | Ended::Unknown => None,
             })
     }
 
@@ -166,7 +173,15 @@ impl<'a> Grounds<'a> {
                 Ended::Aborted(check) => {
                     Some(format!("{name}aborted: {check} failed (--abort-on)."))
                 }
-                _ => None,
+                Ended::Duration
+                | Ended::Requests
+                | Ended::Stages
+                | Ended::Precise
+                | Ended::Decided
+                | Ended::Interrupted
+                | Ended::Threw(_)
+                | Ended::Failed(_)
+                | Ended::Unknown => None,
             })
     }
 

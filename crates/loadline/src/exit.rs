@@ -34,7 +34,9 @@ impl Exit {
             Exit::CannotTell => 1,
             Exit::NotKnown => 2,
             Exit::CheckFailed => 3,
-            other => other.code().saturating_mul(3),
+            Exit::Good | Exit::Failed | Exit::Invalid | Exit::Interrupted => {
+                self.code().saturating_mul(3)
+            }
         }
     }
 
@@ -93,10 +95,24 @@ pub(crate) fn exit_of_run(run: &RunResult, checks: &[CheckResult], trust: Trust)
         Ended::Interrupted => Exit::Interrupted,
         Ended::Aborted(_) => Exit::CheckFailed,
         Ended::Threw(_) | Ended::Failed(_) => Exit::Failed,
-        // No response: nothing was measured.
-        _ if run.summary.total.counts.answered == 0 => Exit::Failed,
-        _ if !trust.believes(run.grade()) => Exit::Invalid,
-        _ => exit_of_checks(checks),
+        Ended::Duration
+        | Ended::Requests
+        | Ended::Stages
+        | Ended::Precise
+        | Ended::Decided
+        | Ended::Unknown => exit_of_whole_run(run, checks, trust),
+    }
+}
+
+/// Returns the exit code of a run that came to its own end.
+fn exit_of_whole_run(run: &RunResult, checks: &[CheckResult], trust: Trust) -> Exit {
+    // No response: nothing was measured.
+    if run.summary.total.counts.answered == 0 {
+        return Exit::Failed;
+    }
+    match trust.believes(run.grade()) {
+        true => exit_of_checks(checks),
+        false => Exit::Invalid,
     }
 }
 

@@ -140,7 +140,24 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command
         Command::Run(flags) => flags.typed = own(),
         Command::Capacity(flags) => flags.run.typed = own(),
         Command::Versus(flags) => flags.run.typed = own(),
-        _ => {}
+        Command::Report(_)
+        | Command::Compare(_)
+        | Command::History(_)
+        | Command::Study(_)
+        | Command::Serve(_)
+        | Command::Demo(_)
+        | Command::Ab(_)
+        | Command::Wrk(_)
+        | Command::Wrk2(_)
+        | Command::Oha(_)
+        | Command::K6(_)
+        | Command::Locust(_)
+        | Command::Shims(_)
+        | Command::Web(_)
+        | Command::Watch(_)
+        | Command::Doctor(_)
+        | Command::Man(_)
+        | Command::Completions(_) => {}
     }
     Ok(command)
 }

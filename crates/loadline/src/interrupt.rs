@@ -177,7 +177,7 @@ impl Shared {
         let again = self.happened.swap(true, Ordering::Relaxed);
         let command = match self.manner {
             Manner::Gently if !again => Command::Stop,
-            _ => Command::Abort,
+            Manner::Gently | Manner::AtOnce => Command::Abort,
         };
         match self.commands.send(command) {
             Phase::Running if command == Command::Abort => self.end_after_grace(again),

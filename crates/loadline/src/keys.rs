@@ -116,7 +116,12 @@ impl Pressed {
             // As Ctrl-C: gently at first, at once the second time.
             Action::Quit => drop(raise(SIGINT)),
             Action::Help => say_line(HELP),
-            action => tell(change(action, &self.commands)),
+            Action::MoreLoad
+            | Action::LessLoad
+            | Action::PauseOrResume
+            | Action::Finer
+            | Action::Coarser
+            | Action::AutomaticScale => tell(change(action, &self.commands)),
         }
     }
 }
@@ -136,7 +141,9 @@ fn change(action: Action, commands: &Commands) -> Option<Result<LoadChange, Chan
         Action::LessLoad => Some(commands.step(Step::Down)),
         Action::PauseOrResume if commands.is_paused() => Some(commands.resume()),
         Action::PauseOrResume => Some(commands.pause()),
-        _ => None,
+        Action::Quit | Action::Help | Action::Finer | Action::Coarser | Action::AutomaticScale => {
+            None
+        }
     }
 }
 

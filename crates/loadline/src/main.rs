@@ -32,6 +32,8 @@
 //! - the agents of a run, this machine as an agent: `agents.rs`, `agents/`
 //! - baselines, the floor, two targets in turn: `against.rs`, `floor.rs`, `commands/versus.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod against;
 mod agents;
 mod closing;

@@ -116,6 +116,10 @@ impl Output {
 impl FromStr for GivenOut {
     type Err = NoOutput;
 
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "any other reason stays what it is"
+    )]
     fn from_str(text: &str) -> Result<Self, NoOutput> {
         let (name, address) = match text.split_once('=') {
             Some((name, address)) => (name, Some(address)),

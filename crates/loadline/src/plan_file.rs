@@ -208,6 +208,10 @@ impl<F: Planned> Reader<'_, F> {
 }
 
 /// The words that the command line would have for a key.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's values: the others are read by the flag"
+)]
 fn words(
     argument: &Arg,
     value: &DeValue<'_>,
@@ -256,6 +260,10 @@ fn word(argument: &Arg, value: Option<String>) -> OsString {
 }
 
 /// A value as it would be typed.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's values: the others are no single value"
+)]
 fn scalar(value: &DeValue<'_>, variables: &Variables) -> Result<String, Problem> {
     match value {
         DeValue::String(text) => variables.expand(text),

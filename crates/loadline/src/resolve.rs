@@ -19,7 +19,7 @@ use crate::invocation::Invocation;
 use crate::plan_file::{PlanFile, PlanFileError};
 use crate::publish::{Reports, Style};
 use crate::session::Session;
-use crate::view::{ViewOptions, Wish};
+use crate::view::{ViewChoice, ViewOptions};
 use crate::web::Web;
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
@@ -199,7 +199,7 @@ fn resolve_alone(
     refuse_unreadable(&plan)?;
     let repeat = flags.load.repeat;
     refuse_repeat(repeat, &flags.output)?;
-    let wish = wish(&flags.output)?;
+    let choice = choice(&flags.output)?;
     refuse_overwriting(
         outputs::written(&flags.output, &outputs).chain(also_written),
         outputs::read(&flags.request, &plan),
@@ -220,7 +220,7 @@ fn resolve_alone(
             exporters: output.report.exporters(),
             progress: !output.quiet && !output.no_progress,
             view: ViewOptions {
-                wish,
+                choice,
                 color: output.report.color,
             },
             web: Web::of(flags.web),
@@ -242,17 +242,17 @@ fn resolve_alone(
     })
 }
 
-/// Returns the user's wish for the live view.
-fn wish(output: &OutputFlags) -> Result<Wish, Error> {
+/// Returns the choice of the live view.
+fn choice(output: &OutputFlags) -> Result<ViewChoice, Error> {
     let other = match output {
-        OutputFlags { live: false, .. } if output.no_live => return Ok(Wish::Never),
-        OutputFlags { live: false, .. } => return Ok(Wish::Automatic),
+        OutputFlags { live: false, .. } if output.no_live => return Ok(ViewChoice::Never),
+        OutputFlags { live: false, .. } => return Ok(ViewChoice::Automatic),
         OutputFlags { no_live: true, .. } => "--no-live",
         OutputFlags { quiet: true, .. } => "--quiet",
         OutputFlags {
             no_progress: true, ..
         } => "--no-progress",
-        _ => return Ok(Wish::Always),
+        _ => return Ok(ViewChoice::Always),
     };
     Err(Error::Flags(format!(
         "--live shows the live view, and {other} does not; give one of them."
@@ -330,6 +330,7 @@ fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, 
         settle: flags.load.warmup == Warmup::Auto,
         until: flags.load.until,
         max_series: flags.request.max_series,
+        traceparent: flags.request.traceparent,
         seed,
         connection,
         checks: flags.judgement.check.clone(),
@@ -366,7 +367,7 @@ fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction
     }
     let largest = plan.checks.iter().filter_map(|check| match check.bound {
         Bound::TimeNs(ns) => Some(Duration::from_nanos(ns)),
-        _ => None,
+        Bound::Share(_) | Bound::Count(_) | Bound::PerSecond(_) | Bound::Number(_) => None,
     });
     let is_share = |check: &Check| matches!(check.bound, Bound::Share(_) | Bound::Count(_));
     let default = match largest.max() {

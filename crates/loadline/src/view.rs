@@ -10,19 +10,19 @@
 //! an interval, a key or a message, and once a second for the clock.
 
 mod backend;
+mod choice;
 mod said;
 pub(crate) mod screen;
 pub(crate) mod suspension;
-mod wish;
 
-pub(crate) use wish::{ViewOptions, Wish, length};
+pub(crate) use choice::{ViewChoice, ViewOptions, length};
 
 use crate::terminal::speaks_utf8;
 use crate::view::screen::Screen;
 use anyhow::{Context, Result};
 use loadline_record::{Header, Summary};
 use loadline_runner::Interval;
-use loadline_terminal_view::{Action, Keys, Look, State};
+use loadline_terminal_view::{Action, Keys, State, ViewStyle};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ impl View {
     /// # Errors
     /// If the system refuses a thread.
     pub(crate) fn new(keys: Keys, frames_per_s: f64, color: bool, waits: bool) -> Result<View> {
-        let look = Look {
+        let look = ViewStyle {
             color,
             ascii: !speaks_utf8(),
         };

@@ -56,6 +56,12 @@ impl SeriesRecorder {
         id
     }
 
+    /// Returns the key of a series.
+    pub fn key(&self, id: SeriesId) -> Key {
+        let key = self.table.keys().get(id.0 as usize);
+        key.cloned().unwrap_or_else(Key::overflow)
+    }
+
     /// Records the end of a request of this series with its response time; `is_in_window` is false
     /// in the drain.
     #[inline]

@@ -1,9 +1,11 @@
 //! Settings of connections: how they are opened and used.
 
 mod connect_to;
+mod environment_proxies;
 mod naming;
 mod proxy;
 
+pub use self::environment_proxies::{EnvironmentProxies, UnusableProxy};
 pub use self::naming::{AddressPolicy, HostRule, IpRange, Naming, Selection};
 
 use crate::{Error, Header};
@@ -70,6 +72,10 @@ pub struct Connection {
     /// The proxy for all requests: it forwards plain ones, and opens a tunnel for TLS.
     #[serde(default)]
     pub proxy: Option<Proxy>,
+    /// The proxies of the environment, for requests that these rules name; `None` if they don't
+    /// matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment_proxies: Option<Box<EnvironmentProxies>>,
     /// Rules that connect to other hosts and ports than the URL's.
     pub connect_to: Vec<ConnectTo>,
     /// Rules for host names in addition to the resolver; no rules if `None`.
@@ -93,6 +99,28 @@ pub struct Connection {
     /// The size of the socket's send and receive buffers, in bytes; the kernel's default if `None`.
     #[serde(default)]
     pub socket_buffer: Option<u32>,
+}
+
+impl Connection {
+    /// Returns the proxy for requests to this URL, if there is one.
+    pub fn proxy_for(&self, url: &Url) -> Option<&Proxy> {
+        let of_environment = || self.environment_proxies.as_ref()?.proxy_for(url);
+        self.proxy.as_ref().or_else(of_environment)
+    }
+
+    /// Returns all proxies that requests may use.
+    pub(crate) fn proxies(&self) -> impl Iterator<Item = &Proxy> {
+        let of_environment = self.environment_proxies.iter();
+        let of_environment = of_environment.flat_map(|proxies| proxies.each());
+        self.proxy.iter().chain(of_environment)
+    }
+
+    /// Returns all proxies that requests may use, to be changed.
+    pub(crate) fn proxies_mut(&mut self) -> impl Iterator<Item = &mut Proxy> {
+        let of_environment = self.environment_proxies.iter_mut();
+        let of_environment = of_environment.flat_map(|proxies| proxies.each_mut());
+        self.proxy.iter_mut().chain(of_environment)
+    }
 }
 
 fn yes() -> bool {
@@ -171,6 +199,7 @@ impl Default for Connection {
             tls: Tls::default(),
             unix_socket: None,
             proxy: None,
+            environment_proxies: None,
             connect_to: Vec::new(),
             naming: None,
             ip_version: IpVersion::default(),

@@ -242,6 +242,15 @@ pub enum Contradiction {
     /// An option for the handling of responses, with HTTP/2: it needs HTTP/1.1.
     #[error("--{0} is for HTTP/1.1; leave it out, or leave out --http.")]
     ClientAndHttp2(&'static str),
+    /// Traces for requests of a script, which writes them itself.
+    #[error(
+        "--traceparent adds a header to the requests that Loadline writes, and a script writes its \
+         own; leave it out, and set the header traceparent in the script."
+    )]
+    TraceparentAndScript,
+    /// Two sources of the field that carries a trace.
+    #[error("--traceparent and the header traceparent both set the trace; give one of them.")]
+    TraceparentTwice,
     /// Two options that both read stdin.
     #[error("--body - and --urls - both read stdin; give one of them a file.")]
     StdinTwice,

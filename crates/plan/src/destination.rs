@@ -40,8 +40,8 @@ impl Plan {
     /// Returns the TCP ports that connections may go to: those of URLs, of the proxy and of rules.
     pub fn ports(&self) -> BTreeSet<u16> {
         let connection = &self.connection;
-        let proxy = connection.proxy.iter();
-        let proxies = proxy.filter_map(|proxy| proxy.url.port_or_known_default());
+        let proxies = connection.proxies();
+        let proxies = proxies.filter_map(|proxy| proxy.url.port_or_known_default());
         let redirected = connection.connect_to.iter().filter_map(|rule| rule.to_port);
         let urls = self.requests.iter();
         urls.filter_map(|request| request.url.port_or_known_default())

@@ -18,7 +18,7 @@
 //! - headers, bodies, forms: `request/header.rs`, `request/content.rs`, `form.rs`
 //! - what is masked in the record of a run: `secrets.rs`, `secrets/words.rs`
 //! - names, addresses, proxies: `connection/naming.rs`, `connection/connect_to.rs`,
-//!   `connection/proxy.rs`
+//!   `connection/proxy.rs`, those of the environment `connection/environment_proxies.rs`
 //! - think time: `think.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
@@ -48,9 +48,9 @@ pub use check::{
 };
 pub use client::Client;
 pub use connection::{
-    AddressPolicy, Clock, ConnectTo, Connection, HostRule, HttpVersion, Identity, IpRange,
-    IpVersion, Naming, Proxy, Selection, ServerName, Tls, TlsVersion, Windows, parse_ip_address,
-    parse_part,
+    AddressPolicy, Clock, ConnectTo, Connection, EnvironmentProxies, HostRule, HttpVersion,
+    Identity, IpRange, IpVersion, Naming, Proxy, Selection, ServerName, Tls, TlsVersion,
+    UnusableProxy, Windows, parse_ip_address, parse_part,
 };
 pub use contradiction::Contradiction;
 pub use error::Error;
@@ -76,6 +76,7 @@ pub use loadline_units::{
 };
 
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// All of a run, after defaults.
@@ -126,6 +127,9 @@ pub struct Plan {
         skip_serializing_if = "is_default_max_series"
     )]
     pub max_series: u32,
+    /// If each request carries a trace (`traceparent`): one in so many of them is sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<NonZeroU32>,
     /// The seed of all random choices of the run.
     pub seed: u64,
     /// Settings of connections.
@@ -186,6 +190,7 @@ impl Default for Plan {
             warmup: Duration::ZERO,
             settle: false,
             max_series: DEFAULT_MAX_SERIES,
+            traceparent: None,
             seed: 1,
             connection: Connection::default(),
             checks: Vec::new(),

@@ -111,7 +111,7 @@ impl Plan {
         for client in clients.chain([&mut self.client]) {
             client.digest = client.digest.as_ref().map(Credentials::masked);
         }
-        if let Some(proxy) = &mut self.connection.proxy {
+        for proxy in self.connection.proxies_mut() {
             proxy.authorization = proxy.authorization.as_ref().map(|_| MASKED.to_owned());
             proxy.tunnel_headers.iter_mut().for_each(mask_header);
             mask_url(&mut proxy.url);
@@ -169,7 +169,7 @@ fn mask_url(url: &mut Url) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Client, Script};
+    use crate::{Client, EnvironmentProxies, Script};
 
     fn request(url: &str, headers: &[&str]) -> Request {
         Request {
@@ -221,6 +221,9 @@ mod tests {
             ..Plan::default()
         };
         plan.connection.proxy = Some("http://me:hunter2@p:1".parse().expect("a proxy"));
+        let variable = |name: &str| (name == "HTTP_PROXY").then(|| "me:hunter2@e:1".to_owned());
+        let proxies = EnvironmentProxies::read(variable).expect("proxies");
+        plan.connection.environment_proxies = Some(Box::new(proxies));
         plan.mask_secrets();
         let kept = serde_json::to_string(&plan).expect("JSON");
         assert!(

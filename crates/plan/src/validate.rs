@@ -31,6 +31,7 @@ impl Plan {
         refuse_first(self.load.rules())?;
         refuse_first([self.think_rule()])?;
         refuse_first(self.client_rules())?;
+        refuse_first(self.traceparent_rules())?;
         refuse_first(self.extent_rules())?;
         self.validate_conditions()?;
         refuse_first(self.connection.rules())?;
@@ -153,6 +154,17 @@ impl Plan {
                 Contradiction::ClientAndPipeline(flag),
             ),
             (may_be_2, Contradiction::ClientAndHttp2(flag)),
+        ]
+    }
+
+    fn traceparent_rules(&self) -> [Rule; 2] {
+        let is_asked = self.traceparent.is_some();
+        let mut headers = self.requests.iter().flat_map(|request| &request.headers);
+        let has_own = headers.any(|header| header.is("traceparent"));
+        let has_script = self.scripts().next().is_some();
+        [
+            (is_asked && has_script, Contradiction::TraceparentAndScript),
+            (is_asked && has_own, Contradiction::TraceparentTwice),
         ]
     }
 

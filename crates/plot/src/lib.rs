@@ -27,6 +27,8 @@
 //! - the units of an axis: `unit.rs`
 //! - a file format: `file_format.rs`; PNG `png.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod axis_scale;
 mod draw;
 mod file_format;

@@ -30,7 +30,12 @@ pub(crate) fn words(axis: &Axis) -> String {
     let is_said = match axis.unit {
         Unit::PerSecond => axis.title.ends_with("/s"),
         Unit::Percent => axis.title.contains('%') && axis.scale != Scale::Percentile,
-        _ => unit.is_empty(),
+        Unit::Text
+        | Unit::Count
+        | Unit::Bytes
+        | Unit::BytesPerSecond
+        | Unit::Us
+        | Unit::Seconds => unit.is_empty(),
     };
     match is_said {
         true => axis.title.clone(),

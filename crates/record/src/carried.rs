@@ -15,6 +15,7 @@ mod metrics;
 mod names;
 mod series;
 mod times;
+mod traced;
 mod unfinished;
 
 pub use error::CarryError;
@@ -25,6 +26,7 @@ use self::counts::PackedCounts;
 use self::metrics::CarriedMetrics;
 use self::series::CarriedSeries;
 use self::times::CarriedTimes;
+use self::traced::CarriedTraced;
 use crate::{Arrivals, Counts, ErrorKind, Failures, Snapshot, WorkerTimes, Workers};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +47,7 @@ pub struct CarriedSnapshot {
     arrivals: Arrivals,
     series: CarriedSeries,
     metrics: CarriedMetrics,
+    traced: CarriedTraced,
 }
 
 impl CarriedSnapshot {
@@ -67,6 +70,7 @@ impl CarriedSnapshot {
             arrivals: snapshot.arrivals.clone(),
             series: CarriedSeries::of(&snapshot.series, names),
             metrics: CarriedMetrics::of(&snapshot.metrics, names),
+            traced: CarriedTraced::of(&snapshot.traced, names),
         }
     }
 
@@ -92,6 +96,7 @@ impl CarriedSnapshot {
             arrivals: self.arrivals,
             series: self.series.set(names)?,
             metrics: self.metrics.set(names)?,
+            traced: self.traced.traced(names)?,
         })
     }
 }

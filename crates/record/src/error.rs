@@ -198,6 +198,12 @@ pub enum LineError {
         /// The name of the series.
         name: String,
     },
+    /// A request with a trace cannot be decoded.
+    #[error("the request of the trace `{id}` is damaged")]
+    Trace {
+        /// The identifier of the trace, as it is written.
+        id: String,
+    },
     /// The line is longer than any line of a saved run.
     #[error("it is longer than any line of a saved run")]
     TooLong,

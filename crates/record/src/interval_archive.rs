@@ -162,6 +162,7 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
         errors: interval.errors.clone(),
         series: interval.series.clone(),
         metrics: interval.metrics.clone(),
+        traced: interval.traced.clone(),
         workers: workers
             .map(|(worker, times)| (*worker, bare(times)))
             .collect(),

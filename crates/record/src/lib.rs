@@ -43,6 +43,7 @@
 //!   `carried/counts.rs`, their bits `carried/bits.rs`
 //! - the requests of one name: `named.rs`, the busiest over time `name_history.rs`; metrics of
 //!   scripts `saved/metrics.rs`
+//! - the slowest requests with their traces: `traced.rs`, `saved/traced.rs`
 //! - the beginning that figures leave out: `transient.rs`, `interval_archive.rs`
 //! - what is recorded of the generator and its machine: `worker_times.rs`, `arrivals.rs`,
 //!   `host_counters.rs`, `environment.rs`, `floor.rs`
@@ -76,6 +77,7 @@ mod saved;
 mod snapshot;
 mod socket_errors;
 mod summary;
+mod traced;
 mod transient;
 mod unfinished;
 pub mod watched;
@@ -112,6 +114,7 @@ pub use saved::{
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use socket_errors::SocketErrors;
 pub use summary::{Ended, Quantiles, Row, Summary};
+pub use traced::{SLOWEST, Trace, Traced, TracedRequest};
 pub use transient::{Transient, Uncut};
 pub use unfinished::{Ages, Unfinished};
 pub use worker_times::{STALL_NS, WorkerTimes, Workers};

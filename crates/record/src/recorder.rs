@@ -7,8 +7,10 @@
 mod bucket_counts;
 
 use self::bucket_counts::BucketCounts;
+use crate::traced::TraceRecorder;
 use crate::{
-    Arrivals, Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Workers,
+    Arrivals, Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Trace,
+    TracedRequest, Workers,
 };
 use loadline_metrics::{
     CustomRecorder, Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable,
@@ -36,6 +38,16 @@ impl Model {
             Model::Open
         } else {
             Model::Closed
+        }
+    }
+
+    /// Returns the response time of an exchange in nanoseconds: in a closed load it starts with
+    /// the send.
+    #[inline]
+    fn response_ns(self, exchange: &Exchange) -> u64 {
+        match self {
+            Model::Closed => exchange.service_ns(),
+            Model::Open => exchange.response_ns(),
         }
     }
 }
@@ -90,6 +102,8 @@ pub struct Recorder {
     series: Option<Box<SeriesRecorder>>,
     /// The custom metrics of a script.
     metrics: Option<SharedMetrics>,
+    /// The slowest requests of the current interval that carried a sampled trace.
+    traced: TraceRecorder,
 }
 
 impl Recorder {
@@ -110,6 +124,7 @@ impl Recorder {
             arrivals: Arrivals::default(),
             series: None,
             metrics: None,
+            traced: TraceRecorder::default(),
         }
     }
 
@@ -187,11 +202,27 @@ impl Recorder {
             Outcome::Failed(ErrorKind::Timeout) => RequestOutcome::TimedOut,
             Outcome::Failed(_) => RequestOutcome::Failed,
         };
-        let response_ns = match self.model {
-            Model::Closed => exchange.service_ns(),
-            Model::Open => exchange.response_ns(),
-        };
+        let response_ns = self.model.response_ns(exchange);
         series.record(id, ending, response_ns, !self.draining);
+    }
+
+    /// Keeps the trace of an exchange of this series that has ended, if it is sampled and the
+    /// exchange is one of the slowest. One without a time is left out.
+    pub fn traced(&mut self, id: SeriesId, exchange: &Exchange, trace: Trace) {
+        let status = match exchange.outcome {
+            Outcome::Answered { status } => Some(status),
+            Outcome::Failed(ErrorKind::Timeout) => None,
+            Outcome::Failed(_) => return,
+        };
+        if trace.is_sampled {
+            let request = TracedRequest {
+                trace,
+                response_ns: self.model.response_ns(exchange),
+                end_ns: exchange.end_ns,
+                status,
+            };
+            self.traced.add(id, request);
+        }
     }
 
     /// Records the time from the intended start of an iteration of several requests to its last
@@ -376,6 +407,7 @@ impl Recorder {
                 .as_ref()
                 .map(|metrics| lock(metrics).take())
                 .unwrap_or_default(),
+            traced: self.traced.take(|id| Some(self.series.as_ref()?.key(id))),
         };
         self.usual.fill_in(&mut snapshot.times);
         if self.model == Model::Closed {

@@ -17,6 +17,7 @@ mod reader;
 mod role;
 mod search;
 mod series;
+mod traced;
 mod writer;
 
 #[cfg(test)]

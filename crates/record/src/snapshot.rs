@@ -3,7 +3,7 @@
 //! Snapshots add up in two ways, both without loss: [`Snapshot::merge`] with another worker's of
 //! the same interval, [`Snapshot::append`] with the next interval's.
 
-use crate::{Arrivals, Distribution, ErrorKind, Workers};
+use crate::{Arrivals, Distribution, ErrorKind, Traced, Workers};
 use loadline_metrics::{CustomMetrics, SeriesSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub struct Snapshot {
     pub series: SeriesSet,
     /// The custom metrics of a script.
     pub metrics: CustomMetrics,
+    /// The slowest requests that carried a sampled trace.
+    pub traced: Traced,
 }
 
 /// The counts of an interval.
@@ -260,6 +262,7 @@ impl Snapshot {
         }
         self.series.merge(&other.series);
         self.metrics.merge(&other.metrics);
+        self.traced.merge(&other.traced);
         for (&worker, times) in &other.workers {
             self.workers.entry(worker).or_default().add(times);
         }

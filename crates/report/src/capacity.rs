@@ -140,7 +140,9 @@ fn head(report: &CapacityReport<'_>, style: Style, width: usize) -> Vec<String> 
 fn notes(report: &CapacityReport<'_>) -> Vec<String> {
     let disturbed = match &report.outcome.conclusion {
         Conclusion::Found(line) => disturbed(line),
-        _ => None,
+        Conclusion::AtLeast { .. }
+        | Conclusion::NothingHolds { .. }
+        | Conclusion::Inconclusive(_) => None,
     };
     let cut_short = report.is_cut_short().then(|| CUT_SHORT.to_owned());
     let too_short = report.too_short().map(too_short);
@@ -156,7 +158,7 @@ fn is_by_pace(report: &CapacityReport<'_>) -> bool {
     let first = match &report.outcome.conclusion {
         Conclusion::Found(line) => line.breaks.first(),
         Conclusion::NothingHolds { breaks, .. } => breaks.first(),
-        _ => None,
+        Conclusion::AtLeast { .. } | Conclusion::Inconclusive(_) => None,
     };
     report.settings.users_keep_pace && first == Some(&Breaking::KeepingUp)
 }

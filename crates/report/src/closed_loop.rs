@@ -63,7 +63,10 @@ impl<'a> ClosedLoop<'a> {
             Difference::None if BESIDES.iter().any(|p| self.hides_stall_at(*p)) => {
                 Difference::Stall
             }
-            difference => difference,
+            difference @ (Difference::None
+            | Difference::Lateness
+            | Difference::Plan
+            | Difference::Stall) => difference,
         }
     }
 

@@ -13,6 +13,7 @@ mod run;
 mod search;
 mod series;
 mod summary;
+mod traced;
 mod watch;
 
 pub use judgement::judgement;

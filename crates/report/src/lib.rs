@@ -28,6 +28,8 @@
 //! - sentences about a plan, a check, an exit code: `wording.rs`, `undecided.rs`, `closing.rs`
 //! - a new format: a file here; who prints it is in the crate `loadline`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod affected;
 mod capacity;
 mod closed_loop;

@@ -14,7 +14,10 @@ use loadline_record::watched::{
     Change, Figure, GENERATOR, HostUsage, Missing, Pressure, TcpStates, Traffic, TreeUsage,
     Watched, WatchedHost, WatchedTree, Why,
 };
-use loadline_record::{Dial, Ended, ErrorKind, Exchange, Outcome, Snapshot, Summary, Transient};
+use loadline_record::{
+    Dial, Ended, ErrorKind, Exchange, Outcome, Snapshot, Summary, Trace, Traced, TracedRequest,
+    Transient,
+};
 use loadline_verdict::{CheckResult, RunResult};
 use recording::{Dice, Run};
 use std::collections::BTreeMap;
@@ -81,6 +84,28 @@ pub(crate) fn named() -> Summary {
         summary.total.series.merge(&interval.series);
         summary.names.observe(&interval, &summary.total.series);
     }
+    summary
+}
+
+/// A run of two names whose requests carried traces, one of which timed out.
+pub(crate) fn traced() -> Summary {
+    let keys = ["login", "GET /articles"].map(|name| Key::new(name).unwrap());
+    let request = |number: u64| TracedRequest {
+        trace: Trace {
+            id: u128::from(number).wrapping_mul(0x0f1e_2d3c_4b5a_6978_8796_a5b4_c3d2_e1f0),
+            span: number,
+            is_sampled: true,
+        },
+        response_ns: 30 * MS - number * number * 10 * US,
+        end_ns: number * 70 * MS,
+        status: (number != 3).then_some(200),
+    };
+    let requests = (1..=20).map(|number| {
+        let key = keys[number as usize % 2].clone();
+        (Some(key), request(number))
+    });
+    let mut summary = named();
+    summary.total.traced = Traced::of_requests(requests.collect());
     summary
 }
 

@@ -20,6 +20,7 @@ mod response;
 mod short;
 mod sides;
 mod split;
+mod traces;
 mod uncompared;
 mod validity_summary;
 mod watch;
@@ -153,6 +154,7 @@ pub fn text(run: &RunResult, options: &TextOptions) -> String {
         omission::lines_after_stall(summary, canvas),
         parts::lines(summary, canvas),
         split::lines(summary, canvas),
+        traces::lines(summary, canvas),
         watch::lines(summary, canvas),
         floor::lines(summary, canvas),
         outcome::errors(summary, canvas),

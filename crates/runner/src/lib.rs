@@ -36,13 +36,13 @@
 //! - the files of a run, and how one is replaced: `preflight.rs`, `preflight/destination.rs`,
 //!   `preflight/reserved.rs`
 //! - watching during a run: `watching.rs`
-//! - the processes of a run, here or on other machines: `crew.rs`
+//! - the processes of a run, here or on other machines: `fleet.rs`
 //! - a language of scripts: the list in `workload.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod commands;
-mod crew;
+mod fleet;
 mod early_end;
 mod error;
 mod feed;
@@ -65,7 +65,7 @@ mod workload;
 mod samples;
 
 pub use commands::{Command, Commands, Control, Phase};
-pub use crew::{Crew, WORKER_WORD, hire, runs_elsewhere, worker_command};
+pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, runs_elsewhere, worker_command};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};

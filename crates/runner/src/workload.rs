@@ -1,6 +1,6 @@
 //! Workloads: the behaviour of a run's users. The only place that knows script languages.
 
-use crate::crew::{crew, runs_elsewhere, worker_command};
+use crate::fleet::{fleet, runs_elsewhere, worker_command};
 use crate::error::RunError;
 use crate::observer::Wants;
 use crate::source::Source;
@@ -96,7 +96,7 @@ impl Workload for Scenarios {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let launch = |(script, part): (&Option<ScriptWorkload>, &Plan)| match script {
             Some(script) => script.script.launch(),
-            None => Launch::requests(&part.client),
+            None => Launch::requests(part),
         };
         if runs_elsewhere(&plan) {
             refuse_script(self.scripts().next())?;
@@ -145,12 +145,12 @@ impl Workload for Requests {
 }
 
 /// Starts the load of a plan on several processes of this program, as many as the plan has: those
-/// of a crew, or children of this one.
+/// of a fleet, or children of this one.
 fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Source>, StartError> {
     let (parts, detail) = (plan.processes, wants.detail());
-    let processes = match crew() {
-        Some(crew) => {
-            let lines = crew.lines(parts).map_err(StartError::Remote)?;
+    let processes = match fleet() {
+        Some(fleet) => {
+            let lines = fleet.lines(parts).map_err(StartError::Remote)?;
             Processes::start_on(plan, lines, detail, users)?
         }
         None => {
@@ -161,9 +161,9 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     Ok(Box::new(processes))
 }
 
-/// Refuses a script in a run that a crew makes.
+/// Refuses a script in a run that a fleet makes.
 fn refuse_script(script: Option<&ScriptWorkload>) -> Result<(), StartError> {
-    match (script, crew()) {
+    match (script, fleet()) {
         (Some(_), Some(_)) => Err(StartError::Remote(
             "a --script runs in one process of this machine; leave it out, or --agents.".to_owned(),
         )),

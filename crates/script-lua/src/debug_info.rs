@@ -36,6 +36,10 @@ pub(crate) fn info(lua: &Lua, (subject, what): (Value, LuaString)) -> mlua::Resu
         .map(|found| found.map_or(Value::Nil, Value::Table))
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's values: it converts the others itself"
+)]
 fn level(subject: &Value) -> Option<usize> {
     let level = match subject {
         Value::Integer(level) => *level as f64,

@@ -171,6 +171,10 @@ fn lookup_of(error: &mlua::Error) -> Option<&LookupError> {
 }
 
 /// Returns the message alone, without the stack after it.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's errors: the others have their own text"
+)]
 fn text_of(error: &mlua::Error) -> String {
     let text = match error {
         mlua::Error::CallbackError { cause, .. } => return text_of(cause),

@@ -43,6 +43,8 @@
 //! - the arguments of `done`: `samples.rs`
 //! - errors: `error.rs`, `failure.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod addresses;
 mod answer;
 mod cell;

@@ -41,6 +41,10 @@ struct Transfer<'a> {
 }
 
 impl Transfer<'_> {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's values: the others belong to one state"
+    )]
     fn value(&mut self, value: &Value, depth: usize) -> Result<Value, TransferError> {
         Ok(match value {
             Value::Nil => Value::Nil,

@@ -57,7 +57,7 @@ impl Flavour {
         );
         match self {
             Flavour::Fast if is_idempotent => Resend::Unanswered,
-            _ => Resend::Unwritten,
+            Flavour::Fast | Flavour::Requests => Resend::Unwritten,
         }
     }
 

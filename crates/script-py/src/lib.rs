@@ -32,6 +32,8 @@
 //! - how a greenlet waits: `engine.rs`, `waiting.rs`, `hub.rs`, `lag.rs`
 //! - processes of a test: `merging.rs`, `parent.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod body;
 mod call;
 mod client;

@@ -23,6 +23,8 @@
 //!   `figures.rs`, `meter.rs`
 //! - a study's processes and their output: `process.rs`, `output.rs`, `command.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod alike;
 mod backends;
 mod command;
@@ -59,7 +61,7 @@ pub use identity::{Identity, PinIdentity, TargetIdentity};
 pub use markdown::markdown;
 pub use meter::{Averages, Mean, Second, Used};
 pub use page::study_page;
-pub use peer::{ToolKind, Unfit, Unreadable};
+pub use peer::{ToolKind, Unreadable, Unsupported};
 pub use problem::{FileError, Problem};
 pub use progress::Progress;
 pub use saved::{Header, Outcome, SavedError, SavedRun, Warmed};

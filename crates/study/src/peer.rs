@@ -55,7 +55,7 @@ pub enum ToolKind {
 /// A setting that a tool has no argument for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each sentence says what it is")]
-pub enum Unfit {
+pub enum Unsupported {
     #[error("{0} keeps its connections and can't be told not to; leave keep-alive out.")]
     AlwaysKeepsAlive(&'static str),
     #[error("{0} takes whole seconds, at least one; write such a duration.")]
@@ -135,7 +135,7 @@ pub(crate) struct Captured<'a> {
 /// A load tester.
 pub(crate) trait Peer {
     /// Returns the tool's arguments for these settings.
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit>;
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported>;
 
     /// Reads the figures from the tool's report.
     fn read(&self, captured: &Captured<'_>) -> Result<Figures, Unreadable>;
@@ -185,7 +185,15 @@ impl ToolKind {
             ToolKind::Capacity | ToolKind::Versus => {
                 vec![OURSELVES.to_owned(), self.name().to_owned()]
             }
-            _ => vec![self.name().to_owned()],
+            ToolKind::Loadline
+            | ToolKind::Wrk
+            | ToolKind::Wrk2
+            | ToolKind::Oha
+            | ToolKind::Ab
+            | ToolKind::H2load
+            | ToolKind::Hey
+            | ToolKind::K6
+            | ToolKind::Locust => vec![self.name().to_owned()],
         }
     }
 
@@ -202,7 +210,15 @@ impl ToolKind {
     pub(crate) fn lasts(self, settings: &Settings) -> Option<Duration> {
         match self {
             ToolKind::Capacity | ToolKind::Versus => None,
-            _ => settings.duration,
+            ToolKind::Loadline
+            | ToolKind::Wrk
+            | ToolKind::Wrk2
+            | ToolKind::Oha
+            | ToolKind::Ab
+            | ToolKind::H2load
+            | ToolKind::Hey
+            | ToolKind::K6
+            | ToolKind::Locust => settings.duration,
         }
     }
 
@@ -230,17 +246,17 @@ impl ToolKind {
 }
 
 /// Checks that a tool of this kind supports these settings.
-pub(crate) fn check(kind: ToolKind, settings: &Settings) -> Result<(), Unfit> {
+pub(crate) fn check(kind: ToolKind, settings: &Settings) -> Result<(), Unsupported> {
     match (kind, &settings.against) {
-        (ToolKind::Versus, None) => return Err(Unfit::NeedsOther("versus")),
+        (ToolKind::Versus, None) => return Err(Unsupported::NeedsOther("versus")),
         (ToolKind::Versus, Some(_)) | (_, None) => {}
-        (kind, Some(_)) => return Err(Unfit::NoOther(kind.name())),
+        (kind, Some(_)) => return Err(Unsupported::NoOther(kind.name())),
     }
     words(kind, settings).map(drop)
 }
 
 /// Returns the arguments of a tool of this kind, with a placeholder as URL.
-pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, Unfit> {
+pub(crate) fn words(kind: ToolKind, settings: &Settings) -> Result<Vec<String>, Unsupported> {
     let place = RunTarget {
         url: "http://127.0.0.1/",
         against: settings.against.as_ref().map(|_| "http://127.0.0.2/"),
@@ -289,10 +305,10 @@ impl From<Words> for Call {
 }
 
 /// Returns a duration in whole seconds.
-fn whole_seconds(tool: &'static str, duration: Duration) -> Result<u64, Unfit> {
+fn whole_seconds(tool: &'static str, duration: Duration) -> Result<u64, Unsupported> {
     match duration.as_secs() {
         seconds if seconds > 0 && duration.subsec_nanos() == 0 => Ok(seconds),
-        _ => Err(Unfit::FractionOfSecond(tool)),
+        _ => Err(Unsupported::FractionOfSecond(tool)),
     }
 }
 
@@ -311,9 +327,12 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 }
 
 /// Checks that the settings end the run.
-fn check_end(tool: &'static str, settings: &Settings) -> Result<(), Unfit> {
+fn check_end(tool: &'static str, settings: &Settings) -> Result<(), Unsupported> {
     match (settings.duration, settings.requests) {
-        (None, None) => Err(Unfit::NoEnd(tool, "a duration or a number of requests")),
+        (None, None) => Err(Unsupported::NoEnd(
+            tool,
+            "a duration or a number of requests",
+        )),
         _ => Ok(()),
     }
 }

@@ -113,5 +113,5 @@ pub enum Problem {
     #[error("{0} does not take this: {1}")]
     OwnMistake(String, String),
     #[error("{0}")]
-    Unfit(#[from] crate::peer::Unfit),
+    Unsupported(#[from] crate::peer::Unsupported),
 }

@@ -21,6 +21,8 @@
 //! - colours, and screens without them: `plain.rs`
 //! - what the view receives of a run: `state.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod draw;
 mod keys;
 mod panels;
@@ -36,6 +38,6 @@ mod tests;
 
 pub use draw::{MIN_HEIGHT, MIN_WIDTH, draw};
 pub use keys::{Action, Keys};
-pub use state::{Look, State};
+pub use state::{State, ViewStyle};
 pub use time_scale::TimeScale;
 pub use timeline::{Point, Timeline};

@@ -1,7 +1,7 @@
 //! Artificial runs for the tests: seconds that are the same on every machine.
 
 use crate::keys::Keys;
-use crate::state::{Look, State};
+use crate::state::{State, ViewStyle};
 use loadline_metrics::{Key, Series, SparseCounts};
 use loadline_plan::{Arrivals, Load, Plan, Rate, Request, Shape};
 use loadline_record::watched::{
@@ -84,7 +84,7 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// Creates a run of this plan that has just begun.
-    pub(crate) fn begun(plan: &Plan, look: Look) -> Shown {
+    pub(crate) fn begun(plan: &Plan, look: ViewStyle) -> Shown {
         let header = Header::new(plan, Environment::default(), SystemTime::UNIX_EPOCH);
         let now = Instant::now();
         let mut state = State::new(Keys::Load, look);

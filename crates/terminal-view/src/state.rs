@@ -14,7 +14,7 @@ const MOST_MESSAGES: usize = 8;
 
 /// The appearance of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct ViewStyle {
     /// True if the view has colours.
     pub color: bool,
     /// True if the view is limited to ASCII, for terminals without other characters.
@@ -25,7 +25,7 @@ pub struct Look {
 #[derive(Clone, Debug)]
 pub struct State {
     /// The appearance.
-    pub look: Look,
+    pub look: ViewStyle,
     pub(crate) keys: Keys,
     pub(crate) head: LiveHead,
     /// The position of the run among several; empty for a single run.
@@ -49,7 +49,7 @@ pub struct State {
 
 impl State {
     /// Creates an empty view with this map of keys.
-    pub fn new(keys: Keys, look: Look) -> State {
+    pub fn new(keys: Keys, look: ViewStyle) -> State {
         let now = Instant::now();
         State {
             look,
@@ -130,7 +130,9 @@ impl State {
             Action::Finer => self.scale = Some(scale.finer()),
             Action::Coarser => self.scale = Some(scale.coarser()),
             Action::AutomaticScale => self.scale = None,
-            _ => return false,
+            Action::MoreLoad | Action::LessLoad | Action::PauseOrResume | Action::Quit => {
+                return false;
+            }
         }
         self.version += 1;
         true

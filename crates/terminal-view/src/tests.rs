@@ -1,7 +1,7 @@
 //! The whole view on screens of several sizes, as a terminal would show it.
 
 use crate::samples::{Shown, busy_second, changed, failing_second, named_second, plan};
-use crate::{Action, Keys, Look, State, draw};
+use crate::{Action, Keys, State, ViewStyle, draw};
 use loadline_plan::Plan;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -9,11 +9,11 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 use std::time::{Duration, Instant};
 
-const COLOURED: Look = Look {
+const COLOURED: ViewStyle = ViewStyle {
     color: true,
     ascii: false,
 };
-const PLAIN: Look = Look {
+const PLAIN: ViewStyle = ViewStyle {
     color: false,
     ascii: false,
 };

@@ -60,8 +60,15 @@ impl fmt::Display for H2Fault {
         match self {
             Self::Reset(code) => write!(f, "{RESET}{code}"),
             Self::ResetInBody(code) => write!(f, "{RESET_IN_BODY}{code}"),
-            named => {
-                let name = NAMED.iter().find(|(_, fault)| fault == named);
+            Self::ClosedWindow
+            | Self::GoAway
+            | Self::GoAwayInBody
+            | Self::HeaderFlood
+            | Self::PingFlood
+            | Self::SettingsFlood
+            | Self::Silent
+            | Self::WrongFrame => {
+                let name = NAMED.iter().find(|(_, fault)| fault == self);
                 f.write_str(name.map_or("", |(name, _)| name))
             }
         }

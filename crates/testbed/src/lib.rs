@@ -38,6 +38,8 @@
 //! - delays, limits and freezes: `delay.rs`, `limit.rs`, `freezer.rs`
 //! - what is counted: `counts.rs`, `arrivals.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod alarm;
 mod answer;
 mod arrivals;

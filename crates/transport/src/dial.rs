@@ -37,7 +37,7 @@ pub struct Dial {
 
 /// The options of one connection.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wish {
+pub struct DialOptions {
     /// The local address to bind; the plan's if `None`.
     pub local: Option<IpAddr>,
     /// True if the server may select HTTP/2 by ALPN, in a plan that
@@ -47,11 +47,11 @@ pub struct Wish {
     pub trusts_anyone: bool,
 }
 
-impl From<Option<IpAddr>> for Wish {
+impl From<Option<IpAddr>> for DialOptions {
     fn from(local: Option<IpAddr>) -> Self {
-        Wish {
+        DialOptions {
             local,
-            ..Wish::default()
+            ..DialOptions::default()
         }
     }
 }
@@ -111,6 +111,10 @@ impl fmt::Display for DialError {
 
 impl std::error::Error for DialError {}
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 fn reason(error: &io::Error) -> String {
     match Shortage::of(error) {
         Some(Shortage::Ports) => return "no free local port".to_owned(),
@@ -180,14 +184,14 @@ impl<H: Host> Dialler<H> {
         endpoint: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let wish = Wish::default();
+        let wish = DialOptions::default();
         self.dial_as(wish, endpoint, deadline_ns).await
     }
 
     /// Opens a connection like [`dial`](Dialler::dial), with these options.
     pub async fn dial_as(
         &self,
-        wish: Wish,
+        wish: DialOptions,
         endpoint: usize,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
@@ -195,7 +199,7 @@ impl<H: Host> Dialler<H> {
         let (endpoint, resolve_ns) = self.resolved(&route, deadline_ns).await?;
         let (address, round) = self.next_turn(&route, &endpoint)?;
         let local = wish.local.or_else(|| self.local_address(address, round));
-        let wish = Wish { local, ..wish };
+        let wish = DialOptions { local, ..wish };
         let dialled = self
             .dial_address(&endpoint, address, wish, deadline_ns)
             .await;
@@ -266,7 +270,7 @@ impl<H: Host> Dialler<H> {
         address: &Address,
         round: usize,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
-        let wish = Wish::from(self.local_address(address, round));
+        let wish = DialOptions::from(self.local_address(address, round));
         let dialled = self.dial_address(endpoint, address, wish, u64::MAX).await;
         let (mut connection, dial) = dialled?;
         let heard = self.heed(&mut connection, &dial).await;
@@ -313,7 +317,7 @@ impl<H: Host> Dialler<H> {
     /// offered.
     pub async fn chooses_http2(&self, endpoint: &Endpoint) -> Result<bool, DialError> {
         let address = &endpoint.addresses[0];
-        let wish = Wish::from(self.local_address(address, 0));
+        let wish = DialOptions::from(self.local_address(address, 0));
         let dialled = self.dial_address(endpoint, address, wish, u64::MAX).await;
         dialled.map(|(connection, _)| connection.chose_http2())
     }
@@ -322,7 +326,7 @@ impl<H: Host> Dialler<H> {
         &self,
         endpoint: &Endpoint,
         address: &Address,
-        wish: Wish,
+        wish: DialOptions,
         deadline_ns: u64,
     ) -> Result<(Connection<H::Socket>, Dial), DialError> {
         let failed = |phase, error| failed(phase, address, error);
@@ -363,7 +367,7 @@ impl<H: Host> Dialler<H> {
     }
 
     /// Returns the settings of TLS for a connection with these options.
-    fn config_for(&self, wish: Wish) -> &Option<Arc<ClientConfig>> {
+    fn config_for(&self, wish: DialOptions) -> &Option<Arc<ClientConfig>> {
         if wish.trusts_anyone {
             let trusting = || Some(self.tls.as_ref()?.trusting_anyone().for_worker());
             return self.trusting.get_or_init(trusting);

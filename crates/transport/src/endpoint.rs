@@ -102,7 +102,7 @@ impl Endpoint {
             endpoint.addresses.push(Address::Unix(path.clone()));
             return Ok(Named { endpoint, to: None });
         }
-        let to = match &connection.proxy {
+        let to = match connection.proxy_for(url) {
             Some(proxy) => (host_of(&proxy.url), port_of(&proxy.url)),
             None => redirect(&host, port, &connection.connect_to),
         };
@@ -172,7 +172,7 @@ fn with_loopback(
 
 /// Returns the tunnel for a URL, which only TLS uses: plain requests are sent to the proxy itself.
 fn tunnel(url: &Url, connection: &Connection) -> Option<Tunnel> {
-    let proxy = connection.proxy.as_ref().filter(|_| is_tls(url))?;
+    let proxy = connection.proxy_for(url).filter(|_| is_tls(url))?;
     Some(Tunnel::to(url, port_of(url), proxy))
 }
 

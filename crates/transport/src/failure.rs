@@ -22,6 +22,10 @@ impl TlsFailure {
 
 impl From<TlsFailure> for io::Error {
     /// Uses [`io::ErrorKind::InvalidData`] if the received data is not TLS.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's errors, and it may add more"
+    )]
     fn from(failure: TlsFailure) -> Self {
         let kind = match failure.0 {
             rustls::Error::InvalidMessage(_) => io::ErrorKind::InvalidData,
@@ -34,6 +38,10 @@ impl From<TlsFailure> for io::Error {
 impl std::error::Error for TlsFailure {}
 
 impl fmt::Display for TlsFailure {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's errors, and it may add more"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use rustls::Error as E;
         match &self.0 {
@@ -58,6 +66,10 @@ impl fmt::Display for TlsFailure {
     }
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's errors, and it may add more"
+)]
 fn write_certificate(error: &CertificateError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     use CertificateError as E;
     match error {
@@ -120,6 +132,10 @@ pub(crate) fn is_no_protocol(error: &io::Error) -> bool {
     )
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's alerts, and it may add more"
+)]
 fn write_alert(alert: AlertDescription, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match alert {
         AlertDescription::CertificateRequired => {

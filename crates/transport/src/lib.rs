@@ -13,6 +13,8 @@
 //! - how a connection is opened: `dial.rs`; through a proxy `tunnel.rs`
 //! - how bytes are sent and received: `connection.rs`, over TLS `session.rs`, `traffic.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod blocked;
 mod connection;
 mod dial;
@@ -29,7 +31,7 @@ mod tests;
 
 pub use blocked::Blocked;
 pub use connection::{Connection, Scratch};
-pub use dial::{Dial, DialError, DialPhase, Dialler, Wish};
+pub use dial::{Dial, DialError, DialOptions, DialPhase, Dialler};
 pub use endpoint::{Endpoint, ResolveError};
 pub use failure::{Complaint, complaint, is_tls_error};
 pub use session::Agreed;

@@ -187,7 +187,9 @@ impl Route {
 fn unresolved(error: &ResolveError) -> io::Error {
     match error {
         ResolveError::Blocked(blocked) => io::Error::other(blocked.clone()),
-        other => io::Error::other(other.to_string()),
+        ResolveError::Unknown { .. } | ResolveError::NoneOfVersion { .. } => {
+            io::Error::other(error.to_string())
+        }
     }
 }
 

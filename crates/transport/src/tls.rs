@@ -356,6 +356,10 @@ fn pem(path: &Path, what: &'static str) -> Result<Vec<u8>, TlsSetupError> {
     Ok(bytes)
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's errors, and it may add more"
+)]
 fn pem_reason(error: pem::Error, missing: &str) -> String {
     match error {
         pem::Error::NoItemsFound => missing.to_owned(),

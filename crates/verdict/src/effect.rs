@@ -11,7 +11,7 @@
 use crate::confidence::interval_at;
 use crate::{CheckOutcome, CheckResult, Quantity, evaluate_run};
 use loadline_findings::Effect;
-use loadline_plan::{Clocked, Metric, Shape, Statistic};
+use loadline_plan::{Clocked, Metric, Plan, Shape, Statistic};
 use loadline_record::{Blocks, Bounded, Censored, Distribution, Model, Summary};
 use loadline_stats::normal_quantile;
 
@@ -206,16 +206,21 @@ fn is_flipped(with: &CheckResult, without: &CheckResult) -> bool {
     )
 }
 
-/// The figures of the response time that the checks of a plan name.
-pub(crate) fn checked(summary: &Summary) -> impl Iterator<Item = Statistic> + '_ {
-    let checks = summary.plan.checks.iter();
-    checks.filter_map(|check| match check.metric {
-        Metric::Time(Clocked::Response, statistic) => Some(statistic),
-        Metric::Time(..)
-        | Metric::Errors
+/// The figures of times that the checks of a plan name, each with the time that it is of.
+pub(crate) fn checked_times(plan: &Plan) -> impl Iterator<Item = (Clocked, Statistic)> + '_ {
+    plan.checks.iter().filter_map(|check| match check.metric {
+        Metric::Time(clocked, statistic) => Some((clocked, statistic)),
+        Metric::Errors
         | Metric::Non2xx
         | Metric::Statuses(_)
         | Metric::Rate
         | Metric::Custom(_) => None,
     })
+}
+
+/// The figures of the response time that the checks of a plan name.
+pub(crate) fn checked(summary: &Summary) -> impl Iterator<Item = Statistic> + '_ {
+    let of_response = |(clocked, _): &(Clocked, Statistic)| *clocked == Clocked::Response;
+    let figures = checked_times(&summary.plan).filter(of_response);
+    figures.map(|(_, statistic)| statistic)
 }

@@ -1,8 +1,9 @@
 //! The conditions of warnings. Their words are in [`Cause`](loadline_findings::Cause).
 
 use crate::confidence::samples_needed;
+use crate::effect::checked_times;
 use loadline_findings::{Cause, Finding, Findings, Grade, Shortfall};
-use loadline_plan::{HttpVersion, Metric, Plan, Statistic};
+use loadline_plan::{Clocked, HttpVersion, Statistic};
 use loadline_record::{Counts, Ended, Model, Summary};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -241,7 +242,8 @@ pub(crate) fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Find
         return None;
     }
     let samples = summary.response().len();
-    let mut percentiles = [percentiles, &checked_percentiles(&summary.plan)].concat();
+    let checked = checked_times(&summary.plan).filter_map(percentile_of);
+    let mut percentiles: Vec<f64> = percentiles.iter().copied().chain(checked).collect();
     percentiles.retain(|percentile| samples_needed(*percentile) > samples);
     percentiles.sort_by(f64::total_cmp);
     percentiles.dedup();
@@ -255,18 +257,10 @@ pub(crate) fn few_samples(summary: &Summary, percentiles: &[f64]) -> Option<Find
     }))
 }
 
-fn checked_percentiles(plan: &Plan) -> Vec<f64> {
-    let percentile = |metric| match metric {
-        Metric::Time(_, Statistic::Percentile(percentile)) => Some(percentile),
-        Metric::Time(..)
-        | Metric::Errors
-        | Metric::Non2xx
-        | Metric::Statuses(_)
-        | Metric::Rate
-        | Metric::Custom(_) => None,
-    };
-    plan.checks
-        .iter()
-        .filter_map(|check| percentile(check.metric))
-        .collect()
+/// Returns the percentile of a figure that a check names, if it is one.
+fn percentile_of((_, statistic): (Clocked, Statistic)) -> Option<f64> {
+    match statistic {
+        Statistic::Percentile(percentile) => Some(percentile),
+        Statistic::Mean | Statistic::Min | Statistic::Max | Statistic::Stdev => None,
+    }
 }

@@ -67,6 +67,10 @@ fn request(family: u8, socket_id: SocketId, states: StateFlags) -> Vec<u8> {
 }
 
 /// Reads the response to one request to its end.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kernel may send other messages, which end the list"
+)]
 fn receive(kernel: &Socket, sockets: &mut Vec<TcpSocket>) -> Option<()> {
     loop {
         let (datagram, _) = kernel.recv_from_full().ok()?;

@@ -33,12 +33,12 @@ pub enum NotFound {
 
 /// A target to find, and for a port the address that clients connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct TargetSearch {
     pub(crate) target: Target,
     pub(crate) address: Option<std::net::IpAddr>,
 }
 
-impl Wanted {
+impl TargetSearch {
     /// Returns the processes of the target, except those that descend from another of them. `own`
     /// is never included.
     pub(crate) fn find(&self, proc: &Proc, table: &Table, own: u32) -> Result<Vec<u32>, NotFound> {

@@ -3,7 +3,7 @@
 //! Sources: `stat`, `meminfo`, `pressure/*` (pressure stall information), `net/dev`, `net/snmp` and
 //! `net/netstat` of `/proc`, and the speed of the link in `/sys/class/net`.
 
-use crate::proc::{Proc, Unread, parse, text};
+use crate::proc::{Proc, ReadFailure, parse, text};
 use crate::tree::missing;
 use loadline_record::watched::{Figure, HostUsage, Missing, Pressure, Traffic, WatchedHost, Why};
 use procfs_core::net::InterfaceDeviceStatus;
@@ -82,7 +82,7 @@ impl Host {
 struct Missed<'a>(&'a mut Vec<Missing>);
 
 impl Missed<'_> {
-    fn or_none<T>(&mut self, figure: Figure, read: Result<T, Unread>) -> Option<T> {
+    fn or_none<T>(&mut self, figure: Figure, read: Result<T, ReadFailure>) -> Option<T> {
         read.map_err(|unread| self.0.push(missing(figure, unread.why())))
             .ok()
     }
@@ -137,7 +137,7 @@ impl Cpu {
     }
 }
 
-fn pressure(proc: &Proc) -> Result<Pressure, Unread> {
+fn pressure(proc: &Proc) -> Result<Pressure, ReadFailure> {
     Ok(Pressure {
         cpu_pressure_ns: Some(some_waited_ns(proc, "cpu")?),
         memory_pressure_ns: Some(some_waited_ns(proc, "memory")?),
@@ -146,17 +146,17 @@ fn pressure(proc: &Proc) -> Result<Pressure, Unread> {
 }
 
 /// Returns the time since boot in which some task waited for a resource.
-fn some_waited_ns(proc: &Proc, resource: &str) -> Result<u64, Unread> {
+fn some_waited_ns(proc: &Proc, resource: &str) -> Result<u64, ReadFailure> {
     let pressure = text(&proc.path(&format!("pressure/{resource}")))?;
     let some = pressure.lines().find(|line| line.starts_with("some"));
     let record = some.and_then(|line| parse_pressure_record(line).ok());
-    let total_us = record.ok_or(Unread::Refused(Why::Untold))?.total;
+    let total_us = record.ok_or(ReadFailure::Refused(Why::Untold))?.total;
     Ok(total_us.saturating_mul(1_000))
 }
 
-fn traffic(proc: &Proc, interface: &str) -> Result<Traffic, Unread> {
+fn traffic(proc: &Proc, interface: &str) -> Result<Traffic, ReadFailure> {
     let InterfaceDeviceStatus(devices) = parse(&proc.path("net/dev"))?;
-    let device = devices.get(interface).ok_or(Unread::Absent)?;
+    let device = devices.get(interface).ok_or(ReadFailure::Absent)?;
     Ok(Traffic {
         net_in_bytes: device.recv_bytes,
         net_out_bytes: device.sent_bytes,
@@ -167,7 +167,7 @@ fn traffic(proc: &Proc, interface: &str) -> Result<Traffic, Unread> {
 
 /// Returns the number under a name in a section of a file of `net`, where a line of names comes
 /// before a line of numbers.
-fn cell(proc: &Proc, file: &str, section: &str, name: &str) -> Result<u64, Unread> {
+fn cell(proc: &Proc, file: &str, section: &str, name: &str) -> Result<u64, ReadFailure> {
     let text = text(&proc.path(&format!("net/{file}")))?;
     let mut lines = text.lines().filter(|line| line.starts_with(section));
     let (names, numbers) = (lines.next(), lines.next());
@@ -175,7 +175,7 @@ fn cell(proc: &Proc, file: &str, section: &str, name: &str) -> Result<u64, Unrea
         let column = names.split_whitespace().position(|column| column == name)?;
         numbers.split_whitespace().nth(column)?.parse().ok()
     });
-    cell.ok_or(Unread::Refused(Why::Untold))
+    cell.ok_or(ReadFailure::Refused(Why::Untold))
 }
 
 fn read_memory(proc: &Proc, host: &mut WatchedHost) {

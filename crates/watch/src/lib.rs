@@ -26,6 +26,8 @@
 //!   `host_counters.rs`, before it `environment.rs`, `cpu_quota.rs`
 //! - how often something expensive is read: `look.rs`, `probe_budget.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod cpu;
 mod cpu_quota;
 mod diagnosis;

@@ -1,6 +1,6 @@
 //! Sampling of everything that is watched.
 
-use crate::find::{NotFound, Wanted, roots};
+use crate::find::{NotFound, TargetSearch, roots};
 use crate::host::Host;
 use crate::listeners::Listeners;
 use crate::probe_budget::ProbeBudget;
@@ -93,12 +93,12 @@ impl Watcher {
     pub fn watch(&mut self, target: &Target) -> Result<(), NotFound> {
         self.refresh();
         let target = target.clone();
-        let wanted = Wanted {
+        let search = TargetSearch {
             target,
             address: None,
         };
-        let roots = wanted.find(&self.proc, &self.table, self.own)?;
-        self.add(wanted, roots);
+        let roots = search.find(&self.proc, &self.table, self.own)?;
+        self.add(search, roots);
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl Watcher {
             Ok(found) => {
                 let address = Some(address.ip());
                 let roots = roots(&self.table, found, self.own);
-                self.add(Wanted { target, address }, roots);
+                self.add(TargetSearch { target, address }, roots);
                 true
             }
             Err(NotFound::NotTold(_)) => {
@@ -150,10 +150,10 @@ impl Watcher {
     }
 
     /// Watches the trees of these root processes, unless all of them are watched already.
-    fn add(&mut self, wanted: Wanted, roots: Vec<u32>) {
+    fn add(&mut self, search: TargetSearch, roots: Vec<u32>) {
         let known = |root: &u32| self.trees.iter().any(|tree| tree.running().contains(root));
         if !roots.iter().all(known) {
-            let tree = Tree::of(wanted, roots, self.own, &self.proc, &self.table);
+            let tree = Tree::of(search, roots, self.own, &self.proc, &self.table);
             self.trees.push(tree);
         }
     }

@@ -27,7 +27,7 @@ pub struct Proc {
 
 /// The reason why a file was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum ReadFailure {
     /// The process is gone, or the kernel has no such file.
     Absent,
     /// The file exists, but cannot be read for this reason.
@@ -90,8 +90,8 @@ impl Proc {
         self.sys.join(file)
     }
 
-    /// Reads the status line of a process; [`Unread::Absent`] if it is gone.
-    pub(crate) fn stat(&self, pid: u32) -> Result<Stat, Unread> {
+    /// Reads the status line of a process; [`ReadFailure::Absent`] if it is gone.
+    pub(crate) fn stat(&self, pid: u32) -> Result<Stat, ReadFailure> {
         parse(&self.of(pid, "stat"))
     }
 
@@ -122,9 +122,9 @@ impl Proc {
     }
 
     /// Reads and parses a file whose format depends on the machine.
-    pub(crate) fn parse_for<T: FromReadSI>(&self, path: &Path) -> Result<T, Unread> {
-        let bytes = fs::read(path).map_err(|error| Unread::because(&error))?;
-        T::from_read(&bytes[..], &self.system).map_err(|_| Unread::Refused(Why::Untold))
+    pub(crate) fn parse_for<T: FromReadSI>(&self, path: &Path) -> Result<T, ReadFailure> {
+        let bytes = fs::read(path).map_err(|error| ReadFailure::because(&error))?;
+        T::from_read(&bytes[..], &self.system).map_err(|_| ReadFailure::Refused(Why::Untold))
     }
 
     /// Converts ticks of the CPU's clock to nanoseconds.
@@ -140,38 +140,42 @@ impl Proc {
 }
 
 /// Reads and parses a file.
-pub(crate) fn parse<T: FromRead>(path: &Path) -> Result<T, Unread> {
-    let bytes = fs::read(path).map_err(|error| Unread::because(&error))?;
-    T::from_read(&bytes[..]).map_err(|_| Unread::Refused(Why::Untold))
+pub(crate) fn parse<T: FromRead>(path: &Path) -> Result<T, ReadFailure> {
+    let bytes = fs::read(path).map_err(|error| ReadFailure::because(&error))?;
+    T::from_read(&bytes[..]).map_err(|_| ReadFailure::Refused(Why::Untold))
 }
 
 /// Reads a file as text.
-pub(crate) fn text(path: &Path) -> Result<String, Unread> {
-    fs::read_to_string(path).map_err(|error| Unread::because(&error))
+pub(crate) fn text(path: &Path) -> Result<String, ReadFailure> {
+    fs::read_to_string(path).map_err(|error| ReadFailure::because(&error))
 }
 
 /// Returns the names in a folder that are numbers: processes, threads, open files.
-pub(crate) fn numbers_in(folder: &Path) -> Result<impl Iterator<Item = u32> + use<>, Unread> {
-    let entries = fs::read_dir(folder).map_err(|error| Unread::because(&error))?;
+pub(crate) fn numbers_in(folder: &Path) -> Result<impl Iterator<Item = u32> + use<>, ReadFailure> {
+    let entries = fs::read_dir(folder).map_err(|error| ReadFailure::because(&error))?;
     Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
 }
 
-impl Unread {
+impl ReadFailure {
     /// Classifies an error of the system.
-    pub(crate) fn because(error: &io::Error) -> Unread {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
+    pub(crate) fn because(error: &io::Error) -> ReadFailure {
         match error.kind() {
-            io::ErrorKind::PermissionDenied => Unread::Refused(Why::Rights),
-            io::ErrorKind::NotFound => Unread::Absent,
-            _ if error.raw_os_error() == Some(NO_SUCH_PROCESS) => Unread::Absent,
-            _ => Unread::Refused(Why::Untold),
+            io::ErrorKind::PermissionDenied => ReadFailure::Refused(Why::Rights),
+            io::ErrorKind::NotFound => ReadFailure::Absent,
+            _ if error.raw_os_error() == Some(NO_SUCH_PROCESS) => ReadFailure::Absent,
+            _ => ReadFailure::Refused(Why::Untold),
         }
     }
 
     /// Returns the reason for a file of the host, which may also not exist.
     pub(crate) fn why(self) -> Why {
         match self {
-            Unread::Absent => Why::Untold,
-            Unread::Refused(why) => why,
+            ReadFailure::Absent => Why::Untold,
+            ReadFailure::Refused(why) => why,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Open files and sockets of a tree.
 
-use crate::proc::{Proc, Unread};
+use crate::proc::{Proc, ReadFailure};
 use crate::tcp_sockets::{count, states};
 use loadline_record::watched::{Figure, Missing, TcpStates, TreeUsage, Why};
 use procfs_core::net::TcpState;
@@ -14,7 +14,7 @@ const MOST_FILES: u64 = 65_536;
 
 /// The TCP sockets of the namespaces that one sample has read, by the namespace's name.
 #[derive(Debug, Default)]
-pub(crate) struct Namespaces(HashMap<PathBuf, Result<HashMap<u64, TcpState>, Unread>>);
+pub(crate) struct Namespaces(HashMap<PathBuf, Result<HashMap<u64, TcpState>, ReadFailure>>);
 
 /// The open files of one process.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -34,12 +34,12 @@ pub(crate) struct OpenFiles<'a> {
 }
 
 /// Lists the open files of a process, lowest numbers first; empty if the process is gone.
-pub(crate) fn open_files<'a>(proc: &'a Proc, pid: u32) -> Result<OpenFiles<'a>, Unread> {
+pub(crate) fn open_files<'a>(proc: &'a Proc, pid: u32) -> Result<OpenFiles<'a>, ReadFailure> {
     let entries = match fs::read_dir(proc.of(pid, "fd")) {
         Ok(entries) => Some(entries),
-        Err(error) => match Unread::because(&error) {
-            Unread::Absent => None,
-            refused => return Err(refused),
+        Err(error) => match ReadFailure::because(&error) {
+            ReadFailure::Absent => None,
+            refused @ ReadFailure::Refused(_) => return Err(refused),
         },
     };
     Ok(OpenFiles { proc, pid, entries })
@@ -68,7 +68,7 @@ impl Iterator for OpenFiles<'_> {
     }
 }
 
-fn files_of(proc: &Proc, pid: u32) -> Result<Files, Unread> {
+fn files_of(proc: &Proc, pid: u32) -> Result<Files, ReadFailure> {
     let mut files = Files::default();
     for (_, socket) in open_files(proc, pid)? {
         files.count += 1;
@@ -128,7 +128,7 @@ impl Namespaces {
         pid: u32,
         inodes: &[u64],
         mut sum: TcpStates,
-    ) -> Result<TcpStates, Unread> {
+    ) -> Result<TcpStates, ReadFailure> {
         if inodes.is_empty() {
             return Ok(sum);
         }

@@ -3,7 +3,7 @@
 //! The kernel counts them for each thread, in `task/*/status`. The count of a thread ends with the
 //! thread, so its last switches are lost.
 
-use crate::proc::{Proc, Unread, numbers_in, text};
+use crate::proc::{Proc, ReadFailure, numbers_in, text};
 use loadline_record::watched::Why;
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ impl Switches {
         proc: &Proc,
         pids: &[u32],
         now_ns: u64,
-    ) -> Result<Option<Rates>, Unread> {
+    ) -> Result<Option<Rates>, ReadFailure> {
         let mut threads = HashMap::new();
         for &pid in pids {
             threads_of(proc, pid, &mut threads)?;
@@ -64,25 +64,29 @@ impl Switches {
 }
 
 /// Adds the counts of a process's threads; nothing if the process is gone.
-fn threads_of(proc: &Proc, pid: u32, threads: &mut HashMap<u32, Counts>) -> Result<(), Unread> {
+fn threads_of(
+    proc: &Proc,
+    pid: u32,
+    threads: &mut HashMap<u32, Counts>,
+) -> Result<(), ReadFailure> {
     let tids = match numbers_in(&proc.of(pid, "task")) {
-        Err(Unread::Absent) => return Ok(()),
+        Err(ReadFailure::Absent) => return Ok(()),
         tids => tids?,
     };
     for tid in tids {
         match text(&proc.of(pid, &format!("task/{tid}/status"))) {
-            Err(Unread::Absent) => {}
+            Err(ReadFailure::Absent) => {}
             status => drop(threads.insert(tid, counts(&status?)?)),
         }
     }
     Ok(())
 }
 
-fn counts(status: &str) -> Result<Counts, Unread> {
+fn counts(status: &str) -> Result<Counts, ReadFailure> {
     let count = |key: &str| {
         let value = status.lines().find_map(|line| line.strip_prefix(key));
         let count = value.and_then(|value| value.trim().parse().ok());
-        count.ok_or(Unread::Refused(Why::Untold))
+        count.ok_or(ReadFailure::Refused(Why::Untold))
     };
     Ok(Counts {
         voluntary: count("voluntary_ctxt_switches:")?,
@@ -131,6 +135,6 @@ mod tests {
         fixture.process(5, 1, "a");
         fixture.write("5/task/5/status", "Name:\ta\n");
         let read = Switches::default().read(&fixture.proc(), &[5], 0);
-        assert_eq!(read, Err(Unread::Refused(Why::Untold)));
+        assert_eq!(read, Err(ReadFailure::Refused(Why::Untold)));
     }
 }

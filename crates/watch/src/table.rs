@@ -3,7 +3,7 @@
 //! Every refresh reads the list of processes, but only the parents of new processes: a process
 //! joins a tree at its start. A process whose parent ends first stays in the tree that it joined.
 
-use crate::proc::{Proc, Unread, numbers_in};
+use crate::proc::{Proc, ReadFailure, numbers_in};
 use std::collections::{BTreeSet, HashMap};
 
 /// The longest line of ancestors; in folders made up for tests it may be a cycle.
@@ -28,7 +28,7 @@ struct Known {
 
 impl Table {
     /// Reads the list of processes again.
-    pub(crate) fn refresh(&mut self, proc: &Proc) -> Result<(), Unread> {
+    pub(crate) fn refresh(&mut self, proc: &Proc) -> Result<(), ReadFailure> {
         self.round += 1;
         for pid in numbers_in(&proc.path(""))? {
             match self.known.get_mut(&pid) {

@@ -2,7 +2,7 @@
 //! diagnosis; those of others, or without access to that, from `net/tcp` and `net/tcp6`.
 
 use crate::diagnosis::{listening_sockets, open_sockets};
-use crate::proc::{Proc, Unread};
+use crate::proc::{Proc, ReadFailure};
 use loadline_record::watched::TcpStates;
 use procfs_core::net::{TcpNetEntries, TcpNetEntry, TcpState};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(crate) struct TcpSocket {
 }
 
 /// Returns the listening sockets of our own namespace.
-pub(crate) fn listening(proc: &Proc) -> Result<Vec<TcpSocket>, Unread> {
+pub(crate) fn listening(proc: &Proc) -> Result<Vec<TcpSocket>, ReadFailure> {
     let asked = proc.is_kernels().then(listening_sockets).flatten();
     let mut sockets = asked.map_or_else(|| listed(proc, "net"), Ok)?;
     sockets.retain(|socket| socket.state == TcpState::Listen);
@@ -30,7 +30,7 @@ pub(crate) fn listening(proc: &Proc) -> Result<Vec<TcpSocket>, Unread> {
 
 /// Returns the states of all TCP sockets that a process has open, by inode, in the namespace of
 /// process `pid`.
-pub(crate) fn states(proc: &Proc, pid: u32) -> Result<HashMap<u64, TcpState>, Unread> {
+pub(crate) fn states(proc: &Proc, pid: u32) -> Result<HashMap<u64, TcpState>, ReadFailure> {
     let asked = proc.shares_network(pid).then(open_sockets).flatten();
     let sockets = asked.map_or_else(|| listed(proc, &format!("{pid}/net")), Ok)?;
     let owned = sockets.into_iter().filter(|socket| socket.inode != 0);
@@ -39,12 +39,12 @@ pub(crate) fn states(proc: &Proc, pid: u32) -> Result<HashMap<u64, TcpState>, Un
 
 /// Returns all TCP sockets of the namespace whose files are in this folder. A kernel without IPv6
 /// has no `tcp6`.
-fn listed(proc: &Proc, folder: &str) -> Result<Vec<TcpSocket>, Unread> {
+fn listed(proc: &Proc, folder: &str) -> Result<Vec<TcpSocket>, ReadFailure> {
     let read = |file| proc.parse_for::<TcpNetEntries>(&proc.path(&format!("{folder}/{file}")));
     let TcpNetEntries(four) = read("tcp")?;
     let six = match read("tcp6") {
         Ok(TcpNetEntries(six)) => six,
-        Err(Unread::Absent) => Vec::new(),
+        Err(ReadFailure::Absent) => Vec::new(),
         Err(unread) => return Err(unread),
     };
     Ok(four.into_iter().chain(six).map(TcpSocket::from).collect())

@@ -1,8 +1,8 @@
 //! A tree of processes: its members, its usage, its end and its restart.
 
 use crate::cpu::{Times, used};
-use crate::find::{Wanted, is_alive};
-use crate::proc::{Proc, Unread, parse};
+use crate::find::{TargetSearch, is_alive};
+use crate::proc::{Proc, ReadFailure, parse};
 use crate::switches::Switches;
 use crate::table::Table;
 use crate::target::Target;
@@ -19,7 +19,7 @@ const MOST_FOR_PSS_BYTES: u64 = 8 << 30;
 pub(crate) struct Tree {
     name: String,
     /// The target, to find the tree again; `None` if it cannot come back.
-    wanted: Option<Wanted>,
+    search: Option<TargetSearch>,
     /// The watching process. It belongs to its own tree only.
     own: u32,
     /// The root processes; empty once the tree has ended.
@@ -59,16 +59,16 @@ impl Tree {
 
     /// Creates the tree of a target whose processes were found.
     pub(crate) fn of(
-        wanted: Wanted,
+        search: TargetSearch,
         roots: Vec<u32>,
         own: u32,
         proc: &Proc,
         table: &Table,
     ) -> Tree {
-        let name = wanted.target.to_string();
+        let name = search.target.to_string();
         // The number of a process that has ended may be given to any other process.
-        let comes_back = !matches!(wanted.target, Target::Pid(_));
-        let mut tree = Tree::empty(name, comes_back.then_some(wanted), own);
+        let comes_back = !matches!(search.target, Target::Pid(_));
+        let mut tree = Tree::empty(name, comes_back.then_some(search), own);
         tree.settle(roots, proc, table);
         tree
     }
@@ -81,10 +81,10 @@ impl Tree {
         }
     }
 
-    fn empty(name: String, wanted: Option<Wanted>, own: u32) -> Tree {
+    fn empty(name: String, search: Option<TargetSearch>, own: u32) -> Tree {
         Tree {
             name,
-            wanted,
+            search,
             own,
             roots: Vec::new(),
             born: BTreeSet::new(),
@@ -175,7 +175,7 @@ impl Tree {
         for pid in pids {
             match proc.stat(pid) {
                 Ok(stat) => census.add(pid, &stat, self.times.get(&pid)),
-                Err(Unread::Absent) => {}
+                Err(ReadFailure::Absent) => {}
                 Err(unread) => census.missing = vec![missing(Figure::Cpu, unread.why())],
             }
         }
@@ -204,7 +204,7 @@ impl Tree {
     }
 
     fn keep_born(&mut self, table: &Table) {
-        if self.wanted.is_some() {
+        if self.search.is_some() {
             let fresh = table.fresh().iter().copied();
             let is_born =
                 |pid: &u32| table.is_newer(*pid, self.found_in) && !self.times.contains_key(pid);
@@ -216,12 +216,12 @@ impl Tree {
     /// Returns the processes that replace the tree, if there are any. A process gets its name and
     /// its port some time after its start, so processes that do not match yet are checked again.
     fn find_again(&mut self, proc: &Proc, table: &Table) -> Option<Vec<u32>> {
-        let wanted = self.wanted.as_ref()?;
+        let search = self.search.as_ref()?;
         if self.born.is_empty() {
             return None;
         }
         let born: Vec<u32> = self.born.iter().copied().collect();
-        let roots = wanted.find_among(&born, proc, table, self.own);
+        let roots = search.find_among(&born, proc, table, self.own);
         (!roots.is_empty()).then_some(roots)
     }
 
@@ -235,8 +235,8 @@ impl Tree {
         for pid in &self.running {
             match parse::<SmapsRollup>(&proc.of(*pid, "smaps_rollup")) {
                 Ok(rollup) => sum += pss_of(&rollup),
-                Err(Unread::Absent) => self.excuse(*pid, proc)?,
-                Err(Unread::Refused(why)) => return Err(why),
+                Err(ReadFailure::Absent) => self.excuse(*pid, proc)?,
+                Err(ReadFailure::Refused(why)) => return Err(why),
             }
         }
         Ok(sum)

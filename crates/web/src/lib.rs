@@ -23,6 +23,8 @@
 //! - what a service receives and returns: `service.rs`
 //! - events, and viewers that are slow: `broadcast.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod access;
 mod broadcast;
 mod hosts;

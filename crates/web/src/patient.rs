@@ -8,14 +8,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// How long a client may take nothing while something is sent to it. A browser that sleeps is cut
-/// off, and goes on where it was when it wakes.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest time for which a client may take nothing of what is sent to it. A browser that
+/// sleeps is cut off, and goes on where it was when it wakes.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection that fails once a write has waited too long.
 pub(crate) struct Patient {
     stream: TcpStream,
-    /// The end of the patience with the write that waits.
+    /// The instant at which the write that waits fails.
     until: Option<Pin<Box<Sleep>>>,
 }
 
@@ -37,7 +37,9 @@ impl Patient {
             self.until = None;
             return written;
         }
-        let until = self.until.get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
+        let until = self
+            .until
+            .get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
         match until.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,

@@ -73,14 +73,14 @@ impl Server {
         let address = listener.local_addr()?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel();
-        let desk = Arc::new(Desk {
+        let responder = Arc::new(Responder {
             port: address.port(),
             rules,
             service,
         });
         let thread = thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || serve(runtime, listener, desk, ended))?;
+            .spawn(move || serve(runtime, listener, responder, ended))?;
         Ok(Server {
             address,
             end: Some(end),
@@ -106,31 +106,36 @@ impl Drop for Server {
     }
 }
 
-/// What decides on requests and answers them.
-struct Desk {
+/// The rules for requests, and the service that answers them.
+struct Responder {
     port: u16,
     rules: Rules,
     service: Arc<dyn Service>,
 }
 
-impl fmt::Debug for Desk {
+impl fmt::Debug for Responder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Desk")
+        f.debug_struct("Responder")
             .field("port", &self.port)
             .field("rules", &self.rules)
             .finish_non_exhaustive()
     }
 }
 
-fn serve(runtime: Runtime, listener: TcpListener, desk: Arc<Desk>, ended: oneshot::Receiver<()>) {
-    runtime.spawn(accept(listener, desk));
+fn serve(
+    runtime: Runtime,
+    listener: TcpListener,
+    responder: Arc<Responder>,
+    ended: oneshot::Receiver<()>,
+) {
+    runtime.spawn(accept(listener, responder));
     // A sent message and a dropped sender both end the server.
     let _ = runtime.block_on(ended);
     // A request that is being answered is not awaited.
     runtime.shutdown_background();
 }
 
-async fn accept(listener: TcpListener, desk: Arc<Desk>) {
+async fn accept(listener: TcpListener, responder: Arc<Responder>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };
@@ -142,9 +147,9 @@ async fn accept(listener: TcpListener, desk: Arc<Desk>) {
         };
         // Without a place the connection is closed here.
         if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-            let desk = Arc::clone(&desk);
+            let responder = Arc::clone(&responder);
             drop(tokio::spawn(async move {
-                converse(stream, desk).await;
+                converse(stream, responder).await;
                 drop(place);
             }));
         }
@@ -152,7 +157,7 @@ async fn accept(listener: TcpListener, desk: Arc<Desk>) {
 }
 
 /// Serves one connection until it ends.
-async fn converse(stream: TcpStream, desk: Arc<Desk>) {
+async fn converse(stream: TcpStream, responder: Arc<Responder>) {
     let is_loopback = stream.local_addr().is_ok_and(|own| own.ip().is_loopback());
     // Events are small, and are to be seen when they are sent.
     let _ = stream.set_nodelay(true);
@@ -160,8 +165,8 @@ async fn converse(stream: TcpStream, desk: Arc<Desk>) {
     server
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_PATIENCE)
-        .title_case_headers(desk.rules.title_case);
-    let service = service_fn(move |request| respond(request, Arc::clone(&desk), is_loopback));
+        .title_case_headers(responder.rules.title_case);
+    let service = service_fn(move |request| respond(request, Arc::clone(&responder), is_loopback));
     let connection = server.serve_connection(TokioIo::new(Patient::new(stream)), service);
     // A client that disconnects is not a problem of the run.
     let _ = connection.await;
@@ -169,17 +174,17 @@ async fn converse(stream: TcpStream, desk: Arc<Desk>) {
 
 async fn respond(
     request: hyper::Request<Incoming>,
-    desk: Arc<Desk>,
+    responder: Arc<Responder>,
     is_loopback: bool,
 ) -> Result<Response<Content>, Infallible> {
-    let answer = match desk.admit(&request, is_loopback) {
-        Admission::Granted => desk.ask(request).await,
+    let answer = match responder.admit(&request, is_loopback) {
+        Admission::Granted => responder.ask(request).await,
         Admission::Answered(answer) => answer,
         Admission::Refused(refusal) => {
             if matches!(refusal, Refusal::Token | Refusal::Password) {
                 sleep(DENIAL).await;
             }
-            desk.refuse(refusal)
+            responder.refuse(refusal)
         }
     };
     let mut response = Response::new(answer.content);
@@ -195,7 +200,7 @@ enum Admission {
     Refused(Refusal),
 }
 
-impl Desk {
+impl Responder {
     fn admit<B>(&self, request: &hyper::Request<B>, is_loopback: bool) -> Admission {
         let (uri, fields) = (request.uri(), request.headers());
         if !self.rules.hosts.are_named(uri, fields, is_loopback) {
@@ -220,7 +225,12 @@ impl Desk {
                 let asked = HeaderValue::from_static("Basic realm=\"loadline\", charset=\"UTF-8\"");
                 answer.with(WWW_AUTHENTICATE, asked)
             }
-            _ => answer,
+            Refusal::Host
+            | Refusal::Origin
+            | Refusal::Token
+            | Refusal::TooLong
+            | Refusal::CutOff
+            | Refusal::Broken => answer,
         }
     }
 

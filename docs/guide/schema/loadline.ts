@@ -2120,6 +2120,11 @@ metrics?: Array<CustomMetric>,
  */
 metric_values_left_out?: number, 
 /**
+ * The slowest requests that carried a sampled trace, the slowest first; absent without
+ * `--traceparent`.
+ */
+slowest_traces?: Array<TracedRequest>, 
+/**
  * The conditions of `--check`, in their order.
  */
 checks: Array<Check>, 
@@ -2298,6 +2303,39 @@ needed_s: Seconds,
  * The meaning, and what to do.
  */
 text: string, };
+
+/**
+ * A request that carried a sampled trace (`--traceparent`).
+ */
+export type TracedRequest = { 
+/**
+ * The identifier of the trace: 32 hexadecimal digits.
+ */
+trace_id: string, 
+/**
+ * The identifier of the span that the request is: 16 hexadecimal digits.
+ */
+span_id: string, 
+/**
+ * The response time: from the intended start to the last byte.
+ */
+response_us: Us, 
+/**
+ * The end of the request, from the begin of the measured part.
+ */
+end_s: Seconds, 
+/**
+ * The status of the response; null if the request timed out.
+ */
+status: number | null, 
+/**
+ * The name of the request; absent if all requests have the same.
+ */
+name?: string, 
+/**
+ * The tags of the name.
+ */
+tags?: { [key in string]: string }, };
 
 /**
  * The result of the search for a transient at a run's beginning.

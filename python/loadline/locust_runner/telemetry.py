@@ -33,6 +33,14 @@ def is_wanted(options):
     return False
 
 
+def _not_sent():
+    """What Locust would send besides metrics, as far as variables leave it on."""
+    def is_on(signal):
+        return os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "otlp").strip().lower() != "none"
+
+    return [signal for signal in ("traces", "logs") if is_on(signal)]
+
+
 class Telemetry:
     """What a test sends. To be made before its processes part, and begun in the one that sends."""
 
@@ -66,6 +74,8 @@ class Telemetry:
             ("filename", self._environment.locustfile or ""),
             ("profile", options.profile or ""),
         ])
+        if without := _not_sent():
+            logger.warning("--otel sends metrics; %s are not sent.", " and ".join(without))
         self._sending = gevent.spawn(self._send_for_ever)
         self._sending.link_exception(log_death)
 

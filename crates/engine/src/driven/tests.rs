@@ -60,7 +60,7 @@ struct Driven {
 }
 
 fn drive(plan: &Plan) -> Driven {
-    let launches = [Launch::requests(&plan.client)];
+    let launches = [Launch::requests(plan)];
     let prepare =
         |index| DrivenWorker::prepare(plan, Detail::default(), &launches, index).expect("a server");
     let mut workers: Vec<DrivenWorker> = (0..plan.threads).map(prepare).collect();
@@ -137,7 +137,7 @@ fn a_worker_that_is_driven_late_still_counts_all_its_arrivals() {
 fn a_target_that_is_not_there_is_said_before_the_load() {
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let plan = to(nobody.expect("a free port"), closed(1, MS));
-    let launches = [Launch::requests(&plan.client)];
+    let launches = [Launch::requests(&plan)];
     let refused = DrivenWorker::prepare(&plan, Detail::default(), &launches, 0);
     assert!(matches!(refused, Err(StartError::Unreachable { .. })));
 }

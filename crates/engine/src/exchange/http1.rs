@@ -56,7 +56,7 @@ use crate::user::User;
 use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
-use loadline_transport::{Connection, Wish};
+use loadline_transport::{Connection, DialOptions};
 use reading::Reading;
 use sending::Sending;
 use std::future::poll_fn;
@@ -186,7 +186,7 @@ async fn carry_rest<H: Host, O: Observer>(
 
 /// Decides whether the remaining requests of a batch are sent again after their connection broke.
 #[cold]
-fn judge<H: Host>(
+pub(super) fn judge<H: Host>(
     open: &OpenConnection<H>,
     in_flight: &mut InFlightBatch<'_, H>,
     broken: Broken,
@@ -215,7 +215,7 @@ fn judge<H: Host>(
 }
 
 /// Reports the connection to an observer.
-fn tell_carrier<H: Host, O: Observer>(open: &OpenConnection<H>, observer: &mut O) {
+pub(super) fn tell_carrier<H: Host, O: Observer>(open: &OpenConnection<H>, observer: &mut O) {
     observer.carried(&Carrier {
         remote: open.connection.peer(),
         is_http2: false,
@@ -298,7 +298,7 @@ async fn carry_long<H: Host, O: Observer>(
 
 /// Ends a batch after all its responses, and returns its connection.
 #[inline(always)]
-fn finish<H: Host>(
+pub(super) fn finish<H: Host>(
     in_flight: &InFlightBatch<'_, H>,
     mut open: Box<OpenConnection<H>>,
     reusable: bool,
@@ -378,7 +378,7 @@ fn are_line_ends(bytes: &[u8]) -> bool {
 }
 
 /// Dials a connection for a batch.
-async fn open_new<H: Host, O: Observer>(
+pub(super) async fn open_new<H: Host, O: Observer>(
     in_flight: &mut InFlightBatch<'_, H>,
     observer: &mut O,
 ) -> Result<Box<OpenConnection<H>>, Broken> {
@@ -398,7 +398,7 @@ pub(super) async fn dial<H: Host, O: Observer>(
     let start_ns = worker.host.now_ns();
     worker.suspend_coalescing();
     user.make_room();
-    let wish = Wish {
+    let wish = DialOptions {
         local: user.local.get(),
         offers_http2,
         trusts_anyone: user.trusts_anyone.get(),

@@ -121,8 +121,8 @@ pub(super) async fn carry<H: Host, O: Observer>(
     if !in_flight.user.worker.keepalive {
         connection.retire();
     }
-    if let Some(heard) = &ended_stream.heard {
-        heard.show(observer);
+    if let Some(received) = &ended_stream.received {
+        received.show(observer);
     }
     Some(end(in_flight, observer, ended_stream))
 }
@@ -190,6 +190,7 @@ fn end<H: Host, O: Observer>(
         end_ns,
         wakeup_ns: ended_stream.read_ns.saturating_sub(end_ns),
         outcome,
+        other_bytes_out: 0,
     };
     in_flight.end(observer, ending);
     Ok(())

@@ -245,7 +245,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
         let user = self.user;
         let worker = &*user.worker;
         let part = &self.batch.parts[self.next];
-        let bytes_out = (part.end - self.offset()) as u64 * self.sendings;
+        let of_batch = (part.end - self.offset()) as u64 * self.sendings;
         let zero_ns = worker.zero_ns.get();
         let since_zero = |at_ns: u64| at_ns.saturating_sub(zero_ns);
         let exchange = Exchange {
@@ -264,7 +264,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             end_ns: since_zero(ending.end_ns),
             wakeup_ns: ending.wakeup_ns,
             bytes_in: self.bytes_in,
-            bytes_out,
+            bytes_out: of_batch + ending.other_bytes_out,
             outcome: ending.outcome,
             request: part.request,
         };
@@ -317,6 +317,7 @@ impl<'a, H: Host> InFlightBatch<'a, H> {
             end_ns: worker.host.now_ns(),
             wakeup_ns: 0,
             outcome: Outcome::Failed(failure.kind),
+            other_bytes_out: 0,
         };
         if self.first_counted < self.batch.parts.len() {
             let mut recorder = worker.recorder.borrow_mut();
@@ -415,4 +416,6 @@ pub(super) struct ExchangeEnd {
     pub(super) end_ns: u64,
     pub(super) wakeup_ns: u64,
     pub(super) outcome: Outcome,
+    /// The bytes that were sent and are not those of the batch.
+    pub(super) other_bytes_out: u64,
 }

@@ -3,7 +3,7 @@
 //! The driver's task owns the socket. Users and driver share the state of the wire: a user begins a
 //! stream and wakes the driver, the driver ends streams and wakes their users.
 
-use super::heard::Heard;
+use super::received::ReceivedResponse;
 use crate::failure::Failure;
 use loadline_transport::Agreed;
 use loadline_wire::h2::{self, Ended, ErrorCode, Refused};
@@ -36,7 +36,7 @@ pub(crate) struct State {
     /// The most streams per connection in the plan.
     most_streams: usize,
     /// The time of the last receive.
-    pub(crate) heard_ns: u64,
+    pub(crate) received_ns: u64,
     /// The next deadline: never later than the first deadline of the streams; that of the server's
     /// SETTINGS before they arrive.
     pub(crate) deadline_ns: u64,
@@ -64,7 +64,7 @@ struct StreamSlot {
     deadline_ns: u64,
     first_byte_ns: Option<u64>,
     /// The received part of the response, if it is to be shown.
-    heard: Option<Box<Heard>>,
+    received: Option<Box<ReceivedResponse>>,
     /// Wakes the user of the current or last stream: the next stream is mostly the same user's.
     user: Option<Waker>,
     ended_stream: Option<EndedStream>,
@@ -78,7 +78,7 @@ pub(crate) struct EndedStream {
     pub(crate) at_ns: u64,
     pub(crate) read_ns: u64,
     /// The received response, if it is to be shown.
-    pub(crate) heard: Option<Box<Heard>>,
+    pub(crate) received: Option<Box<ReceivedResponse>>,
 }
 
 /// The way in which a stream ended.
@@ -114,7 +114,7 @@ impl Http2Connection {
                 wire: h2::Connection::new(config),
                 places: Places::default(),
                 most_streams,
-                heard_ns: 0,
+                received_ns: 0,
                 deadline_ns,
                 is_retired: false,
                 lost: None,
@@ -218,7 +218,7 @@ impl State {
                 next_ns = next_ns.min(place.deadline_ns);
                 continue;
             }
-            is_silent |= self.heard_ns <= place.begun_ns;
+            is_silent |= self.received_ns <= place.begun_ns;
             self.wire.reset(place.stream, ErrorCode::CANCEL);
             place.end(StreamEnd::TimedOut, now_ns, now_ns);
         }
@@ -251,7 +251,7 @@ impl Places {
         place.begun_ns = begun_ns;
         place.deadline_ns = deadline_ns;
         place.first_byte_ns = None;
-        place.heard = None;
+        place.received = None;
         key
     }
 }
@@ -264,7 +264,7 @@ impl StreamSlot {
             first_byte_ns: self.first_byte_ns,
             at_ns,
             read_ns,
-            heard: self.heard.take(),
+            received: self.received.take(),
         });
         self.user.iter().for_each(Waker::wake_by_ref);
     }
@@ -323,19 +323,19 @@ impl<const SHOWS: bool> h2::Sink for StreamEvents<'_, SHOWS> {
         let place = &mut self.places.list[key];
         place.first_byte_ns.get_or_insert(self.at_ns);
         if SHOWS {
-            place.heard = Some(Box::new(Heard::new(status)));
+            place.received = Some(Box::new(ReceivedResponse::new(status)));
         }
     }
 
     fn field(&mut self, key: usize, name: &[u8], value: &[u8]) {
-        if let Some(heard) = &mut self.places.list[key].heard {
-            heard.field(name, value);
+        if let Some(received) = &mut self.places.list[key].received {
+            received.field(name, value);
         }
     }
 
     fn body(&mut self, key: usize, part: &[u8]) {
-        if let Some(heard) = &mut self.places.list[key].heard {
-            heard.body.extend_from_slice(part);
+        if let Some(received) = &mut self.places.list[key].received {
+            received.body.extend_from_slice(part);
         }
     }
 

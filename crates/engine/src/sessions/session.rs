@@ -1,7 +1,7 @@
 //! The session of a user that composes its requests, as scripts do.
 
 use super::session_observer::{Decoders, Next, SessionObserver, SessionState};
-use super::step::{OriginalRequest, Step};
+use super::step::{OriginalRequest, Step, UserFields};
 use crate::composed::{ComposeError, Composed};
 use crate::observer::Observer;
 use crate::requester::Requester;
@@ -93,8 +93,12 @@ impl Session {
     ) -> Result<(Outcome, Next), ComposeError> {
         let written = {
             let mut kept = self.kept.borrow_mut();
+            let added = UserFields {
+                cookies: kept.cookies(step.url()),
+                traceparent: None,
+            };
             step.write_composed(
-                kept.cookies(step.url()),
+                added,
                 self.compressed,
                 requester.endpoint_of(step.url()),
                 requester.settings(),

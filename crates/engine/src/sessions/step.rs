@@ -2,6 +2,7 @@
 //! challenge.
 
 use crate::composed::Composed;
+use crate::tracer::TRACEPARENT;
 use crate::written_composed::WrittenComposed;
 use crate::written_request::Outgoing;
 use either::Either;
@@ -31,6 +32,13 @@ pub(super) struct OriginalRequest<'a> {
     url: &'a Url,
     fields: Fields<'a>,
     body: Option<&'a [u8]>,
+}
+
+/// The fields that a user adds to a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UserFields<'a> {
+    pub(super) cookies: Option<&'a str>,
+    pub(super) traceparent: Option<&'a str>,
 }
 
 /// The header fields of a request.
@@ -159,30 +167,30 @@ impl<'a> Step<'a> {
         self.keeps_credentials
     }
 
-    /// Writes the request with these cookies of its user, and with a field that requests a
-    /// compressed body if `compressed`.
+    /// Writes the request with these fields of its user, and with one that requests a compressed
+    /// body if `compressed`.
     ///
     /// # Errors
     /// If it can't be written. A request of the plan was written before.
     pub(super) fn write(
         &self,
-        cookies: Option<&str>,
+        added: UserFields<'_>,
         compressed: bool,
         connection: &Connection,
     ) -> Result<Vec<u8>, InvalidRequest> {
-        self.as_outgoing(cookies, compressed, |outgoing| outgoing.write(connection))
+        self.as_outgoing(added, compressed, |outgoing| outgoing.write(connection))
     }
 
     /// Writes the request like [`write`](Self::write), for an endpoint whose server may choose the
     /// version of HTTP.
     pub(super) fn write_composed(
         &self,
-        cookies: Option<&str>,
+        added: UserFields<'_>,
         compressed: bool,
         endpoint: usize,
         connection: &Connection,
     ) -> Result<WrittenComposed, InvalidRequest> {
-        self.as_outgoing(cookies, compressed, |outgoing| {
+        self.as_outgoing(added, compressed, |outgoing| {
             WrittenComposed::new(outgoing, endpoint, connection)
         })
     }
@@ -190,10 +198,14 @@ impl<'a> Step<'a> {
     /// Calls `write` with the request in its final form.
     fn as_outgoing<T>(
         &self,
-        cookies: Option<&str>,
+        added: UserFields<'_>,
         compressed: bool,
         write: impl FnOnce(Outgoing<'_>) -> T,
     ) -> T {
+        let UserFields {
+            cookies,
+            traceparent,
+        } = added;
         let is = |name: &str, field: &str| name.eq_ignore_ascii_case(field);
         let own_cookies = self.fields().find(|(name, _)| is(name, "Cookie"));
         let merged = match (own_cookies, cookies) {
@@ -214,6 +226,7 @@ impl<'a> Step<'a> {
         let added = [
             ("Cookie", cookies.filter(|_| merged.is_none())),
             ("Authorization", self.authorization.as_deref()),
+            (TRACEPARENT, traceparent),
         ];
         let added = added.into_iter();
         headers.extend(added.filter_map(|(name, value)| Some((name, value?))));

@@ -41,7 +41,7 @@ impl SessionRequest {
     /// Returns the request with these fields, written into `buffer` if there are any.
     pub(super) fn with_fields<'a>(
         &'a self,
-        fields: [(&str, Option<&str>); 2],
+        fields: [(&str, Option<&str>); 3],
         buffer: &'a mut Vec<u8>,
     ) -> &'a [u8] {
         if fields.iter().all(|(_, value)| value.is_none()) {
@@ -72,18 +72,20 @@ mod tests {
         let bytes = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\na\r\n\r\nbcd";
         let request = SessionRequest::new(bytes, &get("http://a/"), true);
         let mut buffer = Vec::new();
-        let plain = request.with_fields([("Cookie", None), ("Authorization", None)], &mut buffer);
+        let names = ["Cookie", "Authorization", "traceparent"];
+        let plain = request.with_fields(names.map(|name| (name, None)), &mut buffer);
         let accept = "Accept-Encoding: gzip, deflate, br, zstd\r\n";
         let with = |fields: &str| {
             let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n";
             format!("{head}{accept}{fields}\r\na\r\n\r\nbcd")
         };
         assert_eq!(plain, with("").as_bytes());
-        let fields = [("Cookie", Some("k=v")), ("Authorization", Some("me"))];
+        let values = ["k=v", "me", "00-1"].map(Some);
+        let fields = [0, 1, 2].map(|index| (names[index], values[index]));
         let full = request.with_fields(fields, &mut buffer);
         assert_eq!(
             full,
-            with("Cookie: k=v\r\nAuthorization: me\r\n").as_bytes()
+            with("Cookie: k=v\r\nAuthorization: me\r\ntraceparent: 00-1\r\n").as_bytes()
         );
     }
 

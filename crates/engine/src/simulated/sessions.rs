@@ -322,7 +322,7 @@ fn a_body_that_is_not_what_it_says_is_an_error() {
         (
             GZIP,
             &bomb,
-            "the body of gzip stands for more than 268435456",
+            "the body of gzip decompresses to more than 268435456",
         ),
         (
             "Content-Encoding: lzw\r\n",

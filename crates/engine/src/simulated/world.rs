@@ -135,7 +135,7 @@ impl World {
     pub(crate) fn run(self) -> Ran {
         let parts = self.plan.parts();
         self.run_groups(parts, async |host, prepared, stripe, tell| {
-            Launch::requests(&prepared.plan.client)
+            Launch::requests(&prepared.plan)
                 .set_up(host, prepared, stripe, tell)
                 .await
         })

@@ -6,7 +6,7 @@
 use super::channel::Database;
 use super::{Field, FieldKind, Lines, MOST_BYTES};
 use crate::channel::{Channel, Datagrams};
-use crate::exporter::{Exporter, Wants};
+use crate::exporter::{Exporter, TIMEOUT, Wants};
 use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::Settings;
 use std::collections::BTreeMap;
@@ -49,6 +49,7 @@ pub(crate) fn open(
     Ok(Exporter {
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(1)),
+        timeout: TIMEOUT,
         wants: match dialect {
             Dialect::Native => Wants::Series,
             Dialect::K6 => Wants::Points,

@@ -5,12 +5,12 @@
 //! | `locust.client.duration` | histogram, seconds | `name`, of a failure `error.type` |
 //! | `locust.users.count` | gauge | `user_class` |
 
-use super::setup::{self, Protocol};
-use super::{Form, Names, Otlp};
-use crate::exporter::{Exporter, Wants};
+use super::setup::{self, Protocol, Way};
+use super::{Encoding, Form, Names, Otlp};
+use crate::exporter::{Exporter, TIMEOUT, Wants};
 use crate::requested::OpenError;
 use crate::running::now_ns;
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsError};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub fn locust(
 ) -> Result<Exporter, OpenError> {
     let settings = Settings::new(variables.clone(), "OTEL_");
     let otlp = setup::of_metrics(&settings);
-    let protocol = setup::protocol(&otlp, Protocol::Grpc)?;
+    let protocol = protocol(&otlp)?;
     let requested = setup::receiver(&otlp, protocol)?;
     let mut resource = setup::resource(settings.text("SERVICE_NAME"), "locust", &settings)?;
     resource.retain(|(name, _)| about.iter().all(|(own, _)| own != name));
@@ -36,21 +36,45 @@ pub fn locust(
     let form = Form {
         prefix: "locust.".to_owned(),
         scope: "locust",
+        encoding: Encoding::Protobuf,
         resource,
         is_delta: setup::is_delta(&otlp)?,
         has_fixed_bounds: setup::has_fixed_bounds(&otlp)?.unwrap_or(true),
         names: Names::Locust,
     };
     let interval = settings.duration("METRIC_EXPORT_INTERVAL")?;
-    let fields = setup::pairs(&otlp, "HEADERS")?;
-    let tls = setup::tls(&otlp)?;
+    let way = Way {
+        protocol,
+        fields: setup::pairs(&otlp, "HEADERS")?,
+        tls: setup::tls(&otlp)?,
+        compresses: setup::compresses(&otlp)?,
+    };
     Ok(Exporter {
         receiver: requested.described(),
         interval: interval.unwrap_or(INTERVAL),
+        timeout: timeout(&otlp)?,
         wants: Wants::Series,
         layout: Box::new(Otlp::new(form, now_ns())),
-        channel: setup::channel(&requested, protocol, fields, &tls)?,
+        channel: setup::channel(&requested, way)?,
     })
+}
+
+/// Returns the protocol. Locust sends no JSON.
+fn protocol(otlp: &Settings) -> Result<Protocol, SettingsError> {
+    match setup::protocol(otlp, Protocol::Grpc) {
+        Ok(protocol @ (Protocol::Grpc | Protocol::Http)) => Ok(protocol),
+        Ok(Protocol::Json) | Err(_) => Err(otlp.refused("PROTOCOL", "grpc or http/protobuf")),
+    }
+}
+
+/// Returns the longest time for one message, in seconds as in OpenTelemetry's library for Python.
+fn timeout(otlp: &Settings) -> Result<Duration, SettingsError> {
+    let Some(text) = otlp.text("TIMEOUT") else {
+        return Ok(TIMEOUT);
+    };
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    timeout.ok_or_else(|| otlp.refused("TIMEOUT", "a number of seconds"))
 }
 
 #[cfg(test)]
@@ -86,5 +110,18 @@ mod tests {
         let said = "the variable OTEL_EXPORTER_OTLP_PROTOCOL is `http/json`: write grpc or \
                     http/protobuf";
         assert_eq!(unknown, said);
+    }
+
+    #[test]
+    fn a_timeout_is_in_seconds() {
+        let of = |text: &str| {
+            let variables = [("EXPORTER_OTLP_TIMEOUT".to_owned(), text.to_owned())];
+            timeout(&Settings::new(variables.into(), "EXPORTER_OTLP_"))
+        };
+        assert_eq!(of("2.5"), Ok(Duration::from_millis(2_500)));
+        assert_eq!(of(""), Ok(TIMEOUT));
+        for text in ["0", "soon", "-1", "NaN"] {
+            assert!(of(text).is_err(), "{text}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! The settings of OpenTelemetry's protocol: the variables of OpenTelemetry itself, and k6's own in
 //! k6's runs.
 
-use super::{Form, Names, Otlp, judge};
-use crate::channel::Channel;
-use crate::exporter::{Exporter, Wants};
+use super::{Encoding, Form, Names, Otlp, judge, judge_json};
+use crate::channel::{Channel, Judge};
+use crate::exporter::{Exporter, TIMEOUT, Wants};
 use crate::grpc::Grpc;
 use crate::requested::{Dialect, Format, OpenError, Requested};
 use crate::running::now_ns;
@@ -24,6 +24,27 @@ const METHOD: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/E
 pub(super) enum Protocol {
     Grpc,
     Http,
+    /// Over HTTP, in JSON.
+    Json,
+}
+
+impl Protocol {
+    fn encoding(self) -> Encoding {
+        match self {
+            Protocol::Grpc | Protocol::Http => Encoding::Protobuf,
+            Protocol::Json => Encoding::Json,
+        }
+    }
+}
+
+/// How messages travel, with what goes with each of them.
+pub(super) struct Way {
+    pub(super) protocol: Protocol,
+    /// Header fields.
+    pub(super) fields: Vec<(String, String)>,
+    pub(super) tls: Tls,
+    /// True if messages are compressed.
+    pub(super) compresses: bool,
 }
 
 /// Makes the exporter ready for a run.
@@ -50,6 +71,12 @@ fn open_native(requested: &Requested, settings: &Settings) -> Result<Exporter, O
     };
     let mut fields = pairs(&otlp, "HEADERS")?;
     fields.extend(requested.credentials(&otlp)?);
+    let way = Way {
+        protocol,
+        fields,
+        tls: tls(&otlp)?,
+        compresses: compresses(&otlp)?,
+    };
     let interval = otel.duration("METRIC_EXPORT_INTERVAL")?;
     let form = Form {
         prefix: settings
@@ -57,6 +84,7 @@ fn open_native(requested: &Requested, settings: &Settings) -> Result<Exporter, O
             .unwrap_or("loadline.")
             .to_owned(),
         scope: "loadline",
+        encoding: protocol.encoding(),
         resource: resource(otel.text("SERVICE_NAME"), "loadline", &otel)?,
         is_delta: is_delta(&otlp)?,
         has_fixed_bounds: has_fixed_bounds(&otlp)?.unwrap_or(false),
@@ -65,9 +93,10 @@ fn open_native(requested: &Requested, settings: &Settings) -> Result<Exporter, O
     Ok(Exporter {
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(5)),
+        timeout: otlp.duration("TIMEOUT")?.unwrap_or(TIMEOUT),
         wants: Wants::Series,
         layout: Box::new(Otlp::new(form, now_ns())),
-        channel: channel(requested, protocol, fields, &tls(&otlp)?)?,
+        channel: channel(requested, way)?,
     })
 }
 
@@ -78,19 +107,6 @@ fn open_k6(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenE
         true => Protocol::Grpc,
         false => Protocol::Http,
     };
-    let tls = k6.tls(
-        "TLS_INSECURE_SKIP_VERIFY",
-        [
-            "TLS_CERTIFICATE",
-            "TLS_CLIENT_CERTIFICATE",
-            "TLS_CLIENT_KEY",
-        ],
-    )?;
-    let mut fields = pairs(&k6, "HEADERS")?;
-    if let Some(user) = k6.text("HTTP_EXPORTER_USERNAME") {
-        let password = k6.secret("HTTP_EXPORTER_PASSWORD")?;
-        fields.push(basic(user, &password.unwrap_or_default()));
-    }
     let service = k6
         .text("SERVICE_NAME")
         .or_else(|| otel.text("SERVICE_NAME"));
@@ -101,6 +117,7 @@ fn open_k6(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenE
     let form = Form {
         prefix: k6.text("METRIC_PREFIX").unwrap_or_default().to_owned(),
         scope: "k6",
+        encoding: protocol.encoding(),
         resource,
         is_delta: is_delta(&otlp)?,
         has_fixed_bounds: has_fixed_bounds(&otlp)?.unwrap_or(true),
@@ -111,9 +128,29 @@ fn open_k6(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenE
     Ok(Exporter {
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(10)),
+        timeout: otlp.duration("TIMEOUT")?.unwrap_or(TIMEOUT),
         wants: Wants::SeriesInMs,
         layout: Box::new(Otlp::new(form, now_ns())),
-        channel: channel(requested, protocol, fields, &tls)?,
+        channel: channel(requested, way_of_k6(protocol, &k6, &otlp)?)?,
+    })
+}
+
+/// Returns the way of messages in k6's runs. k6's own variables hold before those of the library
+/// that it sends with.
+fn way_of_k6(protocol: Protocol, k6: &Settings, otlp: &Settings) -> Result<Way, SettingsError> {
+    let mut fields = match k6.text("HEADERS").or(k6.text("HEADERS_FILE")) {
+        Some(_) => pairs(k6, "HEADERS")?,
+        None => pairs(otlp, "HEADERS")?,
+    };
+    if let Some(user) = k6.text("HTTP_EXPORTER_USERNAME") {
+        let password = k6.secret("HTTP_EXPORTER_PASSWORD")?;
+        fields.push(basic(user, &password.unwrap_or_default()));
+    }
+    Ok(Way {
+        protocol,
+        fields,
+        tls: tls_of_k6(k6, otlp)?,
+        compresses: compresses(otlp)?,
     })
 }
 
@@ -132,13 +169,38 @@ pub(super) fn tls(otlp: &Settings) -> Result<Tls, SettingsError> {
     )
 }
 
+/// Returns the TLS settings of k6's variables if one of them is set, else of OpenTelemetry's.
+fn tls_of_k6(k6: &Settings, otlp: &Settings) -> Result<Tls, SettingsError> {
+    let insecure = "TLS_INSECURE_SKIP_VERIFY";
+    let files = [
+        "TLS_CERTIFICATE",
+        "TLS_CLIENT_CERTIFICATE",
+        "TLS_CLIENT_KEY",
+    ];
+    let is_own = |name: &&str| k6.text(name).is_some();
+    match files.iter().chain([&insecure]).any(is_own) {
+        true => k6.tls(insecure, files),
+        false => tls(otlp),
+    }
+}
+
+/// True if OpenTelemetry's variables say that messages are compressed.
+pub(super) fn compresses(otlp: &Settings) -> Result<bool, SettingsError> {
+    match otlp.text("COMPRESSION") {
+        None | Some("none") => Ok(false),
+        Some("gzip") => Ok(true),
+        Some(_) => Err(otlp.refused("COMPRESSION", "gzip or none")),
+    }
+}
+
 /// Returns the protocol that OpenTelemetry's variables say, or the usual one.
 pub(super) fn protocol(otlp: &Settings, usual: Protocol) -> Result<Protocol, SettingsError> {
     match otlp.text("PROTOCOL") {
         None => Ok(usual),
         Some("grpc") => Ok(Protocol::Grpc),
         Some("http/protobuf" | "http") => Ok(Protocol::Http),
-        Some(_) => Err(otlp.refused("PROTOCOL", "grpc or http/protobuf")),
+        Some("http/json") => Ok(Protocol::Json),
+        Some(_) => Err(otlp.refused("PROTOCOL", "grpc, http/protobuf or http/json")),
     }
 }
 
@@ -147,7 +209,7 @@ pub(super) fn protocol(otlp: &Settings, usual: Protocol) -> Result<Protocol, Set
 pub(super) fn receiver(otlp: &Settings, protocol: Protocol) -> Result<Requested, SettingsError> {
     let (format, usual) = match protocol {
         Protocol::Grpc => (Format::OtlpGrpc, "http://localhost:4317"),
-        Protocol::Http => (Format::Otlp, "http://localhost:4318"),
+        Protocol::Http | Protocol::Json => (Format::Otlp, "http://localhost:4318"),
     };
     let whole = otlp.text("METRICS_ENDPOINT");
     let given = whole.or(otlp.text("ENDPOINT")).unwrap_or(usual);
@@ -159,7 +221,7 @@ pub(super) fn receiver(otlp: &Settings, protocol: Protocol) -> Result<Requested,
     };
     let refused = || otlp.refused("ENDPOINT", "an address such as http://localhost:4318");
     let mut url: Url = text.parse().map_err(|_| refused())?;
-    if protocol == Protocol::Http && whole.is_none() {
+    if protocol != Protocol::Grpc && whole.is_none() {
         let path = format!("{}{PATH}", url.path().trim_end_matches('/'));
         url.set_path(&path);
     }
@@ -186,25 +248,31 @@ pub(crate) fn receiver_of(
 }
 
 /// Returns the channel to a receiver; over HTTP an address without a path gets that of metrics.
-pub(super) fn channel(
-    requested: &Requested,
-    protocol: Protocol,
-    mut fields: Vec<(String, String)>,
-    tls: &Tls,
-) -> Result<Box<dyn Channel>, OpenError> {
+pub(super) fn channel(requested: &Requested, way: Way) -> Result<Box<dyn Channel>, OpenError> {
     let mut url = requested.address().clone();
-    if protocol == Protocol::Grpc {
-        let grpc = Grpc::to(&url, METHOD, &fields, tls, judge);
-        let grpc = grpc.map_err(|error| OpenError::Tls(requested.described(), error));
-        return Ok(Box::new(grpc?));
-    }
+    let mut fields = way.fields;
+    let (kind, judge_of_http): (_, Judge) = match way.protocol {
+        Protocol::Grpc => {
+            let grpc = Grpc::to(&url, METHOD, &fields, &way.tls, judge);
+            let grpc = grpc.map_err(|error| OpenError::Tls(requested.described(), error))?;
+            return Ok(match way.compresses {
+                true => Box::new(grpc.compressed()),
+                false => Box::new(grpc),
+            });
+        }
+        Protocol::Http => ("application/x-protobuf", judge),
+        Protocol::Json => ("application/json", judge_json),
+    };
     if url.path() == "/" {
         url.set_path(PATH);
     }
-    let kind = ("Content-Type", "application/x-protobuf");
-    fields.insert(0, (kind.0.to_owned(), kind.1.to_owned()));
-    let http = requested.http(&url, &fields, tls)?;
-    Ok(Box::new(http.judged_by(judge)))
+    fields.insert(0, ("Content-Type".to_owned(), kind.to_owned()));
+    let http = requested.http(&url, &fields, &way.tls)?;
+    let http = http.judged_by(judge_of_http);
+    Ok(match way.compresses {
+        true => Box::new(http.compressed()),
+        false => Box::new(http),
+    })
 }
 
 /// Returns the pairs of a list such as `a=1,b=2`, whose values may be percent-encoded.

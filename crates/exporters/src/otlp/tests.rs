@@ -7,6 +7,7 @@ fn layout(is_delta: bool, has_fixed_bounds: bool) -> Otlp {
     let form = Form {
         prefix: "loadline.".to_owned(),
         scope: "loadline",
+        encoding: Encoding::Protobuf,
         resource: vec![("service.name".to_owned(), "shop".to_owned())],
         is_delta,
         has_fixed_bounds,
@@ -113,6 +114,87 @@ fn values_that_a_receiver_rejected_are_counted() {
             false
         )
     );
+}
+
+#[test]
+fn a_response_in_json_is_read_as_well() {
+    for accepted in ["", "{}", "{\"partialSuccess\":{}}", "no JSON"] {
+        assert_eq!(judge_json(accepted.as_bytes()), Ok(()), "{accepted}");
+    }
+    for count in ["3", "\"3\""] {
+        let said = format!("{{\"partialSuccess\":{{\"rejectedDataPoints\":{count}}}}}");
+        let refusal = judge_json(said.as_bytes()).unwrap_err();
+        assert_eq!(refusal.reason, "it rejected 3 of the values ()");
+    }
+}
+
+/// The keys and the forms of values that the protocol's JSON has.
+#[test]
+fn json_has_the_same_values() {
+    let mut layout = layout(false, false);
+    layout.form.encoding = Encoding::Json;
+    let mut batch = batch(10);
+    let key = SeriesKey {
+        metric: "service".into(),
+        unit: Unit::Seconds,
+        labels: labels([]),
+    };
+    let exemplar = crate::Exemplar {
+        value: 0.5,
+        at_ns: 9,
+        trace_id: 0xab,
+        span_id: 1,
+    };
+    let traced = of(&[0.5]).with_exemplars(&[exemplar]);
+    batch.measured.add(key, Value::Histogram(Box::new(traced)));
+    let body = layout.write(vec![batch]).remove(0).body;
+    let request: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    let resource = &request["resourceMetrics"][0];
+    let attribute = serde_json::json!({"key": "service.name", "value": {"stringValue": "shop"}});
+    assert_eq!(resource["resource"]["attributes"][0], attribute);
+    let metrics = resource["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let named = |name: &str| metrics.iter().find(|one| one["name"] == name).unwrap();
+    let sum = &named("loadline.requests")["sum"];
+    assert_eq!(sum["aggregationTemporality"], 2);
+    assert_eq!(sum["isMonotonic"], true);
+    assert_eq!(sum["dataPoints"][0]["asDouble"], 2.0);
+    assert_eq!(sum["dataPoints"][0]["timeUnixNano"], "10");
+    let gauge = &named("loadline.in_flight")["gauge"]["dataPoints"][0];
+    assert_eq!(gauge["asDouble"], 7.0);
+    let response = &named("loadline.response.duration")["exponentialHistogram"];
+    let point = &response["dataPoints"][0];
+    assert_eq!((&point["count"], &point["sum"]), (&"2".into(), &1.5.into()));
+    let counts = point["positive"]["bucketCounts"].as_array().unwrap();
+    assert_eq!(
+        (&counts[0], counts.last().unwrap()),
+        (&"1".into(), &"1".into())
+    );
+    let service = &named("http.client.request.duration")["exponentialHistogram"];
+    let exemplar = &service["dataPoints"][0]["exemplars"][0];
+    assert_eq!(exemplar["traceId"], "000000000000000000000000000000ab");
+    assert_eq!(exemplar["spanId"], "0000000000000001");
+    assert_eq!(exemplar["asDouble"], 0.5);
+    assert_eq!(layout.total.iter().count(), 5);
+    let again = layout.request(20);
+    let text = serde_json::to_string(&again).unwrap();
+    assert!(!text.contains("traceId"), "an exemplar is sent once");
+}
+
+#[test]
+fn what_json_has_no_number_for_is_a_text() {
+    let key = |metric: &str| SeriesKey {
+        metric: metric.into(),
+        unit: Unit::None,
+        labels: labels([]),
+    };
+    let mut layout = layout(false, false);
+    for (name, value) in [("a", f64::NAN), ("b", f64::INFINITY), ("c", -f64::INFINITY)] {
+        layout.total.add(key(name), Value::Gauge(value, 1));
+    }
+    let text = serde_json::to_string(&layout.request(10)).unwrap();
+    for expected in ["\"NaN\"", "\"Infinity\"", "\"-Infinity\""] {
+        assert!(text.contains(&format!("\"asDouble\":{expected}")), "{text}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The settings of Prometheus remote write: k6's variables and defaults, and Loadline's own.
 
 use super::{Form, RemoteWrite, Stat};
-use crate::exporter::{Exporter, Wants};
+use crate::exporter::{Exporter, TIMEOUT, Wants};
 use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::{Settings, SettingsError};
 use std::time::Duration;
@@ -33,6 +33,7 @@ pub(crate) fn open(
     Ok(Exporter {
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(5)),
+        timeout: TIMEOUT,
         wants: Wants::Series,
         layout: Box::new(RemoteWrite::new(form(dialect, prefix, &settings)?)),
         channel: Box::new(requested.http(requested.address(), &fields, &tls)?),

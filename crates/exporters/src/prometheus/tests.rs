@@ -91,6 +91,40 @@ fn names_and_values_are_those_of_k6() {
 }
 
 #[test]
+fn traces_follow_their_histogram_once() {
+    let mut layout = RemoteWrite::new(form());
+    let mut batch = batch(1_000);
+    let exemplar = |at_ms: u64, trace_id| crate::Exemplar {
+        value: 0.5,
+        at_ns: at_ms * 1_000_000,
+        trace_id,
+        span_id: 2,
+    };
+    let traced = of(&[0.5, 0.5]).with_exemplars(&[exemplar(900, 1), exemplar(800, 0xab)]);
+    let key = key("http_req_duration", Unit::Seconds, &[]);
+    batch.measured.add(key, Value::Histogram(Box::new(traced)));
+    let series = read(&layout.write(vec![batch])[1]);
+    let [histogram, traces] = &series[..] else {
+        panic!("{series:?}");
+    };
+    assert_eq!(
+        (histogram.histograms.len(), histogram.exemplars.len()),
+        (1, 0)
+    );
+    assert_eq!(traces.labels, histogram.labels);
+    let found: Vec<i64> = traces.exemplars.iter().map(|one| one.timestamp).collect();
+    assert_eq!(found, [800, 900]);
+    let labels = traces.exemplars[0].labels.iter();
+    let labels: Vec<String> = labels
+        .map(|one| format!("{}={}", one.name, one.value))
+        .collect();
+    let trace = "trace_id=000000000000000000000000000000ab";
+    assert_eq!(labels, ["span_id=0000000000000002", trace]);
+    let again = read(&layout.write(vec![Batch::default()])[1]);
+    assert_eq!(again.len(), 1, "an exemplar is sent once");
+}
+
+#[test]
 fn every_series_ends_with_the_run() {
     let mut layout = RemoteWrite::new(form());
     layout.write(vec![batch(1_000)]);

@@ -4,7 +4,7 @@ use super::Exposition;
 use super::server::Endpoint;
 use crate::Measured;
 use crate::channel::first_address;
-use crate::exporter::{Exporter, Wants};
+use crate::exporter::{Exporter, TIMEOUT, Wants};
 use crate::requested::{OpenError, Requested};
 use crate::settings::Settings;
 use std::time::Duration;
@@ -21,6 +21,7 @@ pub(crate) fn open(requested: &Requested, settings: &Settings) -> Result<Exporte
     Ok(Exporter {
         receiver: requested.described(),
         interval: Duration::from_secs(1),
+        timeout: TIMEOUT,
         wants: Wants::Series,
         layout: Box::new(Exposition {
             prefix: prefix.to_owned(),

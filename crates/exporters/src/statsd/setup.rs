@@ -2,7 +2,7 @@
 
 use super::{Datagram, Names};
 use crate::channel::Datagrams;
-use crate::exporter::{Exporter, Wants};
+use crate::exporter::{Exporter, TIMEOUT, Wants};
 use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::Settings;
 use std::time::Duration;
@@ -34,6 +34,7 @@ pub(crate) fn open(
     Ok(Exporter {
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(1)),
+        timeout: TIMEOUT,
         wants: Wants::Series,
         layout: Box::new(Datagram {
             prefix: prefix.unwrap_or(usual).to_owned(),

@@ -79,11 +79,13 @@ pub fn ask(address: &str, order: Order, commands: &Commands) -> Result<String, A
         url: Url::parse(&url).map_err(|error| unanswered(error.to_string()))?,
         json: question.json,
     };
-    let fetched = fetch(asked, commands).map_err(unanswered)?;
+    let fetched = fetch(asked, None, commands).map_err(unanswered)?;
     let document = document(&fetched)?;
     Ok(match order {
         Order::Stats => yaml::metrics(&document),
-        _ => yaml::status(&document),
+        Order::Pause | Order::Resume | Order::Status | Order::Scale { .. } => {
+            yaml::status(&document)
+        }
     })
 }
 
@@ -120,7 +122,7 @@ impl Question {
     }
 
     fn patch(paused: Option<bool>, vus: Option<i64>, vus_max: Option<i64>) -> Self {
-        let attributes = Wanted {
+        let attributes = StatusChange {
             paused,
             vus,
             vus_max,
@@ -148,13 +150,13 @@ struct Document {
 struct Resource {
     r#type: &'static str,
     id: &'static str,
-    attributes: Wanted,
+    attributes: StatusChange,
 }
 
 /// The changes; null leaves a value unchanged.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Wanted {
+struct StatusChange {
     paused: Option<bool>,
     vus: Option<i64>,
     vus_max: Option<i64>,

@@ -210,6 +210,7 @@ impl ParsedCommand<'_> {
         report.begin(described, self.environment(), self.console)?;
         let script = test.main.to_file_path().unwrap_or_default();
         let directory = &self.session.place.directory;
+        let proxies = self.session.place.proxies()?;
         let context = PlanContext {
             // Reports name the script relative to the working directory.
             script: script.strip_prefix(directory).unwrap_or(&script),
@@ -222,6 +223,7 @@ impl ParsedCommand<'_> {
                 _ => LateArrivals::Drop,
             },
             speaks_http2: !refuses_http2(self.environment()),
+            proxies: proxies.as_ref(),
         };
         let mut progress = Progress::new(self, &test, &report);
         let interrupt = &self.session.interrupt;

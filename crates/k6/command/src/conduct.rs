@@ -3,7 +3,7 @@
 //! What `setup()` and `teardown()` measure belongs to the test, so that Loadline's own outputs end
 //! after `teardown()`: they receive the end of the load then, with these measurements.
 
-use super::job::job;
+use super::job::{Elsewhere, job};
 use super::listener::{Clocks, Listener, Moment, POLL_INTERVAL, Phase, Watcher};
 use super::output::loadline::{Judged, Sentence};
 use super::plan::PlanContext;
@@ -20,8 +20,8 @@ use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
 use loadline_runner::{
-    Commands, Job, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, runs_elsewhere,
-    start_scenarios,
+    Commands, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, has_fleet,
+    runs_elsewhere, start_scenarios,
 };
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
@@ -240,11 +240,22 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Returns the job of users in other processes, if the plan has them.
-    fn elsewhere(&self, plan: &Plan, ready: u32) -> Result<Option<Job>, Refused> {
+    /// Returns the users in other processes, if the plan has them.
+    fn elsewhere(&self, plan: &Plan, ready: u32) -> Result<Option<Elsewhere>, Refused> {
         let is_elsewhere = runs_elsewhere(plan);
         let amounts = (ready, plan.threads);
-        let create = || job(self.test, self.measures, &self.state, &self.stages, amounts);
+        // Unless they are on other machines, they are children of this process.
+        let share_memory = !has_fleet();
+        let create = || {
+            job(
+                self.test,
+                self.measures,
+                &self.state,
+                &self.stages,
+                amounts,
+                share_memory,
+            )
+        };
         let created = is_elsewhere.then(create).transpose();
         created.map_err(|error| Refused::new(FAILED, error))
     }
@@ -288,7 +299,9 @@ impl<'a> Conductor<'a> {
     ) -> Result<Arc<Stage>, Refused> {
         let (phase, step) = match kind {
             StageKind::Setup => (Phase::Setup, Step::Setup),
-            _ => (Phase::Teardown, Step::Teardown),
+            StageKind::Teardown | StageKind::Summary(_) | StageKind::Scenario(_) => {
+                (Phase::Teardown, Step::Teardown)
+            }
         };
         self.running.reach(step);
         let plan = self.context.of_call(name, within);
@@ -439,13 +452,18 @@ fn ending_by(interrupt: Interrupt) -> Box<dyn Fn(Abort) + Send + Sync> {
 
 /// Converts a scenario to the form that its users see.
 fn stage(scenario: &loadline_k6_options::Scenario) -> Arc<Stage> {
+    use loadline_k6_options::Executor;
     let executor = &scenario.executor;
     let iterations = match executor {
-        loadline_k6_options::Executor::SharedIterations { iterations, .. } => Some(*iterations),
-        loadline_k6_options::Executor::PerVuIterations {
+        Executor::SharedIterations { iterations, .. } => Some(*iterations),
+        Executor::PerVuIterations {
             vus, iterations, ..
         } => Some(iterations.saturating_mul(u64::from(*vus))),
-        _ => None,
+        Executor::ConstantVus { .. }
+        | Executor::RampingVus { .. }
+        | Executor::ConstantArrivalRate { .. }
+        | Executor::RampingArrivalRate { .. }
+        | Executor::ExternallyControlled { .. } => None,
     };
     let mut seen = Scenario::new(&scenario.name, executor.name());
     seen.env.clone_from(&scenario.env);
@@ -473,7 +491,11 @@ fn refused_by(failure: Failure) -> Refused {
         Failure::Threw(text) => Refused::thrown(text),
         Failure::Rejected(text) => Refused::new(FAILED, format!("{text}\n")),
         Failure::NotLoaded(text) => Refused::new(SCRIPT_EXCEPTION, text),
-        other => Refused::new(FAILED, other),
+        other @ (Failure::Options(_)
+        | Failure::Aborted(_)
+        | Failure::SetupData(_)
+        | Failure::SummaryFiles(_)
+        | Failure::Memory(_)) => Refused::new(FAILED, other),
     }
 }
 
@@ -481,8 +503,8 @@ fn refused_by(failure: Failure) -> Refused {
 pub(super) struct Users {
     pub(super) launches: Vec<Launch>,
     pub(super) recording: Arc<RecorderSetup>,
-    /// The job of users in other processes, if the plan has them.
-    pub(super) elsewhere: Option<Job>,
+    /// The users in other processes, if the plan has them.
+    pub(super) elsewhere: Option<Elsewhere>,
     /// The test and the thresholds that are judged at the end of the load, if they are.
     pub(super) judged: Option<(Arc<Running>, Thresholds)>,
 }
@@ -490,7 +512,7 @@ pub(super) struct Users {
 impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
         let job = || {
-            let job = self.elsewhere.clone();
+            let job = self.elsewhere.as_ref().map(|users| users.job.clone());
             job.ok_or_else(|| io::Error::other("functions that are called once have one process"))
         };
         let tallies = Measured::codec(&self.recording);

@@ -9,7 +9,7 @@ use loadline_engine::{
     Behaviour, ComposeError, Composed, Iteration, Observer, Run, Scenario, Session, StartError,
 };
 use loadline_metrics::SeriesId;
-use loadline_plan::{Body, Client, Load, Plan, Request, Shape};
+use loadline_plan::{Body, Client, EnvironmentProxies, Load, Plan, Request, Shape};
 use loadline_reactor::Host;
 use loadline_record::{Exchange, Outcome};
 use loadline_runner::{Commands, Setup, Source, Wants, Workload};
@@ -46,12 +46,18 @@ pub(super) struct Fetched {
     pub(super) body: Vec<u8>,
 }
 
-/// Sends a request, follows redirects, and waits for the response.
+/// Sends a request, through these proxies if it must, follows redirects, and waits for the
+/// response.
 ///
 /// # Errors
 /// The reason why there is no response.
-pub(super) fn fetch(asked: CommandRequest, commands: &Commands) -> Result<Fetched, String> {
-    let plan = plan(&asked);
+pub(super) fn fetch(
+    asked: CommandRequest,
+    proxies: Option<&EnvironmentProxies>,
+    commands: &Commands,
+) -> Result<Fetched, String> {
+    let mut plan = plan(&asked);
+    plan.connection.environment_proxies = proxies.cloned().map(Box::new);
     let (tell, told) = channel();
     let users = Users {
         asked: Arc::new(asked),

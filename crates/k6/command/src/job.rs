@@ -11,12 +11,13 @@ use loadline_k6_metrics::{RecorderSetup, Registry, SubmetricSet};
 use loadline_runner::Job;
 use loadline_script_js::{
     LoadSetup, Outbox, Part, Program, RunState, Scenario, Secrets, Sources, Stage, StageKind,
-    UserOptions, launch,
+    TestCounts, UserOptions, launch,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
@@ -42,6 +43,15 @@ struct Terms {
     /// The number of users that are ready when the load begins, and of workers.
     ready: u32,
     workers: u32,
+    /// The place of the counts that the processes share, if they run on one machine.
+    counts: Option<PathBuf>,
+}
+
+/// The users of a test in other processes, from the test's own process.
+pub(super) struct Elsewhere {
+    pub(super) job: Job,
+    /// The counts that the processes open, if they share memory, for as long as the load lasts.
+    _counts: Option<TestCounts>,
 }
 
 /// The recording of the users.
@@ -66,17 +76,21 @@ struct StageTerms {
     most_users: u32,
 }
 
-/// Creates the job of the users of a test, whose setup is over, on so many workers.
+/// Creates the job of the users of a test, whose setup is over, on so many workers. The processes
+/// number users and iterations together if they share memory: if they are on this machine.
 ///
 /// # Errors
-/// If it can't be encoded.
+/// If it can't be encoded, or there is no memory for counts that the processes share.
 pub(super) fn job(
     test: &Test,
     measures: &Measures,
     state: &RunState,
     stages: &[Arc<Stage>],
     (ready, workers): (u32, u32),
-) -> io::Result<Job> {
+    share_memory: bool,
+) -> io::Result<Elsewhere> {
+    let create = || TestCounts::create(stages.len());
+    let counts = share_memory.then(create).transpose()?;
     let files = test.program.files().into_iter();
     let recording = &measures.recording;
     let terms = Terms {
@@ -100,8 +114,12 @@ pub(super) fn job(
         elapsed: state.execution.elapsed(),
         ready,
         workers,
+        counts: counts.as_ref().map(TestCounts::place),
     };
-    Job::new(TOOL, &terms)
+    Ok(Elsewhere {
+        job: Job::new(TOOL, &terms)?,
+        _counts: counts,
+    })
 }
 
 /// Creates the users of a job, in the process that has these workers: a launch for each scenario.
@@ -126,11 +144,20 @@ pub fn launches(job: &Job, workers: Range<u32>) -> Result<Vec<Launch>, String> {
     let recording = Arc::new(terms.recording.setup(program.registry())?);
     let mut part = Part::new(workers, terms.workers, stages.clone(), Arc::clone(&outbox));
     part.elapsed = terms.elapsed;
+    part.counts = terms
+        .counts
+        .map(|place| open(&place, stages.len()))
+        .transpose()?;
     let abort = Box::new(move |abort| outbox.abort(abort));
     let state = Arc::new(RunState::new(terms.options, recording, abort).for_part(part));
     state.setup_data.set(terms.setup_data);
     let launch = |stage| launch(&program, stage, &state, terms.ready, terms.workers);
     Ok(stages.iter().map(launch).collect())
+}
+
+fn open(place: &Path, scenarios: usize) -> Result<TestCounts, String> {
+    let counts = TestCounts::open(place, scenarios);
+    counts.map_err(|error| format!("the counts of the test can't be shared: {error}"))
 }
 
 impl Recording {

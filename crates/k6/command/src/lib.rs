@@ -35,6 +35,8 @@
 //!   commands that use it `clients.rs`
 //! - Go's sentences and JSON: `go_words.rs`, `go_json.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 pub mod archive;
 mod client_keys;
 pub mod clients;

@@ -8,6 +8,7 @@
 //! differently, and then without it.
 
 use super::fetch::{CommandRequest, Fetched, fetch};
+use loadline_plan::EnvironmentProxies;
 use loadline_runner::Commands;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
@@ -63,10 +64,14 @@ pub struct ModulesCache {
 
 impl ModulesCache {
     /// Creates a cache with copies in this folder; `None` stores no copies. [`folder`] returns the
-    /// usual folder.
-    pub fn new(folder: Option<PathBuf>, commands: &Commands) -> Self {
+    /// usual folder. Modules are requested through these proxies.
+    pub fn new(
+        folder: Option<PathBuf>,
+        proxies: Option<EnvironmentProxies>,
+        commands: &Commands,
+    ) -> Self {
         let commands = commands.clone();
-        let ask = move |url: &Url| fetch(get(url), &commands);
+        let ask = move |url: &Url| fetch(get(url), proxies.as_ref(), &commands);
         ModulesCache {
             folder,
             ask: Box::new(ask),

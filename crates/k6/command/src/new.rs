@@ -162,6 +162,10 @@ impl New {
         Ok(filled)
     }
 
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     fn write(&self, path: &Path, script: &str) -> Result<(), NewError> {
         let written = match (self.file.is_empty(), self.is_forced) {
             (true, _) => Err(ErrorKind::NotFound.into()),

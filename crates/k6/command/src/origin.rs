@@ -3,6 +3,7 @@
 use super::archive::{Archive, is_archive};
 use super::modules_cache::{ModulesCache, folder};
 use super::{FAILED, Refused, go_words};
+use loadline_plan::EnvironmentProxies;
 use loadline_runner::Commands;
 use loadline_script_js::Sources;
 use std::collections::BTreeMap;
@@ -35,11 +36,23 @@ pub(super) struct Files {
 
 /// The working directory and environment of a command.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct CommandContext {
     /// The working directory.
     pub(super) directory: PathBuf,
     /// The variables of the environment.
     pub(super) environment: BTreeMap<String, String>,
+}
+
+impl CommandContext {
+    /// Returns the proxies of the environment, if there are any.
+    ///
+    /// # Errors
+    /// If a variable names no usable one.
+    pub(super) fn proxies(&self) -> Result<Option<EnvironmentProxies>, Refused> {
+        let proxies = EnvironmentProxies::read(|name| self.environment.get(name).cloned());
+        let proxies = proxies.map_err(|problem| Refused::new(FAILED, problem))?;
+        Ok(Some(proxies).filter(|proxies| !proxies.is_empty()))
+    }
 }
 
 impl Origin {
@@ -51,7 +64,7 @@ impl Origin {
     pub(super) fn find(
         argument: &str,
         kind: Option<&str>,
-        place: &Place,
+        place: &CommandContext,
         commands: &Commands,
     ) -> Result<Origin, Refused> {
         let main = match argument {
@@ -61,6 +74,7 @@ impl Origin {
         let bytes = read(argument, &main)?;
         let web = ModulesCache::new(
             folder(|name| place.environment.get(name).cloned()),
+            place.proxies()?,
             commands,
         );
         let is_archived = match kind {
@@ -103,6 +117,10 @@ impl Origin {
 }
 
 /// Reads the bytes of the script itself.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 fn read(argument: &str, main: &Url) -> Result<Vec<u8>, Refused> {
     let mut bytes = Vec::new();
     let read = match argument {
@@ -142,6 +160,10 @@ fn file_url(path: &Path) -> Url {
 }
 
 impl Sources for Files {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     fn read(&self, url: &Url) -> Result<Vec<u8>, String> {
         if let Some(bytes) = self.known.get(url) {
             return Ok(bytes.clone());

@@ -5,8 +5,9 @@
 
 use loadline_k6_options::{Executor, Scenario, Settings, Stage};
 use loadline_plan::{
-    AddressPolicy, Arrivals, Connection, Contradiction, HostRule, Identity, IpRange, LateArrivals,
-    Load, Naming, Part, Plan, Rate, Script, Selection, Shape, Tls, TlsVersion,
+    AddressPolicy, Arrivals, Connection, Contradiction, EnvironmentProxies, HostRule, Identity,
+    IpRange, LateArrivals, Load, Naming, Part, Plan, Rate, Script, Selection, Shape, Tls,
+    TlsVersion,
 };
 use std::net::SocketAddr;
 use std::path::Path;
@@ -37,6 +38,8 @@ pub(super) struct PlanContext<'a> {
     pub(super) late: LateArrivals,
     /// True if HTTP/2 is used with servers that choose it.
     pub(super) speaks_http2: bool,
+    /// The proxies of the environment, if there are any.
+    pub(super) proxies: Option<&'a EnvironmentProxies>,
 }
 
 impl PlanContext<'_> {
@@ -104,6 +107,7 @@ impl PlanContext<'_> {
             connect_timeout: CONNECT_TIMEOUT,
             negotiates_http: self.speaks_http2,
             naming: Some(Box::new(naming(self.settings))),
+            environment_proxies: self.proxies.cloned().map(Box::new),
             tls: tls(self.settings),
             ahead: false,
             ..Connection::default()
@@ -133,7 +137,12 @@ impl PlanContext<'_> {
         let executor = &scenario.executor;
         let iterations = match executor {
             Executor::SharedIterations { iterations, .. } => Some(*iterations),
-            _ => None,
+            Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::RampingVus { .. }
+            | Executor::ConstantArrivalRate { .. }
+            | Executor::RampingArrivalRate { .. }
+            | Executor::ExternallyControlled { .. } => None,
         };
         loadline_plan::Scenario {
             duration: Some(executor.length().unwrap_or(ENDLESS)),
@@ -150,20 +159,33 @@ impl PlanContext<'_> {
             graceful_stop: scenario.graceful_stop,
             iterations_per_user: match scenario.executor {
                 Executor::PerVuIterations { iterations, .. } => Some(iterations),
-                _ => None,
+                Executor::SharedIterations { .. }
+                | Executor::ConstantVus { .. }
+                | Executor::RampingVus { .. }
+                | Executor::ConstantArrivalRate { .. }
+                | Executor::RampingArrivalRate { .. }
+                | Executor::ExternallyControlled { .. } => None,
             },
             late_arrivals: match scenario.executor {
                 Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } => {
                     self.late
                 }
-                _ => LateArrivals::Wait,
+                Executor::SharedIterations { .. }
+                | Executor::PerVuIterations { .. }
+                | Executor::ConstantVus { .. }
+                | Executor::RampingVus { .. }
+                | Executor::ExternallyControlled { .. } => LateArrivals::Wait,
             },
             graceful_ramp_down: match scenario.executor {
                 Executor::RampingVus {
                     graceful_ramp_down, ..
                 } => Some(graceful_ramp_down),
                 Executor::ExternallyControlled { .. } => Some(Duration::ZERO),
-                _ => None,
+                Executor::SharedIterations { .. }
+                | Executor::PerVuIterations { .. }
+                | Executor::ConstantVus { .. }
+                | Executor::ConstantArrivalRate { .. }
+                | Executor::RampingArrivalRate { .. } => None,
             },
             tags: scenario.tags.clone(),
         }
@@ -258,7 +280,12 @@ fn one_user() -> Load {
 fn load(executor: &Executor) -> Load {
     let users = match executor {
         Executor::ExternallyControlled { vus, .. } => *vus,
-        other => other.ready_vus(),
+        Executor::SharedIterations { .. }
+        | Executor::PerVuIterations { .. }
+        | Executor::ConstantVus { .. }
+        | Executor::RampingVus { .. }
+        | Executor::ConstantArrivalRate { .. }
+        | Executor::RampingArrivalRate { .. } => executor.ready_vus(),
     };
     let users = users.max(1);
     let most = executor.max_vus().max(users);

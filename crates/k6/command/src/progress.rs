@@ -13,7 +13,7 @@ use super::test::Test;
 use loadline_k6_metrics::Portion;
 use loadline_k6_options::{Executor, GoDuration, Needs, Scenario, describe, needs};
 use loadline_script_js::Stage;
-use rows::{Look, Mark, Row};
+use rows::{Mark, Row, RowStyle};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use times::{digits, padded};
@@ -40,7 +40,7 @@ pub(super) struct Progress<'a> {
     scenarios: &'a [Scenario],
     needs: Needs,
     segment: f64,
-    look: Look,
+    style: RowStyle,
     is_quiet: bool,
     /// The time at which the block is due next.
     due: Option<Instant>,
@@ -61,7 +61,7 @@ impl<'a> Progress<'a> {
             scenarios,
             needs: needs(scenarios),
             segment: test.settings().segment.size(),
-            look: Look {
+            style: RowStyle {
                 has_bars: terminals.stdout,
                 has_colours: terminals.stdout && asked.has_colours,
                 columns: terminals.columns.map(usize::from),
@@ -114,7 +114,7 @@ impl<'a> Progress<'a> {
     }
 
     fn coloured(&self, colour: u8, text: &str) -> String {
-        match self.look.has_colours {
+        match self.style.has_colours {
             true => format!("\u{1b}[{colour}m{text}\u{1b}[0m"),
             false => text.to_owned(),
         }
@@ -122,7 +122,7 @@ impl<'a> Progress<'a> {
 
     /// Prints text above the block; on a terminal its lines erase the previous content.
     fn print(&self, text: &str) {
-        match self.look.has_colours {
+        match self.style.has_colours {
             true => self.screen.print(&text.replace('\n', "\u{1b}[0K\n")),
             false => self.screen.print(text),
         }
@@ -130,7 +130,7 @@ impl<'a> Progress<'a> {
 
     /// Shows a block, if one is due.
     fn show(&mut self, lines: impl FnOnce(&Self) -> Vec<String>) {
-        let each = match self.look.has_bars {
+        let each = match self.style.has_bars {
             true => DRAWN_EACH,
             false => PRINTED_EACH,
         };
@@ -145,7 +145,7 @@ impl<'a> Progress<'a> {
     }
 
     fn draw(&self, lines: &[String]) {
-        match self.look.has_bars {
+        match self.style.has_bars {
             true => self.screen.show(&ended(lines, "\u{1b}[K\r\n")),
             false => self.screen.print(&ended(lines, "\n")),
         }
@@ -157,7 +157,7 @@ impl<'a> Progress<'a> {
         let Some(lines) = self.last.take().filter(|_| !self.is_quiet) else {
             return;
         };
-        let end = match self.look.has_bars {
+        let end = match self.style.has_bars {
             true => "\u{1b}[K\r\n",
             false => "\n",
         };
@@ -192,7 +192,7 @@ impl<'a> Progress<'a> {
                 row(&scenario, stage, moment)
             })
             .collect();
-        lines.extend(rows::lines(&rows, NAME_COLUMNS, self.look));
+        lines.extend(rows::lines(&rows, NAME_COLUMNS, self.style));
         lines
     }
 
@@ -208,7 +208,7 @@ impl<'a> Progress<'a> {
         let all = self.scenarios.iter();
         let all = all.map(|scenario| row(&scenario.name, 0.0, Vec::new()));
         let rows: Vec<Row> = std::iter::once(setup).chain(all).collect();
-        let lines = rows::lines(&rows, NAME_COLUMNS, self.look);
+        let lines = rows::lines(&rows, NAME_COLUMNS, self.style);
         lines
             .iter()
             .map(|line| line.trim_end().to_owned())
@@ -291,7 +291,11 @@ fn share(executor: &Executor, seen: &loadline_script_js::Scenario, elapsed: Dura
         Executor::PerVuIterations {
             vus, iterations, ..
         } => complete / (*iterations as f64 * f64::from(*vus)),
-        other => match other.length() {
+        Executor::ConstantVus { .. }
+        | Executor::RampingVus { .. }
+        | Executor::ConstantArrivalRate { .. }
+        | Executor::RampingArrivalRate { .. }
+        | Executor::ExternallyControlled { .. } => match executor.length() {
             Some(length) => elapsed.as_secs_f64() / length.as_secs_f64(),
             None => 1.0,
         },

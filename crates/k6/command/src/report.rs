@@ -364,7 +364,7 @@ impl Report {
     fn usual_summary(&self, ended: &Ended<'_>) -> SummaryFiles {
         let text = match self.mode {
             Mode::Legacy => summary::legacy(ended),
-            _ => summary::text(ended, self.is_full()),
+            Mode::Disabled | Mode::Compact | Mode::Full => summary::text(ended, self.is_full()),
         };
         vec![("stdout".to_owned(), text.into_bytes())]
     }
@@ -470,7 +470,7 @@ fn own_summary(
         return Ok(None);
     }
     let terminals = asked.session.terminals;
-    let around = summary::Surroundings {
+    let context = summary::SummaryContext {
         is_stdout_tty: terminals.stdout,
         is_stderr_tty: terminals.stderr,
         no_color: !asked.has_colours,
@@ -478,7 +478,7 @@ fn own_summary(
     };
     let data = match newer {
         Some(newer) => newer.clone(),
-        None => summary::handle_summary_data(ended, &around, &md5_hex),
+        None => summary::handle_summary_data(ended, &context, &md5_hex),
     };
     match ran.handle_summary(data.to_string()) {
         Ok(files) => Ok(files),

@@ -155,7 +155,12 @@ impl Running {
         });
         match live.step {
             Step::Load => users.map(i64::from).sum(),
-            _ => 0,
+            Step::Created
+            | Step::Waiting
+            | Step::Setup
+            | Step::Teardown
+            | Step::Ended
+            | Step::Interrupted => 0,
         }
     }
 

@@ -3,7 +3,7 @@
 //! Secrets that a script has requested are removed from the log, and from the URLs in the
 //! measurements.
 
-use super::origin::Place;
+use super::origin::CommandContext;
 use super::{FAILED, Refused, go_words};
 use loadline_k6_options::cli::Invocation;
 use loadline_script_js::Secrets;
@@ -69,7 +69,7 @@ impl SecretSources {
     /// If a source is invalid, or its file can't be read.
     pub(super) fn of(
         invocation: &Invocation,
-        place: &Place,
+        place: &CommandContext,
         revealed: &Arc<Revealed>,
     ) -> Result<SecretSources, Refused> {
         let mut sources = SecretSources {
@@ -85,7 +85,7 @@ impl SecretSources {
         Ok(sources)
     }
 
-    fn add(&mut self, text: &str, place: &Place) -> Result<(), Refused> {
+    fn add(&mut self, text: &str, place: &CommandContext) -> Result<(), Refused> {
         let (kind, arguments) = text.split_once('=').unwrap_or((text, ""));
         let mut described = Described::of(arguments);
         let values = match kind {
@@ -139,7 +139,7 @@ impl Described {
     }
 
     /// Reads the lines of the file, each `name=value`.
-    fn read(&self, place: &Place) -> Result<BTreeMap<String, String>, Refused> {
+    fn read(&self, place: &CommandContext) -> Result<BTreeMap<String, String>, Refused> {
         let file = self.file.clone().unwrap_or_default();
         let text = fs::read_to_string(place.directory.join(&file)).map_err(|error| {
             let problem = go_words::system(&error);
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn secrets_come_from_the_source_that_is_meant_and_stay_out_of_the_log() {
-        let place = Place {
+        let place = CommandContext {
             directory: "/".into(),
             environment: BTreeMap::new(),
         };

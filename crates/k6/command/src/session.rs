@@ -2,7 +2,7 @@
 
 use super::Refused;
 use super::console::Console;
-use super::origin::Place;
+use super::origin::CommandContext;
 use super::screen::Screen;
 use super::stop::Interrupt;
 use loadline_k6_options::cli::Invocation;
@@ -20,7 +20,7 @@ pub(super) struct Session {
     /// The seed of all random choices.
     pub(super) seed: u64,
     /// The working directory, and the variables of the environment.
-    pub(super) place: Place,
+    pub(super) place: CommandContext,
     /// The output of the command.
     pub(super) screen: Arc<Screen>,
     /// The kinds of the output streams.
@@ -50,7 +50,7 @@ impl Session {
             cores: host.cores,
             processes: host.processes,
             seed: host.seed,
-            place: Place {
+            place: CommandContext {
                 directory,
                 environment: host.environment,
             },

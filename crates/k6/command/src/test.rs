@@ -2,7 +2,7 @@
 
 use super::client_keys::decrypted;
 use super::console::Console;
-use super::origin::{Origin, Place};
+use super::origin::{CommandContext, Origin};
 use super::secret_sources::SecretSources;
 use super::{ABORTED, FAILED, INVALID_CONFIG, Refused, SCRIPT_EXCEPTION};
 use loadline_k6_metrics::{RecorderSetup, Registry, ThresholdSource, Thresholds};
@@ -51,7 +51,7 @@ impl Test {
     pub(super) fn load(
         invocation: &Invocation,
         origin: Origin,
-        place: &Place,
+        place: &CommandContext,
         console: &Arc<Console>,
     ) -> Result<Test, Refused> {
         let name = invocation.arguments.first().cloned().unwrap_or_default();
@@ -77,7 +77,11 @@ impl Test {
             Failure::Threw(text) => Refused::thrown(text),
             Failure::Aborted(text) => could_not_load(text, ABORTED),
             Failure::Options(_) => could_not_load(failure.to_string(), FAILED),
-            other => could_not_load(other.to_string(), SCRIPT_EXCEPTION),
+            Failure::NotLoaded(_)
+            | Failure::Rejected(_)
+            | Failure::SetupData(_)
+            | Failure::SummaryFiles(_)
+            | Failure::Memory(_) => could_not_load(failure.to_string(), SCRIPT_EXCEPTION),
         })?;
         if !program.has_functions() {
             let text = "no exported functions in script".to_owned();
@@ -195,7 +199,7 @@ impl Measures {
 }
 
 /// Returns the isolation of virtual users that the flag sets.
-fn vu_mode(invocation: &Invocation, place: &Place) -> Result<VuMode, Refused> {
+fn vu_mode(invocation: &Invocation, place: &CommandContext) -> Result<VuMode, Refused> {
     let Some(name) = invocation.flag("vu-mode", &place.environment) else {
         return Ok(VuMode::default());
     };
@@ -239,7 +243,7 @@ fn optional_tags(wanted: &[String]) -> Vec<String> {
 fn script_env(
     invocation: &Invocation,
     origin: &Origin,
-    place: &Place,
+    place: &CommandContext,
 ) -> Result<BTreeMap<String, String>, Refused> {
     let by_default = invocation.command == loadline_k6_options::cli::Command::Run;
     let has_system = match invocation.flag("include-system-env-vars", &place.environment) {
@@ -292,7 +296,7 @@ fn warn_of_unknown(script: &Tier, console: &Console) {
 fn options(
     invocation: &Invocation,
     script: Tier,
-    place: &Place,
+    place: &CommandContext,
     env: &BTreeMap<String, String>,
     program: &Program,
 ) -> Result<Consolidated, (Refused, Vec<String>)> {
@@ -314,7 +318,7 @@ fn options(
 }
 
 /// Reads the configuration file, if there is one: the named one, or the user's own.
-fn config_file(invocation: &Invocation, place: &Place) -> Result<Tier, Refused> {
+fn config_file(invocation: &Invocation, place: &CommandContext) -> Result<Tier, Refused> {
     let named = invocation.flag("config", &place.environment);
     let path = match &named {
         Some(path) => place.directory.join(path),
@@ -340,7 +344,7 @@ fn config_file(invocation: &Invocation, place: &Place) -> Result<Tier, Refused> 
     }
 }
 
-fn usual_config(place: &Place) -> Option<PathBuf> {
+fn usual_config(place: &CommandContext) -> Option<PathBuf> {
     let variable = |name: &str| place.environment.get(name).filter(|text| !text.is_empty());
     let folder = match variable("XDG_CONFIG_HOME") {
         Some(folder) => PathBuf::from(folder),

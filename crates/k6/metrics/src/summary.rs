@@ -12,7 +12,7 @@ mod machine;
 mod paint;
 mod text;
 
-pub use data::{Surroundings, export, handle_summary_data, root_group};
+pub use data::{SummaryContext, export, handle_summary_data, root_group};
 pub use format::TimeUnit;
 pub use legacy::legacy;
 pub use machine::{Described, machine_readable};

@@ -53,6 +53,10 @@ pub(crate) fn given<'js>(ctx: &Ctx<'js>, value: Opt<Value<'js>>) -> Result<Vec<u
 }
 
 /// Returns Go's name for the type of a value, as k6 prints it.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "every other type is an object in Go"
+)]
 pub fn type_in_go(value: &Value<'_>) -> &'static str {
     match value.type_of() {
         Type::Undefined | Type::Null => "<nil>",

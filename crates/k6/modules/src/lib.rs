@@ -20,6 +20,8 @@
 //!   `tests/html/`
 //! - errors and native functions: `error.rs`, `native.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod bytes;
 mod crypto;
 mod csv;

@@ -149,7 +149,18 @@ fn arity(read: &Invocation) -> Option<String> {
              from stdin, or a path to a script file"
         )),
         Command::New if given > 1 => Some(format!("accepts at most 1 arg(s), received {given}")),
-        _ => None,
+        Command::Run
+        | Command::Inspect
+        | Command::Archive
+        | Command::New
+        | Command::Version
+        | Command::Pause
+        | Command::Resume
+        | Command::Status
+        | Command::Stats
+        | Command::Scale
+        | Command::Help
+        | Command::Absent(_) => None,
     }
 }
 

@@ -51,7 +51,13 @@ impl Scenario {
             } if stages.last().is_some_and(|last| last.target == 0) => {
                 self.graceful_stop.min(*graceful_ramp_down)
             }
-            _ => self.graceful_stop,
+            Executor::SharedIterations { .. }
+            | Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::RampingVus { .. }
+            | Executor::ConstantArrivalRate { .. }
+            | Executor::RampingArrivalRate { .. }
+            | Executor::ExternallyControlled { .. } => self.graceful_stop,
         };
         Some(self.start_time + self.executor.length()? + grace)
     }
@@ -86,7 +92,12 @@ impl Scenario {
                     at,
                 )
             }
-            executor => of(executor),
+            executor @ (Executor::SharedIterations { .. }
+            | Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::ConstantArrivalRate { .. }
+            | Executor::RampingArrivalRate { .. }
+            | Executor::ExternallyControlled { .. }) => of(executor),
         }
     }
 

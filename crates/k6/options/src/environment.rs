@@ -39,7 +39,13 @@ fn unassignable(name: &str, key: &Key, text: &str, problem: &str) -> OptionsErro
         Kind::Thresholds => "map[string]metrics.Thresholds",
         Kind::Hosts => "types.NullHosts",
         Kind::LocalIps => "types.NullIPPool",
-        _ => "null.String",
+        Kind::Text
+        | Kind::Scenarios
+        | Kind::Segment
+        | Kind::Segments
+        | Kind::TlsVersions
+        | Kind::TlsAuth
+        | Kind::Any => "null.String",
     };
     OptionsError::invalid(format!(
         "envconfig.Process: assigning {name} to {}: converting '{text}' to type {kind}. details: \

@@ -18,6 +18,8 @@
 //!   `scenario/checks.rs`; its description `describe.rs`
 //! - execution segments, local addresses, durations: `segment.rs`, `local_ips.rs`, `time.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 pub mod cli;
 mod consolidate;
 mod describe;

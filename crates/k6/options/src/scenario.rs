@@ -172,7 +172,11 @@ impl Executor {
                 };
                 (starts.zip(stages).map(of).sum(), time_unit)
             }
-            _ => return None,
+            Executor::SharedIterations { .. }
+            | Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::RampingVus { .. }
+            | Executor::ExternallyControlled { .. } => return None,
         };
         u64::try_from(twice.div_ceil((2 * ns(unit)).max(1))).ok()
     }
@@ -193,7 +197,10 @@ impl Executor {
                 stages,
                 ..
             } => along(*start_rate as f64, stages, elapsed) / time_unit.as_secs_f64(),
-            other => f64::from(other.max_vus()),
+            Executor::SharedIterations { .. }
+            | Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::ExternallyControlled { .. } => f64::from(self.max_vus()),
         }
     }
 
@@ -212,7 +219,11 @@ impl Executor {
                 let targets = stages.iter().map(|stage| stage.target);
                 (targets.fold(*start_rate, u64::max), time_unit)
             }
-            _ => return 0.0,
+            Executor::SharedIterations { .. }
+            | Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::RampingVus { .. }
+            | Executor::ExternallyControlled { .. } => return 0.0,
         };
         rate as f64 / unit.as_secs_f64()
     }
@@ -226,7 +237,11 @@ impl Executor {
             | Executor::RampingArrivalRate {
                 pre_allocated_vus, ..
             } => *pre_allocated_vus,
-            other => other.max_vus(),
+            Executor::SharedIterations { .. }
+            | Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::RampingVus { .. }
+            | Executor::ExternallyControlled { .. } => self.max_vus(),
         }
     }
 

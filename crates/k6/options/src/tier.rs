@@ -30,7 +30,9 @@ impl Tier {
         match value {
             Value::Null => Ok(Tier::default()),
             Value::Object(fields) => Tier::from_fields(&fields),
-            other => Err(OptionsError::invalid(no_object(&other))),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err(OptionsError::invalid(no_object(&value)))
+            }
         }
     }
 
@@ -90,7 +92,7 @@ fn no_object(value: &Value) -> String {
         Value::Bool(_) => "bool",
         Value::Number(_) => "number",
         Value::String(_) => "string",
-        _ => "array",
+        Value::Array(_) | Value::Null | Value::Object(_) => "array",
     };
     let text = value.to_string();
     format!(

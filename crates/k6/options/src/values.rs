@@ -56,7 +56,9 @@ pub(crate) fn from_script(key: &Key, value: &Value) -> Result<Value, OptionsErro
 fn no_null(value: &Value, kind: &str) -> OptionsError {
     let found = match value {
         Value::Number(_) => "float64".to_owned(),
-        other => shape(other),
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            shape(value)
+        }
     };
     OptionsError::invalid(format!(
         "json: cannot unmarshal {found} into Go value of type {kind}"
@@ -122,7 +124,7 @@ fn boolean(value: &Value) -> Option<Value> {
     match value {
         Value::Bool(_) => Some(value.clone()),
         Value::String(text) => truth(text),
-        _ => None,
+        Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
     }
 }
 
@@ -139,7 +141,7 @@ pub(crate) fn whole(value: &Value) -> Result<Option<Value>, Problem> {
     match value {
         Value::Number(number) => Ok(whole_number(number).map(Value::from)),
         Value::String(text) => parse_int(text).map(Some),
-        _ => Ok(None),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => Ok(None),
     }
 }
 
@@ -158,7 +160,9 @@ pub(crate) fn duration(value: &Value) -> Result<Value, Problem> {
     let time = match value {
         Value::String(text) => GoDuration::parse(text).map_err(|problem| problem.to_string())?,
         Value::Number(number) => GoDuration::milliseconds(number.as_f64().unwrap_or_default()),
-        other => return Err(format!("'{other}' is not a valid duration value")),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            return Err(format!("'{value}' is not a valid duration value"));
+        }
     };
     Ok(json!(time.to_string()))
 }
@@ -303,7 +307,9 @@ fn tls_versions(value: &Value) -> Option<Value> {
             let all = range.values().all(|one| one.as_str().is_some_and(known));
             all.then(|| Value::Object(range))
         }
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
     }
 }
 

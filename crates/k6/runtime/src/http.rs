@@ -20,11 +20,11 @@ mod multipart;
 pub(crate) mod rate;
 mod record;
 mod response;
+mod script_request;
 mod send;
 pub(crate) mod state;
 mod status_text;
 pub(crate) mod target;
-mod wanted;
 
 use crate::api::k6::cut_off;
 use crate::errors::k6_error;
@@ -35,10 +35,10 @@ use crate::vu::Vu;
 use answer::Answer;
 use errors::unmade;
 use rquickjs::{Ctx, Function, Object, Persistent, Result, Value};
+use script_request::{RefusedRequest, ScriptRequest};
 use send::{Fetched, fetch};
 use std::borrow::Cow;
 use std::rc::Rc;
-use wanted::{RefusedRequest, Wanted};
 
 /// The methods with a function of their own: name, method, and true if it takes a body.
 const VERBS: [(&str, &str, bool); 7] = [
@@ -153,7 +153,7 @@ fn send_one<'js>(
         let sentence = "Making http requests in the init context is not supported";
         return Err(k6_error(&call.ctx, sentence));
     };
-    let wanted = match Wanted::read(call, &vu, method, (&url, &body, &params))? {
+    let wanted = match ScriptRequest::read(call, &vu, method, (&url, &body, &params))? {
         Ok(wanted) => wanted,
         Err(unmade) => return refuse(&call.ctx, &unmade),
     };
@@ -214,7 +214,7 @@ fn begin<'js>(call: Call<'js>) -> Result<Value<'js>> {
     };
     let method = call.text(&call.arg(0))?.into();
     let given = (&call.arg(1), &call.arg(2), &call.arg(3));
-    let wanted = Wanted::read(&call, &vu, method, given)?;
+    let wanted = ScriptRequest::read(&call, &vu, method, given)?;
     let (promise, resolve, reject) = call.ctx.promise()?;
     let wanted = match wanted {
         Ok(wanted) => wanted,

@@ -244,15 +244,11 @@ fn iterate<'js>(
     if !state.options.http.keeps_cookies {
         vu.http.begin_iteration();
     }
-    let active = &state.execution.users_active;
-    let now_active = active.fetch_add(1, Ordering::Relaxed) + 1;
-    state.execution.note_active(now_active);
-    scenario.enter();
+    state.enter(scenario);
     let began = Instant::now();
     let called = data(ctx, vu, state)
         .and_then(|data| call(ctx, vu, exports, &stage.function, Some(data)).map(drop));
-    active.fetch_sub(1, Ordering::Relaxed);
-    scenario.leave();
+    state.leave(scenario);
     if state.options.http.closes_connections
         && let Some(requester) = vu.requester()
     {
@@ -303,7 +299,6 @@ fn note_delay(vu: &Vu, delay: Option<Duration>) {
 
 /// Records an iteration, as complete or as interrupted.
 fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
-    let execution = &state.execution;
     let worker = &vu.worker;
     let tags = vu.tags(&[]);
     let [sent, received] = data_of(vu);
@@ -317,15 +312,10 @@ fn conclude(vu: &Vu, state: &RunState, scenario: &Scenario, lasted: Duration) {
         worker.add_all(&[sent, received, duration, count], &tags);
     }
     if is_cut_off {
-        execution
-            .iterations_interrupted
-            .fetch_add(1, Ordering::Relaxed);
+        state.interrupt();
         return;
     }
-    execution
-        .iterations_complete
-        .fetch_add(1, Ordering::Relaxed);
-    scenario.complete_one();
+    state.complete(scenario);
     let rest = state.options.min_iteration.saturating_sub(lasted);
     if !rest.is_zero() {
         // Cancelled or not, the iteration is over.

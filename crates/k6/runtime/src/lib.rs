@@ -32,7 +32,7 @@
 //! - a new module, or one that is not supported: its name in `api.rs`; a global `api/globals.rs`
 //! - what a script sees of a response: `NAMES` and `read` in `http/response.rs`; properties made
 //!   when they are read `http/lazy.rs`
-//! - what is sent for a request: `http/wanted.rs`, `http/target.rs`, `http/fields.rs`,
+//! - what is sent for a request: `http/script_request.rs`, `http/target.rs`, `http/fields.rs`,
 //!   `http/body.rs`; its redirects `http/send.rs`; what a user keeps of it `http/state.rs`
 //! - k6's code and text for an error kind: `http/errors.rs`
 //! - what is recorded of a request: `http/hop.rs`, `http/record.rs`, `samples.rs`; Loadline's own
@@ -42,11 +42,15 @@
 //!   `modules/factory.rs`, `modules/linking.rs`
 //! - what a virtual user does, and how it waits: `iteration.rs`, `event_loop.rs`, `operations.rs`,
 //!   `fiber.rs`; as a user of the engine `scenario.rs`; the first initialisation `loading.rs`
-//! - what a process reports of its part of a test: `part.rs`
+//! - what a process reports of its part of a test: `part.rs`; what processes count together, and
+//!   the numbers of users and iterations: `counts.rs`
 //! - users that share a runtime: `shared.rs`, `shared/runtime.rs`, `shared/jobs.rs`, `vu_mode.rs`;
 //!   the limit of memory `memory.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod api;
+mod counts;
 mod errors;
 mod event_loop;
 mod exception;
@@ -70,6 +74,7 @@ mod summary;
 mod vu;
 mod vu_mode;
 
+pub use counts::TestCounts;
 pub use loadline_k6_modules::Secrets;
 pub use modules::store::Sources;
 pub use outputs::add_outside;

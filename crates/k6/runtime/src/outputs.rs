@@ -21,7 +21,7 @@ const SHOWN: [MetricId; 5] = [
     builtin::HTTP_REQ_FAILED,
 ];
 
-/// Adds what was measured to the metrics of an interval, in its window or behind it.
+/// Adds what was measured to the metrics of an interval, in its window or after it.
 pub(crate) fn add(
     portion: &Portion,
     setup: &RecorderSetup,

@@ -4,10 +4,11 @@
 //! must know of a process is its [`News`]: log entries, the end that the script requested, how many
 //! users and iterations there are. They travel in the same tally, also between two intervals.
 //!
-//! Numbers of users and iterations have to be unique in the whole test. Worker `w` of `n` gives the
-//! numbers `w`, `w + n`, `w + 2n` …, as k6 does for execution segments. Users that are ready when
-//! the load begins, and shared iterations, are numbered without a gap.
+//! Numbers of users and iterations have to be unique in the whole test. Processes that share memory
+//! have them from counts of the whole test (`counts.rs`). Where there are none, worker `w` of `n`
+//! gives the numbers `w`, `w + n`, `w + 2n` …, as k6 does for execution segments.
 
+use crate::counts::TestCounts;
 use crate::http::rate::RateLimit;
 use crate::program::{Failure, Program};
 use crate::run::{Abort, Entry, Execution, Level, Log, RunState, Scenario, Stage};
@@ -30,6 +31,8 @@ pub struct Part {
     pub outbox: Arc<Outbox>,
     /// The duration of the parts of the test before the load.
     pub elapsed: Duration,
+    /// The counts of the whole test, if its processes share memory.
+    pub counts: Option<TestCounts>,
     /// The scenarios.
     stages: Vec<Arc<Stage>>,
     reported: Mutex<Reported>,
@@ -57,16 +60,41 @@ impl Part {
             of,
             outbox,
             elapsed: Duration::ZERO,
+            counts: None,
             stages,
             reported: Mutex::new(reported),
             clock: Once::new(),
         }
     }
 
+    /// Returns the place of a stage among the scenarios; 0 if it is none of them.
+    pub(crate) fn place_of(&self, stage: &Arc<Stage>) -> usize {
+        let mut scenarios = self.stages.iter().filter(|one| one.scenario().is_some());
+        let place = scenarios.position(|one| Arc::ptr_eq(one, stage));
+        place.unwrap_or_default()
+    }
+
     /// Returns a number that no other worker of the test gives: the one for the `nth` user or
     /// iteration of a worker, from 0.
-    pub(crate) fn number(&self, worker: u32, nth: u64) -> u64 {
+    fn number(&self, worker: u32, nth: u64) -> u64 {
         nth * u64::from(self.of) + u64::from(worker)
+    }
+
+    /// Returns the number of the next user of a worker, which has made `nth` before, from 1.
+    pub(crate) fn next_user(&self, worker: u32, nth: u32) -> u32 {
+        match &self.counts {
+            Some(counts) => counts.next_user(),
+            None => self.number(worker, nth.into()) as u32 + 1,
+        }
+    }
+
+    /// Returns the number of the next iteration of a scenario, of which a worker has begun `nth`
+    /// before, from 0.
+    pub(crate) fn next_iteration(&self, scenario: usize, worker: u32, nth: u64) -> u64 {
+        match &self.counts {
+            Some(counts) => counts.next_iteration(scenario),
+            None => self.number(worker, nth),
+        }
     }
 
     /// Returns the share of this process in the rate of the test's requests.

@@ -1,5 +1,6 @@
 //! A run of a script: state that its users share, and what its conductor reads of it.
 
+use crate::counts::{Count, TestCounts};
 use crate::http::rate::RateLimit;
 use crate::part::{AllCounts, Part};
 use crate::program::{Failure, Program, SummaryFiles};
@@ -263,6 +264,62 @@ impl RunState {
         self.is_unshared.load(Ordering::Relaxed)
     }
 
+    /// Returns the count over all processes that share memory; without such ones, of this process.
+    pub(crate) fn count(&self, count: Count) -> u64 {
+        match self.shared() {
+            Some(shared) => shared.read(count),
+            None => self.execution.of_process(count),
+        }
+    }
+
+    /// Counts a user that is initialised.
+    pub(crate) fn user_is_ready(&self) {
+        self.execution.users_ready.fetch_add(1, Ordering::Relaxed);
+        self.in_shared(|shared| shared.add(Count::Ready));
+    }
+
+    /// Counts a user that enters an iteration of this scenario.
+    pub(crate) fn enter(&self, scenario: &Scenario) {
+        let active = self.execution.users_active.fetch_add(1, Ordering::Relaxed) + 1;
+        self.execution.note_active(active);
+        scenario.enter();
+        self.in_shared(|shared| shared.add(Count::Active));
+    }
+
+    /// Counts a user that leaves its iteration of this scenario.
+    pub(crate) fn leave(&self, scenario: &Scenario) {
+        self.execution.users_active.fetch_sub(1, Ordering::Relaxed);
+        scenario.leave();
+        self.in_shared(|shared| shared.subtract(Count::Active));
+    }
+
+    /// Counts an iteration of this scenario that ended by itself.
+    pub(crate) fn complete(&self, scenario: &Scenario) {
+        self.execution
+            .iterations_complete
+            .fetch_add(1, Ordering::Relaxed);
+        scenario.complete_one();
+        self.in_shared(|shared| shared.add(Count::Complete));
+    }
+
+    /// Counts an iteration that was cancelled.
+    pub(crate) fn interrupt(&self) {
+        self.execution
+            .iterations_interrupted
+            .fetch_add(1, Ordering::Relaxed);
+        self.in_shared(|shared| shared.add(Count::Interrupted));
+    }
+
+    fn shared(&self) -> Option<&TestCounts> {
+        self.part().and_then(|part| part.counts.as_ref())
+    }
+
+    fn in_shared(&self, count: impl FnOnce(&TestCounts)) {
+        if let Some(shared) = self.shared() {
+            count(shared);
+        }
+    }
+
     /// Returns the failure that ended the run, if there is one.
     pub fn failure(&self) -> Option<Failure> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -316,6 +373,15 @@ struct Clock {
 }
 
 impl Execution {
+    fn of_process(&self, count: Count) -> u64 {
+        match count {
+            Count::Ready => self.users_ready.load(Ordering::Relaxed).into(),
+            Count::Active => self.users_active.load(Ordering::Relaxed).into(),
+            Count::Complete => self.iterations_complete.load(Ordering::Relaxed),
+            Count::Interrupted => self.iterations_interrupted.load(Ordering::Relaxed),
+        }
+    }
+
     /// Records how many users are active now.
     pub(crate) fn note_active(&self, users: u32) {
         // Rarely more than before, and a load costs less than a store.
@@ -574,7 +640,7 @@ impl Stage {
     pub fn summary_files(&self) -> Option<&SummaryFiles> {
         match &self.kind {
             StageKind::Summary(summary) => summary.files.get(),
-            _ => None,
+            StageKind::Setup | StageKind::Teardown | StageKind::Scenario(_) => None,
         }
     }
 

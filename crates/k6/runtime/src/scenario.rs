@@ -37,9 +37,12 @@ pub fn launch(
         let share = ready / workers + u32::from(worker < ready % workers);
         pool.prepare(share as usize);
         Users {
+            numbers: Rc::new(Numbers {
+                scenario: run.part().map_or(0, |part| part.place_of(&stage)),
+                begun: Cell::new(0),
+            }),
             pool,
             stage: Arc::clone(&stage),
-            begun: Rc::default(),
         }
     })
 }
@@ -142,7 +145,6 @@ impl Pool {
 
     /// Creates a user and initialises its script; `None` if that fails, which ends the run.
     fn make(&self) -> Option<Driver> {
-        let execution = &self.run.execution;
         let vu = Vu::new(
             &self.program,
             self.next_id(),
@@ -151,8 +153,9 @@ impl Pool {
         );
         match Driver::new(vu) {
             Ok(driver) => {
-                let number = u32::from(self.is_numbered);
-                execution.users_ready.fetch_add(number, Relaxed);
+                if self.is_numbered {
+                    self.run.user_is_ready();
+                }
                 Some(driver)
             }
             Err(failure) => {
@@ -171,7 +174,7 @@ impl Pool {
         match self.run.part() {
             _ if !self.is_numbered => 0,
             None => self.run.execution.last_id.fetch_add(1, Relaxed) + 1,
-            Some(part) => part.number(self.number, nth.into()) as u32 + 1,
+            Some(part) => part.next_user(self.number, nth),
         }
     }
 }
@@ -232,8 +235,15 @@ impl Driver {
 struct Users {
     pool: Rc<Pool>,
     stage: Arc<Stage>,
-    /// The number of iterations that they have begun.
-    begun: Rc<Cell<u64>>,
+    numbers: Rc<Numbers>,
+}
+
+/// The source of the numbers that iterations get.
+struct Numbers {
+    /// The place of the scenario among those of the test.
+    scenario: usize,
+    /// The number of iterations that the users of the worker have begun.
+    begun: Cell<u64>,
 }
 
 impl Scenario<Kernel> for Users {
@@ -247,7 +257,7 @@ impl Scenario<Kernel> for Users {
         User {
             pool: Rc::clone(&self.pool),
             stage: Arc::clone(&self.stage),
-            begun: Rc::clone(&self.begun),
+            numbers: Rc::clone(&self.numbers),
             driver: None,
         }
     }
@@ -279,7 +289,7 @@ impl Scenario<Kernel> for Users {
 struct User {
     pool: Rc<Pool>,
     stage: Arc<Stage>,
-    begun: Rc<Cell<u64>>,
+    numbers: Rc<Numbers>,
     driver: Option<Driver>,
 }
 
@@ -331,11 +341,13 @@ impl User {
         let Some(scenario) = self.stage.scenario() else {
             return 0;
         };
-        let nth = self.begun.get();
-        self.begun.set(nth + 1);
+        let nth = self.numbers.begun.get();
+        self.numbers.begun.set(nth + 1);
         let begun = scenario.begun.fetch_add(1, Relaxed);
-        let part = self.pool.run.part();
-        part.map_or(begun, |part| part.number(self.pool.number, nth))
+        match self.pool.run.part() {
+            Some(part) => part.next_iteration(self.numbers.scenario, self.pool.number, nth),
+            None => begun,
+        }
     }
 
     /// Returns the time from the intended start of an iteration to now, if the iteration follows a

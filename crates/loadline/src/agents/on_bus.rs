@@ -8,17 +8,17 @@ use crate::flags::run::machines::MachineFlags;
 use crate::publish::print;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
-use loadline_bus::{Bus, BusAddress, Card, Host, Labels, Wanted, parse_label};
+use loadline_bus::{Bus, BusAddress, Card, Host, Labels, Selector, parse_label};
 use loadline_cluster::Line;
 use loadline_reactor::raise_open_files;
-use loadline_runner::{Crew, worker_command};
+use loadline_runner::{Fleet, worker_command};
 use loadline_units::time;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// The default time for which agents are awaited.
-const PATIENCE: Duration = Duration::from_secs(30);
+const AGENTS_TIMEOUT: Duration = Duration::from_secs(30);
 /// The most agents whose names are printed.
 const MOST_NAMES: usize = 8;
 
@@ -48,10 +48,10 @@ pub(crate) fn hire(
     if let Some(hired) = HIRED.get() {
         return Ok(Some(*hired));
     }
-    let wanted = agents.parse::<Wanted>();
+    let wanted = agents.parse::<Selector>();
     let wanted = wanted.map_err(|error| format!("--agents: {error}"))?;
     let bus = Bus::connect(&flags.bus.address()?).map_err(|error| error.to_string())?;
-    let patience = flags.agents_timeout.unwrap_or(PATIENCE);
+    let patience = flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT);
     let cards = loadline_bus::find(&bus, &wanted, patience).map_err(|error| error.to_string())?;
     let hired = hired(&cards);
     loadline_runner::hire(Box::new(Agents {
@@ -75,7 +75,7 @@ fn hired(cards: &[Card]) -> Hired {
     }
 }
 
-/// The agents with these labels, as the crew of runs.
+/// The agents with these labels, as the fleet of runs.
 struct Agents {
     bus: Bus,
     labels: Labels,
@@ -83,9 +83,9 @@ struct Agents {
     is_told: bool,
 }
 
-impl Crew for Agents {
+impl Fleet for Agents {
     fn lines(&self, parts: u32) -> Result<Vec<Line>, String> {
-        let wanted = Wanted {
+        let wanted = Selector {
             count: Some(parts),
             labels: self.labels.clone(),
         };

@@ -233,7 +233,7 @@ fn why(exit: Exit, answer: &Conclusion) -> Option<&'static str> {
             "the checks pass even at the highest load that was tried; the report says what to \
              raise."
         }
-        _ => return None,
+        Exit::Good | Exit::Interrupted | Exit::NotKnown | Exit::CannotTell => return None,
     })
 }
 
@@ -254,7 +254,7 @@ pub(crate) fn exit(answer: &Conclusion, trust: Trust) -> Exit {
         } => Exit::Good,
         Conclusion::NothingHolds { .. } => Exit::CheckFailed,
         Conclusion::Inconclusive(_) => Exit::Invalid,
-        _ => Exit::Failed,
+        Conclusion::Found(_) | Conclusion::AtLeast { .. } => Exit::Failed,
     }
 }
 

@@ -259,9 +259,17 @@ fn exit_of_saved(run: &RunResult, trust: Trust) -> Exit {
         return Exit::Good;
     }
     match run.summary.ended {
-        // It was the run that ended so, not this report of it.
-        Ended::Interrupted | Ended::Threw(_) | Ended::Failed(_) => Exit::Good,
-        _ => exit_of_run(run, &run.checks, trust),
+        // It was the run that somebody ended, not this report of it.
+        Ended::Interrupted => Exit::Good,
+        Ended::Threw(_)
+        | Ended::Failed(_)
+        | Ended::Duration
+        | Ended::Requests
+        | Ended::Stages
+        | Ended::Precise
+        | Ended::Decided
+        | Ended::Aborted(_)
+        | Ended::Unknown => exit_of_run(run, &run.checks, trust),
     }
 }
 

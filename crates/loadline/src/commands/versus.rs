@@ -67,7 +67,12 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
     keep_open(page);
     match of_runs {
         Exit::Good => end_silently(series, worst.unwrap_or(Exit::Good)),
-        _ => end_of_series(series, worst.unwrap_or(Exit::Good), *trust),
+        Exit::CheckFailed
+        | Exit::Failed
+        | Exit::Invalid
+        | Exit::Interrupted
+        | Exit::NotKnown
+        | Exit::CannotTell => end_of_series(series, worst.unwrap_or(Exit::Good), *trust),
     }
 }
 

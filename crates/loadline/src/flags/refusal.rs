@@ -16,6 +16,10 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     pub(super) fn of_line(error: &Error, words: &[OsString]) -> Self {
         match error.kind() {
             ErrorKind::DisplayHelp => Self::Asked(help::text(words)),
@@ -183,6 +187,10 @@ fn negative(error: &Error, words: &[OsString]) -> Option<String> {
 }
 
 /// Returns one sentence about the mistake, the flag first.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 pub(crate) fn sentence(error: &Error) -> String {
     let flag = flag(error);
     match value_problem(error) {
@@ -231,6 +239,10 @@ pub(crate) fn sentence(error: &Error) -> String {
 }
 
 /// Returns the problem with the value of a flag, if the error is about one.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 pub(crate) fn value_problem(error: &Error) -> Option<String> {
     let value = text(error, ContextKind::InvalidValue);
     match error.kind() {

@@ -16,7 +16,15 @@ use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 
 /// Keys of a load and of requests that belong to the whole run all the same.
-const OF_WHOLE_RUN: [&str; 6] = ["threads", "seed", "until", "warmup", "drain", "repeat"];
+const OF_WHOLE_RUN: [&str; 7] = [
+    "threads",
+    "seed",
+    "until",
+    "warmup",
+    "drain",
+    "repeat",
+    "traceparent",
+];
 
 /// The keys of a scenario in a plan file.
 #[derive(Debug, PartialEq)]
@@ -142,6 +150,10 @@ fn time(value: &DeValue<'_>, variables: &Variables) -> Result<Duration, Problem>
     time.map_err(|error| Problem::Value(error.to_string()))
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "any other problem stays what it is"
+)]
 fn tags(value: &DeValue<'_>, variables: &Variables) -> Result<BTreeMap<String, String>, Problem> {
     let table = value.as_table().ok_or(Problem::NoTags)?;
     let mut tags = BTreeMap::new();

@@ -41,6 +41,10 @@ impl Variables {
 
     /// Ends a key, and records which of its variables are secret. A mistake in the key is reported
     /// without their values.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "any other problem has no value in it"
+    )]
     pub(super) fn end_key<T>(&self, key: &str, read: Result<T, Problem>) -> Result<T, Problem> {
         let mut used = self.used.take();
         used.retain(|(name, value)| {

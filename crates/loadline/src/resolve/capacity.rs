@@ -289,7 +289,12 @@ fn has_errors_check(checks: &[Check]) -> bool {
 fn samples(checks: &[Check]) -> f64 {
     let samples = |check: &Check| match check.metric {
         Metric::Time(_, Statistic::Percentile(percentile)) => (100.0 / (100.0 - percentile)).ceil(),
-        _ => 1.0,
+        Metric::Time(_, Statistic::Mean | Statistic::Min | Statistic::Max | Statistic::Stdev)
+        | Metric::Errors
+        | Metric::Non2xx
+        | Metric::Statuses(_)
+        | Metric::Rate
+        | Metric::Custom(_) => 1.0,
     };
     checks.iter().map(samples).fold(1.0, f64::max)
 }

@@ -24,16 +24,16 @@ const MOST_BYTES: u64 = 256 << 20;
 const ENDING: &str = "run";
 
 /// The state of a file when it was read.
-type Seen = (PathBuf, SystemTime, u64);
+type FileState = (PathBuf, SystemTime, u64);
 
 /// The saved runs of the current folder. A file is read again when it has changed.
 #[derive(Default)]
-pub(super) struct Earlier(Mutex<HashMap<Seen, Option<EarlierRun>>>);
+pub(super) struct Earlier(Mutex<HashMap<FileState, Option<EarlierRun>>>);
 
 impl Earlier {
     /// Returns a row for each, the latest first.
     pub(super) fn rows(&self) -> Vec<EarlierRun> {
-        let mut files: Vec<Seen> = saved_runs();
+        let mut files: Vec<FileState> = saved_runs();
         files.sort_by_key(|(_, changed, _)| Reverse(*changed));
         files.truncate(MOST_RUNS);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +79,7 @@ fn known(name: &str) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("There is no saved run {name} in this folder."))
 }
 
-fn saved_runs() -> Vec<Seen> {
+fn saved_runs() -> Vec<FileState> {
     let entries = std::fs::read_dir(".").into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| {
         let path = PathBuf::from(entry.file_name());

@@ -182,7 +182,7 @@ fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
             observer: Box::new(feed),
         }))
     });
-    let heard = Heard::default();
+    let heard = KeptStderr::default();
     let code = crate::dialect::run_k6(&words.words[2..], pages, Box::new(heard.clone()));
     match code != 0 && !is_shown.get() {
         true => Err(heard.last_line()),
@@ -193,10 +193,10 @@ fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
 /// Standard error, whose last line is kept.
 #[cfg(feature = "k6")]
 #[derive(Clone, Default)]
-struct Heard(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+struct KeptStderr(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
 
 #[cfg(feature = "k6")]
-impl Heard {
+impl KeptStderr {
     fn last_line(&self) -> String {
         let bytes = self
             .0
@@ -209,7 +209,7 @@ impl Heard {
 }
 
 #[cfg(feature = "k6")]
-impl io::Write for Heard {
+impl io::Write for KeptStderr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         const KEPT: usize = 64 << 10;
         let mut kept = self

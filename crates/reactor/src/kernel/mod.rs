@@ -198,7 +198,7 @@ impl Kernel {
                 let slept_ns = self.now_ns() - now_ns;
                 self.0.lead.learn(slept_ns.saturating_sub(left_ns));
             }
-            _ => {}
+            Coalescing::Off | Coalescing::For(_) | Coalescing::UntilTimer(_) => {}
         }
     }
 

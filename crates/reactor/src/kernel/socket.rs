@@ -131,6 +131,10 @@ impl KernelSocket {
     }
 
     /// Receives once, if data may be available.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     fn poll_receive(
         &self,
         cx: &mut Context<'_>,
@@ -173,6 +177,10 @@ impl KernelSocket {
     }
 
     /// True if the peer has ended the connection in order; drops the data before the end.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     fn ended_in_order(&self) -> bool {
         let mut waste = self.loop_.waste.borrow_mut();
         waste.resize(WASTE_BYTES, 0);
@@ -267,6 +275,10 @@ impl Socket for KernelSocket {
         self.poll_receive(cx, asked, || self.drop_received(asked))
     }
 
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has dozens, and may add more"
+    )]
     fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         loop {
             if !self.readiness.writable.get() {

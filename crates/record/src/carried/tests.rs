@@ -1,6 +1,6 @@
 use super::*;
 use crate::samples::{any_snapshot, exchange, second};
-use crate::{Distribution, Exchange, Model, Recorder};
+use crate::{Distribution, Exchange, Model, Recorder, Trace, Traced, TracedRequest};
 use loadline_metrics::{
     CustomRecorder, Key, MetricKind, MetricUnit, SeriesId, SeriesSet, SeriesTable,
 };
@@ -47,6 +47,20 @@ fn every_part_of_a_snapshot_arrives() {
         .unwrap();
     snapshot.metrics = metrics.take();
     snapshot.metrics.leave_out(3);
+    let traced = |id, response_ns| TracedRequest {
+        trace: Trace {
+            id,
+            span: 7,
+            is_sampled: true,
+        },
+        response_ns,
+        end_ns: 9,
+        status: Some(200),
+    };
+    snapshot.traced = Traced::of_requests(vec![
+        (Some(Key::new("slow").unwrap()), traced(u128::MAX, 5)),
+        (None, traced(1, 6)),
+    ]);
     let (arrived, _) = Link::default().carry(&snapshot);
     assert_eq!(arrived, snapshot);
 }

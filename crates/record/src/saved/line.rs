@@ -8,6 +8,7 @@ use super::header::Header;
 use super::metrics::StoredMetrics;
 use super::search::{SavedOutcome, readable};
 use super::series::StoredSeries;
+use super::traced::StoredTraced;
 use crate::error::LineError;
 use crate::format::FORMAT_VERSION;
 use crate::watched::Watched;
@@ -43,6 +44,8 @@ pub(crate) struct StoredSnapshot {
     series: Vec<StoredSeries>,
     #[serde(default, skip_serializing_if = "StoredMetrics::is_empty")]
     metrics: StoredMetrics,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    traced: Vec<StoredTraced>,
 }
 
 /// Reads failures by kind. Unknown kinds are counted together; their example is a fixed text, since
@@ -145,6 +148,7 @@ impl StoredSnapshot {
             arrivals: snapshot.arrivals.clone(),
             series: StoredSeries::encode_all(&snapshot.series),
             metrics: StoredMetrics::encode_next(&snapshot.metrics, encoder.trends()),
+            traced: StoredTraced::encode_all(&snapshot.traced),
         }
     }
 
@@ -187,6 +191,7 @@ impl StoredSnapshot {
             arrivals: self.arrivals.clone(),
             series: StoredSeries::decode_all(&self.series)?,
             metrics: self.metrics.decode()?,
+            traced: StoredTraced::decode_all(&self.traced)?,
             ..Snapshot::default()
         };
         for (&worker, stored) in &self.workers {

@@ -116,15 +116,19 @@ fn trial_row(trial: &Trial, checks: &[Check]) -> TrialRow {
 fn ended(trial: &Trial) -> TrialEnd {
     match trial.purpose {
         Purpose::WarmUp => TrialEnd::WarmUp,
-        _ if trial.discarded => TrialEnd::Discarded,
-        _ if trial.held() => TrialEnd::Passed,
-        _ => TrialEnd::Failed,
+        Purpose::Search | Purpose::Confirmation | Purpose::Ladder(_) => {
+            match (trial.discarded, trial.held()) {
+                (true, _) => TrialEnd::Discarded,
+                (false, true) => TrialEnd::Passed,
+                (false, false) => TrialEnd::Failed,
+            }
+        }
     }
 }
 
 fn stretch(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Ladder(_) => "ladder",
-        other => other.name(),
+        Purpose::WarmUp | Purpose::Search | Purpose::Confirmation => purpose.name(),
     }
 }

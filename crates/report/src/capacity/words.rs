@@ -104,7 +104,11 @@ pub(super) fn goal(report: &CapacityReport<'_>) -> String {
             unit(report.users),
             amount(line.throughput)
         ),
-        _ => "no lower and upper bound close enough to each other".to_owned(),
+        Conclusion::AtLeast { .. }
+        | Conclusion::NothingHolds { .. }
+        | Conclusion::Inconclusive(_) => {
+            "no lower and upper bound close enough to each other".to_owned()
+        }
     };
     format!(
         "Goal: trials of {}, {} of them in all decide on a load ({} trials), exceed ratio {}, \

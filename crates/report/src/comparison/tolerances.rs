@@ -33,7 +33,7 @@ pub(crate) fn lines(results: &[ToleranceResult], style: Style, width: usize) -> 
 pub(crate) fn word(outcome: CheckOutcome) -> &'static str {
     match outcome {
         CheckOutcome::Undecided => "cannot tell",
-        other => other.word(),
+        CheckOutcome::Passed | CheckOutcome::Failed => outcome.word(),
     }
 }
 

@@ -309,27 +309,34 @@ fn trouble(run: &Summary) -> Option<(String, String)> {
         Ended::Failed(error) => said(error, "Run it again."),
         // A check says why.
         Ended::Aborted(_) => None,
-        _ if run.total.counts.answered == 0 => {
-            let timeout = run.plan.connection.timeout;
-            let worst = run.total.errors.iter().max_by_key(|(_, all)| all.count);
-            let (example, next) = match worst {
-                Some((kind, all)) => {
-                    let example = match all.example.is_empty() {
-                        true => format!(": {}.", kind.name()),
-                        false => format!(": {}", sentence(&all.example)),
-                    };
-                    (example, failure_advice(*kind, &all.example, timeout))
-                }
-                None => (
-                    ".".to_owned(),
-                    "Give the run a longer --duration.".to_owned(),
-                ),
-            };
-            let sent = units::counted(run.total.counts.sent, "request");
-            Some((format!("Of {sent} not one was answered{example}"), next))
-        }
-        _ => None,
+        Ended::Duration
+        | Ended::Requests
+        | Ended::Stages
+        | Ended::Precise
+        | Ended::Decided
+        | Ended::Unknown => (run.total.counts.answered == 0).then(|| unanswered(run)),
     }
+}
+
+/// Returns the reason why there is no response, and advice.
+fn unanswered(run: &Summary) -> (String, String) {
+    let timeout = run.plan.connection.timeout;
+    let worst = run.total.errors.iter().max_by_key(|(_, all)| all.count);
+    let (example, next) = match worst {
+        Some((kind, all)) => {
+            let example = match all.example.is_empty() {
+                true => format!(": {}.", kind.name()),
+                false => format!(": {}", sentence(&all.example)),
+            };
+            (example, failure_advice(*kind, &all.example, timeout))
+        }
+        None => (
+            ".".to_owned(),
+            "Give the run a longer --duration.".to_owned(),
+        ),
+    };
+    let sent = units::counted(run.total.counts.sent, "request");
+    (format!("Of {sent} not one was answered{example}"), next)
 }
 
 /// It, with a capital at its beginning and a full stop at its end.

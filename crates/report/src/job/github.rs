@@ -54,7 +54,9 @@ pub fn annotations(report: &JobReport<'_>) -> String {
 fn title(case: &Case) -> String {
     match case.suite {
         Suite::Validity => format!("Loadline: {} is {}", case.name, case.outcome.word()),
-        _ => format!("Loadline: {} {}", case.name, case.outcome.word()),
+        Suite::Checks | Suite::Thresholds | Suite::Regressions => {
+            format!("Loadline: {} {}", case.name, case.outcome.word())
+        }
     }
 }
 

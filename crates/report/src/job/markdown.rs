@@ -72,7 +72,7 @@ pub(super) fn in_words(verdict: Outcome, cases: &[Case]) -> String {
         Outcome::Passed if all == 0 => "a valid result, and nothing to judge it by".to_owned(),
         Outcome::Passed => format!("passed ({all} of {all})"),
         Outcome::Invalid => "the result is invalid".to_owned(),
-        other => format!("{} ({count} of {all})", other.word()),
+        Outcome::Undecided | Outcome::Failed => format!("{} ({count} of {all})", verdict.word()),
     }
 }
 

@@ -67,6 +67,7 @@ pub(crate) fn runs() -> Vec<(&'static str, Summary)> {
         ("settled", samples::settled()),
         ("cut_off", samples::cut_off()),
         ("split", split()),
+        ("traced", samples::traced()),
     ]
 }
 

@@ -30,7 +30,7 @@ fn named(key: &Key, metric: &CustomMetric) -> json::CustomMetric {
         kind: kind(metric),
         unit: match metric.unit {
             MetricUnit::None => None,
-            unit => Some(unit.name().to_owned()),
+            unit @ (MetricUnit::Milliseconds | MetricUnit::Bytes) => Some(unit.name().to_owned()),
         },
         count: metric.count(),
         sum: None,

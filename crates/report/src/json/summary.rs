@@ -2,7 +2,7 @@
 
 use super::distribution::{distribution, response, service};
 use super::judgement::{check, validity};
-use super::{generator, metrics, names, run::counts, us, watch};
+use super::{generator, metrics, names, run::counts, traced, us, watch};
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::{PERCENTILES, split};
 use loadline_findings::statistic_name;
@@ -53,6 +53,7 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         metrics: metrics::metrics(summary),
         metric_values_left_out: Some(summary.total.metrics.left_out())
             .filter(|left_out| *left_out > 0),
+        slowest_traces: traced::traced(summary),
         checks: run.checks.iter().map(check).collect(),
         validity: validity(&run.findings),
         generator: generator::generator(summary),

@@ -6,7 +6,7 @@
 //! elsewhere it is one line. Facts that only help (an example of a failure, what a closed-loop tool
 //! would have shown, a warning) are left out where there is no room for them.
 
-use super::{Canvas, TextOptions, floor, head, omission, outcome, response, short, split};
+use super::{Canvas, TextOptions, floor, head, omission, outcome, response, short, split, traces};
 use crate::closing::checks_that_are;
 use crate::{layout, undecided};
 use loadline_findings::failure_advice;
@@ -28,7 +28,7 @@ const ONE_COLUMN: usize = 3;
 
 /// Returns the report in sections: title, facts, the additions that flags request, and the location
 /// of the rest.
-pub(super) fn sections(run: &RunResult, options: &TextOptions, canvas: Canvas) -> [Vec<String>; 5] {
+pub(super) fn sections(run: &RunResult, options: &TextOptions, canvas: Canvas) -> [Vec<String>; 6] {
     let summary = &run.summary;
     let (title, facts) = fitting_facts(run, options, canvas);
     let is_warned = facts.iter().any(|fact| fact.need == Need::Warning);
@@ -37,6 +37,7 @@ pub(super) fn sections(run: &RunResult, options: &TextOptions, canvas: Canvas) -
         lines_of(facts),
         split::lines(summary, canvas),
         floor::lines(summary, canvas),
+        traces::lines(summary, canvas),
         rest(run, is_warned, options, canvas),
     ]
 }

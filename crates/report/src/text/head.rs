@@ -192,7 +192,9 @@ fn change(change: &LoadChange, plan: &Plan) -> String {
     };
     match change.level {
         Level::Paused => format!("paused {at}"),
-        _ => format!("changed to {} {at}", wording::change_text(change, plan)),
+        Level::Share(_) | Level::Rate(_) | Level::Users(_) => {
+            format!("changed to {} {at}", wording::change_text(change, plan))
+        }
     }
 }
 

@@ -145,8 +145,15 @@ fn short_end(run: &Summary) -> &'static str {
     match run.ended {
         Ended::Interrupted => "  interrupted",
         Ended::Aborted(_) | Ended::Threw(_) | Ended::Failed(_) => "  ended early",
-        _ if !run.complete => "  broke off",
-        _ => "",
+        Ended::Duration
+        | Ended::Requests
+        | Ended::Stages
+        | Ended::Precise
+        | Ended::Decided
+        | Ended::Unknown => match run.complete {
+            true => "",
+            false => "  broke off",
+        },
     }
 }
 

@@ -118,6 +118,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a text, or a number as it would be typed.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's values: the others are no single value"
+    )]
     pub(super) fn scalar(&self, entry: &Entry<'_>) -> Result<String, FileError> {
         match entry.value {
             DeValue::String(text) => Ok(text.to_string()),

@@ -145,6 +145,10 @@ fn setting(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Setting, FileError>
     })
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's values: only a flag without a value is a boolean"
+)]
 fn flag(reader: &Reader<'_>, entry: &Entry<'_>) -> Result<Flag, FileError> {
     let value = match entry.value {
         DeValue::Boolean(_) => None,
@@ -176,7 +180,17 @@ pub(super) fn check_axes(
                 Setting::Script(path) if !study.resolve_path(path).is_file() => {
                     Problem::Value(missing_script(path))
                 }
-                _ => continue,
+                Setting::Tool(_)
+                | Setting::Target(_)
+                | Setting::Against(_)
+                | Setting::Connections(_)
+                | Setting::Threads(_)
+                | Setting::Rate(_)
+                | Setting::Duration(_)
+                | Setting::Requests(_)
+                | Setting::KeepAlive(_)
+                | Setting::Script(_)
+                | Setting::Flag(_) => continue,
             };
             return Err(reader.error(axis.line, Some(&axis.name), problem));
         }

@@ -1,7 +1,9 @@
 //! ApacheBench.
 
 use super::scan::{after, count, number};
-use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, whole_seconds};
+use super::{
+    Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, whole_seconds,
+};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 
@@ -13,16 +15,16 @@ pub(super) struct Ab;
 const ENDLESS: u64 = 50_000_000;
 
 impl Peer for Ab {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         check_end("ab", settings)?;
         match settings {
-            Settings { rate: Some(_), .. } => return Err(Unfit::NoRate("ab")),
+            Settings { rate: Some(_), .. } => return Err(Unsupported::NoRate("ab")),
             Settings {
                 script: Some(_), ..
-            } => return Err(Unfit::NoScript("ab")),
+            } => return Err(Unsupported::NoScript("ab")),
             Settings {
                 threads: Some(2..), ..
-            } => return Err(Unfit::NoThreads("ab")),
+            } => return Err(Unsupported::NoThreads("ab")),
             _ => {}
         }
         let mut words = Words::of(&["-q"]);

@@ -1,6 +1,6 @@
 //! Loadline's own search for the load line, by its JSON.
 
-use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words};
 use crate::figures::{Figures, LoadLine, Percentiles};
 use crate::settings::Settings;
 use loadline_json::{Recovery, Rung, Search, SearchAnswer};
@@ -17,12 +17,14 @@ const REPORT: &str = "capacity.json";
 const BELOW: &str = "90 %";
 
 impl Peer for Capacity {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         match settings {
-            Settings { rate: Some(_), .. } => return Err(Unfit::OwnLoad("capacity", "the rate")),
+            Settings { rate: Some(_), .. } => {
+                return Err(Unsupported::OwnLoad("capacity", "the rate"));
+            }
             Settings {
                 requests: Some(_), ..
-            } => return Err(Unfit::OwnLoad("capacity", "the requests")),
+            } => return Err(Unsupported::OwnLoad("capacity", "the requests")),
             _ => {}
         }
         let mut words = Words::of(&["--no-progress", "-o", "text"]);

@@ -1,7 +1,7 @@
 //! h2load of nghttp2: HTTP/1.1, or HTTP/2 if the flags set a number of streams (`-m`).
 
 use super::scan::{after, count_before, number, time_us};
-use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, seconds};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, seconds};
 use crate::figures::Figures;
 use crate::settings::Settings;
 
@@ -9,22 +9,22 @@ use crate::settings::Settings;
 pub(super) struct H2load;
 
 impl Peer for H2load {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         check_end("h2load", settings)?;
         match settings {
-            Settings { rate: Some(_), .. } => return Err(Unfit::NoRate("h2load")),
+            Settings { rate: Some(_), .. } => return Err(Unsupported::NoRate("h2load")),
             Settings {
                 script: Some(_), ..
-            } => return Err(Unfit::NoScript("h2load")),
+            } => return Err(Unsupported::NoScript("h2load")),
             Settings {
                 keep_alive: Some(false),
                 ..
-            } => return Err(Unfit::AlwaysKeepsAlive("h2load")),
+            } => return Err(Unsupported::AlwaysKeepsAlive("h2load")),
             Settings {
                 duration: Some(_),
                 requests: Some(_),
                 ..
-            } => return Err(Unfit::TwoEnds("h2load")),
+            } => return Err(Unsupported::TwoEnds("h2load")),
             _ => {}
         }
         let mut words = Words::of(if asks_for_streams(settings) {

@@ -2,7 +2,7 @@
 
 use super::scan::{after, count, number};
 use super::{
-    Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, per_second, seconds,
+    Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, per_second, seconds,
 };
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
@@ -14,17 +14,17 @@ pub(super) struct Hey;
 const USUAL_CONNECTIONS: u32 = 50;
 
 impl Peer for Hey {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         check_end("hey", settings)?;
         match settings {
             Settings {
                 script: Some(_), ..
-            } => return Err(Unfit::NoScript("hey")),
+            } => return Err(Unsupported::NoScript("hey")),
             Settings {
                 duration: Some(_),
                 requests: Some(_),
                 ..
-            } => return Err(Unfit::TwoEnds("hey")),
+            } => return Err(Unsupported::TwoEnds("hey")),
             _ => {}
         }
         let mut words = Words::default();

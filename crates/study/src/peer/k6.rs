@@ -1,6 +1,6 @@
 //! k6, by its exported summary.
 
-use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, seconds};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 use serde_json::{Map, Value, json};
@@ -17,16 +17,16 @@ const SCRIPT: &str = "k6.js";
 const USUAL_CONNECTIONS: u32 = 50;
 
 impl Peer for K6 {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         match settings {
             Settings {
                 threads: Some(_), ..
-            } => return Err(Unfit::NoThreads("k6")),
+            } => return Err(Unsupported::NoThreads("k6")),
             Settings {
                 rate: Some(_),
                 script: Some(_),
                 ..
-            } => return Err(Unfit::RateWithScript("k6")),
+            } => return Err(Unsupported::RateWithScript("k6")),
             Settings { script: None, .. } => check_end("k6", settings)?,
             _ => {}
         }

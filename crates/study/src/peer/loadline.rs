@@ -1,6 +1,6 @@
 //! Loadline itself, by its JSON.
 
-use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words};
 use crate::figures::{Figures, Moment, Percentiles};
 use crate::settings::{Flag, Settings, rate_text};
 use loadline_json::{Interval, Summary, Us};
@@ -18,7 +18,7 @@ pub(super) struct Loadline;
 const REPORT: &str = "loadline.json";
 
 impl Peer for Loadline {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         let mut words = Words::of(&["--no-progress", "-o", "text"]);
         let report = place.folder.join(REPORT);
         words.flag("-o", Some(format!("json={}", report.display())));

@@ -1,6 +1,6 @@
 //! Locust, by its table of statistics.
 
-use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, whole_seconds};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::Settings;
 use std::collections::HashMap;
@@ -18,15 +18,15 @@ const TABLE: &str = "locust_stats.csv";
 const SCRIPT: &str = "locustfile.py";
 
 impl Peer for Locust {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         match settings {
-            Settings { rate: Some(_), .. } => return Err(Unfit::NoRate("locust")),
+            Settings { rate: Some(_), .. } => return Err(Unsupported::NoRate("locust")),
             Settings {
                 requests: Some(_), ..
-            } => return Err(Unfit::NoRequests("locust")),
+            } => return Err(Unsupported::NoRequests("locust")),
             _ => {}
         }
-        let no_end = Unfit::NoEnd("locust", "a duration");
+        let no_end = Unsupported::NoEnd("locust", "a duration");
         let duration = whole_seconds("locust", settings.duration.ok_or(no_end)?)?;
         let mut words = Words::of(&["--headless", "--only-summary", "--exit-code-on-error", "0"]);
         words.flag("-t", Some(format!("{duration}s")));

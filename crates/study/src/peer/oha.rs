@@ -1,7 +1,7 @@
 //! oha, by its JSON.
 
 use super::{
-    Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, check_end, per_second, seconds,
+    Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, check_end, per_second, seconds,
 };
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 pub(super) struct Oha;
 
 impl Peer for Oha {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         check_end("oha", settings)?;
         match settings {
             Settings {
                 script: Some(_), ..
-            } => return Err(Unfit::NoScript("oha")),
+            } => return Err(Unsupported::NoScript("oha")),
             Settings {
                 duration: Some(_),
                 requests: Some(_),
                 ..
-            } => return Err(Unfit::TwoEnds("oha")),
+            } => return Err(Unsupported::TwoEnds("oha")),
             _ => {}
         }
         let mut words = Words::of(&["--no-tui", "--output-format", "json"]);

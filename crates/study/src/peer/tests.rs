@@ -409,7 +409,7 @@ fn settings(settings: &[Setting]) -> Settings {
     all
 }
 
-fn words(kind: ToolKind, set: &[Setting]) -> Result<String, Unfit> {
+fn words(kind: ToolKind, set: &[Setting]) -> Result<String, Unsupported> {
     let place = RunTarget {
         port: 40_000,
         url: "http://h/",
@@ -523,43 +523,55 @@ fn what_a_tool_cannot_do_is_refused() {
     let rate = Setting::Rate(Rate::each_second(10));
     let half = Setting::Duration(Duration::from_millis(500));
     for (kind, set, refused) in [
-        (ToolKind::Wrk, vec![], Unfit::NoEnd("wrk", "a duration")),
+        (
+            ToolKind::Wrk,
+            vec![],
+            Unsupported::NoEnd("wrk", "a duration"),
+        ),
         (
             ToolKind::Wrk,
             vec![half.clone()],
-            Unfit::FractionOfSecond("wrk"),
+            Unsupported::FractionOfSecond("wrk"),
         ),
         (
             ToolKind::Wrk,
             vec![TEN_SECONDS, rate.clone()],
-            Unfit::NoRate("wrk"),
+            Unsupported::NoRate("wrk"),
         ),
-        (ToolKind::Wrk2, vec![TEN_SECONDS], Unfit::NeedsRate("wrk2")),
-        (ToolKind::Wrk, vec![Requests(5)], Unfit::NoRequests("wrk")),
+        (
+            ToolKind::Wrk2,
+            vec![TEN_SECONDS],
+            Unsupported::NeedsRate("wrk2"),
+        ),
+        (
+            ToolKind::Wrk,
+            vec![Requests(5)],
+            Unsupported::NoRequests("wrk"),
+        ),
         (
             ToolKind::Ab,
             vec![TEN_SECONDS, rate.clone()],
-            Unfit::NoRate("ab"),
+            Unsupported::NoRate("ab"),
         ),
         (
             ToolKind::Ab,
             vec![TEN_SECONDS, Threads(2)],
-            Unfit::NoThreads("ab"),
+            Unsupported::NoThreads("ab"),
         ),
         (
             ToolKind::H2load,
             vec![TEN_SECONDS, KeepAlive(false)],
-            Unfit::AlwaysKeepsAlive("h2load"),
+            Unsupported::AlwaysKeepsAlive("h2load"),
         ),
         (
             ToolKind::Oha,
             vec![TEN_SECONDS, Requests(5)],
-            Unfit::TwoEnds("oha"),
+            Unsupported::TwoEnds("oha"),
         ),
         (
             ToolKind::Locust,
             vec![TEN_SECONDS, rate],
-            Unfit::NoRate("locust"),
+            Unsupported::NoRate("locust"),
         ),
     ] {
         assert_eq!(words(kind, &set), Err(refused), "{kind:?}");

@@ -1,7 +1,7 @@
 //! Loadline's own comparison of two targets that take turns, by its JSON. A is the run's target, B
 //! the other one.
 
-use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
 use loadline_json::{ComparedFigure, Comparison, Standing, Unit};
@@ -24,7 +24,7 @@ struct Report {
 }
 
 impl Peer for Versus {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         let mut words = Words::of(&["--no-progress", "-o", "text"]);
         let report = place.folder.join(REPORT);
         words.flag("-o", Some(format!("json={}", report.display())));
@@ -42,7 +42,7 @@ impl Peer for Versus {
         }
         words.flags(settings);
         words.add(place.url);
-        words.add(place.against.ok_or(Unfit::NeedsOther("versus"))?);
+        words.add(place.against.ok_or(Unsupported::NeedsOther("versus"))?);
         Ok(words.into())
     }
 

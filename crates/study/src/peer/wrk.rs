@@ -1,7 +1,7 @@
 //! wrk and wrk2: the same command line and report, except for the rate.
 
 use super::scan::{after, count, number, time_us};
-use super::{Call, Captured, Peer, RunTarget, Unfit, Unreadable, Words, whole_seconds};
+use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words, whole_seconds};
 use crate::figures::{Figures, Percentiles};
 use crate::settings::{Settings, rate_text};
 
@@ -15,23 +15,23 @@ impl Wrk {
         if self.paced { "wrk2" } else { "wrk" }
     }
 
-    fn check(&self, settings: &Settings) -> Result<(), Unfit> {
+    fn check(&self, settings: &Settings) -> Result<(), Unsupported> {
         match (self.paced, settings.rate) {
-            (true, None) => return Err(Unfit::NeedsRate("wrk2")),
-            (false, Some(_)) => return Err(Unfit::NoRate("wrk")),
+            (true, None) => return Err(Unsupported::NeedsRate("wrk2")),
+            (false, Some(_)) => return Err(Unsupported::NoRate("wrk")),
             _ => {}
         }
         match settings.requests {
-            Some(_) => Err(Unfit::NoRequests(self.name())),
+            Some(_) => Err(Unsupported::NoRequests(self.name())),
             None => Ok(()),
         }
     }
 }
 
 impl Peer for Wrk {
-    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unfit> {
+    fn call(&self, settings: &Settings, place: &RunTarget<'_>) -> Result<Call, Unsupported> {
         self.check(settings)?;
-        let no_end = Unfit::NoEnd(self.name(), "a duration");
+        let no_end = Unsupported::NoEnd(self.name(), "a duration");
         let duration = whole_seconds(self.name(), settings.duration.ok_or(no_end)?)?;
         let mut words = Words::of(&["--latency"]);
         words.flag("-t", settings.threads);

@@ -114,7 +114,14 @@ impl Connection {
                 Err(Unanswered::Reset(Reason::from(code).into()))
             }
             H2Fault::ResetInBody(code) => Ok(self.http2_response(reply, Some(code.into()))),
-            _ => pending().await,
+            H2Fault::Silent
+            | H2Fault::ClosedWindow
+            | H2Fault::GoAway
+            | H2Fault::GoAwayInBody
+            | H2Fault::HeaderFlood
+            | H2Fault::PingFlood
+            | H2Fault::SettingsFlood
+            | H2Fault::WrongFrame => pending().await,
         }
     }
 

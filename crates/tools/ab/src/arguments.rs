@@ -177,6 +177,10 @@ impl<'a> Draft<'a> {
 
 /// Returns the message for a body that can't be read. A folder can be opened, so ab fails with it
 /// later than with other paths.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 fn no_body(path: &str, error: &io::Error) -> Output {
     let reason = reason(error);
     Output::sentence(&match error.kind() {

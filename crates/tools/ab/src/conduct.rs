@@ -205,7 +205,13 @@ fn refusal(error: &RunError, options: &Options) -> Output {
             let file = options.certificate.as_deref().unwrap_or_default();
             no_certificate(file, &error.to_string())
         }
-        error => Output::sentence(&ab_says(&error)),
+        RunError::Watch(_)
+        | RunError::Goal(_)
+        | RunError::Name(_)
+        | RunError::Script(_)
+        | RunError::Threw(_)
+        | RunError::Start(_)
+        | RunError::Observer(_) => Output::sentence(&ab_says(&error)),
     }
 }
 

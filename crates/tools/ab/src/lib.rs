@@ -16,6 +16,8 @@
 //! - what is counted for them: `tally.rs`, `ledger.rs`; the group of an error kind `tally.rs`
 //! - the course of a command: `conduct.rs`; its refusals `usage.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod arguments;
 mod behaviour;
 mod conduct;

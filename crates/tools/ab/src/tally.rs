@@ -180,7 +180,20 @@ impl Tally {
         // ab does not distinguish faults of its own machine: it counts these as failed connections.
         let kind = match kind {
             ErrorKind::Descriptors | ErrorKind::Ports => ErrorKind::Connect,
-            kind => kind,
+            ErrorKind::Resolve
+            | ErrorKind::Connect
+            | ErrorKind::Tls
+            | ErrorKind::Write
+            | ErrorKind::Read
+            | ErrorKind::Protocol
+            | ErrorKind::StreamReset
+            | ErrorKind::GoAway
+            | ErrorKind::Redirect
+            | ErrorKind::Challenge
+            | ErrorKind::Content
+            | ErrorKind::Timeout
+            | ErrorKind::Aborted
+            | ErrorKind::Other => kind,
         };
         match (kind, os_error) {
             (ErrorKind::Connect, Some(number)) if !is_told_late(number) => {

@@ -17,6 +17,8 @@
 //! - the threads of a command line that gives none: `threads.rs`
 //! - a new tool: a crate beside this one, whose tests try arbitrary words; `docs/dialects.md`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod host;
 mod page;
 pub mod processes;

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What may stand behind the tool's name.
+/// The arguments after the tool's name.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "oha",

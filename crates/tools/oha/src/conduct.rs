@@ -353,7 +353,13 @@ impl Conductor<'_> {
 fn refusal(error: RunError) -> Output {
     match error {
         RunError::Start(StartError::Tls(_)) => Output::refusal(error),
-        error => Output::error(error),
+        RunError::Watch(_)
+        | RunError::Goal(_)
+        | RunError::Name(_)
+        | RunError::Script(_)
+        | RunError::Threw(_)
+        | RunError::Start(_)
+        | RunError::Observer(_) => Output::error(error),
     }
 }
 

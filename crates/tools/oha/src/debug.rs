@@ -84,7 +84,7 @@ struct Full {
 fn printed_request(options: &Options, url: &Url, message: &Message, body: &[u8]) -> String {
     let version = match options.version {
         Version::Http10 => http::Version::HTTP_10,
-        _ => http::Version::HTTP_11,
+        Version::Http11 | Version::Http2 => http::Version::HTTP_11,
     };
     let mut request = http::Request::new(Full {
         data: (!body.is_empty()).then(|| bytes::Bytes::copy_from_slice(body)),

@@ -22,6 +22,8 @@
 //! - the course of a command: `conduct.rs`, what it prints in place of a run `outcome.rs`,
 //!   `debug.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod arguments;
 mod behaviour;
 mod conduct;

@@ -153,7 +153,7 @@ impl Parts<'_> {
         self.with_head(|head| write_request_head(head, &mut Vec::new()))?;
         let version = match version {
             Version::Http10 => "HTTP/1.0",
-            _ => "HTTP/1.1",
+            Version::Http11 | Version::Http2 => "HTTP/1.1",
         };
         let mut text = format!("{} {} {version}\r\n", self.method, self.target);
         for (name, value) in self.headers {

@@ -162,7 +162,7 @@ impl Options {
     pub(super) fn wait(&self) -> Duration {
         match self.pace {
             Pace::Bursts { every, .. } => every,
-            _ => Duration::ZERO,
+            Pace::Unlimited | Pace::Rate(_) => Duration::ZERO,
         }
     }
 
@@ -244,7 +244,7 @@ fn proxy_version(arguments: &Arguments) -> Result<Version, Output> {
         Version::Http2 => Err(Output::refusal(
             "HTTP/2 to a proxy is not supported; give --proxy-http-version 1.1.",
         )),
-        version => Ok(version),
+        version @ (Version::Http10 | Version::Http11) => Ok(version),
     }
 }
 

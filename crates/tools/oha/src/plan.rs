@@ -68,7 +68,7 @@ fn connections(options: &Options) -> u32 {
 fn streams(options: &Options) -> u32 {
     match options.version {
         Version::Http2 => options.arguments.streams,
-        _ => 1,
+        Version::Http10 | Version::Http11 => 1,
     }
 }
 

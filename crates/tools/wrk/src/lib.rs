@@ -18,6 +18,8 @@
 //! - the users in several processes: `job.rs`
 //! - version and usage: `usage.rs`
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod arguments;
 mod conduct;
 mod job;

@@ -12,7 +12,13 @@ pub(super) fn of_start(place: &str, error: &StartError) -> String {
         StartError::Resolve(ResolveError::Unknown { reason, .. }) => unresolved(place, reason),
         StartError::Unreachable { error } => unconnected(place, &error.error.to_string()),
         StartError::Tls(error) => format!("unable to initialize SSL\n{error}\n"),
-        other => format!("{other}\n"),
+        StartError::Resolve(ResolveError::NoneOfVersion { .. } | ResolveError::Blocked(_))
+        | StartError::OpenFiles(_)
+        | StartError::Request { .. }
+        | StartError::Name { .. }
+        | StartError::Remote(_)
+        | StartError::Worker(_)
+        | StartError::System(_) => format!("{error}\n"),
     }
 }
 
@@ -27,7 +33,7 @@ pub(super) fn of_script(place: &str, error: &Error) -> String {
         Error::Request(problem) => format!("{problem}\n"),
         Error::Script(error) if error.is_refusal() => format!("{}\n", error.lua_message),
         Error::Script(error) => of_panic(error),
-        other => format!("{other}\n"),
+        Error::Read { .. } | Error::Url(_) => format!("{error}\n"),
     }
 }
 
@@ -38,6 +44,10 @@ pub(super) fn of_panic(error: &ScriptError) -> String {
 }
 
 /// A script whose file could not be loaded.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has dozens, and may add more"
+)]
 pub(super) fn of_load(path: &Path, error: &Error) -> String {
     let path = path.display();
     match error {
@@ -53,7 +63,9 @@ pub(super) fn of_load(path: &Path, error: &Error) -> String {
             )
         }
         Error::Script(error) => format!("{path}: {}\n", error.lua_message),
-        other => format!("{path}: {other}\n"),
+        Error::Connect { .. } | Error::Lookup(_) | Error::Request(_) | Error::Url(_) => {
+            format!("{path}: {error}\n")
+        }
     }
 }
 

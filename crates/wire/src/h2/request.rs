@@ -47,6 +47,18 @@ impl Request {
         })
     }
 
+    /// Returns the same request with one more field behind the others. Its name is in lower case,
+    /// and both are as HTTP/2 allows them.
+    pub fn with_field(&self, name: &str, value: &str) -> Self {
+        let mut block = self.block.to_vec();
+        encode_field(name, value, &mut block);
+        Self {
+            block: block.into(),
+            body: Arc::clone(&self.body),
+            expect: self.expect,
+        }
+    }
+
     /// Returns the length of the header block and the body in bytes, without the frames around
     /// them.
     pub fn size(&self) -> usize {
@@ -133,6 +145,18 @@ mod tests {
         ];
         assert_eq!(written(&head).unwrap(), expected);
         assert_eq!(written(&GET).unwrap()[2], ":authority: here:80");
+    }
+
+    #[test]
+    fn a_further_field_stands_behind_the_others() {
+        let request = Request::new(&GET, "http").unwrap();
+        let more = request.with_field("traceparent", "00-ab-01");
+        let mut reader = BlockReader::<()>::new(0, 1 << 16);
+        let (fields, ()) = reader.read(&more.block, |_| ()).unwrap();
+        let fields: Vec<_> = fields.iter().collect();
+        let expected = (&b"traceparent"[..], &b"00-ab-01"[..]);
+        assert_eq!(fields[fields.len() - 1], expected);
+        assert!(more.size() > request.size());
     }
 
     #[test]

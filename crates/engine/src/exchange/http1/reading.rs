@@ -230,6 +230,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             end_ns,
             wakeup_ns,
             outcome,
+            other_bytes_out: 0,
         };
         self.open.served += 1;
         if self.in_flight.is_sampled {

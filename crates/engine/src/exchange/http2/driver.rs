@@ -173,7 +173,7 @@ impl<H: Host> Driver<H> {
         cx: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let read_ns = worker.host.now_ns();
-        state.heard_ns = read_ns;
+        state.received_ns = read_ns;
         if worker.counts_bytes() {
             let mut recorder = worker.recorder.borrow_mut();
             recorder.received(received.bytes as u64);

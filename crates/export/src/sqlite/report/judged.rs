@@ -73,7 +73,7 @@ fn in_unit(number: Number, unit: Unit) -> f64 {
     };
     match unit {
         Unit::Us => (number * 1e3).round(),
-        _ => number,
+        Unit::Share | Unit::Count | Unit::PerSecond | Unit::Number => number,
     }
 }
 

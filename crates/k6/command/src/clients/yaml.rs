@@ -76,9 +76,9 @@ fn order(name: &str) -> (&str, f64) {
 
 /// Formats an optional value: in quotes, and empty if it is unset.
 fn optional(value: &Value) -> String {
-    match value {
-        Value::Null => "\"\"".to_owned(),
-        value => format!("\"{value}\""),
+    match value.is_null() {
+        true => "\"\"".to_owned(),
+        false => format!("\"{value}\""),
     }
 }
 

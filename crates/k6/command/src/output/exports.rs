@@ -294,7 +294,7 @@ impl Exports {
                 metric: Arc::clone(&known.name),
                 unit: match known.unit {
                     Unit::Milliseconds if in_seconds => Unit::Seconds,
-                    unit => unit,
+                    unit @ (Unit::None | Unit::Seconds | Unit::Milliseconds | Unit::Bytes) => unit,
                 },
                 labels: Labels::clone(&labels[set]),
             };

@@ -121,7 +121,9 @@ fn write_page(path: &Path, page: RunPage) -> Result<RunPage, String> {
     write_whole(path, html.as_bytes()).map_err(|error| error.to_string())?;
     match page {
         Page::Run(page) => Ok(*page),
-        _ => unreachable!("it is the page of a run"),
+        Page::Series(_) | Page::Study(_) | Page::Search(_) | Page::Live(_) => {
+            unreachable!("it is the page of a run")
+        }
     }
 }
 

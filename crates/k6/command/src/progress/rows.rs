@@ -30,7 +30,7 @@ pub(super) struct Row {
 
 /// The appearance of rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
+pub(super) struct RowStyle {
     /// True if there are bars, otherwise percentages.
     pub(super) has_bars: bool,
     pub(super) has_colours: bool,
@@ -39,7 +39,7 @@ pub(super) struct Look {
 }
 
 /// Formats the rows as lines. Names fill at least `names` columns.
-pub(super) fn lines(rows: &[Row], names: usize, look: Look) -> Vec<String> {
+pub(super) fn lines(rows: &[Row], names: usize, style: RowStyle) -> Vec<String> {
     let names = rows
         .iter()
         .map(|row| row.name.chars().count())
@@ -48,15 +48,19 @@ pub(super) fn lines(rows: &[Row], names: usize, look: Look) -> Vec<String> {
     let rights: Vec<String> = rows.iter().map(|row| right(&row.cells, &widths)).collect();
     let longest = rights.iter().map(|text| text.chars().count()).max();
     let around = names + " m [] ".len() + longest.unwrap_or(0);
-    let room = look
+    let room = style
         .columns
         .map_or(BAR_COLUMNS, |columns| columns.saturating_sub(around));
     let line = |(row, right): (&Row, &String)| {
-        let bar = match look.has_bars && room >= LEAST_COLUMNS {
-            true => bar(row.share, room.min(BAR_COLUMNS), look.has_colours),
+        let bar = match style.has_bars && room >= LEAST_COLUMNS {
+            true => bar(row.share, room.min(BAR_COLUMNS), style.has_colours),
             false => format!("[ {:3.0}% ]", (row.share * 100.0).floor()),
         };
-        let line = format!("{:names$} {} {bar} {right}", row.name, mark(row.mark, look));
+        let line = format!(
+            "{:names$} {} {bar} {right}",
+            row.name,
+            mark(row.mark, style)
+        );
         match row.cells.is_empty() {
             true => line.trim_end().to_owned(),
             false => line,
@@ -83,14 +87,14 @@ fn right(cells: &[String], widths: &[usize]) -> String {
     padded.collect::<Vec<_>>().join(" ")
 }
 
-fn mark(mark: Mark, look: Look) -> String {
+fn mark(mark: Mark, style: RowStyle) -> String {
     let (sign, begin, end) = match mark {
         Mark::None => return " ".to_owned(),
         Mark::Waiting => ("•", "\u{1b}[2m", "\u{1b}[22m"),
         Mark::Done => ("✓", "\u{1b}[32m", "\u{1b}[0m"),
         Mark::Cut => ("✗", "\u{1b}[31m", "\u{1b}[0m"),
     };
-    match look.has_colours {
+    match style.has_colours {
         true => format!("{begin}{sign}{end}"),
         false => sign.to_owned(),
     }
@@ -124,7 +128,7 @@ mod tests {
         }
     }
 
-    const PLAIN: Look = Look {
+    const PLAIN: RowStyle = RowStyle {
         has_bars: false,
         has_colours: false,
         columns: None,
@@ -160,22 +164,22 @@ mod tests {
 
     #[test]
     fn bars_grow_and_narrow() {
-        let look = Look {
+        let style = RowStyle {
             has_bars: true,
             has_colours: true,
             columns: Some(80),
         };
         let rows = [row("default", Mark::None, 0.1, &["2 VUs", "0.2s/2s"])];
         assert_eq!(
-            lines(&rows, 4, look),
+            lines(&rows, 4, style),
             [format!(
                 "default   [==>\u{1b}[2m{}\u{1b}[22m] 2 VUs  0.2s/2s",
                 "-".repeat(35)
             )]
         );
-        let narrow = Look {
+        let narrow = RowStyle {
             columns: Some(30),
-            ..look
+            ..style
         };
         assert_eq!(
             lines(&rows, 4, narrow),

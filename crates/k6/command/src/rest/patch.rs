@@ -42,7 +42,9 @@ fn member<'a>(value: &'a Value, name: &str, whole: &str) -> Result<&'a Value, St
     match value {
         Value::Null => Ok(&Value::Null),
         Value::Object(members) => Ok(members.get(name).unwrap_or(&Value::Null)),
-        other => Err(mismatch(other, whole)),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(mismatch(value, whole))
+        }
     }
 }
 
@@ -50,7 +52,9 @@ fn paused(value: &Value) -> Result<Option<bool>, String> {
     match value {
         Value::Null => Ok(None),
         Value::Bool(paused) => Ok(Some(*paused)),
-        other => Err(mismatch(other, "Go value of type null.Bool")),
+        Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            Err(mismatch(value, "Go value of type null.Bool"))
+        }
     }
 }
 
@@ -58,8 +62,8 @@ fn stopped(value: &Value) -> Result<bool, String> {
     match value {
         Value::Null => Ok(false),
         Value::Bool(stopped) => Ok(*stopped),
-        other => Err(mismatch(
-            other,
+        Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => Err(mismatch(
+            value,
             "Go struct field Status.data.attributes.stopped of type bool",
         )),
     }
@@ -81,7 +85,7 @@ fn number(value: &Value, name: &str) -> Result<Option<i64>, String> {
                 "strconv.ParseInt: parsing {text:?}: invalid syntax"
             )),
         },
-        other => Err(mismatch(other, &field)),
+        Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(mismatch(value, &field)),
     }
 }
 

@@ -68,7 +68,9 @@ impl Calls {
     pub(super) fn call(&self, test: &Running, kind: StageKind) -> Result<Arc<RunState>, String> {
         let (name, plan) = match kind {
             StageKind::Setup => ("setup", &self.setup),
-            _ => ("teardown", &self.teardown),
+            StageKind::Teardown | StageKind::Summary(_) | StageKind::Scenario(_) => {
+                ("teardown", &self.teardown)
+            }
         };
         let commands = Commands::default();
         let state = self.state(commands.clone());

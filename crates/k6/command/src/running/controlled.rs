@@ -29,7 +29,12 @@ impl Controlled {
                 max: max_vus,
                 first: (vus, max_vus),
             }),
-            _ => None,
+            Executor::SharedIterations { .. }
+            | Executor::PerVuIterations { .. }
+            | Executor::ConstantVus { .. }
+            | Executor::RampingVus { .. }
+            | Executor::ConstantArrivalRate { .. }
+            | Executor::RampingArrivalRate { .. } => None,
         })
         .next()
     }

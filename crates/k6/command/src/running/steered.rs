@@ -44,7 +44,7 @@ impl Steer for Running {
     fn change(&self, level: Level) -> Changed {
         let vus = match level {
             Level::Users(users) => Some(i64::from(users)),
-            _ => {
+            Level::Share(_) | Level::Rate(_) | Level::Paused => {
                 return Err(SteerProblem::Tool(
                     "its level is a number of users.".to_owned(),
                 ));

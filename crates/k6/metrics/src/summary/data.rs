@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// The data for `handleSummary` in addition to the metrics.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct SummaryContext {
     /// True if standard output is a terminal.
     pub is_stdout_tty: bool,
     /// True if standard error is a terminal.
@@ -22,7 +22,7 @@ pub struct Surroundings {
 /// from their paths.
 pub fn handle_summary_data(
     ended: &Ended<'_>,
-    around: &Surroundings,
+    context: &SummaryContext,
     md5_hex: &dyn Fn(&str) -> String,
 ) -> Value {
     let unit = ended.time_unit.map_or("", super::TimeUnit::option);
@@ -31,16 +31,16 @@ pub fn handle_summary_data(
         "options": {
             "summaryTrendStats": ended.trend_stats,
             "summaryTimeUnit": unit,
-            "noColor": around.no_color,
+            "noColor": context.no_color,
         },
         "state": {
-            "isStdOutTTY": around.is_stdout_tty,
-            "isStdErrTTY": around.is_stderr_tty,
+            "isStdOutTTY": context.is_stdout_tty,
+            "isStdErrTTY": context.is_stderr_tty,
             "testRunDurationMs": ended.elapsed_ns as f64 / 1e6,
         },
         "metrics": metrics(ended, metric),
     });
-    if let Some(setup_data) = &around.setup_data {
+    if let Some(setup_data) = &context.setup_data {
         data["setup_data"] = setup_data.clone();
     }
     data

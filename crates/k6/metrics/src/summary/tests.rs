@@ -164,14 +164,14 @@ fn a_full_summary_has_a_block_for_each_group() {
 
 #[test]
 fn handle_summary_gets_lists_and_a_file_gets_names() {
-    let around = Surroundings {
+    let context = SummaryContext {
         is_stdout_tty: false,
         is_stderr_tty: true,
         no_color: false,
         setup_data: None,
     };
     let id = |path: &str| format!("id of {path}");
-    let data = with_ended(|ended| handle_summary_data(ended, &around, &id));
+    let data = with_ended(|ended| handle_summary_data(ended, &context, &id));
     assert_eq!(
         data["root_group"]["groups"][0]["checks"][1]["path"],
         "::main::no"

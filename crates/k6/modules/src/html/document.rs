@@ -70,6 +70,10 @@ impl Document {
         element.is_some_and(|element| selector.is_some_and(|css| css.matches(element)))
     }
 
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's nodes: only a fragment is none of the document"
+    )]
     pub(super) fn parent(&self, number: usize) -> Option<usize> {
         let parent = self.node(number)?.parent()?;
         match parent.value() {

@@ -136,7 +136,21 @@ fn field(key: &str, kind: Kind, value: &Value) -> Result<Value, OptionsError> {
         Kind::Stages => values::stages(value).map_err(OptionsError::invalid),
         Kind::Tags => values::tags(value)
             .ok_or_else(|| mismatch(&format!("BaseConfig.{key}"), value, "string")),
-        _ => values::text(value).ok_or_else(|| mismatch(key, value, "string")),
+        Kind::Text
+        | Kind::Bool
+        | Kind::Texts
+        | Kind::Scenarios
+        | Kind::Segment
+        | Kind::Segments
+        | Kind::Dns
+        | Kind::TlsVersions
+        | Kind::TlsAuth
+        | Kind::Thresholds
+        | Kind::Hosts
+        | Kind::TrendStats
+        | Kind::SystemTags
+        | Kind::LocalIps
+        | Kind::Any => values::text(value).ok_or_else(|| mismatch(key, value, "string")),
     }
 }
 
@@ -146,7 +160,9 @@ fn mismatch(key: &str, value: &Value, kind: &str) -> OptionsError {
             .values()
             .find(|one| !one.is_string())
             .unwrap_or(value),
-        value => value,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            value
+        }
     };
     let found = match found {
         Value::Bool(_) => "bool".to_owned(),
@@ -154,7 +170,7 @@ fn mismatch(key: &str, value: &Value, kind: &str) -> OptionsError {
         Value::Number(_) => "number".to_owned(),
         Value::String(_) => "string".to_owned(),
         Value::Array(_) => "array".to_owned(),
-        _ => "object".to_owned(),
+        Value::Object(_) | Value::Null => "object".to_owned(),
     };
     let path = if key.is_empty() {
         String::new()

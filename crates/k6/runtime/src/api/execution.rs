@@ -1,16 +1,16 @@
 //! The module `k6/execution`: information about the run for its script, and its abort.
 
 use super::k6::not_a_tag;
+use crate::counts::Count;
 use crate::errors::k6_error;
 use crate::exception::place;
 use crate::native::{Call, function, uncatchable};
-use crate::run::{Execution, Level, RunState, Scenario, Stage};
+use crate::run::{Level, RunState, Scenario, Stage};
 use crate::vu::Vu;
 use loadline_k6_modules::evaluate;
 use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Function, IntoJs, Object, Result, Value};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::UNIX_EPOCH;
 
 /// The errors for information that does not exist where the script asks for it.
@@ -44,30 +44,27 @@ fn run_of(ctx: &Ctx<'_>, vu: &Vu, otherwise: &str) -> Result<Arc<RunState>> {
 }
 
 /// Returns a count or time of the run.
-type Figure = fn(&Execution) -> f64;
+type Figure = fn(&RunState) -> f64;
 
 fn instance<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let figures: [(&str, Figure); 5] = [
-        ("currentTestRunDuration", |execution| {
-            execution.elapsed().as_secs_f64() * 1e3
+        ("currentTestRunDuration", |run| {
+            run.execution.elapsed().as_secs_f64() * 1e3
         }),
-        ("iterationsCompleted", |execution| {
-            execution.iterations_complete.load(Ordering::Relaxed) as f64
+        ("iterationsCompleted", |run| {
+            run.count(Count::Complete) as f64
         }),
-        ("iterationsInterrupted", |execution| {
-            execution.iterations_interrupted.load(Ordering::Relaxed) as f64
+        ("iterationsInterrupted", |run| {
+            run.count(Count::Interrupted) as f64
         }),
-        ("vusActive", |execution| {
-            f64::from(execution.users_active.load(Ordering::Relaxed))
-        }),
-        ("vusInitialized", |execution| {
-            f64::from(execution.users_ready.load(Ordering::Relaxed))
-        }),
+        ("vusActive", |run| run.count(Count::Active) as f64),
+        ("vusInitialized", |run| run.count(Count::Ready) as f64),
     ];
     for (name, figure) in figures {
         property(&object, name, move |ctx, vu| {
-            Ok(figure(&run_of(ctx, vu, NO_INSTANCE)?.execution))
+            let run = run_of(ctx, vu, NO_INSTANCE)?;
+            Ok(figure(&run))
         })?;
     }
     Ok(object)

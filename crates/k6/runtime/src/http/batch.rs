@@ -2,8 +2,8 @@
 
 use super::go_url::quoted;
 use super::response::response;
+use super::script_request::{INVALID_URL, RefusedRequest, ScriptRequest};
 use super::send::{Fetched, fetch};
-use super::wanted::{INVALID_URL, RefusedRequest, Wanted};
 use super::{deliver, throws, unmade_answer};
 use crate::api::k6::cut_off;
 use crate::errors::k6_error;
@@ -97,10 +97,10 @@ fn entry<'js>(
     vu: &Rc<Vu>,
     index: usize,
     value: Value<'js>,
-) -> Result<std::result::Result<Box<Wanted>, RefusedRequest>> {
+) -> Result<std::result::Result<Box<ScriptRequest>, RefusedRequest>> {
     match said(&call.ctx, index, &value)? {
         Ok((method, url, body, params)) => {
-            Wanted::read(call, vu, method.into(), (&url, &body, &params))
+            ScriptRequest::read(call, vu, method.into(), (&url, &body, &params))
         }
         Err(unmade) => Ok(Err(unmade)),
     }
@@ -175,7 +175,11 @@ fn part_in_go(part: &Value<'_>) -> Result<String> {
 
 /// Sends all requests, and returns their outcomes in order.
 #[expect(clippy::vec_box, reason = "each is read into a box, and sent from it")]
-async fn send(vu: Rc<Vu>, requester: Requester<Kernel>, entries: Vec<Box<Wanted>>) -> Vec<Fetched> {
+async fn send(
+    vu: Rc<Vu>,
+    requester: Requester<Kernel>,
+    entries: Vec<Box<ScriptRequest>>,
+) -> Vec<Fetched> {
     let options = vu.run.as_ref().map(|run| run.options.http.batch);
     let bounds = options.map_or_else(AtOnce::default, |(most, per_host)| AtOnce {
         most,

@@ -1,7 +1,7 @@
 //! Request bodies that a script gives: texts, bytes, forms; and their compression.
 
 use super::multipart::{self, Field};
-use super::wanted::{Read, UnreadableParams};
+use super::script_request::{Read, UnreadableParams};
 use crate::native::{Call, Text, lossy};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};

@@ -110,7 +110,15 @@ fn in_gos_words(problem: &ComposeError, method: &str, fields: &[(&str, &str)]) -
             let name = quoted(fields.iter().find(odd)?.0);
             Some(format!("net/http: invalid header field value for {name}"))
         }
-        _ => None,
+        InvalidRequest::ContentLength { .. }
+        | InvalidRequest::Encoding(_)
+        | InvalidRequest::ForbiddenInHttp2(_)
+        | InvalidRequest::Host(_)
+        | InvalidRequest::LengthAndEncoding
+        | InvalidRequest::NoPath(_)
+        | InvalidRequest::NoTarget
+        | InvalidRequest::NotChunked
+        | InvalidRequest::Target(_) => None,
     }
 }
 

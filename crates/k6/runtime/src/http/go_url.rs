@@ -137,7 +137,7 @@ fn written_path(path: &str) -> Cow<'_, str> {
     percent_encode(&bytes, OUTSIDE_OF_PATHS).to_string().into()
 }
 
-/// The scheme, and what stands behind its colon.
+/// The scheme, and the part after its colon.
 fn scheme_of(text: &str) -> Result<(&str, &str), Unreadable> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     let end = text.bytes().position(|byte| !is_part(byte));

@@ -64,7 +64,7 @@ impl Hop {
         use loadline_record::Outcome;
         match self.exchange.as_ref()?.outcome {
             Outcome::Failed(kind) => Some(kind),
-            _ => None,
+            Outcome::Answered { .. } => None,
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::errors::RequestFailure;
 use super::hop::Hop;
+use super::script_request::ScriptRequest;
 use super::target::Target;
-use super::wanted::Wanted;
 use crate::vu::Vu;
 use loadline_k6_metrics::{HttpTimes, builtin};
 use loadline_record::{Exchange, Outcome};
@@ -13,7 +13,7 @@ use loadline_record::{Exchange, Outcome};
 /// is not recorded, as in k6.
 pub(crate) fn hop(
     vu: &Vu,
-    wanted: &Wanted,
+    wanted: &ScriptRequest,
     target: &Target,
     method: &str,
     hop: &Hop,
@@ -88,7 +88,7 @@ pub(crate) fn hop(
 /// True if the script does not expect a response that was received: its request has failed, in k6's
 /// metrics and in the engine's record. One that was not received has failed anyway.
 pub(crate) fn is_rejected(
-    wanted: &Wanted,
+    wanted: &ScriptRequest,
     hop: &Hop,
     wrong: Option<&RequestFailure>,
     awaits_challenge: bool,
@@ -99,7 +99,7 @@ pub(crate) fn is_rejected(
 }
 
 /// True if a response of this status is not expected; `None` if nothing is.
-fn is_unexpected(wanted: &Wanted, status: u16, awaits_challenge: bool) -> Option<bool> {
+fn is_unexpected(wanted: &ScriptRequest, status: u16, awaits_challenge: bool) -> Option<bool> {
     let expectation = wanted.expectation.as_ref()?;
     Some(match awaits_challenge {
         true => status != 401,

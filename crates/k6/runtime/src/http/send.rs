@@ -8,9 +8,9 @@ use super::fields::{Fields, arrange};
 use super::hop::Hop;
 use super::jar::{all_quoted, needs_quotes, quoted};
 use super::record;
+use super::script_request::{ResponseType, ScriptRequest};
 use super::status_text::status_text;
 use super::target::Target;
-use super::wanted::{ResponseType, Wanted};
 use crate::run::Level;
 use crate::vu::Vu;
 use base64::Engine;
@@ -43,7 +43,7 @@ const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
 pub(crate) async fn fetch(
     vu: Rc<Vu>,
     requester: Requester<Kernel>,
-    mut wanted: Box<Wanted>,
+    mut wanted: Box<ScriptRequest>,
 ) -> Fetched {
     if let Some(limit) = vu.run.as_ref().and_then(|run| run.rate.as_ref()) {
         let wait_ns = limit.take(requester.host().now_ns());
@@ -85,7 +85,7 @@ fn stage_of(vu: &Vu) -> usize {
         .map_or(0, |stage| Arc::as_ptr(stage) as usize)
 }
 
-fn digest(wanted: &Wanted) -> Option<Authenticator> {
+fn digest(wanted: &ScriptRequest) -> Option<Authenticator> {
     let (user, password) = wanted.target.credentials.clone()?;
     Some(Authenticator::new(user, password))
 }
@@ -94,7 +94,7 @@ fn digest(wanted: &Wanted) -> Option<Authenticator> {
 struct Chain {
     vu: Rc<Vu>,
     requester: Requester<Kernel>,
-    wanted: Box<Wanted>,
+    wanted: Box<ScriptRequest>,
     digest: Option<Authenticator>,
     /// The target of the next request.
     target: Rc<Target>,
@@ -499,7 +499,7 @@ impl Chain {
         let (bytes, undecoded) = decoded(mem::take(&mut hop.body), hop.coding.as_deref());
         let body = match self.wanted.response {
             ResponseType::Binary => Body::Binary(bytes),
-            _ => Body::Text(bytes),
+            ResponseType::Text | ResponseType::None => Body::Text(bytes),
         };
         (body, undecoded)
     }

@@ -55,17 +55,17 @@ pub(crate) fn deep_enough<T: Send>(
 
 /// Returns the required size of the stack; `None` if the source is nested too deep.
 fn needed_bytes(text: &str) -> Option<usize> {
-    let look = Look::at(text.as_bytes());
-    let brackets = look.deepest.saturating_mul(LEVEL_BYTES);
-    let signs = look.longest.saturating_mul(SIGN_BYTES);
+    let scan = Scan::at(text.as_bytes());
+    let brackets = scan.deepest.saturating_mul(LEVEL_BYTES);
+    let signs = scan.longest.saturating_mul(SIGN_BYTES);
     let needed = LEAST_BYTES.saturating_add(brackets).saturating_add(signs);
-    (look.deepest <= MOST_NESTED).then(|| needed.min(MOST_BYTES))
+    (scan.deepest <= MOST_NESTED).then(|| needed.min(MOST_BYTES))
 }
 
 /// The result of a first scan of source code. The scan does not distinguish a regular expression
 /// from a division, so a bracket in a regular expression counts as a level.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Look {
+struct Scan {
     /// The maximum depth of brackets.
     deepest: usize,
     /// The maximum number of other signs between two commas or semicolons: those that may nest,
@@ -73,9 +73,9 @@ struct Look {
     longest: usize,
 }
 
-impl Look {
+impl Scan {
     fn at(text: &[u8]) -> Self {
-        let mut look = Look::default();
+        let mut scan = Scan::default();
         let (mut open, mut at, mut signs) = (Vec::new(), 0, 0);
         while let Some(byte) = text.get(at) {
             at += 1;
@@ -102,10 +102,10 @@ impl Look {
                 }
                 _ => {}
             }
-            look.deepest = look.deepest.max(open.len());
-            look.longest = look.longest.max(signs);
+            scan.deepest = scan.deepest.max(open.len());
+            scan.longest = scan.longest.max(signs);
         }
-        look
+        scan
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn deepest(text: &str) -> usize {
-        Look::at(text.as_bytes()).deepest
+        Scan::at(text.as_bytes()).deepest
     }
 
     #[test]

@@ -111,6 +111,10 @@ impl<'a> Module<'a> {
     }
 
     /// Replaces `import.meta`, and `import()` of a computed module, by members of the link.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the parser's nodes: more than a hundred"
+    )]
     fn replace_meta(&self, edits: &mut Edits<'_>) {
         for node in self.semantic.nodes().iter() {
             match node.kind() {
@@ -127,6 +131,10 @@ impl<'a> Module<'a> {
     }
 
     /// True if there is an `await` outside of all functions.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the parser's nodes: more than a hundred"
+    )]
     fn waits(&self) -> bool {
         let nodes = self.semantic.nodes();
         let is_inside = |id| {

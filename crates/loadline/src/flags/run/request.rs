@@ -5,10 +5,11 @@ pub(crate) use super::place::TargetWord;
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
 use loadline_plan::{
-    BaseUrl, Credentials, Error, FormField, Header, ListedRequest, Order, parse_method,
+    BaseUrl, Credentials, Error, FormField, Header, ListedRequest, Order, parse_method, parse_part,
     parse_small_count, parse_url_list,
 };
 use std::convert::Infallible;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -48,8 +49,8 @@ pub(crate) struct RequestFlags {
 
     /// Send --user in answer to the server's digest challenge, not as basic authentication
     ///
-    /// The first request of each user is answered with the challenge and sent again; those behind
-    /// it are signed ahead.
+    /// The first request of each user is answered with the challenge and sent again; later
+    /// requests are signed in advance.
     #[arg(long)]
     pub(crate) digest: bool,
 
@@ -106,6 +107,14 @@ pub(crate) struct RequestFlags {
     ]))]
     pub(crate) urls_order: Order,
 
+    /// Send the header traceparent: each request is a trace of its own, and 1 in K is sampled
+    ///
+    /// K is 1 by default. The identifiers follow from --seed. Those of the slowest requests are in
+    /// the report, and go to exporters with their histograms. See docs/guide/traces.md.
+    #[arg(long, value_name = "1/K", num_args = 0..=1, require_equals = true,
+        default_missing_value = "1/1", value_parser = parse_part)]
+    pub(crate) traceparent: Option<NonZeroU32>,
+
     /// The most names that get rows of their own in reports
     ///
     /// A request's name is the key name of its line in --urls, or else its URL. URLs beyond this
@@ -147,6 +156,10 @@ impl UrlLines {
     /// # Errors
     /// The sentence about the first line that can't be read. It names the line as one of the list:
     /// in a plan file, the list itself stands on a line.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "only a line of the list has a number"
+    )]
     pub(crate) fn requests(&self, base: Option<&BaseUrl>) -> Result<Vec<ListedRequest>, String> {
         parse_url_list(&self.0, base).map_err(|error| match error {
             Error::UrlListLine { .. } => format!("in its {error}"),

@@ -2,6 +2,7 @@ use super::super::rates::Sampler;
 use super::*;
 use loadline_engine::Tick;
 use loadline_record::{Environment, ErrorKind, Failures, Header};
+use proptest::prelude::*;
 use std::time::SystemTime;
 
 const MS_NS: u64 = 1_000_000;
@@ -145,4 +146,49 @@ fn failures_have_their_lines_only_if_there_are_some() {
         !quiet.contains("errors") && !quiet.contains("Non-2xx"),
         "{quiet}"
     );
+}
+
+/// The numbers on the line of a report that begins so; none if it is not there.
+fn numbers(report: &str, begin: &str) -> Vec<u64> {
+    let line = report.lines().find_map(|line| line.strip_prefix(begin));
+    let words = line.unwrap_or_default().split([' ', ',', ':']);
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+/// Any kind of failure.
+fn kinds() -> impl Strategy<Value = ErrorKind> {
+    prop::sample::select(&ErrorKind::ALL[..])
+}
+
+proptest! {
+    /// The counts of our own outputs are in wrk's words, to the last request.
+    #[test]
+    fn whatever_was_counted_is_printed_to_the_last_request(
+        statuses in prop::collection::btree_map(200..600_u16, 0..1_000_u64, 0..6),
+        failed in prop::collection::btree_map(kinds(), 0..50_u64, 0..6),
+        is_wrk2 in any::<bool>(),
+    ) {
+        let asked = match is_wrk2 {
+            true => arguments(Tool::Wrk2, &["-R50", "http://h/"]),
+            false => arguments(Tool::Wrk, &["http://h/"]),
+        };
+        let mut summary = summary(&asked);
+        let total = &mut summary.total;
+        total.counts.answered = statuses.values().sum();
+        total.counts.failed = failed.values().sum();
+        total.statuses.extend(statuses.clone());
+        for (kind, count) in failed.clone() {
+            total.errors.insert(kind, Failures { count, example: String::new() });
+        }
+        let answered = total.counts.answered;
+        let text = report(&asked, &summary, &Rates::default());
+        let line = format!("\n  {answered} requests in 2.00s, ");
+        prop_assert!(text.contains(&line), "{}", text);
+        let errors: u64 = numbers(&text, "  Socket errors").iter().sum();
+        let aborted = failed.get(&ErrorKind::Aborted).copied().unwrap_or(0);
+        prop_assert_eq!(errors, failed.values().sum::<u64>() - aborted);
+        let bad: u64 = statuses.range(400..).map(|(_, count)| count).sum();
+        let printed: u64 = numbers(&text, "  Non-2xx or 3xx responses").iter().sum();
+        prop_assert_eq!(printed, bad);
+    }
 }

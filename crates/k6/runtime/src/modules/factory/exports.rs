@@ -76,6 +76,10 @@ impl<'a> Module<'a> {
         exports
     }
 
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the parser's statements: the others export nothing"
+    )]
     fn export(
         &self,
         statement: &Statement<'a>,
@@ -146,6 +150,10 @@ impl<'a> Module<'a> {
         exports.add(name.as_str(), local.to_string(), is_fixed);
     }
 
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the parser's kinds: the others are expressions"
+    )]
     fn default(
         &self,
         export: &ExportDefaultDeclaration<'a>,

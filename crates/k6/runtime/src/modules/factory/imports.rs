@@ -70,6 +70,10 @@ impl Imports {
 
 impl<'a> Module<'a> {
     /// Blanks the imports, and rewrites the uses of imported names.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the parser's statements: the others import nothing"
+    )]
     pub(super) fn imports(&self, program: &Program<'a>, edits: &mut Edits<'_>) -> Imports {
         let mut imports = Imports::default();
         for declaration in declarations(program) {
@@ -133,6 +137,10 @@ impl<'a> Module<'a> {
 
     /// Returns the code for the use of a name. A call must not get the module as its `this`, and at
     /// the beginning of a statement, the bracket must not continue the previous line.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the parser's nodes: more than a hundred"
+    )]
     fn use_of(
         &self,
         reference: &Reference,
@@ -153,10 +161,9 @@ impl<'a> Module<'a> {
             return value.to_owned();
         }
         let mut above = self.semantic.nodes().ancestor_kinds(reference.node_id());
-        let begins = above.any(|kind| match kind {
-            AstKind::ExpressionStatement(statement) => statement.span.start == span.start,
-            _ => false,
-        });
+        let begins = above.any(
+            |kind| matches!(kind, AstKind::ExpressionStatement(it) if it.span.start == span.start),
+        );
         match begins {
             true => format!("void 0,(0,{value})"),
             false => format!("(0,{value})"),

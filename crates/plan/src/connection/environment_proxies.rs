@@ -2,19 +2,22 @@
 //! `golang.org/x/net/http/httpproxy`, which curl and Python share except for loopback addresses:
 //! these never use a proxy here.
 
+use super::Proxy;
+use crate::Error;
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use url::{Host, Url};
 
 /// The proxies of the environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvironmentProxies {
-    http: Option<Url>,
-    https: Option<Url>,
+    http: Option<Proxy>,
+    https: Option<Proxy>,
     exempt: Vec<Exempt>,
 }
 
 /// A rule for hosts without a proxy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Exempt {
     /// All hosts.
     All,
@@ -28,14 +31,15 @@ enum Exempt {
     },
 }
 
-/// A variable of the environment that is not the URL of a proxy.
+/// A variable of the environment that does not name a usable proxy. Its value, which may have a
+/// secret, is not shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name} is no URL of a proxy: `{value}`")]
-pub struct NoProxyUrl {
+#[error("{name} names no usable proxy: {problem} Write one such as http://127.0.0.1:3128.")]
+pub struct UnusableProxy {
     /// The variable's name.
     pub name: &'static str,
-    /// The variable's value.
-    pub value: String,
+    /// The defect, as a sentence.
+    pub problem: String,
 }
 
 impl EnvironmentProxies {
@@ -44,29 +48,51 @@ impl EnvironmentProxies {
     /// set it.
     ///
     /// # Errors
-    /// If a value is not a URL.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, NoProxyUrl> {
+    /// If a value is not the URL of a proxy that is reached over plain HTTP.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, UnusableProxy> {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         let is_cgi = given("REQUEST_METHOD").is_some();
-        let http = given("http_proxy").or_else(|| given("HTTP_PROXY").filter(|_| !is_cgi));
-        let https = given("https_proxy").or_else(|| given("HTTPS_PROXY"));
+        let named = |name: &'static str| given(name).map(|value| proxy(name, &value)).transpose();
+        let http = match named("http_proxy")? {
+            None if !is_cgi => named("HTTP_PROXY")?,
+            known => known,
+        };
+        let https = match named("https_proxy")? {
+            None => named("HTTPS_PROXY")?,
+            known => known,
+        };
         let exempt = given("no_proxy").or_else(|| given("NO_PROXY"));
         let exempt = exempt.unwrap_or_default();
         Ok(EnvironmentProxies {
-            http: http.map(|value| proxy("http_proxy", value)).transpose()?,
-            https: https.map(|value| proxy("https_proxy", value)).transpose()?,
+            http,
+            https,
             exempt: exempt.split(',').filter_map(Exempt::read).collect(),
         })
     }
 
     /// Returns the proxy for a request to this URL, if there is one.
-    pub fn proxy_for(&self, url: &Url) -> Option<&Url> {
+    pub fn proxy_for(&self, url: &Url) -> Option<&Proxy> {
         let proxy = match url.scheme() {
             "http" => self.http.as_ref(),
             "https" => self.https.as_ref(),
             _ => None,
         };
         proxy.filter(|_| !self.is_exempt(url))
+    }
+
+    /// True if there is no proxy.
+    pub fn is_empty(&self) -> bool {
+        self.http.is_none() && self.https.is_none()
+    }
+
+    /// Returns the proxies.
+    pub(crate) fn each(&self) -> impl Iterator<Item = &Proxy> {
+        self.http.iter().chain(&self.https)
+    }
+
+    /// Returns the proxies, to be changed.
+    pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut Proxy> {
+        self.http.iter_mut().chain(&mut self.https)
     }
 
     fn is_exempt(&self, url: &Url) -> bool {
@@ -88,14 +114,23 @@ impl EnvironmentProxies {
     }
 }
 
-fn proxy(name: &'static str, value: String) -> Result<Url, NoProxyUrl> {
-    let parsed = match value.contains("://") {
-        true => Url::parse(&value),
-        false => Url::parse(&format!("http://{value}")),
-    };
-    match parsed {
-        Ok(url) if url.has_host() => Ok(url),
-        _ => Err(NoProxyUrl { name, value }),
+fn proxy(name: &'static str, value: &str) -> Result<Proxy, UnusableProxy> {
+    let read: Result<Proxy, Error> = value.parse();
+    read.map_err(|error| UnusableProxy {
+        name,
+        problem: reason(error),
+    })
+}
+
+/// Returns the reason why a text is not a proxy, without the text.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "reading a proxy has one error"
+)]
+fn reason(error: Error) -> String {
+    match error {
+        Error::Proxy { problem, .. } => problem,
+        other => other.to_string(),
     }
 }
 
@@ -186,7 +221,7 @@ fn shares(one: IpAddr, other: IpAddr, bits: u8) -> bool {
 mod tests {
     use super::*;
 
-    fn read(variables: &[(&str, &str)]) -> Result<EnvironmentProxies, NoProxyUrl> {
+    fn read(variables: &[(&str, &str)]) -> Result<EnvironmentProxies, UnusableProxy> {
         EnvironmentProxies::read(|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
@@ -197,7 +232,7 @@ mod tests {
     fn is_proxied(exempt: &str, url: &str) -> bool {
         let proxies = read(&[
             ("HTTP_PROXY", "proxy:3128"),
-            ("HTTPS_PROXY", "https://proxy"),
+            ("HTTPS_PROXY", "http://proxy"),
             ("NO_PROXY", exempt),
         ]);
         let url = Url::parse(url).expect("a URL");
@@ -213,9 +248,14 @@ mod tests {
         ]);
         let proxies = proxies.expect("proxies");
         let proxy = |url: &str| proxies.proxy_for(&Url::parse(url).expect("a URL"));
-        assert_eq!(proxy("http://a/").map(Url::as_str), Some("http://two:2/"));
-        let three = proxy("https://a/").map(Url::as_str);
-        assert_eq!(three, Some("http://me:secret@three:3/"));
+        let two = proxy("http://a/").expect("a proxy");
+        assert_eq!(
+            (two.url.as_str(), &two.authorization),
+            ("http://two:2/", &None)
+        );
+        let three = proxy("https://a/").expect("a proxy");
+        assert_eq!(three.url.as_str(), "http://three:3/");
+        assert_eq!(three.authorization.as_deref(), Some("Basic bWU6c2VjcmV0"));
         assert_eq!(proxy("ftp://a/"), None);
         let none = read(&[("HTTP_PROXY", "")]).expect("none");
         assert_eq!(none, EnvironmentProxies::default());
@@ -266,11 +306,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_is_said() {
-        let said = read(&[("https_proxy", "http://")]).expect_err("a problem");
+    fn what_is_no_usable_proxy_is_said_without_its_secret() {
+        for (value, reason) in [
+            ("http://me:secret@a:x", "invalid port number"),
+            ("https://me:secret@a:1", "only http is supported"),
+            ("socks5://me:secret@a:1", "`socks5` is not supported"),
+        ] {
+            let said = read(&[("HTTPS_PROXY", value)]).expect_err("a problem");
+            let said = said.to_string();
+            assert!(
+                said.starts_with("HTTPS_PROXY names no usable proxy: "),
+                "{said}"
+            );
+            assert!(said.contains(reason) && !said.contains("secret"), "{said}");
+        }
+        let unused = read(&[("https_proxy", "a:1"), ("HTTPS_PROXY", "https://a")]);
+        assert!(unused.is_ok(), "what is not read is not judged");
+    }
+
+    #[test]
+    fn a_plan_carries_them_to_other_processes() {
+        let proxies = read(&[
+            ("HTTP_PROXY", "me:secret@one:1"),
+            ("NO_PROXY", "a,10.0.0.0/8,.b:1"),
+        ]);
+        let proxies = proxies.expect("proxies");
+        let text = serde_json::to_string(&proxies).expect("JSON");
         assert_eq!(
-            said.to_string(),
-            "https_proxy is no URL of a proxy: `http://`"
+            serde_json::from_str::<EnvironmentProxies>(&text).ok(),
+            Some(proxies)
         );
     }
 }

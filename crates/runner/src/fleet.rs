@@ -1,4 +1,4 @@
-//! Crews: the processes of runs that are not children of this one.
+//! Fleets: the processes of runs that are not children of this one.
 
 use loadline_cluster::Line;
 use loadline_plan::Plan;
@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// Provides a process for each part of a run.
-pub trait Crew: Send + Sync {
+pub trait Fleet: Send + Sync {
     /// Returns a line to a process for each of so many parts of a new run.
     ///
     /// # Errors
@@ -15,23 +15,28 @@ pub trait Crew: Send + Sync {
     fn lines(&self, parts: u32) -> Result<Vec<Line>, String>;
 }
 
-/// The crew of all runs of this process.
-static CREW: OnceLock<Box<dyn Crew>> = OnceLock::new();
+/// The fleet of all runs of this process.
+static FLEET: OnceLock<Box<dyn Fleet>> = OnceLock::new();
 
-/// Has all later runs of this process made by a crew, whose processes are as many as those of the
-/// plan. The first crew stays.
-pub fn hire(crew: Box<dyn Crew>) {
-    let _ = CREW.set(crew);
+/// Has all later runs of this process made by a fleet, whose processes are as many as those of the
+/// plan. The first fleet stays.
+pub fn hire(fleet: Box<dyn Fleet>) {
+    let _ = FLEET.set(fleet);
 }
 
-/// Returns the crew, if there is one.
-pub(crate) fn crew() -> Option<&'static dyn Crew> {
-    CREW.get().map(|crew| &**crew)
+/// Returns the fleet, if there is one.
+pub(crate) fn fleet() -> Option<&'static dyn Fleet> {
+    FLEET.get().map(|fleet| &**fleet)
+}
+
+/// True if the processes of runs are on other machines.
+pub fn has_fleet() -> bool {
+    fleet().is_some()
 }
 
 /// True if all workers of a plan's run are in other processes.
 pub fn runs_elsewhere(plan: &Plan) -> bool {
-    plan.processes > 1 || crew().is_some()
+    plan.processes > 1 || fleet().is_some()
 }
 
 /// The argument with which this program is started as one of the processes of a run.

@@ -7,7 +7,7 @@ use loadline_wire::Sink;
 
 /// The received part of a response.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct ReceivedResponse {
     status: u16,
     fields: Vec<Field>,
     /// The body so far.
@@ -19,10 +19,10 @@ pub(crate) struct Heard {
 /// The name and value of a field.
 type Field = (Box<[u8]>, Box<[u8]>);
 
-impl Heard {
+impl ReceivedResponse {
     /// Creates a response with nothing but a status.
     pub(crate) fn new(status: u16) -> Self {
-        Heard {
+        ReceivedResponse {
             status,
             fields: Vec::new(),
             body: Vec::new(),
@@ -108,14 +108,14 @@ mod tests {
 
     #[test]
     fn a_response_is_shown_in_the_order_of_http_1() {
-        let mut heard = Heard::new(200);
-        heard.field(b"server", b"a");
-        heard.body.extend_from_slice(b"hello");
-        heard.field(b"x-sum", b"5");
+        let mut received = ReceivedResponse::new(200);
+        received.field(b"server", b"a");
+        received.body.extend_from_slice(b"hello");
+        received.field(b"x-sum", b"5");
         let mut notes = Notes::default();
-        heard.show(&mut notes);
+        received.show(&mut notes);
         let head = "HTTP/2.0 200\r\nserver: a\r\n\r\n";
         assert_eq!(notes.0, [head, "200", "server=a", "hello", "x-sum=5"]);
-        heard.show(&mut ());
+        received.show(&mut ());
     }
 }

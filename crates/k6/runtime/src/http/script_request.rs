@@ -25,7 +25,7 @@ static USUAL: LazyLock<HttpOptions> = LazyLock::new(HttpOptions::default);
 
 /// A request as a script specifies it.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct ScriptRequest {
     pub(crate) method: Cow<'static, str>,
     pub(crate) target: Rc<Target>,
     /// The name under which it is counted, in place of its URL.
@@ -92,14 +92,14 @@ pub(crate) const INVALID_URL: u16 = 1020;
 /// The default maximum of redirects to follow.
 const USUAL_REDIRECTS: u32 = 10;
 
-impl Wanted {
+impl ScriptRequest {
     /// Reads a request: its URL, its body, its params.
     pub(crate) fn read<'js>(
         call: &Call<'js>,
         vu: &Rc<Vu>,
         method: Cow<'static, str>,
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
-    ) -> Result<std::result::Result<Box<Wanted>, RefusedRequest>> {
+    ) -> Result<std::result::Result<Box<ScriptRequest>, RefusedRequest>> {
         let read = url_of(call, url)?.and_then(|(text, name)| {
             let target = vu.worker.targets.of(&text, &*vu.program.secrets)?;
             Ok((target, name))
@@ -112,7 +112,7 @@ impl Wanted {
             Some(run) => &run.options.http,
             None => &*USUAL,
         };
-        let mut wanted = Box::new(Wanted {
+        let mut wanted = Box::new(ScriptRequest {
             method,
             target,
             name,

@@ -10,14 +10,14 @@ pub type Labels = BTreeMap<String, String>;
 
 /// The agents that a run is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct Selector {
     /// Their number; `None` for all that there are.
     pub count: Option<u32>,
     /// The labels that each of them has.
     pub labels: Labels,
 }
 
-impl Wanted {
+impl Selector {
     /// True if an agent has the labels.
     pub(crate) fn fits(&self, card: &Card) -> bool {
         let mut labels = self.labels.iter();
@@ -30,11 +30,11 @@ impl Wanted {
     }
 }
 
-impl FromStr for Wanted {
+impl FromStr for Selector {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut wanted = Wanted::default();
+        let mut wanted = Selector::default();
         for word in text.split(',') {
             match (parse_label(word), word.parse()) {
                 (Ok((key, value)), _) => {
@@ -55,7 +55,7 @@ impl FromStr for Wanted {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.count.iter().map(u32::to_string);
         let labels = self.labels.iter();
@@ -87,11 +87,11 @@ mod tests {
     #[test]
     fn agents_are_given_by_number_and_labels() {
         for text in ["4", "region=eu", "4,region=eu", "2,a=1,b="] {
-            let wanted: Wanted = text.parse().expect("agents");
+            let wanted: Selector = text.parse().expect("agents");
             assert_eq!(wanted.to_string(), text);
         }
         for text in ["", "0", "4,5", "=a", "four", "4,", "-1"] {
-            let refusal = text.parse::<Wanted>().expect_err("a refusal");
+            let refusal = text.parse::<Selector>().expect_err("a refusal");
             assert!(refusal.contains("4,region=eu"), "{refusal}");
         }
     }

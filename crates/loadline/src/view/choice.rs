@@ -15,9 +15,9 @@ use std::time::Duration;
 /// A run of no more than this is over before anybody has found what he looks for.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// The user's wish for a view.
+/// The choice of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum ViewChoice {
     /// A view where a terminal has room for it, and the runs are long enough.
     #[default]
     Automatic,
@@ -30,8 +30,8 @@ pub(crate) enum Wish {
 /// The options of the view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewOptions {
-    /// The user's wish.
-    pub(crate) wish: Wish,
+    /// The user's choice.
+    pub(crate) choice: ViewChoice,
     /// The colours.
     pub(crate) color: Color,
 }
@@ -39,7 +39,7 @@ pub(crate) struct ViewOptions {
 impl Default for ViewOptions {
     fn default() -> Self {
         ViewOptions {
-            wish: Wish::Automatic,
+            choice: ViewChoice::Automatic,
             color: Color::Auto,
         }
     }
@@ -56,10 +56,10 @@ impl ViewOptions {
         length: Option<Duration>,
         mut written: impl Iterator<Item = &'a Path>,
     ) -> Result<bool> {
-        match self.wish {
-            Wish::Never => Ok(false),
-            Wish::Always => refuse(&mut written).map(|()| true),
-            Wish::Automatic => {
+        match self.choice {
+            ViewChoice::Never => Ok(false),
+            ViewChoice::Always => refuse(&mut written).map(|()| true),
+            ViewChoice::Automatic => {
                 let is_long = length.is_none_or(|length| length > SHORT);
                 Ok(is_long && has_room() && refuse(&mut written).is_ok())
             }
