@@ -7,8 +7,8 @@
 //! `cluster`.
 //!
 //! The subjects and messages are in `protocol.rs`. The bus does not promise that a message arrives,
-//! so those of a line are numbered and sent again where they are missing. Either end gives a part up
-//! after three seconds of silence, and then its process is ended.
+//! so those of a line are numbered and sent again where they are missing. Either end gives a part
+//! up after three seconds of silence, and then its process is ended.
 //!
 //! The client of the bus is our own: it needs six verbs of a protocol of text, and has a thread
 //! that reads and one that writes.
@@ -38,8 +38,8 @@ mod nkey;
 mod parcel;
 mod protocol;
 mod search;
-mod stream;
 mod selector;
+mod stream;
 
 pub use address::BusAddress;
 pub use agent::serve;

@@ -19,8 +19,8 @@ pub(crate) const AGENTS: &str = "loadline.agents";
 
 /// The longest silence of one end of a line, after which the other end gives it up.
 pub(crate) const SILENCE_TIMEOUT: Duration = Duration::from_secs(3);
-/// The time between two signs of life of one end of a line. What was lost is sent again after two of
-/// them at the latest.
+/// The time between two signs of life of one end of a line. What was lost is sent again after two
+/// of them at the latest.
 pub(crate) const HEARTBEAT: Duration = Duration::from_millis(500);
 
 /// The description of an agent by itself.

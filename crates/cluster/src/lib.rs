@@ -31,7 +31,7 @@
 //! ## To change
 //!
 //! - a message: `message.rs`; the bodies of requests in it `bodies.rs`; how it is sent `frame.rs`
-//! - a child's side: `child.rs`; what it reports is `conveyed.rs` of the engine
+//! - a child's side: `child.rs`; what it reports is in the crate `engine`
 //! - the coordinator's side: all children `processes.rs`; one of them `link.rs`, its pipes
 //!   `pipes.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`

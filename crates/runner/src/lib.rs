@@ -42,10 +42,10 @@
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod commands;
-mod fleet;
 mod early_end;
 mod error;
 mod feed;
+mod fleet;
 mod floor;
 mod locustfile;
 mod observer;
@@ -65,10 +65,10 @@ mod workload;
 mod samples;
 
 pub use commands::{Command, Commands, Control, Phase};
-pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, runs_elsewhere, worker_command};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
+pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, runs_elsewhere, worker_command};
 pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};
 pub use observer::{End, Interval, Observed, Observer, Wants};

@@ -1,7 +1,7 @@
 //! Workloads: the behaviour of a run's users. The only place that knows script languages.
 
-use crate::fleet::{fleet, runs_elsewhere, worker_command};
 use crate::error::RunError;
+use crate::fleet::{fleet, runs_elsewhere, worker_command};
 use crate::observer::Wants;
 use crate::source::Source;
 use loadline_cluster::{Processes, Users};

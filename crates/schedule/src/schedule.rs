@@ -163,8 +163,8 @@ impl Schedule {
 
     /// Returns the arrivals of a share, ascending in index and time.
     ///
-    /// A Poisson share also draws the arrivals of the others and drops them, at the cost of a random
-    /// number and a logarithm for each.
+    /// A Poisson share also draws the arrivals of the others and drops them, at the cost of a
+    /// random number and a logarithm for each.
     ///
     /// # Panics
     ///

@@ -185,7 +185,8 @@ mod tests {
             // After so many arrivals each part has had the same number of them.
             let round = u64::from(of) * u64::from(heirs);
             let counts: Vec<u64> = shares.iter().map(|share| share.count(round)).collect();
-            prop_assert!(counts.iter().all(|count| *count == u64::from(taken.min(of))), "{:?}", counts);
+            let each = u64::from(taken.min(of));
+            prop_assert!(counts.iter().all(|count| *count == each), "{:?}", counts);
         }
     }
 }

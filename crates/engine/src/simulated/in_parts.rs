@@ -1,4 +1,5 @@
-//! The reports of a run's workers as two processes would send them: joined, encoded and merged again.
+//! The reports of a run's workers as two processes would send them: joined, encoded and merged
+//! again.
 
 use crate::conveyed::{ReportReader, ReportWriter};
 use crate::event::Event;

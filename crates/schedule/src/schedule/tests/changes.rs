@@ -173,7 +173,8 @@ proptest! {
         let parts = shares.remove(0).divide(of - 1);
         shares.iter_mut().zip(parts).for_each(|(own, more)| own.add(more));
         let sorted = |arrivals: &dyn Fn(&Stripes) -> Arrivals, most: usize| {
-            let mut all: Vec<u64> = shares.iter().flat_map(|share| early(arrivals(share))).collect();
+            let all = shares.iter().flat_map(|share| early(arrivals(share)));
+            let mut all: Vec<u64> = all.collect();
             all.sort_unstable();
             all.truncate(most);
             all
