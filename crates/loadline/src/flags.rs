@@ -154,6 +154,8 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command
         | Command::Locust(_)
         | Command::Shims(_)
         | Command::Web(_)
+        | Command::Agent(_)
+        | Command::Agents(_)
         | Command::Watch(_)
         | Command::Doctor(_)
         | Command::Man(_)
