@@ -36,7 +36,11 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     let room = canvas.width.saturating_sub(NUMBERS_WIDTH);
     let width = widest(labels.iter().take(MOST).map(|label| indented(label))).clamp(9, room);
     let mut lines = vec![canvas.heading(&layout::left("By name", width), &line(NUMBERS, COLUMNS))];
-    for ((key, series), label) in all.iter().zip(&labels).take(MOST) {
+    // The series of all further names is always shown: it says that they have none of their own.
+    let is_shown =
+        |(index, (key, _)): &(usize, &(&Key, &Series))| *index < MOST || key.is_overflow();
+    for (index, (key, series)) in all.iter().enumerate().filter(is_shown) {
+        let label = &labels[index];
         lines.extend(row(label, width, &numbers(series, summary.rated_ns())));
         lines.extend(statuses(series));
         if key.is_overflow() {
@@ -104,9 +108,11 @@ fn overflow(summary: &Summary) -> String {
 }
 
 fn not_shown(all: &[(&Key, &Series)], canvas: Canvas) -> Vec<String> {
-    let Some(rest) = all.len().checked_sub(MOST).filter(|rest| *rest > 0) else {
+    let hidden = all.iter().skip(MOST).filter(|(key, _)| !key.is_overflow());
+    let rest = hidden.count();
+    if rest == 0 {
         return Vec::new();
-    };
+    }
     let text = format!(
         "{} with fewer requests not shown: they are in -o json and -o csv.",
         units::counted(rest as u64, "name")
