@@ -161,7 +161,7 @@ test: compiler $(PAGE)
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
 	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl \
 	  prometheus=prometheus influxd=influxdb victoria-metrics=victoria-metrics webhook=webhook \
-	  go=golang-go
+	  nats-server=nats-server go=golang-go
 	@test -x $(RECEIVERS)/statsd_exporter || \
 		GOBIN=$(RECEIVERS) go install github.com/prometheus/statsd_exporter@v0.23.1
 	$(if $(HTML),@scripts/need chromium=chromium || echo "The page's test in Chromium is left out.")
@@ -190,7 +190,8 @@ python-tests:
 
 soak: build
 	@scripts/need nginx=nginx-light openssl=openssl wrk=wrk ab=apache2-utils \
-	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl
+	  h2load=nghttp2-client nghttpd=nghttp2-server sqlite3=sqlite3 python3=python3 curl=curl \
+	  nats-server=nats-server
 	@scripts/need go=golang-go mvn=maven javac=default-jdk-headless psql=postgresql || \
 		echo "The studies of real services go on without them."
 	PROPTEST_CASES=20000 $(PROGRAM) $(CARGO) test --workspace --locked --release $(TESTED)

@@ -7,6 +7,8 @@
 
 /// ApacheBench's words, compared with the real ab.
 mod ab;
+/// Runs on agents of a bus.
+mod agents;
 /// Counts in the words of other tools and in ours, of the same responses.
 mod agreement;
 /// A browser that opens what a run serves.

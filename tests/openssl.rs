@@ -72,7 +72,7 @@ impl Drop for Server {
     }
 }
 
-fn make_certificate(key: &str, cert: &str) {
+pub(crate) fn make_certificate(key: &str, cert: &str) {
     let made = Command::new("openssl")
         .args([
             "req",

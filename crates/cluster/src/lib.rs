@@ -54,4 +54,5 @@ pub use frame::{Frame, LONGEST_FRAME};
 pub use line::{Line, Remote, Sink, Source};
 pub use link::SILENCE_TIMEOUT;
 pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
+pub use pipes::start as start_child;
 pub use processes::{Processes, Users};

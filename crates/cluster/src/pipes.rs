@@ -15,7 +15,7 @@ const HEAD_START_NS: u64 = 20_000_000;
 ///
 /// # Errors
 /// If it can't be started.
-pub(crate) fn start(name: String, mut command: Command) -> io::Result<Line> {
+pub fn start(name: String, mut command: Command) -> io::Result<Line> {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -7,6 +7,7 @@ mod live_view;
 mod pages;
 pub(crate) mod signals;
 
+use crate::agents::hire;
 use crate::commands::{k6, locust};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
@@ -80,6 +81,10 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
             return Some(dialect.misused());
         }
     };
+    if dialect == Dialect::Locust && front.machines.agents.is_some() {
+        refuse("agents run no locustfiles yet; leave out --agents.");
+        return Some(dialect.misused());
+    }
     Some(match (dialect, front.web) {
         (Dialect::Locust, None) => locust::run(&words).into(),
         (Dialect::Locust, Some(web)) => locust::run_shown(&words, &web).into(),
@@ -89,8 +94,17 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
 
 /// Runs a tool in this process.
 fn run_here(dialect: Dialect, words: &[String], front: Front) -> ExitCode {
+    let hired = match hire(&front.machines, front.processes, true) {
+        Ok(hired) => hired,
+        Err(sentence) => {
+            refuse(&sentence);
+            return dialect.misused();
+        }
+    };
+    let processes = hired.map_or(front.processes, |hired| hired.parts);
     let opened = pages::Opened::default();
-    let host = host(front.processes, opened.opener(front.web));
+    let mut host = host(processes, opened.opener(front.web));
+    host.cores = hired.map_or(host.cores, |hired| hired.cores);
     let signals = host.signals.clone();
     let mut is_interrupted = false;
     let code = match dialect {
@@ -214,6 +228,10 @@ mod tests {
         assert_eq!(
             asked_by("loadline --web --processes=2 oha a/"),
             Some((Dialect::Oha, 3))
+        );
+        assert_eq!(
+            asked_by("loadline --nats nats://h --agents=2 k6 run a.js"),
+            Some((Dialect::K6, 5))
         );
         let wrk2 = Dialect::Wrk(Tool::Wrk2);
         assert_eq!(asked_by("/usr/bin/wrk2 --help -- -c5"), Some((wrk2, 3)));

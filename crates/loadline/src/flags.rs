@@ -4,6 +4,7 @@
 //! file per subcommand, and one per group of the flags of a run. Reading them is cheap and touches
 //! nothing outside; [`resolve`](crate::resolve::resolve) opens the files that they name.
 
+pub(crate) mod agent;
 pub(crate) mod capacity;
 mod choice;
 pub(crate) mod compare;
@@ -96,6 +97,10 @@ pub(crate) enum Command {
     Shims(shims::ShimsFlags),
     /// Serve a page from which runs are started, watched and compared, until Ctrl-C.
     Web(web::StartFlags),
+    /// Wait on a bus for runs, and send a part of their load, until Ctrl-C.
+    Agent(agent::AgentFlags),
+    /// List the agents that wait on a bus.
+    Agents(agent::AgentsFlags),
     /// Watch CPU, memory and network of a process and of this host, until Ctrl-C.
     Watch(watch::WatchFlags),
     /// Say what this machine can carry, and what to change about it first.
@@ -149,6 +154,8 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Command
         | Command::Locust(_)
         | Command::Shims(_)
         | Command::Web(_)
+        | Command::Agent(_)
+        | Command::Agents(_)
         | Command::Watch(_)
         | Command::Doctor(_)
         | Command::Man(_)

@@ -29,11 +29,13 @@
 //!   printing `view.rs`, `view/`
 //! - the live page: `web.rs`; `loadline web` `commands/web.rs`, its forms `web/words.rs`, what it
 //!   starts `web/starter.rs`; Loadline's words in front of another tool's `dialect/front.rs`
+//! - the agents of a run, this machine as an agent: `agents.rs`, `agents/`
 //! - baselines, the floor, two targets in turn: `against.rs`, `floor.rs`, `commands/versus.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod against;
+mod agents;
 mod closing;
 mod commands;
 mod dialect;
@@ -59,7 +61,7 @@ mod web;
 
 use crate::exit::{Exit, refuse, sentence};
 use crate::flags::{Command, Refusal};
-use crate::resolve::{RunEnvironment, resolve, resolve_search};
+use crate::resolve::{RunEnvironment, resolve_on_agents, resolve_search};
 use std::ffi::OsString;
 use std::io;
 use std::panic::catch_unwind;
@@ -96,7 +98,7 @@ fn command() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
-        Command::Run(flags) => commands::run::run(resolve(
+        Command::Run(flags) => commands::run::run(resolve_on_agents(
             *flags,
             RunEnvironment::of_this_machine(&mut io::stdin()),
         )?),
@@ -112,6 +114,8 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Serve(flags) => commands::serve::run(&flags),
         Command::Demo(flags) => commands::demo::run(&flags),
         Command::Web(flags) => commands::web::run(&flags),
+        Command::Agent(flags) => agents::serve(&flags),
+        Command::Agents(flags) => agents::list(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
         Command::Doctor(flags) => commands::doctor::run(&flags),
         Command::Man(flags) => print(&commands::man::page(&flags)?),

@@ -8,6 +8,7 @@ mod scenarios;
 
 pub(crate) use capacity::{Locust, Search, SearchError, resolve_search};
 
+use crate::agents::hire;
 use crate::flags;
 use crate::flags::Planned;
 use crate::flags::run::RunFlags;
@@ -132,7 +133,58 @@ pub(crate) fn resolve(
     flags: RunFlags,
     surroundings: RunEnvironment<'_>,
 ) -> Result<Invocation, Error> {
-    resolve_alone(with_plan_file(flags)?, None, surroundings)
+    let flags = with_plan_file(flags)?;
+    refuse_agents(&flags)?;
+    resolve_alone(flags, None, surroundings)
+}
+
+/// As [`resolve`], of a run that may be on agents. Blocks until there are as many as it needs.
+pub(crate) fn resolve_on_agents(
+    flags: RunFlags,
+    surroundings: RunEnvironment<'_>,
+) -> Result<Invocation, Error> {
+    let (flags, surroundings) = on_agents(with_plan_file(flags)?, surroundings)?;
+    resolve_alone(flags, None, surroundings)
+}
+
+/// Returns the flags and the surroundings of a run that may be on agents: each of them has a
+/// process of it.
+fn on_agents(
+    mut flags: RunFlags,
+    mut surroundings: RunEnvironment<'_>,
+) -> Result<(RunFlags, RunEnvironment<'_>), Error> {
+    let is_told = !flags.output.quiet && !flags.output.no_progress;
+    let hired = hire(&flags.machines, flags.load.processes, is_told).map_err(Error::Flags)?;
+    if let Some(hired) = hired {
+        flags.load.processes = hired.parts;
+        surroundings.cores = hired.cores;
+        surroundings.open_files = hired.open_files;
+    }
+    Ok((flags, surroundings))
+}
+
+/// Refuses agents where the load is of this machine alone.
+fn refuse_agents(flags: &RunFlags) -> Result<(), Error> {
+    let machines = &flags.machines;
+    match machines.agents.is_some() || machines.bus.nats.is_some() {
+        true => Err(Error::Flags(
+            "agents send the load of runs and of versus, and not this one; leave out --agents \
+             and --nats."
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Returns the same contradiction in the words of the flags.
+fn in_words_of(flags: &RunFlags, error: Contradiction) -> Error {
+    match flags.machines.agents {
+        Some(_) => {
+            let sentence = error.to_string().replace("--processes", "--agents");
+            Error::Flags(sentence.replace("processes", "agents"))
+        }
+        None => error.into(),
+    }
 }
 
 /// As [`resolve`], where the plan file is already under the flags, and this file may be written
@@ -298,7 +350,7 @@ fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, 
     let asked = flags.load.threads;
     plan.processes = flags.load.processes;
     plan.threads = asked.unwrap_or_else(|| threads(&plan, surroundings.cores));
-    plan.validate()?;
+    plan.validate().map_err(|error| in_words_of(flags, error))?;
     Goal::of(&plan)?;
     Ok(plan)
 }

@@ -36,6 +36,7 @@
 //! - the files of a run, and how one is replaced: `preflight.rs`, `preflight/destination.rs`,
 //!   `preflight/reserved.rs`
 //! - watching during a run: `watching.rs`
+//! - the processes of a run, here or on other machines: `fleet.rs`
 //! - a language of scripts: the list in `workload.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
@@ -44,6 +45,7 @@ mod commands;
 mod early_end;
 mod error;
 mod feed;
+mod fleet;
 mod floor;
 mod locustfile;
 mod observer;
@@ -66,6 +68,7 @@ pub use commands::{Command, Commands, Control, NoteProblem, Phase};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
+pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, runs_elsewhere, worker_command};
 pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};
 pub use observer::{End, Interval, Observed, Observer, Wants};
@@ -77,6 +80,4 @@ pub use source::Source;
 pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
-pub use workload::{
-    Job, OnError, Prints, WORKER_WORD, Workload, start_counting, start_scenarios, workload,
-};
+pub use workload::{Job, OnError, Prints, Workload, start_counting, start_scenarios, workload};

@@ -1,6 +1,7 @@
 //! Workloads: the behaviour of a run's users. The only place that knows script languages.
 
 use crate::error::RunError;
+use crate::fleet::{fleet, runs_elsewhere, worker_command};
 use crate::observer::Wants;
 use crate::source::Source;
 use loadline_cluster::{Processes, Users};
@@ -11,7 +12,6 @@ use loadline_script::{Language, Script, language_of};
 use loadline_script_lua::Lua;
 use std::cell::Cell;
 use std::io;
-use std::process::Command;
 
 pub use loadline_cluster::Job;
 pub use loadline_script::{OnError, Prints};
@@ -98,7 +98,8 @@ impl Workload for Scenarios {
             Some(script) => script.script.launch(),
             None => Launch::requests(part),
         };
-        if plan.processes > 1 {
+        if runs_elsewhere(&plan) {
+            refuse_script(self.scripts().next())?;
             return on_processes(&plan, wants, &Users::default());
         }
         let parts = plan.parts();
@@ -136,26 +137,38 @@ struct Requests;
 
 impl Workload for Requests {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        if plan.processes > 1 {
+        if runs_elsewhere(&plan) {
             return on_processes(&plan, wants, &Users::default());
         }
         Ok(Box::new(Run::start(plan, wants.detail())?))
     }
 }
 
-/// The argument with which this program is started as one of the processes of a run.
-pub const WORKER_WORD: &str = "worker-process";
-
-/// Starts the load of a plan on several processes of this program, as many as the plan has.
+/// Starts the load of a plan on several processes of this program, as many as the plan has: those
+/// of a fleet, or children of this one.
 fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Source>, StartError> {
-    let program = std::env::current_exe()?;
-    let command = || {
-        let mut command = Command::new(&program);
-        command.arg(WORKER_WORD);
-        command
+    let (parts, detail) = (plan.processes, wants.detail());
+    let processes = match fleet() {
+        Some(fleet) => {
+            let lines = fleet.lines(parts).map_err(StartError::Remote)?;
+            Processes::start_on(plan, lines, detail, users)?
+        }
+        None => {
+            let program = std::env::current_exe()?;
+            Processes::start(plan, parts, detail, users, || worker_command(&program))?
+        }
     };
-    let processes = Processes::start(plan, plan.processes, wants.detail(), users, command)?;
     Ok(Box::new(processes))
+}
+
+/// Refuses a script in a run that a fleet makes.
+fn refuse_script(script: Option<&ScriptWorkload>) -> Result<(), StartError> {
+    match (script, fleet()) {
+        (Some(_), Some(_)) => Err(StartError::Remote(
+            "a --script runs in one process of this machine; leave it out, or --agents.".to_owned(),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Begins the load of a plan whose users count: on threads with this launch, or on processes that
@@ -185,7 +198,7 @@ pub fn start_scenarios(
     job: impl FnOnce() -> io::Result<Job>,
     tallies: TallyCodec,
 ) -> Result<Box<dyn Source>, StartError> {
-    if plan.processes > 1 {
+    if runs_elsewhere(&plan) {
         let users = Users {
             job: Some(job()?),
             tallies: Some(tallies),
@@ -204,6 +217,7 @@ struct ScriptWorkload {
 
 impl Workload for ScriptWorkload {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+        refuse_script(Some(self))?;
         Ok(Box::new(self.script.start(plan, wants.detail())?))
     }
 

@@ -20,7 +20,8 @@ use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
 use loadline_runner::{
-    Commands, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, start_scenarios,
+    Commands, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, has_fleet,
+    runs_elsewhere, start_scenarios,
 };
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
@@ -241,10 +242,10 @@ impl<'a> Conductor<'a> {
 
     /// Returns the users in other processes, if the plan has them.
     fn elsewhere(&self, plan: &Plan, ready: u32) -> Result<Option<Elsewhere>, Refused> {
-        let is_elsewhere = plan.processes > 1;
+        let is_elsewhere = runs_elsewhere(plan);
         let amounts = (ready, plan.threads);
-        // They are children of this process.
-        let share_memory = true;
+        // Unless they are on other machines, they are children of this process.
+        let share_memory = !has_fleet();
         let create = || {
             job(
                 self.test,

@@ -12,7 +12,7 @@ use crate::flags::run::RunFlags;
 use crate::flags::run::request::{BodySource, TargetWord};
 use crate::flags::versus::VersusFlags;
 use crate::invocation::Invocation;
-use crate::resolve::{RunEnvironment, resolve, with_plan_file};
+use crate::resolve::{RunEnvironment, resolve_on_agents, with_plan_file};
 use crate::session::RanSeries;
 use crate::web::keep_open;
 use anyhow::{Result, bail, ensure};
@@ -133,7 +133,7 @@ fn sides(run: RunFlags) -> Result<[Invocation; 2]> {
     let side = |url: &loadline_plan::Target| {
         let mut run = run.clone();
         run.request.places = vec![TargetWord::Url(url.clone())];
-        resolve(
+        resolve_on_agents(
             run,
             RunEnvironment::of_this_machine(&mut Cursor::new(&stdin)),
         )

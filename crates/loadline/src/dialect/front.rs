@@ -1,6 +1,7 @@
-//! Loadline's own words in front of another tool's: `--processes`, `--web` and what belongs to it.
-//! They stand before the tool's name, or directly after it.
+//! Loadline's own words in front of another tool's: `--processes`, `--agents`, `--web` and what
+//! belongs to them. They stand before the tool's name, or directly after it.
 
+use crate::flags::run::machines::MachineFlags;
 use crate::flags::run::web::WebFlags;
 use crate::flags::sentence;
 use crate::web::Web;
@@ -11,7 +12,20 @@ use std::ffi::{OsStr, OsString};
 /// The flag that is a tool's own word where the tool has it too.
 const PROCESSES: &str = "--processes";
 /// The flags that take a value as their next word.
-const WITH_VALUE: [&str; 3] = [PROCESSES, "--web-user", "--web-password-file"];
+const WITH_VALUE: [&str; 10] = [
+    PROCESSES,
+    "--agents",
+    "--agents-timeout",
+    "--nats",
+    "--nats-ca",
+    "--nats-creds",
+    "--nats-user",
+    "--nats-password-file",
+    "--web-user",
+    "--web-password-file",
+];
+/// A flag without a value.
+const INSECURE_BUS: &str = "--insecure-bus";
 const WEB: &str = "--web";
 
 /// The words in front of those of a tool.
@@ -21,14 +35,18 @@ pub(super) struct Front {
     pub(super) processes: u32,
     /// The live page, if one is requested.
     pub(super) web: Option<Web>,
+    /// The agents that send the load, if it is not this machine.
+    pub(super) machines: MachineFlags,
 }
 
-/// The flags of the live page alone.
+/// The flags of the live page and of agents alone.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 struct Line {
     #[command(flatten)]
     web: WebFlags,
+    #[command(flatten)]
+    machines: MachineFlags,
 }
 
 /// Returns the number of words with which a line begins that are Loadline's.
@@ -47,7 +65,8 @@ fn length_of(word: &OsStr) -> Option<usize> {
         return Some(2);
     }
     let (name, _) = word.split_once('=').unwrap_or((word, ""));
-    (word == WEB || name == WEB || WITH_VALUE.contains(&name)).then_some(1)
+    let is_alone = [WEB, INSECURE_BUS].contains(&word);
+    (is_alone || name == WEB || WITH_VALUE.contains(&name)).then_some(1)
 }
 
 /// Returns the requests of the words in front of a tool's own, and the tool's own words. Where the
@@ -60,17 +79,21 @@ pub(super) fn read(
     has_own_processes: bool,
 ) -> Result<(Front, Vec<OsString>), String> {
     let (front, own) = words.split_at(length(words));
-    let (of_processes, of_web) = parted(front);
-    let line = Line::try_parse_from(of_web).map_err(|error| sentence(&error))?;
-    let web = Web::of(line.web);
+    let (of_processes, others) = parted(front);
+    let line = Line::try_parse_from(others).map_err(|error| sentence(&error))?;
+    let of_line = |processes| Front {
+        processes,
+        web: Web::of(line.web),
+        machines: line.machines,
+    };
     if has_own_processes {
         let own = [of_processes.as_slice(), own].concat();
-        return Ok((Front { processes: 1, web }, own));
+        return Ok((of_line(1), own));
     }
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let of_processes: Vec<String> = of_processes.iter().map(text).collect();
     match processes::split(&of_processes)? {
-        (processes, []) => Ok((Front { processes, web }, own.to_vec())),
+        (processes, []) => Ok((of_line(processes), own.to_vec())),
         _ => Err(format!("{PROCESSES} is given twice.")),
     }
 }
@@ -119,6 +142,8 @@ mod tests {
         );
         let line = "--processes=3 --web -f a.py";
         assert_eq!(read_line(line, false), Ok((3, usual.clone(), 2)));
+        let line = "--agents 3 --insecure-bus --nats nats://h --nats-user=anna -n 5 a/";
+        assert_eq!(read_line(line, false), Ok((1, None, 3)));
         // Locust has processes of its own, and words that begin alike.
         assert_eq!(read_line(line, true), Ok((1, usual, 3)));
         assert_eq!(read_line("--web-port 80", true), Ok((1, None, 2)));
@@ -130,6 +155,7 @@ mod tests {
         for (line, said) in [
             ("--web=here a/", "--web: \"here\" is no address"),
             ("--web-user anna a/", "--web"),
+            ("--agents 3 a/", "--nats"),
             ("--processes 0 a/", "--processes takes a number"),
             ("--processes", "--processes takes a number"),
             (

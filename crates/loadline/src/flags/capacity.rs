@@ -77,7 +77,7 @@ pub(crate) struct SearchFlags {
 }
 
 /// Flags of a run for what the search decides itself.
-const HIDDEN: [&str; 17] = [
+const HIDDEN: [&str; 25] = [
     "rate",
     "requests",
     "stages",
@@ -95,6 +95,14 @@ const HIDDEN: [&str; 17] = [
     "keep",
     "test",
     "commit",
+    "agents",
+    "agents_timeout",
+    "nats",
+    "nats_user",
+    "nats_password_file",
+    "nats_creds",
+    "nats_ca",
+    "insecure_bus",
 ];
 
 /// Gives the flags of a run the help that fits a search.

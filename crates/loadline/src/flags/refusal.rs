@@ -103,7 +103,9 @@ fn quiet_with_a_number(error: &Error, words: &[OsString]) -> Option<String> {
 
 /// The sentence about a flag that other load testers have, where a run's flags are taken.
 fn of_another_tool(error: &Error, words: &[OsString]) -> Option<String> {
-    const WITHOUT_A_RUN: [&str; 12] = [
+    const WITHOUT_A_RUN: [&str; 14] = [
+        "agent",
+        "agents",
         "report",
         "compare",
         "study",

@@ -4,6 +4,7 @@ pub(crate) mod baseline;
 pub(crate) mod connection;
 pub(crate) mod judgement;
 pub(crate) mod load;
+pub(crate) mod machines;
 pub(crate) mod output;
 mod place;
 pub(crate) mod request;
@@ -19,6 +20,8 @@ use std::ffi::OsString;
 pub(crate) struct RunFlags {
     #[command(flatten)]
     pub(crate) load: load::LoadFlags,
+    #[command(flatten)]
+    pub(crate) machines: machines::MachineFlags,
     #[command(flatten)]
     pub(crate) request: request::RequestFlags,
     #[command(flatten)]

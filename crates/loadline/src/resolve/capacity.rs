@@ -4,7 +4,7 @@ mod locustfile;
 
 pub(crate) use locustfile::Locust;
 
-use super::{Error, RunEnvironment, resolve_alone, with_plan_file};
+use super::{Error, RunEnvironment, refuse_agents, resolve_alone, with_plan_file};
 use crate::flags::capacity::{CapacityFlags, SearchFlags};
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
@@ -162,6 +162,7 @@ pub(crate) fn resolve_search(
     if !run.scenarios.is_empty() {
         return Err(SearchError::Scenarios.into());
     }
+    refuse_agents(&run)?;
     refuse_decided(&search, &run)?;
     let locust = locustfile::resolve(&search, locust_options, &mut run)?;
     refuse_lower_bounds(&run.judgement.check)?;

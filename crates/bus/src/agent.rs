@@ -1,0 +1,246 @@
+//! An agent: waits for parts of runs, and has each done by a process of its own.
+//!
+//! The agent itself has no part in a load. It starts this program's worker process, as
+//! `--processes` does, and passes frames on between its pipes and the bus. However a part ends, the
+//! agent is there for the next one.
+
+use crate::connection::{Bus, Message, Subscription};
+use crate::error::BusError;
+use crate::line_end::LineEnd;
+use crate::parcel::Parcel;
+use crate::protocol::{self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT};
+use loadline_cluster::{Line, Remote, Sink, Source, start_child};
+use std::process::Command;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// The interval in which the end of a part is detected.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The number of looks for the end of a process that sends nothing more, before it is killed.
+const MOST_WAITS: u32 = 200;
+
+/// The run of which the agent has a part, if it has one.
+type Busy = Arc<Mutex<Option<String>>>;
+
+/// Serves as the agent of this card, until the connection to the bus is over. `program` creates the
+/// command of a worker process.
+///
+/// # Errors
+/// When the connection is over.
+pub fn serve(bus: &Bus, card: &Card, program: impl Fn() -> Command) -> Result<(), BusError> {
+    let busy = Busy::default();
+    answer_searches(bus, card, &busy)?;
+    answer_clock(bus, card)?;
+    let offers = bus.subscribe(&protocol::offers(&card.id))?;
+    for message in &offers.messages {
+        let answer = match protocol::decode::<Offer>(&message.contents) {
+            None => Answer::Refused("can't read the offer".to_owned()),
+            Some(offer) => consider(bus, card, &busy, &offer, &program),
+        };
+        respond(bus, &message, &answer)?;
+    }
+    Err(bus.broken())
+}
+
+/// Answers each search for agents.
+fn answer_searches(bus: &Bus, card: &Card, busy: &Busy) -> Result<(), BusError> {
+    let searches = bus.subscribe(AGENTS)?;
+    let (bus, card, busy) = (bus.clone(), card.clone(), Arc::clone(busy));
+    thread::spawn(move || {
+        for message in &searches.messages {
+            let card = Card {
+                busy_with: lock(&busy).clone(),
+                ..card.clone()
+            };
+            let _ = respond(&bus, &message, &card);
+        }
+    });
+    Ok(())
+}
+
+/// Answers with the readings of the clocks.
+fn answer_clock(bus: &Bus, card: &Card) -> Result<(), BusError> {
+    let questions = bus.subscribe(&protocol::clock(&card.id))?;
+    let bus = bus.clone();
+    thread::spawn(move || {
+        for message in &questions.messages {
+            let _ = respond(&bus, &message, &Reading::now());
+        }
+    });
+    Ok(())
+}
+
+fn respond(bus: &Bus, message: &Message, answer: &impl serde::Serialize) -> Result<(), BusError> {
+    match &message.reply {
+        Some(inbox) => bus.publish(inbox, &protocol::encode(answer)),
+        None => Ok(()),
+    }
+}
+
+fn lock(busy: &Busy) -> MutexGuard<'_, Option<String>> {
+    busy.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Accepts an offer, unless there is a reason not to.
+fn consider(
+    bus: &Bus,
+    card: &Card,
+    busy: &Busy,
+    offer: &Offer,
+    program: &impl Fn() -> Command,
+) -> Answer {
+    if let Some(mismatch) = offer.versions.mismatch() {
+        return Answer::Refused(format!("refuses a run whose coordinator {mismatch}"));
+    }
+    let mut taken = lock(busy);
+    if let Some(run) = &*taken {
+        return Answer::Refused(format!("is busy with run {run}"));
+    }
+    match begin(bus, card, busy, offer, program()) {
+        Ok(()) => {
+            *taken = Some(offer.run.clone());
+            Answer::Accepted
+        }
+        Err(reason) => Answer::Refused(format!("can't begin a part ({reason})")),
+    }
+}
+
+/// Starts the worker process of a part, and passes on what it and the coordinator send.
+fn begin(
+    bus: &Bus,
+    card: &Card,
+    busy: &Busy,
+    offer: &Offer,
+    program: Command,
+) -> Result<(), String> {
+    let (run, id) = (&offer.run, &card.id);
+    if !protocol::is_word(run) {
+        return Err("its run has no valid name".to_owned());
+    }
+    let down = bus.subscribe(&protocol::down(run, id)).map_err(text)?;
+    let child = start_child(run.clone(), program).map_err(text)?;
+    let up = LineEnd::new(bus, protocol::up(run, id));
+    let busy = Arc::clone(busy);
+    thread::spawn(move || {
+        Passage::begin(child, up).pass_down(&down);
+        *lock(&busy) = None;
+    });
+    Ok(())
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// The agent's end of a line, for the threads of both directions.
+type Up = Arc<Mutex<LineEnd>>;
+
+fn lock_end(up: &Up) -> MutexGuard<'_, LineEnd> {
+    up.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A part of a run that the agent has.
+struct Passage {
+    sink: Sink,
+    remote: Box<dyn Remote>,
+    /// The thread that passes on what the worker process sends.
+    reports: JoinHandle<()>,
+    up: Up,
+    /// True once the end of the worker process was sent.
+    has_ended: bool,
+}
+
+impl Passage {
+    /// Begins to pass on what a worker process sends.
+    fn begin(child: Line, up: LineEnd) -> Self {
+        let up = Arc::new(Mutex::new(up));
+        let (source, reporting) = (child.source, Arc::clone(&up));
+        Passage {
+            sink: child.sink,
+            remote: child.remote,
+            reports: thread::spawn(move || pass_up(source, &reporting)),
+            up,
+            has_ended: false,
+        }
+    }
+
+    /// Passes on what the coordinator sends, until it has received the end of the worker process.
+    /// That is ended if the coordinator requests it, or is gone.
+    fn pass_down(mut self, down: &Subscription) {
+        let (mut silent, mut quiet) = (Duration::ZERO, HEARTBEAT);
+        while silent < SILENCE_TIMEOUT && !self.is_over() {
+            if quiet >= HEARTBEAT {
+                lock_end(&self.up).beat();
+                quiet = Duration::ZERO;
+            }
+            let since = Instant::now();
+            let received = down.messages.recv_timeout(POLL_INTERVAL);
+            quiet += since.elapsed();
+            match received {
+                Ok(message) if self.take(&message) => silent = Duration::ZERO,
+                Err(RecvTimeoutError::Timeout) => silent += POLL_INTERVAL,
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.finish();
+    }
+
+    /// True if the coordinator has received everything, the end included.
+    fn is_over(&mut self) -> bool {
+        if !self.has_ended && self.reports.is_finished() {
+            self.send_end();
+        }
+        self.has_ended && lock_end(&self.up).is_acknowledged()
+    }
+
+    /// Takes a message of the coordinator; returns false if it has ended the part, or sends what is
+    /// no message.
+    fn take(&mut self, message: &Message) -> bool {
+        let taken = lock_end(&self.up).take(&message.contents);
+        match taken {
+            Ok(Some(Parcel::Frame(frame))) => (self.sink)(frame),
+            Ok(None) => {}
+            Ok(Some(Parcel::End(_))) | Err(_) => return false,
+        }
+        true
+    }
+
+    fn send_end(&mut self) {
+        self.has_ended = true;
+        let ending = ending(self.remote.as_mut());
+        lock_end(&self.up).send(&Parcel::End(ending));
+    }
+
+    fn finish(mut self) {
+        if !self.has_ended {
+            self.remote.kill();
+            self.send_end();
+        }
+        let _ = self.reports.join();
+    }
+}
+
+/// Waits until a worker process that sends nothing more has ended. Returns how it did.
+fn ending(remote: &mut dyn Remote) -> String {
+    let mut waits = 0;
+    loop {
+        if let Some(ending) = remote.ending() {
+            return ending;
+        }
+        waits += 1;
+        if waits == MOST_WAITS {
+            remote.kill();
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Passes on what the worker process sends, until its end.
+fn pass_up(mut source: Box<dyn Source>, up: &Up) {
+    while let Ok(Some(frame)) = source.next() {
+        lock_end(up).send(&Parcel::Frame(frame));
+    }
+}

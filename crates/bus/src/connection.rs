@@ -1,0 +1,527 @@
+//! The connection to a bus, for any number of users: a thread reads, and another one writes. It
+//! replaces a connection that is lost, and subscribes again.
+
+use crate::address::{BusAddress, Place};
+use crate::error::BusError;
+use crate::nats::{self, Info, Op};
+use crate::stream::{Incoming, Outgoing, begin_tls, halves};
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+/// The time in which a bus answers to a new connection.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time without a message to the bus after which a sign of life is sent and requested.
+const IDLE: Duration = Duration::from_secs(5);
+/// The time without a byte of the bus after which the connection is lost.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time between two attempts to replace a lost connection.
+const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
+/// The bytes of a message that are not its contents, at most.
+const ROOM_BYTES: usize = 4_096;
+
+/// A message that was received.
+#[derive(Debug)]
+pub(crate) struct Message {
+    /// The subject of the answer, if one is requested.
+    pub(crate) reply: Option<String>,
+    pub(crate) contents: Vec<u8>,
+}
+
+/// A connection to a bus, which is replaced when it is lost. It is closed when the last of its
+/// clones and subscriptions is dropped.
+#[derive(Clone)]
+pub struct Bus(Arc<Shared>);
+
+struct Shared {
+    /// Sends to the writing thread.
+    out: Sender<Vec<u8>>,
+    table: Mutex<Table>,
+    /// The most bytes of a message's contents.
+    longest: usize,
+}
+
+/// The parties that wait for something of the bus, and the state of the connection.
+#[derive(Default)]
+struct Table {
+    /// The subject and the receiver of each subscription, by its number.
+    subscriptions: BTreeMap<u64, (String, Sender<Message>)>,
+    next: u64,
+    /// The requests for signs of life that were not answered, in order.
+    pings: VecDeque<Option<Sender<()>>>,
+    /// The last error that the bus has sent, or the reason why the connection is lost.
+    error: Option<String>,
+    /// The number of the connection: that of those before it.
+    connection: u64,
+    is_lost: bool,
+}
+
+/// The halves of a new connection.
+struct Halves {
+    from: BufReader<Incoming>,
+    to: Outgoing,
+}
+
+/// The messages of a subject, until it is dropped.
+pub(crate) struct Subscription {
+    pub(crate) messages: Receiver<Message>,
+    number: u64,
+    bus: Bus,
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.bus.table().subscriptions.remove(&self.number);
+        let _ = self.bus.send(nats::unsubscribe(self.number));
+    }
+}
+
+impl Bus {
+    /// Connects to a bus.
+    ///
+    /// # Errors
+    /// If it can't be used, or is open to anyone.
+    pub fn connect(address: &BusAddress) -> Result<Self, BusError> {
+        let place = address.place()?;
+        let (info, halves) = open(&place, address)?;
+        let (out, queue) = channel();
+        let shared = Arc::new(Shared {
+            out,
+            table: Mutex::default(),
+            longest: info.max_payload.saturating_sub(ROOM_BYTES),
+        });
+        let keeper = Keeper {
+            shared: Arc::downgrade(&shared),
+            queue,
+            place,
+            address: address.clone(),
+        };
+        let (number, _) = shared.replace();
+        spawn("bus writer", move || keeper.keep(number, halves))?;
+        Ok(Bus(shared))
+    }
+
+    /// Returns the most bytes of a message's contents.
+    pub(crate) fn longest(&self) -> usize {
+        self.0.longest
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    pub(crate) fn publish(&self, subject: &str, contents: &[u8]) -> Result<(), BusError> {
+        self.send(nats::publish(subject, None, contents))
+    }
+
+    /// Sends a question, whose answers come to a subscription.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    pub(crate) fn ask(&self, subject: &str, contents: &[u8]) -> Result<Subscription, BusError> {
+        let inbox = format!("_INBOX.{}", random_word());
+        let answers = self.subscribe(&inbox)?;
+        self.send(nats::publish(subject, Some(&inbox), contents))?;
+        Ok(answers)
+    }
+
+    /// Returns the answer to a question; `None` if there is none in time.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    pub(crate) fn request(
+        &self,
+        subject: &str,
+        contents: &[u8],
+        patience: Duration,
+    ) -> Result<Option<Vec<u8>>, BusError> {
+        let answers = self.ask(subject, contents)?;
+        match answers.messages.recv_timeout(patience) {
+            Ok(answer) => Ok(Some(answer.contents)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.broken()),
+        }
+    }
+
+    /// Subscribes to a subject. What this connection sends later finds the subscription there.
+    ///
+    /// # Errors
+    /// If the connection is over.
+    pub(crate) fn subscribe(&self, subject: &str) -> Result<Subscription, BusError> {
+        let (send, messages) = channel();
+        let number = {
+            let mut table = self.table();
+            table.next += 1;
+            let number = table.next;
+            let subscription = (subject.to_owned(), send);
+            table.subscriptions.insert(number, subscription);
+            number
+        };
+        self.send(nats::subscribe(subject, number))?;
+        Ok(Subscription {
+            messages,
+            number,
+            bus: self.clone(),
+        })
+    }
+
+    /// Waits until the bus has received all that was sent before, at most this long.
+    pub(crate) fn flush(&self, patience: Duration) {
+        let (send, answer) = channel();
+        if self.0.ping(Some(send)) {
+            let _ = answer.recv_timeout(patience);
+        }
+    }
+
+    /// Returns the error of a bus that is lost at present, if it is.
+    pub(crate) fn loss(&self) -> Option<BusError> {
+        let is_lost = self.table().is_lost;
+        is_lost.then(|| self.broken())
+    }
+
+    /// Returns the reason why the connection is lost, or the last error that the bus has sent.
+    pub(crate) fn broken(&self) -> BusError {
+        let error = self.table().error.clone();
+        BusError::Broken(error.unwrap_or_else(|| "the connection was closed".to_owned()))
+    }
+
+    fn send(&self, bytes: Vec<u8>) -> Result<(), BusError> {
+        self.0.out.send(bytes).map_err(|_| self.broken())
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.table()
+    }
+}
+
+impl std::fmt::Debug for Bus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bus").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Requests a sign of life, which is reported to `waiting`. Returns false if the connection is
+    /// lost.
+    fn ping(&self, waiting: Option<Sender<()>>) -> bool {
+        // Under the lock: the answers come in the order of the requests.
+        let mut table = self.table();
+        if table.is_lost {
+            return false;
+        }
+        table.pings.push_back(waiting);
+        self.out.send(nats::PING.to_vec()).is_ok()
+    }
+
+    /// Handles a line of the bus.
+    fn take(&self, op: Op) {
+        match op {
+            Op::Message {
+                number,
+                reply,
+                contents,
+            } => {
+                // A subscription that has just ended receives nothing.
+                if let Some((_, receiver)) = self.table().subscriptions.get(&number) {
+                    let _ = receiver.send(Message { reply, contents });
+                }
+            }
+            Op::Ping => {
+                let _ = self.out.send(nats::PONG.to_vec());
+            }
+            Op::Pong => {
+                let waiting = self.table().pings.pop_front().flatten();
+                if let Some(waiting) = waiting {
+                    let _ = waiting.send(());
+                }
+            }
+            Op::Error(text) => self.table().error = Some(text),
+            Op::Info(_) | Op::Ok => {}
+        }
+    }
+
+    /// Marks a connection as lost, if it was not replaced yet. The thread that writes replaces it.
+    fn lose(&self, connection: u64, reason: String) {
+        let mut table = self.table();
+        if table.connection == connection && !table.is_lost {
+            table.is_lost = true;
+            table.error = Some(reason);
+            table.pings.clear();
+            // It may be waiting.
+            let _ = self.out.send(Vec::new());
+        }
+    }
+
+    /// Begins the next connection. Returns its number, and the lines that subscribe again.
+    fn replace(&self) -> (u64, Vec<u8>) {
+        let mut table = self.table();
+        table.is_lost = false;
+        table.connection += 1;
+        table.pings.clear();
+        let subscriptions = table.subscriptions.iter();
+        let lines = subscriptions.map(|(number, (subject, _))| nats::subscribe(subject, *number));
+        (table.connection, lines.flatten().collect())
+    }
+}
+
+/// Keeps the connection, on the thread that writes.
+struct Keeper {
+    shared: Weak<Shared>,
+    queue: Receiver<Vec<u8>>,
+    place: Place,
+    address: BusAddress,
+}
+
+impl Keeper {
+    /// Writes what is sent, over one connection after the other, until the bus is no longer used.
+    /// The first one has this number.
+    fn keep(&self, mut number: u64, first: Halves) {
+        let (mut halves, mut lines) = (first, Vec::new());
+        loop {
+            let Halves { from, mut to } = halves;
+            let shared = Weak::clone(&self.shared);
+            let is_read = spawn("bus reader", move || read_all(&shared, number, from));
+            let is_begun = is_read.is_ok() && to.write_all(&lines).is_ok();
+            let is_used = !is_begun || self.write_all(&mut to);
+            to.shut_down();
+            if !is_used {
+                return;
+            }
+            let Some(next) = self.reopen(number) else {
+                return;
+            };
+            let Some(shared) = self.shared.upgrade() else {
+                return next.to.shut_down();
+            };
+            (number, lines) = shared.replace();
+            halves = next;
+        }
+    }
+
+    /// Writes what is sent until the connection is lost; returns false if it is no longer used.
+    fn write_all(&self, to: &mut Outgoing) -> bool {
+        loop {
+            let written = match self.queue.recv_timeout(IDLE) {
+                // Nothing is sent to wake this thread.
+                Ok(bytes) if bytes.is_empty() => !self.is_lost(),
+                Ok(bytes) => to.write_all(&bytes).is_ok(),
+                Err(RecvTimeoutError::Timeout) => {
+                    let shared = self.shared.upgrade();
+                    shared.is_some_and(|shared| shared.ping(None))
+                }
+                Err(RecvTimeoutError::Disconnected) => return false,
+            };
+            if !written {
+                return true;
+            }
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        let shared = self.shared.upgrade();
+        shared.is_none_or(|shared| shared.table().is_lost)
+    }
+
+    /// Opens a connection in place of the lost one with this number; `None` if the bus is no longer
+    /// used.
+    fn reopen(&self, lost: u64) -> Option<Halves> {
+        loop {
+            let shared = self.shared.upgrade()?;
+            shared.lose(lost, "the connection to it is lost".to_owned());
+            drop(shared);
+            thread::sleep(RECONNECT_INTERVAL);
+            if let Ok((_, halves)) = open(&self.place, &self.address) {
+                return Some(halves);
+            }
+        }
+    }
+}
+
+/// Returns a word of sixteen characters that was never used before.
+pub(crate) fn random_word() -> String {
+    // The keys of this hasher are the standard library's source of chance.
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(run).map(drop)
+}
+
+fn dial(place: &Place) -> Result<TcpStream, BusError> {
+    let mut reason = "its name has no address".to_owned();
+    let addresses = loadline_reactor::look_up(&place.host, place.port);
+    let addresses = addresses.map_err(|error| unreachable(place, error.to_string()))?;
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, GREETING_TIMEOUT) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(GREETING_TIMEOUT))?;
+                return Ok(stream);
+            }
+            Err(error) => reason = error.to_string(),
+        }
+    }
+    Err(unreachable(place, reason))
+}
+
+fn unreachable(place: &Place, reason: String) -> BusError {
+    BusError::Unreachable {
+        host: place.name(),
+        reason,
+    }
+}
+
+/// Opens a connection, over TLS if the address or the server requires that, and introduces this
+/// client. Returns the server's description of itself, too.
+fn open(place: &Place, address: &BusAddress) -> Result<(Info, Halves), BusError> {
+    let socket = dial(place)?;
+    // Behind this line the server waits for the client, so that nothing else is in the buffer.
+    let Op::Info(info) = next(place, &mut BufReader::new(&socket))? else {
+        return Err(unreachable(place, "it is no NATS server".to_owned()));
+    };
+    let is_secure = info.tls_required || place.requires_tls;
+    let session = is_secure.then(|| begin_tls(&socket, &place.host, address.ca.as_ref()));
+    let session = session.transpose().map_err(|reason| BusError::Tls {
+        host: place.name(),
+        reason,
+    })?;
+    let (incoming, mut to) = halves(socket, session);
+    let mut from = BufReader::new(incoming);
+    let introduction = nats::connect(&place.credentials, &info.nonce);
+    to.write_all(&introduction.map_err(|reason| unreachable(place, reason))?)?;
+    to.write_all(nats::PING)?;
+    loop {
+        match next(place, &mut from)? {
+            Op::Pong => break,
+            Op::Error(text) if text.to_ascii_lowercase().contains("authorization") => {
+                return Err(BusError::Refused(place.name()));
+            }
+            Op::Error(text) => return Err(unreachable(place, text)),
+            Op::Info(_) | Op::Message { .. } | Op::Ping | Op::Ok => {}
+        }
+    }
+    let socket = from.get_ref().socket();
+    socket.set_read_timeout(Some(SILENCE_TIMEOUT))?;
+    Ok((info, Halves { from, to }))
+}
+
+/// Reads the next line of a server that was just dialled.
+fn next(place: &Place, from: &mut impl BufRead) -> Result<Op, BusError> {
+    match nats::read(from) {
+        Ok(Some(op)) => Ok(op),
+        Ok(None) => Err(unreachable(place, "it closes the connection".to_owned())),
+        Err(error) => Err(unreachable(place, error.to_string())),
+    }
+}
+
+/// Reads what the bus sends over the connection with this number, until that is lost or no longer
+/// used.
+fn read_all(shared: &Weak<Shared>, connection: u64, mut from: BufReader<Incoming>) {
+    let reason = loop {
+        match nats::read(&mut from) {
+            Ok(Some(op)) => match shared.upgrade() {
+                Some(shared) => shared.take(op),
+                None => return,
+            },
+            Ok(None) => break "the bus has closed the connection".to_owned(),
+            Err(error) => break error.to_string(),
+        }
+    };
+    if let Some(shared) = shared.upgrade() {
+        shared.lose(connection, reason);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::TcpListener;
+
+    /// Serves one connection as a bus that says this after its client's first lines.
+    fn bus_that_says(greeting: &'static str, then: &'static str) -> BusAddress {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a client");
+            stream.write_all(greeting.as_bytes()).expect("a client");
+            let mut from = BufReader::new(stream.try_clone().expect("a stream"));
+            let mut line = String::new();
+            while !line.ends_with("PING\r\n") {
+                if !from.read_line(&mut line).is_ok_and(|length| length > 0) {
+                    return;
+                }
+            }
+            stream.write_all(then.as_bytes()).expect("a client");
+            let _ = from.read_to_end(&mut Vec::new());
+        });
+        BusAddress {
+            url: format!("nats://127.0.0.1:{port}"),
+            ..BusAddress::default()
+        }
+    }
+
+    const INFO: &str = "INFO {\"max_payload\":10000}\r\n";
+
+    #[test]
+    fn a_server_that_is_no_bus_is_named() {
+        for (greeting, then, said) in [
+            ("220 mail\r\n", "", "it is no NATS server"),
+            ("PING\r\n", "", "it is no NATS server"),
+            (
+                INFO,
+                "-ERR 'Authorization Violation'\r\n",
+                "refuses its user",
+            ),
+            (
+                INFO,
+                "-ERR 'maximum connections exceeded'\r\n",
+                "maximum connections",
+            ),
+            (
+                "INFO {\"max_payload\":1,\"tls_required\":true}\r\n",
+                "",
+                "can't be used over TLS",
+            ),
+        ] {
+            let error = Bus::connect(&bus_that_says(greeting, then)).expect_err("no bus");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn subscriptions_receive_and_are_made_again() {
+        // The messages are in the same bytes as the answer to the first request.
+        let bus = Bus::connect(&bus_that_says(INFO, "PONG\r\n")).expect("a bus");
+        assert_eq!(bus.longest(), 10_000 - ROOM_BYTES);
+        let subscription = bus.subscribe("a").expect("a bus");
+        bus.0.take(Op::Message {
+            number: subscription.number,
+            reply: Some("b".to_owned()),
+            contents: b"x".to_vec(),
+        });
+        let message = subscription.messages.recv().expect("a message");
+        assert_eq!(
+            (message.reply.as_deref(), &message.contents[..]),
+            (Some("b"), &b"x"[..])
+        );
+        assert!(bus.loss().is_none());
+        bus.0.lose(1, "it is gone".to_owned());
+        let error = bus.loss().expect("a loss").to_string();
+        assert!(error.contains("it is gone"), "{error}");
+        let (number, lines) = bus.0.replace();
+        assert_eq!((number, &lines[..]), (2, &b"SUB a 1\r\n"[..]));
+        bus.0.lose(1, "it was replaced".to_owned());
+        assert!(bus.loss().is_none());
+    }
+}

@@ -1,0 +1,105 @@
+//! Errors: of the bus, and of the search for agents.
+
+use std::path::PathBuf;
+
+/// The reason why a bus can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BusError {
+    /// The URL is invalid.
+    #[error(
+        "--nats {url} is no URL of a bus ({reason}); write it as nats://host:4222 or \
+         tls://host:4222."
+    )]
+    Url {
+        /// The URL, without its password.
+        url: String,
+        /// The defect.
+        reason: String,
+    },
+    /// Whoever reaches the bus could run load from its agents.
+    #[error(
+        "the bus at {0} is on another machine and has no credentials, so whoever reaches it could \
+         use its agents; give --nats-user and --nats-password-file, or --nats-creds, or accept it \
+         with --insecure-bus."
+    )]
+    Open(String),
+    /// The password can't be read.
+    #[error("--nats-password-file {}: it can't be read ({reason}).", path.display())]
+    Password {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// The credentials can't be read.
+    #[error("--nats-creds {}: {reason}.", path.display())]
+    Creds {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// The bus can't be reached.
+    #[error("the bus at {host} can't be used: {reason}; is nats-server running there?")]
+    Unreachable {
+        /// Its host and port.
+        host: String,
+        /// The reason.
+        reason: String,
+    },
+    /// The bus refuses the credentials, or the lack of them.
+    #[error(
+        "the bus at {0} refuses its user; give --nats-user and --nats-password-file, or \
+         --nats-creds, as its configuration has them."
+    )]
+    Refused(String),
+    /// There is no TLS with the bus.
+    #[error(
+        "the bus at {host} can't be used over TLS: {reason}; give the file with its authority by \
+         --nats-ca if it is not one of the system's."
+    )]
+    Tls {
+        /// Its host and port.
+        host: String,
+        /// The reason.
+        reason: String,
+    },
+    /// The system refuses a thread or a socket.
+    #[error("the connection to the bus can't be served: {0}.")]
+    System(#[from] std::io::Error),
+    /// The connection is over.
+    #[error("the bus can't be used any more: {0}.")]
+    Broken(String),
+}
+
+/// The reason why there are too few agents for a run.
+#[derive(Debug, thiserror::Error)]
+pub enum GatherError {
+    /// The bus can't be used.
+    #[error(transparent)]
+    Bus(#[from] BusError),
+    /// Fewer agents than needed can take part.
+    #[error(
+        "--agents {wanted}: {usable} of the {present} agents on the bus can take part{}; start \
+         more with `loadline agent`, or give a lower number.",
+        listed(refusals)
+    )]
+    TooFew {
+        /// The agents that are needed, as they were given.
+        wanted: String,
+        /// The number of agents that can take part.
+        usable: usize,
+        /// The number of agents.
+        present: usize,
+        /// The others, each with its reason.
+        refusals: Vec<String>,
+    },
+}
+
+/// Returns a list that follows a colon, if it has anything.
+fn listed(refusals: &[String]) -> String {
+    match refusals {
+        [] => String::new(),
+        some => format!(" (agent {})", some.join("; agent ")),
+    }
+}

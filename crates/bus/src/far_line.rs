@@ -1,0 +1,137 @@
+//! The coordinator's line to a part that an agent has.
+
+use crate::connection::{Bus, Subscription};
+use crate::error::BusError;
+use crate::line_end::LineEnd;
+use crate::parcel::Parcel;
+use crate::protocol::{self, HEARTBEAT};
+use loadline_cluster::{Frame, Remote, Sink, Source};
+use std::io;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+/// The interval in which the end of a line is detected.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The time that the last message may take to the bus.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// A line to a part that has not begun.
+pub(crate) struct FarLine {
+    up: Subscription,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// The ends of a line whose part has begun.
+pub(crate) struct Ends {
+    pub(crate) sink: Sink,
+    pub(crate) source: Box<dyn Source>,
+    pub(crate) remote: Box<dyn Remote>,
+}
+
+/// The state that the two directions of a line share.
+struct Shared {
+    line: LineEnd,
+    /// The end of the part, once it has ended.
+    ending: Option<String>,
+}
+
+impl FarLine {
+    /// Creates the line to the part that an agent may have.
+    ///
+    /// # Errors
+    /// If the bus can't be used.
+    pub(crate) fn new(bus: &Bus, run: &str, id: &str) -> Result<Self, BusError> {
+        Ok(FarLine {
+            up: bus.subscribe(&protocol::up(run, id))?,
+            shared: Arc::new(Mutex::new(Shared {
+                line: LineEnd::new(bus, protocol::down(run, id)),
+                ending: None,
+            })),
+        })
+    }
+
+    /// Begins the line: the agent has accepted the part. From now on it receives signs of life.
+    pub(crate) fn begin(self) -> Ends {
+        let FarLine { up, shared } = self;
+        beat(Arc::downgrade(&shared));
+        let sending = Arc::clone(&shared);
+        Ends {
+            sink: Box::new(move |frame| lock(&sending).line.send(&Parcel::Frame(frame))),
+            source: Box::new(FarSource {
+                up,
+                shared: Arc::clone(&shared),
+            }),
+            remote: Box::new(FarRemote(shared)),
+        }
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends signs of life until the line is gone.
+fn beat(shared: Weak<Mutex<Shared>>) {
+    thread::spawn(move || {
+        while let Some(shared) = shared.upgrade() {
+            lock(&shared).line.beat();
+            drop(shared);
+            thread::sleep(HEARTBEAT);
+        }
+    });
+}
+
+/// Receives what a part sends.
+struct FarSource {
+    up: Subscription,
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl Source for FarSource {
+    fn next(&mut self) -> io::Result<Option<Frame>> {
+        loop {
+            let message = match self.up.messages.recv_timeout(POLL_INTERVAL) {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Timeout) if lock(&self.shared).ending.is_none() => continue,
+                Err(_) => return Ok(None),
+            };
+            let mut shared = lock(&self.shared);
+            match shared.line.take(&message.contents)? {
+                Some(Parcel::Frame(frame)) => return Ok(Some(frame)),
+                Some(Parcel::End(ending)) => {
+                    shared.ending.get_or_insert(ending);
+                    return Ok(None);
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// The process of a part.
+struct FarRemote(Arc<Mutex<Shared>>);
+
+impl Remote for FarRemote {
+    fn kill(&mut self) {
+        let mut shared = lock(&self.0);
+        if shared.ending.is_none() {
+            let end = Parcel::End("the coordinator has ended it".to_owned());
+            shared.line.send(&end);
+            shared.ending = Some("was ended".to_owned());
+            // The command may end right after this.
+            shared.line.bus.flush(FLUSH_TIMEOUT);
+        }
+    }
+
+    fn ending(&mut self) -> Option<String> {
+        lock(&self.0).ending.clone()
+    }
+}
+
+impl Drop for FarRemote {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

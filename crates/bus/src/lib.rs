@@ -1,0 +1,52 @@
+//! Parts of a run on other machines: agents, and lines to them over NATS.
+//!
+//! An *agent* waits on a *bus*, which is a NATS server, until a coordinator offers it a part of a
+//! run. It then starts the worker process that `--processes` starts as well, and passes frames on
+//! between that process and the bus. For the coordinator it is one more
+//! [`Line`](loadline_cluster::Line): messages, reports, losses and merging are those of the crate
+//! `cluster`.
+//!
+//! The subjects and messages are in `protocol.rs`. The bus does not promise that a message arrives,
+//! so those of a line are numbered and sent again where they are missing. Either end gives a part
+//! up after three seconds of silence, and then its process is ended.
+//!
+//! The client of the bus is our own: it needs six verbs of a protocol of text, and has a thread
+//! that reads and one that writes.
+//!
+//! ## To change
+//!
+//! - the messages of agents and coordinators: `protocol.rs`; the numbering of frames `parcel.rs`,
+//!   `line_end.rs`
+//! - an agent: `agent.rs`
+//! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
+//!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `selector.rs`
+//! - the bus: its URL and its users `address.rs`, their keys `nkey.rs`, its protocol `nats.rs`,
+//!   the connection to it `connection.rs`, TLS `stream.rs`
+
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
+mod address;
+mod agent;
+mod clock;
+mod connection;
+mod error;
+mod far_line;
+mod hosts;
+mod line_end;
+mod nats;
+mod nkey;
+mod parcel;
+mod protocol;
+mod search;
+mod selector;
+mod stream;
+
+pub use address::BusAddress;
+pub use agent::serve;
+pub use clock::{Offset, measure_clock};
+pub use connection::Bus;
+pub use error::{BusError, GatherError};
+pub use hosts::{Host, gather};
+pub use protocol::{Card, Versions};
+pub use search::{agents, find};
+pub use selector::{Labels, Selector, parse_label};

@@ -1,0 +1,188 @@
+//! The messages of agents and coordinators beside the frames of a run, and their subjects.
+//!
+//! | subject | from | contents |
+//! |---|---|---|
+//! | `loadline.agents` | a coordinator | nothing; each agent answers with its [`Card`] |
+//! | `loadline.agent.ID.offer` | a coordinator | [`Offer`]; the agent answers with [`Answer`] |
+//! | `loadline.agent.ID.clock` | a coordinator | nothing; the agent answers with [`Reading`] |
+//! | `loadline.run.RUN.ID.down` | the coordinator | parcels for the part |
+//! | `loadline.run.RUN.ID.up` | the agent | parcels of the part |
+
+use crate::connection::random_word;
+use crate::selector::Labels;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The subject of the search for agents.
+pub(crate) const AGENTS: &str = "loadline.agents";
+
+/// The longest silence of one end of a line, after which the other end gives it up.
+pub(crate) const SILENCE_TIMEOUT: Duration = Duration::from_secs(3);
+/// The time between two signs of life of one end of a line. What was lost is sent again after two
+/// of them at the latest.
+pub(crate) const HEARTBEAT: Duration = Duration::from_millis(500);
+
+/// The description of an agent by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Card {
+    /// Its identity: unique on the bus.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// The versions that it uses.
+    pub versions: Versions,
+    /// The number of cores that it may use.
+    pub cores: u32,
+    /// The most files and connections that a process of it may have open.
+    pub open_files: u64,
+    /// Its labels.
+    #[serde(default)]
+    pub labels: Labels,
+    /// The run of which it has a part, if it has one.
+    pub busy_with: Option<String>,
+}
+
+impl Card {
+    /// Creates the card of an agent of this program.
+    pub fn new(name: String, cores: u32, open_files: u64, labels: Labels) -> Self {
+        Card {
+            id: random_word(),
+            name,
+            versions: Versions::own(),
+            cores,
+            open_files,
+            labels,
+            busy_with: None,
+        }
+    }
+
+    /// Returns the reason why the agent can't have a part of a run now, as the rest of a sentence.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let busy = self.busy_with.as_ref();
+        let busy = busy.map(|run| format!("is busy with run {run}"));
+        self.versions.mismatch().or(busy)
+    }
+}
+
+/// The versions of all that an agent and a coordinator must have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Versions {
+    /// The version of Loadline.
+    pub loadline: String,
+    /// The version of the worker protocol.
+    pub protocol: u32,
+    /// The version of the format of reports.
+    pub reports: u8,
+}
+
+impl Versions {
+    /// Returns the versions of this program.
+    pub fn own() -> Self {
+        Versions {
+            loadline: env!("CARGO_PKG_VERSION").to_owned(),
+            protocol: loadline_cluster::PROTOCOL,
+            reports: loadline_engine::REPORT_FORMAT,
+        }
+    }
+
+    /// Returns the reason why this program and one of these versions can't have a run in common.
+    pub(crate) fn mismatch(&self) -> Option<String> {
+        let own = Versions::own();
+        (*self != own).then(|| format!("has {self}, and this is {own}"))
+    }
+}
+
+impl std::fmt::Display for Versions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (protocol, reports) = (self.protocol, self.reports);
+        let own = &self.loadline;
+        write!(f, "Loadline {own} (protocol {protocol}, reports {reports})")
+    }
+}
+
+/// The offer of a part of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Offer {
+    /// The name of the run.
+    pub(crate) run: String,
+    pub(crate) versions: Versions,
+}
+
+/// The answer to an offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    /// The agent waits for the frames of its part.
+    Accepted,
+    /// It has no part of the run, for this reason: the rest of a sentence.
+    Refused(String),
+}
+
+/// The reading of an agent's clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reading {
+    /// Nanoseconds of its `CLOCK_MONOTONIC`.
+    pub(crate) now_ns: u64,
+    /// Nanoseconds of its wall clock since 1970.
+    pub(crate) wall_ns: u64,
+}
+
+pub(crate) fn offers(id: &str) -> String {
+    format!("loadline.agent.{id}.offer")
+}
+
+pub(crate) fn clock(id: &str) -> String {
+    format!("loadline.agent.{id}.clock")
+}
+
+/// The subject of the parcels for a part.
+pub(crate) fn down(run: &str, id: &str) -> String {
+    format!("loadline.run.{run}.{id}.down")
+}
+
+/// The subject of the parcels of a part.
+pub(crate) fn up(run: &str, id: &str) -> String {
+    format!("loadline.run.{run}.{id}.up")
+}
+
+/// True if a word can stand in a subject.
+pub(crate) fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Encodes a message.
+pub(crate) fn encode(message: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(message).expect("a message of plain data has JSON")
+}
+
+/// Decodes a message; `None` if it is none of this type.
+pub(crate) fn decode<T: DeserializeOwned>(contents: &[u8]) -> Option<T> {
+    serde_json::from_slice(contents).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_versions_are_named_with_our_own() {
+        assert_eq!(Versions::own().mismatch(), None);
+        let older = Versions {
+            protocol: 1,
+            ..Versions::own()
+        };
+        let said = older.mismatch().expect("a mismatch");
+        assert!(
+            said.contains("protocol 1") && said.contains(&format!("this is {}", Versions::own())),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn only_plain_words_stand_in_subjects() {
+        assert!(is_word(&random_word()));
+        for text in ["", "a.b", "*", ">", "a b", "ä"] {
+            assert!(!is_word(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The search for agents.
+
+use crate::connection::Bus;
+use crate::error::{BusError, GatherError};
+use crate::protocol::{self, AGENTS, Card};
+use crate::selector::Selector;
+use std::time::{Duration, Instant};
+
+/// The time in which an agent answers a search.
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Returns the agents of a bus, in the order of their names.
+///
+/// # Errors
+/// If the bus can't be used.
+pub fn agents(bus: &Bus) -> Result<Vec<Card>, BusError> {
+    look(bus, |_| false)
+}
+
+/// Returns the agents that a run is for, free and of this version, in the order of their names.
+/// Waits for agents that are not there yet, for at most `patience`.
+///
+/// # Errors
+/// If there are too few, or the bus can't be used.
+pub fn find(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Card>, GatherError> {
+    let until = Instant::now() + patience;
+    loop {
+        let seen = candidates(bus, wanted, wanted.least())?;
+        if seen.usable.len() >= wanted.least() {
+            let mut usable = seen.usable;
+            usable.truncate(wanted.count.map_or(usize::MAX, |count| count as usize));
+            return Ok(usable);
+        }
+        if Instant::now() >= until {
+            return Err(seen.too_few(wanted, 0));
+        }
+    }
+}
+
+/// The agents with the labels of a run.
+pub(crate) struct Candidates {
+    /// Those that can take part.
+    pub(crate) usable: Vec<Card>,
+    /// The others: name and reason.
+    pub(crate) refusals: Vec<String>,
+}
+
+impl Candidates {
+    /// Returns the error for too few of them, in addition to those that take part already.
+    pub(crate) fn too_few(self, wanted: &Selector, hired: usize) -> GatherError {
+        let usable = hired + self.usable.len();
+        GatherError::TooFew {
+            wanted: wanted.to_string(),
+            usable,
+            present: usable + self.refusals.len(),
+            refusals: self.refusals,
+        }
+    }
+}
+
+/// Returns the candidates for a run; at once if so many can take part.
+pub(crate) fn candidates(
+    bus: &Bus,
+    wanted: &Selector,
+    enough: usize,
+) -> Result<Candidates, BusError> {
+    let fits = |card: &&Card| wanted.fits(card) && card.refusal().is_none();
+    let has_enough = |cards: &[Card]| {
+        // All of them are wanted where no number is given.
+        wanted.count.is_some() && cards.iter().filter(fits).count() >= enough
+    };
+    let mut cards = look(bus, has_enough)?;
+    cards.retain(|card| wanted.fits(card));
+    let (usable, others): (Vec<Card>, Vec<Card>) =
+        cards.into_iter().partition(|card| card.refusal().is_none());
+    let refusals = others.iter().filter_map(|card| {
+        let reason = card.refusal()?;
+        Some(format!("{} {reason}", card.name))
+    });
+    Ok(Candidates {
+        usable,
+        refusals: refusals.collect(),
+    })
+}
+
+/// Returns the agents that answer, until they are enough or the time is over.
+fn look(bus: &Bus, is_enough: impl Fn(&[Card]) -> bool) -> Result<Vec<Card>, BusError> {
+    if let Some(error) = bus.loss() {
+        return Err(error);
+    }
+    let answers = bus.ask(AGENTS, &[])?;
+    let until = Instant::now() + SEARCH_TIMEOUT;
+    let mut found: Vec<Card> = Vec::new();
+    while !is_enough(&found) {
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(message) = answers.messages.recv_timeout(left) else {
+            break;
+        };
+        let card = protocol::decode::<Card>(&message.contents);
+        found.extend(card.filter(|card| protocol::is_word(&card.id)));
+    }
+    found.sort_by(|one, two| (&one.name, &one.id).cmp(&(&two.name, &two.id)));
+    Ok(found)
+}

@@ -1,0 +1,26 @@
+//! The machines of runs: agents on a bus, and this machine as one of them.
+//!
+//! A build may leave the bus out.
+
+#[cfg(feature = "cluster")]
+mod on_bus;
+#[cfg(feature = "cluster")]
+mod table;
+#[cfg(not(feature = "cluster"))]
+mod without_bus;
+
+#[cfg(feature = "cluster")]
+pub(crate) use on_bus::{hire, list, serve};
+#[cfg(not(feature = "cluster"))]
+pub(crate) use without_bus::{hire, list, serve};
+
+/// The agents of this command's runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hired {
+    /// Their number.
+    pub(crate) parts: u32,
+    /// The cores of all of them that a load in equal parts can use.
+    pub(crate) cores: u32,
+    /// The least number of files that the process of a part may have open.
+    pub(crate) open_files: u64,
+}

@@ -1,0 +1,224 @@
+//! Agents on a bus: those of a run, those that wait, and this process as one.
+
+use super::Hired;
+use super::table::table;
+use crate::exit::Exit;
+use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
+use crate::flags::run::machines::MachineFlags;
+use crate::publish::print;
+use crate::terminal::say_line;
+use anyhow::{Context, Result, anyhow};
+use loadline_bus::{Bus, BusAddress, Card, Host, Labels, Selector, parse_label};
+use loadline_cluster::Line;
+use loadline_reactor::raise_open_files;
+use loadline_runner::{Fleet, worker_command};
+use loadline_units::time;
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+/// The default time for which agents are awaited.
+const AGENTS_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most agents whose names are printed.
+const MOST_NAMES: usize = 8;
+
+/// The agents of this process's runs: they stay the same for all of them.
+static HIRED: OnceLock<Hired> = OnceLock::new();
+
+/// Has all runs of this command made by the agents of its flags, if they give any. Waits until
+/// there are enough. `is_told` is true if the begin of each run is printed.
+///
+/// # Errors
+/// The sentence about flags that contradict each other, a bus that can't be used, or too few
+/// agents.
+pub(crate) fn hire(
+    flags: &MachineFlags,
+    processes: u32,
+    is_told: bool,
+) -> Result<Option<Hired>, String> {
+    let Some(agents) = &flags.agents else {
+        return match flags.bus.nats {
+            Some(_) => Err("--nats is the bus of --agents; give their number, too.".to_owned()),
+            None => Ok(None),
+        };
+    };
+    if processes > 1 {
+        return Err("each agent has one process; leave out --processes, or --agents.".to_owned());
+    }
+    if let Some(hired) = HIRED.get() {
+        return Ok(Some(*hired));
+    }
+    let wanted = agents.parse::<Selector>();
+    let wanted = wanted.map_err(|error| format!("--agents: {error}"))?;
+    let bus = Bus::connect(&flags.bus.address()?).map_err(|error| error.to_string())?;
+    let patience = flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT);
+    let cards = loadline_bus::find(&bus, &wanted, patience).map_err(|error| error.to_string())?;
+    let hired = hired(&cards);
+    loadline_runner::hire(Box::new(Agents {
+        bus,
+        labels: wanted.labels,
+        patience,
+        is_told,
+    }));
+    Ok(Some(*HIRED.get_or_init(|| hired)))
+}
+
+/// Returns the sum of what agents have, which get equal parts.
+fn hired(cards: &[Card]) -> Hired {
+    let parts = cards.len() as u32;
+    let cores = cards.iter().map(|card| card.cores).min().unwrap_or(1);
+    let open_files = cards.iter().map(|card| card.open_files).min();
+    Hired {
+        parts,
+        cores: cores.max(1).saturating_mul(parts),
+        open_files: open_files.unwrap_or(u64::MAX),
+    }
+}
+
+/// The agents with these labels, as the fleet of runs.
+struct Agents {
+    bus: Bus,
+    labels: Labels,
+    patience: Duration,
+    is_told: bool,
+}
+
+impl Fleet for Agents {
+    fn lines(&self, parts: u32) -> Result<Vec<Line>, String> {
+        let wanted = Selector {
+            count: Some(parts),
+            labels: self.labels.clone(),
+        };
+        let hosts = loadline_bus::gather(&self.bus, &wanted, self.patience);
+        let hosts = hosts.map_err(|error| error.to_string())?;
+        if self.is_told {
+            say_line(&beginning(&hosts));
+        }
+        Ok(hosts.into_iter().map(|host| host.line).collect())
+    }
+}
+
+/// Returns the sentence about the agents of a run, and how well their clocks are known.
+fn beginning(hosts: &[Host]) -> String {
+    let error_ns = hosts.iter().map(|host| host.clock.error_ns).max();
+    let names = hosts.iter().map(|host| host.card.name.as_str());
+    let mut names: Vec<&str> = names.take(MOST_NAMES).collect();
+    if hosts.len() > MOST_NAMES {
+        names.push("…");
+    }
+    format!(
+        "The load begins at one instant, known to within {}, on {} agents: {}.",
+        time(error_ns.unwrap_or(0) as f64),
+        hosts.len(),
+        names.join(", ")
+    )
+}
+
+impl BusFlags {
+    fn address(&self) -> Result<BusAddress, String> {
+        let url = self.nats.clone();
+        Ok(BusAddress {
+            url: url.ok_or("give the bus of the agents with --nats nats://host:4222.")?,
+            user: self.nats_user.clone(),
+            password_file: self.nats_password_file.clone(),
+            creds: self.nats_creds.clone(),
+            ca: self.nats_ca.clone(),
+            is_open: self.insecure_bus,
+        })
+    }
+}
+
+/// Waits for runs on a bus, and does the parts of them that coordinators offer, until the process
+/// is ended. A bus that is gone is awaited.
+///
+/// # Errors
+/// If the bus can't be used at the beginning.
+pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
+    let card = card(flags)?;
+    let address = flags.bus.address().map_err(|sentence| anyhow!(sentence))?;
+    let program = std::env::current_exe().context("this program can't be found")?;
+    let bus = Bus::connect(&address)?;
+    print(&format!(
+        "Agent {} waits for runs until Ctrl-C.\n",
+        card.name
+    ))?;
+    loadline_bus::serve(&bus, &card, || worker_command(&program))?;
+    Ok(Exit::Good)
+}
+
+/// Returns the description of this machine as an agent.
+fn card(flags: &AgentFlags) -> Result<Card> {
+    let labels = flags.labels.iter().map(|label| parse_label(label));
+    let labels = labels.collect::<Result<Labels, String>>();
+    let labels = labels.map_err(|error| anyhow!("--label: {error}"))?;
+    let name = flags.name.clone().unwrap_or_else(own_name);
+    let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let open_files = raise_open_files().unwrap_or(u64::MAX);
+    Ok(Card::new(name, cores, open_files, labels))
+}
+
+/// Returns the name of this machine with the number of this process.
+fn own_name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}-{}", host.trim_end(), std::process::id())
+}
+
+/// Lists the agents of a bus.
+///
+/// # Errors
+/// If the bus can't be used.
+pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
+    let address = flags.bus.address().map_err(|sentence| anyhow!(sentence))?;
+    let bus = Bus::connect(&address)?;
+    let cards = loadline_bus::agents(&bus)?;
+    let rows = cards.into_iter().map(|card| {
+        let clock = loadline_bus::measure_clock(&bus, &card)?;
+        Ok((card, clock))
+    });
+    let rows = rows.collect::<Result<Vec<_>>>()?;
+    print(&table(&rows))?;
+    Ok(Exit::Good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_with_equal_parts_have_as_many_cores_as_the_smallest_of_them() {
+        let card = |cores, open_files| Card::new("a".to_owned(), cores, open_files, Labels::new());
+        let found = hired(&[card(8, 1_024), card(2, 65_536), card(4, 65_536)]);
+        let expected = Hired {
+            parts: 3,
+            cores: 6,
+            open_files: 1_024,
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_bus_without_agents_and_agents_without_a_bus_are_refused() {
+        let mut flags = MachineFlags::default();
+        assert_eq!(hire(&flags, 4, false), Ok(None));
+        flags.bus.nats = Some("nats://127.0.0.1:1".to_owned());
+        let refusal = hire(&flags, 1, false).expect_err("a refusal");
+        assert!(
+            refusal.starts_with("--nats is the bus of --agents"),
+            "{refusal}"
+        );
+        flags.agents = Some("many".to_owned());
+        let refusal = hire(&flags, 1, false).expect_err("a refusal");
+        assert!(
+            refusal.starts_with("--agents: `many` names no agents"),
+            "{refusal}"
+        );
+        flags.agents = Some("2".to_owned());
+        let refusal = hire(&flags, 2, false).expect_err("a refusal");
+        assert!(refusal.contains("--processes"), "{refusal}");
+        let refusal = hire(&flags, 1, false).expect_err("a refusal");
+        assert!(
+            refusal.contains("is nats-server running there?"),
+            "{refusal}"
+        );
+    }
+}

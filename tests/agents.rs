@@ -1,0 +1,503 @@
+//! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
+//! agent is lost.
+
+use crate::openssl::make_certificate;
+use crate::rig::{beside_others, command, count, loadline, serve, text};
+use loadline_testbed::Server;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::RwLockReadGuard;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A NATS server on a free port.
+struct Bus {
+    server: Child,
+    port: u16,
+}
+
+impl Bus {
+    fn start(more: &[&str]) -> Bus {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        Bus::start_at(port, more)
+    }
+
+    fn start_at(port: u16, more: &[&str]) -> Bus {
+        let server = Command::new("nats-server")
+            .args(["-a", "127.0.0.1", "-p", &port.to_string()])
+            .args(more)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("nats-server, which `make test` installs");
+        let bus = Bus { server, port };
+        let since = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            assert!(since.elapsed() < Duration::from_secs(10), "no bus");
+            sleep(Duration::from_millis(10));
+        }
+        bus
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// The rows of the agents, without their heading.
+    fn list(&self) -> Vec<String> {
+        let listed = command(&["agents", "--nats", &self.url()]).output();
+        let listed = listed.expect("the command");
+        assert_eq!(listed.status.code(), Some(0), "{listed:?}");
+        let text = String::from_utf8_lossy(&listed.stdout);
+        text.lines().skip(1).map(str::to_owned).collect()
+    }
+
+    /// Waits until so many agents are free.
+    fn await_free(&self, agents: usize) {
+        let since = Instant::now();
+        loop {
+            let list = self.list();
+            let free = list.iter().filter(|row| row.contains("  free")).count();
+            if free == agents {
+                return;
+            }
+            assert!(since.elapsed() < Duration::from_secs(20), "{list:?}");
+            sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// An agent on a bus.
+struct Agent(Child);
+
+impl Agent {
+    /// Starts an agent and waits until it is there.
+    fn start(url: &str, name: &str, more: &[&str]) -> Agent {
+        let words = ["agent", "--nats", url, "--name", name];
+        let mut child = command(&[&words[..], more].concat())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the command");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        assert!(line.contains("waits for runs"), "{line}");
+        Agent(child)
+    }
+
+    fn three(bus: &Bus) -> [Agent; 3] {
+        ["one", "two", "three"].map(|name| Agent::start(&bus.url(), name, &[]))
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn url(server: &Server) -> String {
+    format!("http://{}/", server.addr())
+}
+
+/// A run on agents whose report is JSON.
+struct Run {
+    coordinator: Child,
+    _beside_others: RwLockReadGuard<'static, ()>,
+}
+
+fn start(bus: &Bus, agents: &str, words: &[&str]) -> Run {
+    let nats = bus.url();
+    let front = [
+        "--nats",
+        &nats,
+        "--agents",
+        agents,
+        "--allow-invalid",
+        "-o",
+        "json",
+    ];
+    let _beside_others = beside_others();
+    let coordinator = command(&[&front[..], words].concat()).spawn();
+    Run {
+        coordinator: coordinator.expect("the command"),
+        _beside_others,
+    }
+}
+
+/// The summary of a run that has ended, what it has printed beside, and its exit code.
+fn end(run: Run) -> (Value, String, Option<i32>) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = run.coordinator.wait_with_output().expect("an end");
+    let stderr = String::from_utf8_lossy(&stderr).into_owned();
+    let report: Value = match serde_json::from_slice(&stdout) {
+        Ok(report) => report,
+        Err(error) => panic!("{error}: {stderr}"),
+    };
+    (report["summary"].clone(), stderr, status.code())
+}
+
+/// planned = sent + unsent + lost, and sent = answered + failed + in flight. Returns the lost ones.
+fn assert_sums(found: &Value) -> u64 {
+    let unfinished = &found["unfinished"];
+    let of = |key: &str| unfinished[key].as_u64().unwrap_or(0);
+    let sent = count(found, "sent");
+    assert_eq!(
+        count(found, "planned"),
+        sent + of("unsent") + of("lost"),
+        "{found:#}"
+    );
+    let ended = count(found, "answered") + count(found, "failed");
+    assert_eq!(sent, ended + of("in_flight"), "{found:#}");
+    of("lost")
+}
+
+fn signal(process: &Child, name: &str) {
+    let pid = process.id().to_string();
+    let sent = Command::new("kill").args(["-s", name, &pid]).status();
+    assert!(sent.expect("kill").success());
+}
+
+#[test]
+fn three_agents_send_exactly_what_one_process_would() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = Agent::three(&bus);
+    let list = bus.list();
+    assert_eq!(list.len(), 3, "{list:?}");
+    assert!(
+        list[0].starts_with("one ") && list[0].contains("±"),
+        "{list:?}"
+    );
+    let url = url(&server);
+    for words in [["-r", "600"], ["-c", "6"]] {
+        let words = [&words[..], &["-t", "3", "-n", "1800", &url]].concat();
+        let (found, stderr, code) = end(start(&bus, "3", &words));
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(
+            stderr.contains("The load begins at one instant"),
+            "{stderr}"
+        );
+        assert!(stderr.contains("on 3 agents: one, three, two."), "{stderr}");
+        assert_eq!(assert_sums(&found), 0);
+        for key in ["planned", "sent", "answered"] {
+            assert_eq!(count(&found, key), 1_800, "{key}: {found:#}");
+        }
+        assert_eq!(found["response_time_us"]["count"], 1_800);
+    }
+    assert_eq!(server.stop().answers, 3_600);
+    bus.await_free(3);
+}
+
+#[test]
+fn an_agent_that_is_killed_is_named_and_the_sums_add_up() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let mut agents = Agent::three(&bus);
+    let since = Instant::now();
+    let run = start(
+        &bus,
+        "3",
+        &["-t", "3", "-r", "300", "-d", "6s", &url(&server)],
+    );
+    sleep(Duration::from_millis(4_000));
+    agents[1].0.kill().unwrap();
+    let (found, stderr, code) = end(run);
+    assert!(since.elapsed() < Duration::from_secs(17), "run + 10 s");
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("gent two said nothing for 3 s and was ended"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("33% of the load is lost from there on"),
+        "{stderr}"
+    );
+    assert_eq!(count(&found, "planned"), 1_800);
+    // A third of the rate, for at least a second and at most all of them.
+    let lost = assert_sums(&found);
+    assert!((100..=600).contains(&lost), "{lost}: {stderr}");
+    assert_eq!(count(&found, "failed"), 0, "{found:#}");
+    assert!(server.stop().answers >= count(&found, "answered"));
+    bus.await_free(2);
+}
+
+#[test]
+fn an_interrupt_ends_all_parts_with_a_report_and_frees_the_agents() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = Agent::three(&bus);
+    let run = start(
+        &bus,
+        "3",
+        &["-t", "3", "-r", "300", "-d", "30s", &url(&server)],
+    );
+    sleep(Duration::from_millis(4_000));
+    signal(&run.coordinator, "INT");
+    let (found, stderr, code) = end(run);
+    assert_eq!(code, Some(130), "{stderr}");
+    assert_eq!(assert_sums(&found), 0);
+    assert!(count(&found, "answered") > 0, "{stderr}");
+    bus.await_free(3);
+}
+
+#[test]
+fn agents_whose_coordinator_is_killed_wait_for_the_next_one() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = Agent::three(&bus);
+    let url = url(&server);
+    let mut run = start(&bus, "3", &["-t", "3", "-r", "300", "-d", "60s", &url]);
+    sleep(Duration::from_millis(3_000));
+    assert!(bus.list().iter().all(|row| row.contains("  busy")));
+    run.coordinator.kill().unwrap();
+    run.coordinator.wait().unwrap();
+    drop(run);
+    // They are free again after three seconds, for which the next run waits.
+    let next = start(&bus, "3", &["-t", "3", "-c", "3", "-n", "30", &url]);
+    let (found, stderr, code) = end(next);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(count(&found, "answered"), 30);
+}
+
+#[test]
+fn agents_are_chosen_by_their_labels() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let labels = [
+        ("one", "region=eu"),
+        ("two", "region=us"),
+        ("three", "region=eu"),
+    ];
+    let _agents = labels.map(|(name, label)| Agent::start(&bus.url(), name, &["--label", label]));
+    let words = ["-c", "4", "-n", "40", &url(&server)];
+    let (found, stderr, code) = end(start(&bus, "region=eu", &words));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("on 2 agents: one, three."), "{stderr}");
+    assert_eq!(count(&found, "answered"), 40);
+}
+
+#[test]
+fn too_few_agents_are_awaited_and_then_named() {
+    let bus = Bus::start(&[]);
+    let _agent = Agent::start(&bus.url(), "alone", &["--label", "region=eu"]);
+    let nats = bus.url();
+    let since = Instant::now();
+    for (agents, said) in [
+        (
+            "3",
+            "--agents 3: 1 of the 1 agents on the bus can take part",
+        ),
+        ("region=us", "--agents region=us: 0 of the 0 agents"),
+    ] {
+        let said_by = loadline(&[
+            "--nats",
+            &nats,
+            "--agents",
+            agents,
+            "--agents-timeout",
+            "1s",
+            "http://127.0.0.1:9/",
+        ]);
+        assert_eq!(said_by.code, Some(2));
+        assert!(said_by.stderr.contains(said), "{}", said_by.stderr);
+        assert_eq!(said_by.stderr.lines().count(), 1, "{}", said_by.stderr);
+    }
+    assert!(since.elapsed() >= Duration::from_secs(2));
+    // One that comes while a run waits takes part.
+    let server = serve();
+    let run = start(&bus, "2", &["-c", "4", "-n", "20", &url(&server)]);
+    sleep(Duration::from_millis(700));
+    let _other = Agent::start(&nats, "late", &[]);
+    let (found, stderr, code) = end(run);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(count(&found, "answered"), 20);
+}
+
+#[test]
+fn a_bus_is_used_as_its_users_may() {
+    let bus = Bus::start(&["--user", "anna", "--pass", "secret"]);
+    let said = loadline(&["agents", "--nats", &bus.url()]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("refuses its user"), "{}", said.stderr);
+    let port = bus.port;
+    let wrong = format!("nats://anna:guess@127.0.0.1:{port}");
+    let said = loadline(&["agent", "--nats", &wrong]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("refuses its user"), "{}", said.stderr);
+    assert!(!said.stderr.contains("guess"), "{}", said.stderr);
+    let right = format!("nats://anna:secret@127.0.0.1:{port}");
+    let _agent = Agent::start(&right, "allowed", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let password = folder.path().join("password");
+    fs::write(&password, "secret\n").unwrap();
+    let url = bus.url();
+    let user = [
+        "--nats-user",
+        "anna",
+        "--nats-password-file",
+        text(&password),
+    ];
+    let said = loadline(&[&["agents", "--nats", &url], &user[..]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("allowed"), "{}", said.stdout);
+}
+
+/// A key of the documentation of NATS, and its public half.
+const SEED: &str = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+const PUBLIC: &str = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
+
+#[test]
+fn a_bus_may_know_its_users_by_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, key) = (folder.path().join("config"), folder.path().join("key"));
+    let users = format!("authorization {{ users: [ {{ nkey: {PUBLIC} }} ] }}\n");
+    fs::write(&config, users).unwrap();
+    fs::write(&key, format!("{SEED}\n")).unwrap();
+    let bus = Bus::start(&["-c", text(&config)]);
+    let said = loadline(&["agents", "--nats", &bus.url()]);
+    assert!(said.stderr.contains("refuses its user"), "{}", said.stderr);
+    let creds = ["--nats-creds", text(&key)];
+    let _agent = Agent::start(&bus.url(), "known", &creds);
+    let url = bus.url();
+    let said = loadline(&[&["agents", "--nats", &url], &creds[..]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("known"), "{}", said.stdout);
+}
+
+#[test]
+fn a_bus_may_require_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let (key, certificate) = (folder.path().join("key"), folder.path().join("certificate"));
+    make_certificate(text(&key), text(&certificate));
+    let files = ["--tlscert", text(&certificate), "--tlskey", text(&key)];
+    let bus = Bus::start(&[&["--tls"], &files[..]].concat());
+    let server = serve();
+    let said = loadline(&["agents", "--nats", &bus.url()]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("--nats-ca"), "{}", said.stderr);
+    let ca = ["--nats-ca", text(&certificate)];
+    let _agents = ["one", "two"].map(|name| Agent::start(&bus.url(), name, &ca));
+    // Bodies that are longer than a message of the bus.
+    let body = folder.path().join("body");
+    fs::write(&body, vec![b'x'; 3_000_000]).unwrap();
+    let body = format!("@{}", text(&body));
+    let words = ["-c", "2", "-n", "20", "-b", &body, &url(&server)];
+    let (found, stderr, code) = end(start(&bus, "2", &[&ca[..], &words].concat()));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(count(&found, "answered"), 20);
+    assert_eq!(server.stop().answers, 20);
+}
+
+#[test]
+fn a_bus_that_can_not_be_used_is_refused_in_a_sentence() {
+    let target = "http://127.0.0.1:9/";
+    for (words, said) in [
+        (
+            &["--nats", "nats://10.0.0.1", "--agents", "2", target][..],
+            "has no credentials",
+        ),
+        (
+            &["--nats", "nats://127.0.0.1:9", "--agents", "2", target],
+            "is nats-server running there?",
+        ),
+        (&["--nats", "nats://127.0.0.1:9", target], "--agents"),
+        (&["--agents", "2", target], "--nats"),
+        (&["agent"], "--nats nats://host:4222"),
+        (
+            &[
+                "capacity",
+                "--nats",
+                "nats://127.0.0.1:9",
+                "--agents",
+                "2",
+                target,
+            ],
+            "leave out --agents",
+        ),
+    ] {
+        let found = loadline(words);
+        assert_eq!(found.code, Some(2), "{words:?}");
+        assert!(found.stderr.contains(said), "{words:?}: {}", found.stderr);
+    }
+}
+
+#[test]
+fn an_agent_waits_for_a_bus_that_is_restarted() {
+    let bus = Bus::start(&[]);
+    let _agent = Agent::start(&bus.url(), "patient", &[]);
+    let port = bus.port;
+    drop(bus);
+    let bus = Bus::start_at(port, &[]);
+    bus.await_free(1);
+}
+
+#[test]
+fn a_bus_that_is_restarted_in_the_middle_of_a_run_loses_nothing() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = Agent::three(&bus);
+    let words = ["-t", "3", "-r", "300", "-d", "6s", &url(&server)];
+    let run = start(&bus, "3", &words);
+    sleep(Duration::from_millis(3_700));
+    let port = bus.port;
+    drop(bus);
+    let bus = Bus::start_at(port, &[]);
+    let (found, stderr, code) = end(run);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(assert_sums(&found), 0);
+    assert_eq!(count(&found, "planned"), 1_800);
+    let received = server.stop().requests;
+    assert!((count(&found, "answered")..=count(&found, "sent")).contains(&received));
+    bus.await_free(3);
+}
+
+#[test]
+fn another_tools_load_is_sent_by_agents_too() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = Agent::three(&bus);
+    let (nats, url) = (bus.url(), url(&server));
+    let front = ["--nats", &nats, "--agents", "3"];
+    let said = loadline(&[&front[..], &["ab", "-n", "300", "-c", "6", &url]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(
+        said.stdout.contains("Complete requests:      300\n"),
+        "{}",
+        said.stdout
+    );
+    assert_eq!(server.stop().answers, 300);
+}
+
+#[cfg(feature = "k6")]
+#[test]
+fn a_k6_script_and_what_it_imports_go_to_the_agents() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = Agent::three(&bus);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("lib.js"),
+        format!("export const url = \"{}\";", url(&server)),
+    )
+    .unwrap();
+    let script = folder.path().join("a.js");
+    let source = "import http from 'k6/http';\nimport { url } from './lib.js';\n\
+                  export default function () { http.get(url); }\n";
+    fs::write(&script, source).unwrap();
+    let nats = bus.url();
+    let words = [
+        "--nats", &nats, "--agents", "3", "k6", "run", "-u", "6", "-i", "120",
+    ];
+    let said = loadline(&[&words[..], &[text(&script)]].concat());
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    assert_eq!(server.stop().answers, 120);
+}
