@@ -12,14 +12,14 @@ const MOST: usize = 16;
 /// The slowest requests since the last time they were taken.
 #[derive(Debug, Default)]
 pub(crate) struct Slowest {
-    kept: Vec<Kept>,
+    kept: Vec<SlowExchange>,
     /// A request has to take longer than this; 0 while there is room.
     beyond_ns: u64,
 }
 
 /// A request that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct SlowExchange {
     pub(crate) exchange: Exchange,
     pub(crate) series: SeriesId,
     pub(crate) served_before: Option<u64>,
@@ -28,14 +28,14 @@ pub(crate) struct Kept {
 impl Slowest {
     /// Keeps a request if it is one of the slowest.
     #[inline]
-    pub(crate) fn observe(&mut self, request: &Kept) {
+    pub(crate) fn observe(&mut self, request: &SlowExchange) {
         if request.exchange.response_ns() > self.beyond_ns {
             self.keep(request);
         }
     }
 
     #[cold]
-    fn keep(&mut self, request: &Kept) {
+    fn keep(&mut self, request: &SlowExchange) {
         if self.kept.len() < MOST {
             self.kept.push(*request);
         } else if let Some(fastest) = self.fastest() {
@@ -54,7 +54,7 @@ impl Slowest {
     }
 
     /// Takes the requests that are kept, and begins anew.
-    pub(crate) fn take(&mut self) -> Vec<Kept> {
+    pub(crate) fn take(&mut self) -> Vec<SlowExchange> {
         self.beyond_ns = 0;
         std::mem::take(&mut self.kept)
     }
@@ -65,8 +65,8 @@ mod tests {
     use super::*;
     use loadline_record::Outcome;
 
-    fn request(response_ns: u64) -> Kept {
-        Kept {
+    fn request(response_ns: u64) -> SlowExchange {
+        SlowExchange {
             exchange: Exchange {
                 intended_ns: 0,
                 ready_ns: 0,

@@ -23,7 +23,7 @@ use crate::pacer::Pacer;
 use crate::report::Report;
 use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
-use crate::slowest::{Kept, Slowest};
+use crate::slowest::{SlowExchange, Slowest};
 use loadline_metrics::SeriesId;
 use loadline_reactor::{Coalescing, Host};
 use loadline_record::{Exchange, Recorder, SlowRequest};
@@ -144,7 +144,7 @@ impl<H: Host> Worker<H> {
         }
         drop(recorder);
         if let Some(slowest) = &self.slowest {
-            slowest.borrow_mut().observe(&Kept {
+            slowest.borrow_mut().observe(&SlowExchange {
                 exchange: *exchange,
                 series,
                 served_before,

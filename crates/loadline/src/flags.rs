@@ -93,7 +93,7 @@ pub(crate) enum Command {
     /// Locust-compatible mode: Locust's options and locustfiles, Locust's tables.
     #[command(disable_help_flag = true)]
     Locust(Verbatim),
-    /// Create symlinks wrk, wrk2, ab, oha, k6 and locust that run Loadline in compatibility mode.
+    /// Create symlinks wrk, wrk2, ab, oha, k6 and locust that run Loadline instead.
     Shims(shims::ShimsFlags),
     /// Serve a page from which runs are started, watched and compared, until Ctrl-C.
     Web(web::StartFlags),
@@ -107,6 +107,7 @@ pub(crate) enum Command {
     #[command(after_help = doctor::EXIT_CODES)]
     Doctor(doctor::DoctorFlags),
     /// Print the manual page.
+    #[command(hide = true)]
     Man(man::ManFlags),
     /// Print the completion script of a shell.
     Completions(completions::CompletionsFlags),

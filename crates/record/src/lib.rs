@@ -111,8 +111,8 @@ pub use name_history::{BUSIEST_NAMES, Moment, NameHistory};
 pub use note::Note;
 pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
-    FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile, RunWriter,
-    SavedOutcome, Searched, Told, append_search, run_element,
+    Annotations, FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile,
+    RunWriter, SavedOutcome, Searched, append_search, run_element,
 };
 pub use slow_request::SlowRequest;
 pub use snapshot::{Counts, Failures, Snapshot, Times};

@@ -26,7 +26,7 @@ mod tests;
 
 pub use follow::FollowedRun;
 pub use header::{Header, LONGEST_KEPT_BODY, LongBody};
-pub use line::Told;
+pub use line::Annotations;
 pub use reader::RunFile;
 pub use role::{Role, RoleKind};
 pub use search::{SavedOutcome, Searched};

@@ -3,7 +3,7 @@
 use crate::observer::{End, Interval, Observed, Observer};
 use crate::preflight::Reserved;
 use loadline_json::Judgement;
-use loadline_record::{Error, Header, RunWriter, Told};
+use loadline_record::{Annotations, Error, Header, RunWriter};
 use loadline_verdict::RunResult;
 use std::fmt;
 use std::fs::File;
@@ -75,7 +75,7 @@ impl Observer for SavedRun {
                     notes,
                     ..
                 } = interval;
-                let told = Told { changes, notes };
+                let told = Annotations { changes, notes };
                 Ok(writer.interval_beside(snapshot, *watched, told)?)
             }
             None => Ok(()),

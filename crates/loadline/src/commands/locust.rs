@@ -71,8 +71,8 @@ fn python(program: &Path, words: &[OsString]) -> Command {
 }
 
 /// Starts an interpreter that runs these words, in a process of its own, which signals of a
-/// terminal reach through us alone. The record of its test is linked at `record` when it begins, and
-/// the lines of its log are appended to the file `log`.
+/// terminal reach through us alone. The record of its test is linked at `record` when it begins,
+/// and the lines of its log are appended to the file `log`.
 ///
 /// # Errors
 /// The sentence for an interpreter that can't be started.

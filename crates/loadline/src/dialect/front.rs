@@ -142,10 +142,10 @@ mod tests {
         );
         let line = "--processes=3 --web -f a.py";
         assert_eq!(read_line(line, false), Ok((3, usual.clone(), 2)));
-        let line = "--agents 3 --insecure-bus --nats nats://h --nats-user=anna -n 5 a/";
-        assert_eq!(read_line(line, false), Ok((1, None, 3)));
         // Locust has processes of its own, and words that begin alike.
         assert_eq!(read_line(line, true), Ok((1, usual, 3)));
+        let line = "--agents 3 --insecure-bus --nats nats://h --nats-user=anna -n 5 a/";
+        assert_eq!(read_line(line, false), Ok((1, None, 3)));
         assert_eq!(read_line("--web-port 80", true), Ok((1, None, 2)));
         assert_eq!(read_line("a/ --web", false), Ok((1, None, 2)));
     }

@@ -312,7 +312,7 @@ pub(crate) struct Beside {
 
 /// What happened beside the load since the line before.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Told<'a> {
+pub struct Annotations<'a> {
     /// The changes of the load, in order.
     #[serde(skip_serializing_if = "<[LoadChange]>::is_empty")]
     pub changes: &'a [LoadChange],
@@ -353,7 +353,7 @@ pub(crate) fn header_line(header: &Header) -> Vec<u8> {
 pub(crate) fn interval_line(
     interval: &Snapshot,
     watch: Option<&Watched>,
-    told: Told<'_>,
+    told: Annotations<'_>,
     encoder: &mut Encoder,
 ) -> Vec<u8> {
     #[derive(Serialize)]
@@ -364,7 +364,7 @@ pub(crate) fn interval_line(
         #[serde(skip_serializing_if = "Option::is_none")]
         watch: Option<&'a Watched>,
         #[serde(flatten)]
-        told: Told<'a>,
+        told: Annotations<'a>,
     }
     to_line(&Line {
         kind: "interval",
@@ -376,7 +376,7 @@ pub(crate) fn interval_line(
 
 pub(crate) fn summary_line(
     summary: &Summary,
-    told: Told<'_>,
+    told: Annotations<'_>,
     judgement: Option<&impl Serialize>,
     encoder: &mut Encoder,
 ) -> Vec<u8> {
@@ -386,7 +386,7 @@ pub(crate) fn summary_line(
         #[serde(flatten)]
         ending: RunEnd,
         #[serde(flatten)]
-        told: Told<'a>,
+        told: Annotations<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         judgement: Option<J>,
         #[serde(flatten)]

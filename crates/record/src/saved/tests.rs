@@ -9,8 +9,8 @@ use crate::samples::{any_snapshot, environment, header, plan, second, started_at
 use crate::saved::encoding::decode;
 use crate::watched::{Change, GENERATOR, Watched, WatchedHost, WatchedTree};
 use crate::{
-    Ended, Error, ErrorKind, IntervalArchive, LineError, LoadChange, Note, Snapshot, Summary, Told,
-    Transient, Unfinished,
+    Annotations, Ended, Error, ErrorKind, IntervalArchive, LineError, LoadChange, Note, Snapshot,
+    Summary, Transient, Unfinished,
 };
 use loadline_metrics::{CustomMetrics, CustomRecorder, Key, MetricKind, MetricUnit};
 use loadline_plan::{Body, Level};
@@ -439,7 +439,7 @@ fn what_was_watched_is_read_back_and_its_lack_as_well() {
     let mut summary = Summary::new(header());
     for (index, watched) in [(0, Some(&watched)), (1, None)] {
         writer
-            .interval_beside(&second(index), watched, Told::default())
+            .interval_beside(&second(index), watched, Annotations::default())
             .unwrap();
         summary.observe(&second(index));
         if let Some(watched) = watched {
@@ -472,9 +472,9 @@ fn changes_of_the_load_are_read_back_and_merged() {
     let mut summary = Summary::new(header());
     for (index, changes) in [(0, &told[..1]), (1, &told[1..2]), (2, &[])] {
         let interval = second(index);
-        let told = Told {
+        let told = Annotations {
             changes,
-            ..Told::default()
+            ..Annotations::default()
         };
         writer.interval_beside(&interval, None, told).unwrap();
         summary.observe(&interval);
@@ -517,9 +517,9 @@ fn notes_are_read_back_from_intervals_and_from_the_end() {
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
     let mut summary = Summary::new(header());
     for (index, notes) in [(0, &notes[..1]), (1, &[])] {
-        let told = Told {
+        let told = Annotations {
             notes,
-            ..Told::default()
+            ..Annotations::default()
         };
         let interval = second(index);
         writer.interval_beside(&interval, None, told).unwrap();

@@ -2,7 +2,7 @@
 
 use super::encoding::Encoder;
 use super::header::Header;
-use super::line::{Told, header_line, interval_line, search_line, summary_line};
+use super::line::{Annotations, header_line, interval_line, search_line, summary_line};
 use super::reader::RunFile;
 use super::search::SavedOutcome;
 use crate::watched::Watched;
@@ -120,7 +120,7 @@ impl<W: Write> RunWriter<W> {
 
     /// Adds one interval of the measured part.
     pub fn interval(&mut self, interval: &Snapshot) -> Result<(), Error> {
-        self.interval_beside(interval, None, Told::default())
+        self.interval_beside(interval, None, Annotations::default())
     }
 
     /// Adds one interval of the measured part, with the watched usage in it and what happened
@@ -129,7 +129,7 @@ impl<W: Write> RunWriter<W> {
         &mut self,
         interval: &Snapshot,
         watched: Option<&Watched>,
-        told: Told<'_>,
+        told: Annotations<'_>,
     ) -> Result<(), Error> {
         self.told_changes += told.changes.len();
         self.told_notes += told.notes.len();
@@ -153,7 +153,7 @@ impl<W: Write> RunWriter<W> {
     ) -> Result<W, Error> {
         if summary.complete {
             let (changes, notes) = (&summary.changes, &summary.notes);
-            let untold = Told {
+            let untold = Annotations {
                 changes: changes.get(self.told_changes..).unwrap_or_default(),
                 notes: notes.get(self.told_notes..).unwrap_or_default(),
             };
