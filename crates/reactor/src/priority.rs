@@ -1,7 +1,7 @@
 //! Which threads wait for which.
 
-/// The niceness of a thread beside the load (setpriority(2)): it has a tenth of the time of a
-/// worker that never waits, and hardly delays one that wakes up.
+/// The least niceness of a thread beside the load (setpriority(2)): it has a tenth of the time of a
+/// worker that never waits.
 const NICENESS: libc::c_int = 10;
 
 /// Lets the workers go before the calling thread, and before those that it starts from now on.
@@ -10,9 +10,12 @@ const NICENESS: libc::c_int = 10;
 /// for the end of this thread's time slice, which is milliseconds, if both share a core. Where the
 /// system refuses, nothing changes.
 pub fn let_workers_go_first() {
-    // SAFETY: The call takes numbers and changes nothing but a property of the calling thread: on
+    // SAFETY: Both calls take numbers, and change nothing but a property of the calling thread: on
     // Linux, 0 means this thread alone.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS) };
+    unsafe {
+        let niceness = libc::getpriority(libc::PRIO_PROCESS, 0);
+        libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS.max(niceness));
+    }
 }
 
 #[cfg(test)]
