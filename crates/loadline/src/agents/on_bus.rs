@@ -42,6 +42,11 @@ pub(crate) fn hire(
             None => Ok(None),
         };
     };
+    if flags.bus.nats.is_none() {
+        return Err(format!(
+            "--agents {agents} needs the bus on which they wait: add --nats nats://host:4222."
+        ));
+    }
     if processes > 1 {
         return Err("each agent has one process; leave out --processes, or --agents.".to_owned());
     }
@@ -204,6 +209,15 @@ mod tests {
         let refusal = hire(&flags, 1, false).expect_err("a refusal");
         assert!(
             refusal.starts_with("--nats is the bus of --agents"),
+            "{refusal}"
+        );
+        let alone = MachineFlags {
+            agents: Some("2".to_owned()),
+            ..MachineFlags::default()
+        };
+        let refusal = hire(&alone, 1, false).expect_err("a refusal");
+        assert!(
+            refusal.starts_with("--agents 2 needs the bus on which they wait: add --nats"),
             "{refusal}"
         );
         flags.agents = Some("many".to_owned());

@@ -20,7 +20,7 @@ pub(crate) struct MachineFlags {
     /// are those of as many threads of one machine; --threads is the number for all agents
     /// together. What an agent that is lost would have sent is lost from there on, and the report
     /// says so.
-    #[arg(long, value_name = "N|KEY=VALUE", requires = "nats")]
+    #[arg(long, value_name = "N|KEY=VALUE")]
     pub(crate) agents: Option<String>,
 
     /// Wait this long for agents that are missing [default: 30s]
