@@ -1,6 +1,11 @@
 //! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
 //! agent is lost.
 
+/// What is measured of agents: when they begin, how much they send.
+mod measured;
+/// Other tools, and scripts, on agents.
+mod scripts;
+
 use crate::openssl::make_certificate;
 use crate::rig::{beside_others, command, count, loadline, serve, text};
 use loadline_testbed::Server;
@@ -205,24 +210,72 @@ fn three_agents_send_exactly_what_one_process_would() {
 }
 
 #[test]
-fn an_agent_that_is_killed_is_named_and_the_sums_add_up() {
+fn the_load_of_an_agent_that_is_killed_goes_to_the_others_and_the_sums_add_up() {
     let (bus, server) = (Bus::start(&[]), serve());
     let mut agents = Agent::three(&bus);
     let since = Instant::now();
-    let run = start(
-        &bus,
-        "3",
-        &["-t", "3", "-r", "300", "-d", "6s", &url(&server)],
-    );
+    let words = ["-t", "3", "-r", "300", "-d", "12s", &url(&server)];
+    let run = start(&bus, "3", &words);
     sleep(Duration::from_millis(4_000));
     agents[1].0.kill().unwrap();
     let (found, stderr, code) = end(run);
-    assert!(since.elapsed() < Duration::from_secs(17), "run + 10 s");
+    assert!(since.elapsed() < Duration::from_secs(24), "run + 10 s");
     assert_eq!(code, Some(2), "{stderr}");
     assert!(
         stderr.contains("gent two said nothing for 3 s and was ended"),
         "{stderr}"
     );
+    let (_, told) = stderr
+        .split_once("told is the interval up to ")
+        .expect(&stderr);
+    let (_, lost_to) = stderr
+        .split_once("of the load is lost from there to ")
+        .expect(&stderr);
+    let seconds = |text: &str| {
+        text.split(' ')
+            .next()
+            .and_then(|text| text.parse::<f64>().ok())
+    };
+    let silence_s = seconds(lost_to).expect(&stderr) - seconds(told).expect(&stderr);
+    assert!(
+        lost_to.contains(" s, from when on the others send it."),
+        "{stderr}"
+    );
+    // A third of the rate for as long as that, and nothing of it from then on.
+    let expected = (100.0 * silence_s) as u64;
+    let lost = assert_sums(&found);
+    assert!(
+        lost.abs_diff(expected) <= 20,
+        "{lost}, not {expected}: {stderr}"
+    );
+    assert_eq!(count(&found, "planned"), 3_600);
+    assert_eq!(count(&found, "sent") + lost, 3_600, "{found:#}");
+    assert_eq!(count(&found, "failed"), 0, "{found:#}");
+    assert!(server.stop().answers >= count(&found, "answered"));
+    bus.await_free(2);
+}
+
+#[test]
+fn the_load_of_an_agent_that_is_killed_may_stay_lost() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let mut agents = Agent::three(&bus);
+    let url = url(&server);
+    let words = [
+        "--on-loss",
+        "keep",
+        "-t",
+        "3",
+        "-r",
+        "300",
+        "-d",
+        "6s",
+        &url,
+    ];
+    let run = start(&bus, "3", &words);
+    sleep(Duration::from_millis(4_000));
+    agents[1].0.kill().unwrap();
+    let (found, stderr, code) = end(run);
+    assert_eq!(code, Some(2), "{stderr}");
     assert!(
         stderr.contains("33% of the load is lost from there on"),
         "{stderr}"
@@ -232,7 +285,6 @@ fn an_agent_that_is_killed_is_named_and_the_sums_add_up() {
     let lost = assert_sums(&found);
     assert!((100..=600).contains(&lost), "{lost}: {stderr}");
     assert_eq!(count(&found, "failed"), 0, "{found:#}");
-    assert!(server.stop().answers >= count(&found, "answered"));
     bus.await_free(2);
 }
 
@@ -463,151 +515,4 @@ fn a_bus_that_is_restarted_in_the_middle_of_a_run_loses_nothing() {
     let received = server.stop().requests;
     assert!((count(&found, "answered")..=count(&found, "sent")).contains(&received));
     bus.await_free(3);
-}
-
-#[test]
-fn another_tools_load_is_sent_by_agents_too() {
-    let (bus, server) = (Bus::start(&[]), serve());
-    let _agents = Agent::three(&bus);
-    let (nats, url) = (bus.url(), url(&server));
-    let front = ["--nats", &nats, "--agents", "3"];
-    let said = loadline(&[&front[..], &["ab", "-n", "300", "-c", "6", &url]].concat());
-    assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert!(
-        said.stdout.contains("Complete requests:      300\n"),
-        "{}",
-        said.stdout
-    );
-    assert_eq!(server.stop().answers, 300);
-}
-
-#[cfg(feature = "k6")]
-#[test]
-fn a_k6_script_and_what_it_imports_go_to_the_agents() {
-    let (bus, server) = (Bus::start(&[]), serve());
-    let _agents = Agent::three(&bus);
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("lib.js"),
-        format!("export const url = \"{}\";", url(&server)),
-    )
-    .unwrap();
-    let script = folder.path().join("a.js");
-    let source = "import http from 'k6/http';\nimport { url } from './lib.js';\n\
-                  export default function () { http.get(url); }\n";
-    fs::write(&script, source).unwrap();
-    let nats = bus.url();
-    let words = [
-        "--nats", &nats, "--agents", "3", "k6", "run", "-u", "6", "-i", "120",
-    ];
-    let said = loadline(&[&words[..], &[text(&script)]].concat());
-    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
-    assert_eq!(server.stop().answers, 120);
-}
-
-/// A script that reads two files by names that only the coordinator's folder has, and numbers its
-/// threads.
-const LUA: &str = "local names = require('names')\n\
-    local paths = {}\n\
-    for line in io.lines('paths.txt') do paths[#paths + 1] = line end\n\
-    local seen = loadline.counter('seen')\n\
-    local threads = 0\n\
-    function setup(thread) threads = threads + 1 thread:set('number', threads) end\n\
-    function request()\n\
-    wrk.name = names[number]\n\
-    return wrk.format('GET', paths[number])\n\
-    end\n\
-    function response(status) seen:add(status == 200 and 1 or 1000) end\n";
-
-/// Writes the script and its files into a folder.
-fn lua_folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, contents) in [
-        ("a.lua", LUA),
-        ("names.lua", "return { 'first', 'second', 'third' }"),
-        ("paths.txt", "/a\n/b\n/c\n"),
-    ] {
-        fs::write(folder.path().join(name), contents).unwrap();
-    }
-    folder
-}
-
-#[test]
-fn a_lua_script_and_the_files_that_it_reads_go_to_the_agents() {
-    let (bus, server) = (Bus::start(&[]), serve());
-    let _agents = Agent::three(&bus);
-    let folder = lua_folder();
-    let (nats, url) = (bus.url(), url(&server));
-    let front = ["--nats", &nats, "--agents", "3"];
-    let load = ["-t", "3", "-c", "3", "-n", "300", "-s", "a.lua", &url];
-    let words = [&front[..], &["--allow-invalid", "-o", "json"], &load].concat();
-    let beside_others = beside_others();
-    let coordinator = command(&words).current_dir(folder.path()).spawn();
-    let run = Run {
-        coordinator: coordinator.expect("the command"),
-        _beside_others: beside_others,
-    };
-    let (found, stderr, code) = end(run);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert_eq!(assert_sums(&found), 0);
-    assert_eq!(count(&found, "answered"), 300);
-    let rows = found["names"].as_array().expect("names");
-    for name in ["first", "second", "third"] {
-        let row = rows.iter().find(|row| row["name"] == name);
-        let row = row.unwrap_or_else(|| panic!("no {name}: {found:#}"));
-        assert_eq!(row["answered"], 100, "{row}");
-    }
-    let seen = &found["metrics"][0];
-    assert_eq!(
-        (&seen["name"], &seen["value"]),
-        (&"seen".into(), &300.into()),
-        "{seen}"
-    );
-    assert_eq!(server.stop().answers, 300);
-    bus.await_free(3);
-}
-
-#[test]
-fn a_lua_script_of_wrk_runs_on_agents_and_its_errors_come_back() {
-    let (bus, server) = (Bus::start(&[]), serve());
-    let _agents = Agent::three(&bus);
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("a.lua");
-    let source = "function request() return wrk.format('GET', '/?from=agent') end\n\
-                  function done(summary) print('done after ' .. summary.requests) end\n";
-    fs::write(&script, source).unwrap();
-    let (nats, url) = (bus.url(), url(&server));
-    let front = [
-        "--nats", &nats, "--agents", "3", "wrk", "-t", "3", "-c", "6",
-    ];
-    let words = [&front[..], &["-d", "2", "-s", text(&script), &url]].concat();
-    let said = loadline(&words);
-    assert_eq!(said.code, Some(0), "{}", said.stderr);
-    let counted = said.stdout.split("done after ").nth(1).map(str::trim);
-    let counted: u64 = counted
-        .and_then(|number| number.parse().ok())
-        .expect("a number");
-    assert!(counted > 0, "{}", said.stdout);
-    let reported = format!("{counted} requests in ");
-    assert!(said.stdout.contains(&reported), "{}", said.stdout);
-    let answered = server.stop().answers;
-    assert!(
-        (counted..=counted + 6).contains(&answered),
-        "{counted} of {answered}"
-    );
-    // Globals stay where the load is sent.
-    let server = serve();
-    let asks = "local one\n\
-                function setup(thread) one = thread end\n\
-                function done() print(one:get('n')) end\n";
-    fs::write(&script, asks).unwrap();
-    let url = format!("http://{}/", server.addr());
-    let said = loadline(&[&front[..], &["-d", "1", "-s", text(&script), &url]].concat());
-    assert_eq!(said.code, Some(1), "{}", said.stderr);
-    assert!(said.stdout.contains(" requests in "), "{}", said.stdout);
-    assert!(
-        said.stderr.contains("loadline.counter()"),
-        "{}",
-        said.stderr
-    );
 }

@@ -25,7 +25,8 @@
 //! A child that ends without `Done`, sends nothing for [`SILENCE_TIMEOUT`], uses another version or
 //! sends an invalid message is *lost*: it is killed if it still runs, the others continue, and the
 //! run fails when they have ended. The reports of its workers until then count. Its later arrivals
-//! are planned and not sent. A child whose coordinator is gone finds its standard input closed, and
+//! are planned and not sent; those of an open load are taken over by the others
+//! ([`OnLoss::Share`]), from an instant on that all of them are told. A child whose coordinator is gone finds its standard input closed, and
 //! ends.
 //!
 //! ## To change
@@ -35,7 +36,7 @@
 //! - the coordinator's side: all children `processes.rs`; one of them `link.rs`, its pipes
 //!   `pipes.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
-//! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`
+//! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`; what becomes of its load `loss.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -44,6 +45,7 @@ mod child;
 mod frame;
 mod line;
 mod link;
+mod loss;
 mod message;
 mod pipes;
 mod processes;
@@ -53,6 +55,7 @@ pub use child::{ChildError, serve};
 pub use frame::{Frame, LONGEST_FRAME};
 pub use line::{Line, Remote, Sink, Source};
 pub use link::SILENCE_TIMEOUT;
+pub use loss::OnLoss;
 pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use pipes::start as start_child;
 pub use processes::{Processes, Users};

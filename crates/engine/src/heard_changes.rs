@@ -6,7 +6,7 @@
 
 use crate::pacer::Planned;
 use crate::report::Heard;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The changes that each worker has reported and that are not yet applied to the count.
 pub(crate) struct HeardChanges {
@@ -51,10 +51,23 @@ impl HeardChanges {
                 }
                 continue;
             }
+            let mut passed: BTreeMap<usize, Heard> = BTreeMap::new();
+            let mut told = BTreeSet::new();
             for (worker, waiting) in self.waiting.iter_mut().enumerate() {
                 while let Some(own) = waiting.front().filter(|own| own.change.at_ns < until_ns) {
                     planned.change_of(worker, own.change.at_ns, own.change.level);
+                    passed.insert(own.number, *own);
+                    told.insert(worker);
                     waiting.pop_front();
+                }
+            }
+            // What a lost worker would have sent changes with what the others send of it.
+            let is_silent = |worker: &usize| {
+                !told.contains(worker) && self.waiting[*worker].is_empty() && is_gone(*worker)
+            };
+            for worker in (0..self.waiting.len()).filter(is_silent) {
+                for heard in passed.values() {
+                    planned.change_of(worker, heard.change.at_ns, heard.change.level);
                 }
             }
         }

@@ -171,7 +171,7 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     let processes = match fleet() {
         Some(fleet) => {
             let lines = fleet.lines(parts).map_err(StartError::Remote)?;
-            Processes::start_on(plan, lines, detail, users)?
+            Processes::start_on(plan, lines, detail, users, fleet.on_loss())?
         }
         None => {
             let program = std::env::current_exe()?;

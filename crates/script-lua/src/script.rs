@@ -77,7 +77,7 @@ impl Script {
         Loader::new(path, options, files)?.load(workers, Some(settled))
     }
 
-    /// Returns the script as a text from which another process [creates](unpack) the same users, if
+    /// Returns the script as a text from which another process [creates](crate::unpack) the same users, if
     /// it was loaded for [other processes](Options::is_elsewhere).
     ///
     /// # Errors

@@ -4,12 +4,12 @@ use super::Hired;
 use super::table::table;
 use crate::exit::Exit;
 use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
-use crate::flags::run::machines::MachineFlags;
+use crate::flags::run::machines::{LossFlag, MachineFlags};
 use crate::publish::print;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
 use loadline_bus::{Bus, BusAddress, Card, Host, Labels, Selector, parse_label};
-use loadline_cluster::Line;
+use loadline_cluster::{Line, OnLoss};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::time;
@@ -64,6 +64,10 @@ pub(crate) fn hire(
         labels: wanted.labels,
         patience,
         is_told,
+        on_loss: match flags.on_loss {
+            None | Some(LossFlag::Share) => OnLoss::Share,
+            Some(LossFlag::Keep) => OnLoss::Keep,
+        },
     }));
     Ok(Some(*HIRED.get_or_init(|| hired)))
 }
@@ -86,6 +90,7 @@ struct Agents {
     labels: Labels,
     patience: Duration,
     is_told: bool,
+    on_loss: OnLoss,
 }
 
 impl Fleet for Agents {
@@ -100,6 +105,10 @@ impl Fleet for Agents {
             say_line(&beginning(&hosts));
         }
         Ok(hosts.into_iter().map(|host| host.line).collect())
+    }
+
+    fn on_loss(&self) -> OnLoss {
+        self.on_loss
     }
 }
 
