@@ -12,7 +12,7 @@ use std::io;
 use std::ops::Range;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -80,18 +80,7 @@ impl Processes {
         let of = lines.len() as u32;
         let shares: Vec<Range<u32>> = shares(plan.threads, of).collect();
         let head_start_ns = lines.iter().map(|line| line.head_start_ns).max();
-        let mut links: Vec<Link> = Vec::new();
-        for ((index, workers), line) in (0..).zip(shares.iter().cloned()).zip(lines) {
-            let part = Part {
-                index,
-                name: line.name.clone(),
-                workers,
-                threads: plan.threads,
-                scenarios: plan.scenarios.len().max(1),
-                tallies: users.tallies.clone(),
-            };
-            links.push(Link::new(line, part, Arc::clone(&inlet), send.clone()));
-        }
+        let mut links = links(plan, lines, users.tallies.as_ref(), &inlet, &send);
         drop(send);
         links
             .iter_mut()
@@ -113,6 +102,31 @@ impl Processes {
             guard: Some(guard),
         })
     }
+}
+
+/// Starts to read the lines of the parts of a run, which share its workers. Their tallies have this
+/// codec; the results of their starts are sent to `started`.
+pub(crate) fn links(
+    plan: &Plan,
+    lines: Vec<Line>,
+    tallies: Option<&TallyCodec>,
+    inlet: &Arc<OnceLock<Inlet>>,
+    started: &Sender<(u32, Started)>,
+) -> Vec<Link> {
+    let shares = shares(plan.threads, lines.len() as u32);
+    let parts = (0..).zip(shares).zip(lines);
+    let link = |((index, workers), line): ((u32, Range<u32>), Line)| {
+        let part = Part {
+            index,
+            name: line.name.clone(),
+            workers,
+            threads: plan.threads,
+            scenarios: plan.scenarios.len().max(1),
+            tallies: tallies.cloned(),
+        };
+        Link::new(line, part, Arc::clone(inlet), started.clone())
+    };
+    parts.map(link).collect()
 }
 
 /// Sends a part its assignment.
@@ -140,7 +154,7 @@ impl Drop for Processes {
 }
 
 /// Returns the workers of each process, as equal in number as possible.
-fn shares(workers: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
+pub(crate) fn shares(workers: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
     let end =
         move |index: u32| (u64::from(workers) * u64::from(index) / u64::from(processes)) as u32;
     (0..processes).map(move |index| end(index)..end(index + 1))

@@ -62,7 +62,7 @@
 //! - an error kind, where it arises: `failure.rs`, `exchange/in_flight.rs`,
 //!   `exchange/http1/`, `exchange/http2.rs`, `sessions/session_observer.rs`
 //! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
-//!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `heard_changes.rs`
+//!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `received_changes.rs`
 //! - what happens before a run: `prepare.rs`, its errors `error.rs`; a worker's connections
 //!   `worker/ready.rs`
 //! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/unfinished.rs`,
@@ -91,7 +91,6 @@ mod event;
 mod exchange;
 mod failure;
 mod gathering;
-mod heard_changes;
 mod http2;
 mod interval_times;
 mod iteration;
@@ -107,6 +106,7 @@ mod pacer;
 mod part_reports;
 mod pool;
 mod prepare;
+mod received_changes;
 mod replay;
 mod report;
 mod requester;

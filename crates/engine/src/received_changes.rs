@@ -5,28 +5,28 @@
 //! are counted by its own instants, so that planned remains the sum of sent and unsent.
 
 use crate::pacer::Planned;
-use crate::report::Heard;
+use crate::report::ReceivedChange;
 use std::collections::VecDeque;
 
 /// The changes that each worker has reported and that are not yet applied to the count.
-pub(crate) struct HeardChanges {
-    waiting: Vec<VecDeque<Heard>>,
+pub(crate) struct ReceivedChanges {
+    waiting: Vec<VecDeque<ReceivedChange>>,
     /// True if the workers changed at different instants.
     differ: bool,
 }
 
-impl HeardChanges {
+impl ReceivedChanges {
     pub(crate) fn new(workers: usize) -> Self {
-        HeardChanges {
+        ReceivedChanges {
             waiting: vec![VecDeque::new(); workers],
             differ: false,
         }
     }
 
     /// Adds the changes that workers reported.
-    pub(crate) fn heard(&mut self, changes: Vec<Heard>) {
-        for heard in changes {
-            self.waiting[heard.worker as usize].push_back(heard);
+    pub(crate) fn receive(&mut self, changes: Vec<ReceivedChange>) {
+        for change in changes {
+            self.waiting[change.worker as usize].push_back(change);
         }
     }
 
@@ -61,9 +61,9 @@ impl HeardChanges {
     }
 
     /// Returns the first change that takes effect before `until_ns`.
-    fn next(&self, until_ns: u64) -> Option<Heard> {
+    fn next(&self, until_ns: u64) -> Option<ReceivedChange> {
         let fronts = self.waiting.iter().filter_map(VecDeque::front);
-        let due = fronts.filter(|heard| heard.change.at_ns < until_ns);
-        due.min_by_key(|heard| heard.number).copied()
+        let due = fronts.filter(|next| next.change.at_ns < until_ns);
+        due.min_by_key(|next| next.number).copied()
     }
 }
