@@ -372,10 +372,10 @@ mod tests {
         let say: Say = Arc::new(move |text| hear.lock().unwrap().push(text.to_owned()));
         let running = exporter.start(say).unwrap();
         for at_ns in batches {
-            running.outbox.put(Batch {
+            running.outbox.put(Arc::new(Batch {
                 at_ns,
                 ..Batch::default()
-            });
+            }));
         }
         while has_refusals && said.lock().unwrap().is_empty() {
             thread::sleep(Duration::from_millis(1));
