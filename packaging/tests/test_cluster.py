@@ -15,7 +15,7 @@ from machines import ROOT, program, run
 FOLDER = ROOT / "examples/cluster"
 COMPOSE = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
 KUBERNETES = list(yaml.safe_load_all((FOLDER / "kubernetes.yaml").read_text(encoding="utf-8")))
-PASSWORD = "of the example"
+PASSWORD = "ofTheExample1"
 
 
 def unit():
@@ -133,7 +133,7 @@ def test_each_manifest_refers_to_what_there_is():
         assert file.startswith(mount["mountPath"] + "/")
     conf = manifest("ConfigMap", "loadline-bus")["data"]["bus.conf"]
     ours = (FOLDER / "bus.conf").read_text(encoding="utf-8")
-    assert conf.splitlines() == ours.splitlines()[1:]
+    assert conf.splitlines() == ours.splitlines()[2:]
 
 
 def test_systemd_reads_the_unit():
