@@ -342,6 +342,21 @@ fn commands_move_the_load_and_each_says_from_when() {
 }
 
 #[test]
+fn a_stop_between_two_runs_of_a_series_stops_the_whole() {
+    let server = serve();
+    let target = url(&server, "");
+    let words = [
+        "--web=0", "-r", "100", "-d", "100ms", "--repeat", "50", &target,
+    ];
+    let page = Running::begin(&words);
+    // Whatever the moment, there is something to stop.
+    page.await_that(|state| state["phase"] == "ended" && state["has_more"] == true);
+    page.command("stop", "");
+    let (code, said) = page.end();
+    assert_eq!(code, Some(130), "{said}");
+}
+
+#[test]
 fn one_scenario_of_several_is_changed_by_its_name() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();

@@ -215,8 +215,9 @@ impl Routes {
     /// A run that has ended can't be ended; one that has not begun ends before it does.
     fn end(&self, command: Command) -> Done {
         let steer = self.watched.steer();
-        // Between two trials no run lasts, and the search does.
-        let has_ended = steer.phase() == Phase::Ended && !self.watched.is_searching();
+        // Between two trials, or two runs of a series, no run lasts, and the whole does.
+        let goes_on = self.watched.is_searching() || steer.has_more();
+        let has_ended = steer.phase() == Phase::Ended && !goes_on;
         if self.watched.is_idle() || has_ended {
             return Err(no_load());
         }

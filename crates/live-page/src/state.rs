@@ -149,6 +149,7 @@ impl Model {
     /// Offers the page for the next run, because this one is over, or could not be made.
     pub(crate) fn release(&mut self, problem: Option<String>) -> Event {
         let standing = &mut self.state.standing;
+        standing.has_more = false;
         standing.phase = match standing.phase {
             Phase::Idle | Phase::Preparing => Phase::Idle,
             Phase::Running | Phase::Ending | Phase::Ended => Phase::Ended,
@@ -258,7 +259,7 @@ impl Model {
     /// Returns the event after the last one: nothing changes any more.
     pub(crate) fn over(&mut self) -> Event {
         self.state.standing.phase = Phase::Ended;
-        self.state.standing.is_over = true;
+        (self.state.standing.is_over, self.state.standing.has_more) = (true, false);
         self.event(Patch::default())
     }
 
@@ -290,6 +291,7 @@ impl Model {
         };
         let standing = &mut self.state.standing;
         standing.phase = Phase::Running;
+        standing.has_more = self.steer.has_more();
         standing.figures = Figures {
             planned_s: planned_length(&header.plan).map(|length| length.as_secs_f64()),
             validity: "valid".to_owned(),
