@@ -45,8 +45,11 @@ fn the_report_of_the_page_holds_the_run_with_its_notes() {
         .filter_map(|note| note["text"].as_str())
         .collect();
     assert_eq!(notes[..2], ["deployed", "Load paused"], "{notes:?}");
-    let (status, message) = page.ask("POST", "/api/v1/note", "", r#"{"text": "late"}"#);
-    assert_eq!(status, 409, "{message}");
+    page.command("note", r#"{"at_s": 1.5, "text": "late"}"#);
+    let (_, state) = page.ask("GET", "/api/v1/state", "", "");
+    assert!(state.contains("\"text\":\"late\""), "the page shows it");
+    let (_, json) = page.ask("GET", "/report.json", "", "");
+    assert!(json.contains("\"late\""), "{json}");
     let (status, shared) = page.ask("GET", "/report.html", "", "");
     assert_eq!(status, 200);
     fs::write(folder.path().join("shared.html"), &shared).unwrap();
@@ -68,7 +71,11 @@ fn the_report_of_the_page_holds_the_run_with_its_notes() {
     let own = report(&folder.path().join("run-1.run"));
     assert_eq!(own, report(&folder.path().join("shared.html")));
     let written = json!([{ "at_s": 0.5, "text": "deployed" }]);
-    assert_eq!(own["summary"]["notes"], written);
+    let with_late = json!([
+        { "at_s": 0.5, "text": "deployed" },
+        { "at_s": 1.5, "text": "late" },
+    ]);
+    assert_eq!(own["summary"]["notes"], with_late);
     let so_far = report(&folder.path().join("so-far.html"));
     assert_eq!(so_far["summary"]["complete"], false);
     assert_eq!(so_far["summary"]["notes"], written);

@@ -81,7 +81,11 @@ pub fn openapi() -> String {
             of::<NewLevel>(&mut types),
         ),
         "/api/v1/note": with_body(
-            command("Writes a note on the run. Status 409 if no run keeps it.", &mut types),
+            command(
+                "Writes a note on the run, or on the last one that has ended. Status 409 if no run \
+                 keeps it.",
+                &mut types,
+            ),
             of::<NewNote>(&mut types),
         ),
         "/api/v1/stop": command(

@@ -12,7 +12,7 @@ use crate::watch::Watched;
 use loadline_plan::{Level, Rate};
 use loadline_record::{LoadChange, Note};
 use loadline_report::level_text;
-use loadline_runner::{ChangeProblem, Changed, Command, Phase, SteerProblem};
+use loadline_runner::{ChangeProblem, Changed, Command, NoteProblem, Phase, SteerProblem};
 use loadline_web::header::{ALLOW, CONTENT_DISPOSITION, HeaderName, HeaderValue};
 use loadline_web::{Answer, Method, Refusal, Request, Service, StatusCode};
 use serde::Serialize;
@@ -265,12 +265,17 @@ impl Routes {
         let Some(note) = Note::new((at_s * 1e9) as u64, &new.text) else {
             return Err(unreadable("A note has a text.".to_owned()));
         };
-        match self.watched.steer().note(note) {
+        let kept = match self.watched.steer().note(note.clone()) {
+            // What has ended takes no notes by itself.
+            Err(NoteProblem::NoRun) => self.watched.note_late(note),
+            kept => kept.map_err(|problem| problem.to_string()),
+        };
+        match kept {
             Ok(()) => Ok(Steered {
                 message: "The note is kept with the run.".to_owned(),
                 from_s: None,
             }),
-            Err(problem) => Err((StatusCode::CONFLICT, problem.to_string())),
+            Err(sentence) => Err((StatusCode::CONFLICT, sentence)),
         }
     }
 

@@ -112,7 +112,7 @@ pub use note::Note;
 pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
     Annotations, FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile,
-    RunWriter, SavedOutcome, Searched, append_search, run_element,
+    RunWriter, SavedOutcome, Searched, append_notes, append_search, run_element,
 };
 pub use slow_request::SlowRequest;
 pub use snapshot::{Counts, Failures, Snapshot, Times};

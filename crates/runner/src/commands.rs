@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The most notes on a run.
-const MOST_NOTES: usize = 200;
+pub const MOST_NOTES: usize = 200;
 
 /// A command to a run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,7 +109,7 @@ struct Notes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoteProblem {
     /// No run lasts.
-    #[error("No run is under way: notes are written while one lasts.")]
+    #[error("There is no run to write on: write notes while one lasts, or after the last one.")]
     NoRun,
     /// The run has too many already.
     #[error("The run has 200 notes, and keeps no more.")]

@@ -20,7 +20,7 @@ import { ask } from "./ask";
 import { useBaseline, withBaseline } from "./baseline";
 import { Controls } from "./controls";
 import { Earlier } from "./earlier";
-import { isSearching, useRun, type Connection } from "./run";
+import { goesOn, isSearching, takesLateNotes, useRun, type Connection } from "./run";
 import { SpanChoice, partOf, useSpan, withTablesOf, type Choice } from "./span";
 import { SlowRequests, type Looked } from "./slow";
 import { NOTHING, Start, type Typed } from "./start";
@@ -80,15 +80,15 @@ function Shown(props: { state: State; page: RunPage; note: (at: number) => void 
   const span = useSpan(part, typeof choice === "number" ? state.number : 0);
   const isPart = span !== null && typeof span !== "string";
   const base = useBaseline(state.baseline);
-  const isRunning = state.phase === "running";
+  const takesNotes = state.phase === "running" || takesLateNotes(state);
   const [looked, look] = useState<Looked>(null);
   const press = useMemo(
     () => ({
-      ...(isRunning ? { time: props.note } : {}),
+      ...(takesNotes ? { time: props.note } : {}),
       cell: look,
       below: <SlowRequests looked={looked} look={look} />,
     }),
-    [isRunning, props.note, looked],
+    [takesNotes, props.note, looked],
   );
   const shown = base ? withBaseline(page, base) : page;
   const report = isPart ? withTablesOf(shown, span.page as RunPage) : shown;
@@ -255,8 +255,7 @@ const FILES: Record<string, string> = {
 
 /** The files that there are: of a run that goes on the report as it stands. */
 function filesOf(state: State): string[] {
-  const isUnderWay = state.phase === "running" || state.phase === "ending" || isSearching(state);
-  return isUnderWay && state.page ? ["/report.html"] : state.files;
+  return goesOn(state) && state.page ? ["/report.html"] : state.files;
 }
 
 /** What can be kept of a run. */

@@ -1,7 +1,7 @@
 //! Reads a saved run, complete or cut off.
 
 use super::header::Header;
-use super::line::{Beside, Format, Kind, RunEnd, StoredSearch, StoredSnapshot};
+use super::line::{Beside, Format, Kind, LateNotes, RunEnd, StoredSearch, StoredSnapshot};
 use super::search::SavedOutcome;
 use super::within_report::unpacked;
 use crate::error::{Error, LineError};
@@ -148,6 +148,11 @@ impl RunFile {
             "search" => {
                 let StoredSearch { outcome } = serde_json::from_slice(line)?;
                 self.search_outcome = outcome;
+                Ok(None)
+            }
+            "notes" => {
+                let LateNotes { notes } = serde_json::from_slice(line)?;
+                self.summary.notes.extend(notes);
                 Ok(None)
             }
             _ if self.summary.complete => Err(LineError::AfterSummary),
