@@ -198,4 +198,6 @@ fn spectrum(name: &str, times: Censored<'_>) -> Spectrum {
 }
 
 #[cfg(test)]
+mod one_file;
+#[cfg(test)]
 mod tests;
