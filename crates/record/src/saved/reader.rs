@@ -58,6 +58,15 @@ impl RunFile {
         RunFile::parse_all(path, opened(path)?)
     }
 
+    /// Reads all runs from this input, or from an HTML report that holds some, as
+    /// [`read_all`](RunFile::read_all) does; the path is for messages.
+    pub fn read_all_from(
+        path: &Path,
+        input: impl BufRead + 'static,
+    ) -> Result<Vec<RunFile>, Error> {
+        RunFile::parse_all(path, unpacked(path, input)?)
+    }
+
     /// Reads all runs from this input, at least one; the path is for messages.
     pub fn parse_all(path: &Path, input: impl BufRead) -> Result<Vec<RunFile>, Error> {
         let mut lines = Lines::new(path, input);
