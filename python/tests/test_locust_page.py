@@ -25,6 +25,7 @@ VISITORS = """
         def front(self):
             self.client.get("/")
             logging.info("front was visited")
+            print("front is printed", 7)
 """
 SECONDS = 60
 NOTES = [{"at_s": 0.5, "text": "deployed"}, {"at_s": 1.5, "text": "looked at"}]
@@ -100,8 +101,10 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
         assert state["phase"] == "running"
         assert (state["load"]["can_pause"], state["load"]["levels"]) == (False, [])
         assert any("front was visited" in line for line in state["log"]), state["log"]
+        assert "front is printed 7" in state["log"]
         assert page.ask("api/v1/pause", {})[0] == 422
         assert page.ask("api/v1/stop", {})[0] == 200
+        assert "front is printed 7\n" in process.stdout.read(), "the terminal has it as well"
         process.wait(SECONDS)
     assert not list(tmp_path.glob("*.run"))
 
