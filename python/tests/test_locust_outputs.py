@@ -112,7 +112,7 @@ PICKY = """
 """
 
 
-@pytest.mark.parametrize("processes", [[], ["--processes", "1"]])
+@pytest.mark.parametrize("processes", [[], ["--processes", "1"], ["--processes", "2"]])
 def test_failures_of_the_locustfile_are_those_of_the_record_to_the_last_request(
         tmp_path, processes):
     native_command()
@@ -333,6 +333,64 @@ def test_a_lost_process_is_told_in_the_saved_run(tmp_path, number, text):
     # The seconds that the lost process had told of are there.
     with_both, with_one = result["intervals"][1]["sent"], result["intervals"][-2]["sent"]
     assert with_both > with_one > 0
+
+
+TWICE = """
+    import gevent
+    from locust import FastHttpUser, constant
+
+    def call(user):
+        for pause in (0, 1.2, 1.2):
+            gevent.sleep(pause)
+            for number in range(20):
+                user.client.get("/missing" if number % 4 == 0 else "/", name="front")
+                user.environment.events.request.fire(
+                    request_type="rpc", name="buy", response_time=number + 1, response_length=3,
+                    exception=ValueError("odd") if number % 2 else None)
+        user.stop()
+
+    class Caller(FastHttpUser):
+        tasks = [call]
+        wait_time = constant(0)
+"""
+
+
+def test_the_intervals_of_several_processes_are_those_of_one_run(tmp_path):
+    native_command()
+    write(tmp_path, TWICE)
+    ended = visit(tmp_path, "--processes", "3", "--out", "loadline=a.run", "--json-file", "tables",
+                  users=5, seconds=7)
+    assert ended.code == 1, ended.err
+    tables = json.loads((tmp_path / "tables.json").read_text())
+    counted = {row["name"]: (row["num_requests"], row["num_failures"]) for row in tables}
+    assert counted == {"front": (300, 75), "buy": (300, 150)}
+    result = report_of(tmp_path / "a.run")
+    summary, intervals = result["summary"], result["intervals"]
+    for count, all_of_them in (("sent", 300), ("answered", 300), ("rejected", 75)):
+        assert summary[count] == all_of_them
+        assert sum(one.get(count, 0) for one in intervals) == all_of_them
+    assert [worker["worker"] for worker in summary["generator"]["workers"]] == [0, 1, 2]
+    [buy] = [one for one in summary["metrics"] if one["name"] == "event_failed"]
+    assert (buy["count"], buy["share"]) == (300, 0.5)
+
+
+def test_the_record_of_several_processes_is_written_while_they_run(tmp_path):
+    write(tmp_path, VISITORS)
+    place = tmp_path / "shown.run"
+    with Server() as server:
+        process = begin(
+            ["--headless", "-u", "2", "-r", "2", "-H", server.url, "--only-summary",
+             "--processes", "2"], tmp_path, env={"LOADLINE_RECORD": str(place)})
+        lines = []
+        while len(lines) < 4:  # the last one may not be whole
+            time.sleep(0.05)
+            lines = place.read_text().splitlines() if place.exists() else []
+        process.send_signal(signal.SIGINT)
+        ended = Ended(process)
+    assert ended.code == 0, ended.err
+    header, *intervals = map(json.loads, lines[:3])
+    assert header["plan"]["threads"] == 2
+    assert sum(one["counts"]["sent"] for one in intervals) > 10
 
 
 def test_a_test_without_a_run_time_has_no_planned_end(tmp_path):

@@ -304,6 +304,22 @@ def test_files_of_a_test_of_the_page(tmp_path, server):
     assert second["summary"]["sent"] >= counted > first["summary"]["answered"] > 10
 
 
+def test_each_test_of_several_processes_is_saved(tmp_path, server):
+    native_command()
+    write(tmp_path, VISITOR)
+    with Page(tmp_path, "-H", server.url, "--processes", "2", "--out", "loadline=a.run") as page:
+        for users in (2, 4):
+            page.swarm(users, run_time="2s")
+            page.until_state("running")
+            page.until_state("stopped")
+        assert page.end()[0] == 0
+    first, second = (report_of(tmp_path / name) for name in ("a.run", "a-2.run"))
+    assert second["summary"]["answered"] > first["summary"]["answered"] > 10
+    for run in (first, second):
+        assert len(run["summary"]["generator"]["workers"]) == 2
+        assert sum(one["sent"] for one in run["intervals"]) == run["summary"]["sent"]
+
+
 def _history(page):
     answer = page.get("/stats/requests_full_history/csv")
     return len(answer.text.splitlines()) if answer.status_code == 200 else 0

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -308,6 +309,27 @@ def test_entries_add_up_reset_and_clear(stats):
     assert (entry.num_requests, total.num_requests) == (0, 0)
     stats.clear()
     assert stats.entries() == []
+
+
+def test_a_part_that_sends_nothing_is_lost_in_the_saved_run(tmp_path):
+    path, lines = tmp_path / "a.run", [native.ReportLine(), native.ReportLine()]
+    for line in lines:
+        line.keep_receiving()
+    recording = native.Recording(str(path), "http://127.0.0.1:9", 2).of_parts(lines)
+    assert recording.begin_ns <= time.monotonic_ns()
+    recording.end()
+    last = path.read_text().splitlines()[-1]
+    assert re.search(r"process \d of 2 sent no further reports: the last that it told is the "
+                     r"interval up to 0\.0 s, and 50% of the load is lost", last), last
+
+
+def test_a_line_has_one_end_in_a_process():
+    line = native.ReportLine()
+    line.keep_receiving()
+    with pytest.raises(RuntimeError, match="this end of the line is closed"):
+        native.Recording.part(line, 0, 1, time.monotonic_ns()).begin()
+    with pytest.raises(ValueError, match="a run of 2 processes has no worker 2"):
+        native.Recording.part(line, 2, 2, time.monotonic_ns())
 
 
 def test_a_recording_is_a_saved_run_of_all_that_was_sent(url, tmp_path):

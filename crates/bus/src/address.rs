@@ -41,15 +41,15 @@ pub(crate) enum Credentials {
     Key(Creds),
 }
 
-/// The place of a bus, and the credentials there.
-pub(crate) struct Place {
+/// The server of a bus, and the credentials there.
+pub(crate) struct BusServer {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) credentials: Credentials,
     pub(crate) requires_tls: bool,
 }
 
-impl Place {
+impl BusServer {
     /// Returns the host and the port, for messages.
     pub(crate) fn name(&self) -> String {
         match self.host.contains(':') {
@@ -65,9 +65,9 @@ impl BusAddress {
     /// # Errors
     /// If the URL is invalid, the password can't be read, or a bus of another machine is used
     /// without credentials that nobody has accepted.
-    pub(crate) fn place(&self) -> Result<Place, BusError> {
+    pub(crate) fn place(&self) -> Result<BusServer, BusError> {
         let url = parse(&self.url)?;
-        let place = Place {
+        let place = BusServer {
             host: host(&url),
             port: url.port().unwrap_or(PORT),
             credentials: self.credentials(&url)?,

@@ -1,7 +1,7 @@
 //! The connection to a bus, for any number of users: a thread reads, and another one writes. It
 //! replaces a connection that is lost, and subscribes again.
 
-use crate::address::{BusAddress, Place};
+use crate::address::{BusAddress, BusServer};
 use crate::error::BusError;
 use crate::nats::{self, Info, Op};
 use crate::stream::{Incoming, Outgoing, begin_tls, halves};
@@ -277,7 +277,7 @@ impl Shared {
 struct Keeper {
     shared: Weak<Shared>,
     queue: Receiver<Vec<u8>>,
-    place: Place,
+    place: BusServer,
     address: BusAddress,
 }
 
@@ -357,7 +357,7 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread.spawn(run).map(drop)
 }
 
-fn dial(place: &Place) -> Result<TcpStream, BusError> {
+fn dial(place: &BusServer) -> Result<TcpStream, BusError> {
     let mut reason = "its name has no address".to_owned();
     let addresses = loadline_reactor::look_up(&place.host, place.port);
     let addresses = addresses.map_err(|error| unreachable(place, error.to_string()))?;
@@ -374,7 +374,7 @@ fn dial(place: &Place) -> Result<TcpStream, BusError> {
     Err(unreachable(place, reason))
 }
 
-fn unreachable(place: &Place, reason: String) -> BusError {
+fn unreachable(place: &BusServer, reason: String) -> BusError {
     BusError::Unreachable {
         host: place.name(),
         reason,
@@ -383,7 +383,7 @@ fn unreachable(place: &Place, reason: String) -> BusError {
 
 /// Opens a connection, over TLS if the address or the server requires that, and introduces this
 /// client. Returns the server's description of itself, too.
-fn open(place: &Place, address: &BusAddress) -> Result<(Info, Halves), BusError> {
+fn open(place: &BusServer, address: &BusAddress) -> Result<(Info, Halves), BusError> {
     let socket = dial(place)?;
     // Behind this line the server waits for the client, so that nothing else is in the buffer.
     let Op::Info(info) = next(place, &mut BufReader::new(&socket))? else {
@@ -416,7 +416,7 @@ fn open(place: &Place, address: &BusAddress) -> Result<(Info, Halves), BusError>
 }
 
 /// Reads the next line of a server that was just dialled.
-fn next(place: &Place, from: &mut impl BufRead) -> Result<Op, BusError> {
+fn next(place: &BusServer, from: &mut impl BufRead) -> Result<Op, BusError> {
     match nats::read(from) {
         Ok(Some(op)) => Ok(op),
         Ok(None) => Err(unreachable(place, "it closes the connection".to_owned())),

@@ -104,9 +104,23 @@ fn run(
         ToChild::StartAt { begin_ns } => part.begin(begin_ns),
         ToChild::Assign { .. } | ToChild::Command(_) => return Err(ChildError::OutOfTurn),
     }
-    let handle = part.handle();
     let obeying = part.handle();
     thread::spawn(move || obey(&mut input, &obeying));
+    report(part, voice)
+}
+
+/// Sends the reports of a part whose load has begun, up to its last one, to the run of its
+/// [`Parts`](crate::Parts). No command reaches the part this way.
+///
+/// # Errors
+/// If a report can't be sent; the part is aborted then.
+pub fn send_reports(part: RunPart, output: impl Write + Send + 'static) -> Result<(), ChildError> {
+    report(part, &ToCoordinator::new(output))
+}
+
+/// Sends the reports of a part, and that they were all.
+fn report(mut part: RunPart, voice: &ToCoordinator) -> Result<(), ChildError> {
+    let handle = part.handle();
     let mut reports = ReportWriter::default();
     loop {
         let told = match part.next_report(REPORT_TIMEOUT) {

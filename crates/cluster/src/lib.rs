@@ -36,6 +36,7 @@
 //! - the coordinator's side: all children `processes.rs`; one of them `link.rs`, its pipes
 //!   `pipes.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
+//! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`
 //! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`; what becomes of its load `loss.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
@@ -47,15 +48,17 @@ mod line;
 mod link;
 mod loss;
 mod message;
+mod parts;
 mod pipes;
 mod processes;
 
 pub use bodies::Bodies;
-pub use child::{ChildError, serve};
+pub use child::{ChildError, send_reports, serve};
 pub use frame::{Frame, LONGEST_FRAME};
 pub use line::{Line, Remote, Sink, Source};
 pub use link::SILENCE_TIMEOUT;
 pub use loss::OnLoss;
 pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
+pub use parts::Parts;
 pub use pipes::start as start_child;
 pub use processes::{Processes, Users};

@@ -13,7 +13,7 @@ use std::io;
 use std::ops::Range;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -84,19 +84,8 @@ impl Processes {
         let head_start_ns = lines.iter().map(|line| line.head_start_ns).max();
         let head_start_ns = head_start_ns.unwrap_or(0);
         let handover = Handover::new(plan, on_loss, lines.len(), head_start_ns);
-        let mut links: Vec<Link> = Vec::new();
-        for ((index, workers), line) in (0..).zip(shares.iter().cloned()).zip(lines) {
-            let part = Part {
-                index,
-                name: line.name.clone(),
-                workers,
-                threads: plan.threads,
-                scenarios: plan.scenarios.len().max(1),
-                tallies: users.tallies.clone(),
-                handover: handover.clone(),
-            };
-            links.push(Link::new(line, part, Arc::clone(&inlet), send.clone()));
-        }
+        let tallies = users.tallies.as_ref();
+        let mut links = links(plan, lines, tallies, &handover, &inlet, &send);
         drop(send);
         links
             .iter_mut()
@@ -124,6 +113,33 @@ impl Processes {
     }
 }
 
+/// Starts to read the lines of the parts of a run, which share its workers. Their tallies have this
+/// codec; the results of their starts are sent to `started`.
+pub(crate) fn links(
+    plan: &Plan,
+    lines: Vec<Line>,
+    tallies: Option<&TallyCodec>,
+    handover: &Handover,
+    inlet: &Arc<OnceLock<Inlet>>,
+    started: &Sender<(u32, Started)>,
+) -> Vec<Link> {
+    let shares = shares(plan.threads, lines.len() as u32);
+    let parts = (0..).zip(shares).zip(lines);
+    let link = |((index, workers), line): ((u32, Range<u32>), Line)| {
+        let part = Part {
+            index,
+            name: line.name.clone(),
+            workers,
+            threads: plan.threads,
+            scenarios: plan.scenarios.len().max(1),
+            tallies: tallies.cloned(),
+            handover: handover.clone(),
+        };
+        Link::new(line, part, Arc::clone(inlet), started.clone())
+    };
+    parts.map(link).collect()
+}
+
 /// Sends a part its assignment.
 fn assign(link: &mut Link, plan: &Plan, detail: Detail, users: &Users) {
     let mut plan = Box::new(plan.clone());
@@ -149,7 +165,7 @@ impl Drop for Processes {
 }
 
 /// Returns the workers of each process, as equal in number as possible.
-fn shares(workers: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
+pub(crate) fn shares(workers: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
     let end =
         move |index: u32| (u64::from(workers) * u64::from(index) / u64::from(processes)) as u32;
     (0..processes).map(move |index| end(index)..end(index + 1))

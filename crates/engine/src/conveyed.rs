@@ -7,7 +7,7 @@
 
 use crate::lost::WorkerFailure;
 use crate::part_reports::{PartNews, PartReport};
-use crate::report::{Done, Gone, Heard, Interval};
+use crate::report::{Done, Gone, Interval, ReceivedChange};
 use crate::tally::{AnyTally, TallyCodec, TallyError};
 use loadline_record::{
     CarriedNames, CarriedSnapshot, CarriedUnfinished, CarryError, Exchange, KnownNames, SentNames,
@@ -74,7 +74,7 @@ struct ConveyedInterval {
     snapshot: CarriedSnapshot,
     tally: Option<Vec<u8>>,
     followed_ns: u64,
-    changes: Vec<Heard>,
+    changes: Vec<ReceivedChange>,
     gone: Gone,
 }
 
@@ -202,7 +202,7 @@ impl ReportReader {
 
     fn interval(&self, interval: ConveyedInterval) -> Result<Interval, ConveyError> {
         let tally = interval.tally.map(|tally| self.tally(&tally));
-        let changed = interval.changes.iter().map(|heard| heard.worker);
+        let changed = interval.changes.iter().map(|change| change.worker);
         for worker in changed.chain(interval.gone.workers.iter().copied()) {
             self.worker(worker)?;
         }

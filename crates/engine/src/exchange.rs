@@ -53,6 +53,37 @@ pub(crate) fn send<H: Host, O: Observer>(
     }
 }
 
+/// Carries out the exchanges of a batch in as many attempts as they need, from the wait for a place
+/// among shared connections to the user's wait after them; returns the outcome of the last exchange.
+// HTTP/1.1 and HTTP/2 with prior knowledge do the same in their own futures, which box what is
+// rarely needed: nearly all requests pass through those.
+async fn carry_out<'a, H: Host, O: Observer>(
+    user: &'a User<H>,
+    batch: Batch<'a>,
+    timeout_ns: u64,
+    observer: &mut O,
+    mut attempt: impl AsyncFnMut(&mut InFlightBatch<'a, H>, &mut O) -> Result<(), Broken>,
+) -> Outcome {
+    let place = user.place().await;
+    if user.is_drained() {
+        drop(place);
+        return refuse(user).await;
+    }
+    let mut in_flight = InFlightBatch::begin(user, batch, timeout_ns);
+    while let Err(broken) = attempt(&mut in_flight, observer).await {
+        if is_over(&mut in_flight, observer, broken) {
+            break;
+        }
+    }
+    let last = in_flight.last;
+    let wait_ns = end(&in_flight, place);
+    drop(in_flight);
+    if wait_ns > 0 {
+        user.pause(wait_ns).await;
+    }
+    last
+}
+
 /// Waits forever: the window of this user is over, and it begins nothing more.
 #[cold]
 fn refuse<H: Host>(user: &User<H>) -> Pending<Outcome> {

@@ -62,7 +62,7 @@
 //! - an error kind, where it arises: `failure.rs`, `exchange/in_flight.rs`,
 //!   `exchange/http1/`, `exchange/http2.rs`, `sessions/session_observer.rs`
 //! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
-//!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `heard_changes.rs`
+//!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `received_changes.rs`
 //! - the takeover of what lost workers would have sent: `shares.rs`, `control.rs`, `pacer.rs`
 //! - what happens before a run: `prepare.rs`, its errors `error.rs`; a worker's connections
 //!   `worker/ready.rs`
@@ -92,7 +92,6 @@ mod event;
 mod exchange;
 mod failure;
 mod gathering;
-mod heard_changes;
 mod http2;
 mod interval_times;
 mod iteration;
@@ -108,6 +107,7 @@ mod pacer;
 mod part_reports;
 mod pool;
 mod prepare;
+mod received_changes;
 mod replay;
 mod report;
 mod requester;

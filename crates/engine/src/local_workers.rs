@@ -1,5 +1,5 @@
-//! The workers of a run that are threads of this process: all of them, or some if the others are in
-//! other processes.
+//! The workers of a run that are in this process: all of them, or some if the others are in other
+//! processes. Each is a thread, or is driven by a loop that is not the engine's.
 
 use crate::StartError;
 use crate::control::Handle;
@@ -69,7 +69,7 @@ impl Readiness {
     }
 }
 
-/// Workers of a run that are threads of this process.
+/// Workers of a run that are in this process.
 #[derive(Debug)]
 pub(crate) struct LocalWorkers {
     pub(crate) handle: Handle,
@@ -122,6 +122,23 @@ impl LocalWorkers {
             ready,
             first_error,
         })
+    }
+
+    /// Returns workers that other loops of this process drive, with their handle and what they
+    /// report.
+    pub(crate) fn driven(
+        handle: Handle,
+        reports: Receiver<MemberReport>,
+        ready: Readiness,
+    ) -> LocalWorkers {
+        LocalWorkers {
+            handle,
+            reports,
+            threads: Vec::new(),
+            begin: Vec::new(),
+            ready,
+            first_error: None,
+        }
     }
 
     /// Returns the state of the workers after it has opened its connections.

@@ -3,10 +3,10 @@
 
 use crate::best_service::BestService;
 use crate::event::{EndReason, Event};
-use crate::heard_changes::HeardChanges;
 use crate::joined::Joined;
 use crate::lost::WorkerFailure;
 use crate::pacer::Planned;
+use crate::received_changes::ReceivedChanges;
 use crate::report::{Done, Interval, Report};
 use crate::tally::AnyTally;
 use loadline_plan::Plan;
@@ -171,7 +171,7 @@ struct ScenarioMerger {
     /// The planned length of the load, in nanoseconds; `None` if its requests end it.
     length_ns: Option<u64>,
     planned: Option<Planned>,
-    changes: HeardChanges,
+    changes: ReceivedChanges,
     limit: Option<u64>,
     /// True if the load is over when each user has completed its iterations.
     is_by_user: bool,
@@ -192,7 +192,7 @@ impl ScenarioMerger {
                 u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
             }),
             planned: Planned::new(plan),
-            changes: HeardChanges::new(plan.threads as usize),
+            changes: ReceivedChanges::new(plan.threads as usize),
             limit: plan.request_limit,
             is_by_user: is_by_user(plan),
             planned_total: 0,
@@ -226,7 +226,7 @@ impl ScenarioMerger {
         if let Some(tally) = &interval.tally {
             tally.add_to(&mut merged);
         }
-        self.changes.heard(interval.changes);
+        self.changes.receive(interval.changes);
         if let Some(planned) = &mut self.planned {
             let gone = &interval.gone.workers;
             let is_gone = |worker: usize| gone.binary_search(&(worker as u32)).is_ok();

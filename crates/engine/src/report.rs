@@ -43,7 +43,7 @@ pub(crate) struct Interval {
     /// run. Nanoseconds from the begin of the load.
     pub(crate) followed_ns: u64,
     /// The changes of the load that the workers received since the last reported interval.
-    pub(crate) changes: Vec<Heard>,
+    pub(crate) changes: Vec<ReceivedChange>,
     /// The workers of the member that have finished, while others continue.
     pub(crate) gone: Gone,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Gone {
 
 /// A change of the load that a worker received.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Heard {
+pub(crate) struct ReceivedChange {
     pub(crate) worker: u32,
     /// The number of the change in the run, from 0.
     pub(crate) number: usize,
@@ -67,9 +67,9 @@ pub(crate) struct Heard {
     pub(crate) change: Change,
 }
 
-impl Heard {
+impl ReceivedChange {
     /// True if another worker received the same change, with the same instant.
-    pub(crate) fn is_same(&self, other: &Heard) -> bool {
+    pub(crate) fn is_same(&self, other: &ReceivedChange) -> bool {
         (self.number, self.change) == (other.number, other.change)
     }
 }

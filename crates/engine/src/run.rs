@@ -127,11 +127,7 @@ impl Run {
     fn fed(plan: &Plan, ready: Readiness, begin_ns: u64) -> (Run, Inlet) {
         let handle = Handle::of_workers(plan.threads);
         handle.begin(begin_ns, ready.length_ns);
-        let (send, reports) = channel();
-        let inlet = Inlet {
-            send,
-            handle: handle.clone(),
-        };
+        let (inlet, reports) = Inlet::new(handle.clone());
         let run = Run::told(plan, handle, reports, ready, begin_ns);
         (run, inlet)
     }
@@ -275,6 +271,12 @@ pub struct Inlet {
 }
 
 impl Inlet {
+    /// Creates the connection of workers that this handle controls; it returns their reports, too.
+    pub(crate) fn new(handle: Handle) -> (Inlet, Receiver<MemberReport>) {
+        let (send, reports) = channel();
+        (Inlet { send, handle }, reports)
+    }
+
     /// Reports the message of a worker.
     pub(crate) fn tell(&self, report: MemberReport) {
         // A run that was dropped needs no more reports.

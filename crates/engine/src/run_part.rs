@@ -1,5 +1,5 @@
-//! A part of a run: those of its workers that are threads of this process, while other processes or
-//! machines have the others.
+//! A part of a run: those of its workers that are in this process, while other processes or machines
+//! have the others.
 
 use crate::StartError;
 use crate::control::{Handle, Order};
@@ -8,6 +8,7 @@ use crate::launch::Launch;
 use crate::local_workers::{LocalWorkers, Readiness};
 use crate::lost::{Attendance, WorkerFailure};
 use crate::part_reports::{PartReport, PartReports};
+use crate::run::Inlet;
 use loadline_plan::Plan;
 use std::ops::Range;
 use std::sync::mpsc::RecvTimeoutError;
@@ -59,6 +60,28 @@ impl RunPart {
             reports: PartReports::new(workers, plan.parts().len()),
             is_cut_off: false,
         })
+    }
+
+    /// Creates the part with these workers of a run whose load begins at this instant: nanoseconds
+    /// of `CLOCK_MONOTONIC`. Other loops of this process drive the workers
+    /// ([`DrivenWorker`](crate::DrivenWorker)), and their reports arrive through the inlet.
+    pub fn elsewhere(
+        plan: &Plan,
+        workers: Range<u32>,
+        ready: Readiness,
+        begin_ns: u64,
+    ) -> (Self, Inlet) {
+        let (inlet, reports) = Inlet::new(Handle::of_workers(plan.threads));
+        let own = workers.start as usize..workers.end as usize;
+        let mut part = RunPart {
+            local: LocalWorkers::driven(inlet.handle().clone(), reports, ready),
+            attendance: Attendance::elsewhere(own),
+            over: None,
+            reports: PartReports::new(workers, plan.parts().len()),
+            is_cut_off: false,
+        };
+        part.begin(begin_ns);
+        (part, inlet)
     }
 
     /// Returns the state of the workers after they have opened their connections.

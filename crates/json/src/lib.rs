@@ -71,8 +71,8 @@ pub use summary::{
 pub use traced::TracedRequest;
 pub use validity::{Finding, Grade, JudgedIntervals, Judgement, Validity};
 pub use watch::{
-    Host, HostUsage, Look, MeanAndMax, Tree, TreeEvent, TreeLook, TreeUsage, Watch, Watched,
-    WatchedHost, WatchedTree,
+    Host, HostUsage, MeanAndMax, Tree, TreeEvent, TreeSample, TreeUsage, UsageSample, Watch,
+    Watched, WatchedHost, WatchedTree,
 };
 
 /// The version of the schema of runs, series and comparisons. It rises when a program written for

@@ -1,6 +1,6 @@
 //! One run.
 
-use crate::{Look, PerSecond, Quantiles, Seconds, Summary, Us};
+use crate::{PerSecond, Quantiles, Seconds, Summary, Us, UsageSample};
 use loadline_plan::Plan;
 use loadline_record::{Environment, LongBody};
 use schemars::JsonSchema;
@@ -104,7 +104,7 @@ pub struct Interval {
     /// watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
-    pub watch: Option<Look>,
+    pub watch: Option<UsageSample>,
 }
 
 /// Counts of requests, connections and bytes.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// docs/guide/watch.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-#[schemars(title = "Look of loadline watch")]
+#[schemars(title = "Usage sample of loadline watch")]
 pub struct Watched {
     /// The end of the sample, from the start.
     pub time_s: Seconds,
@@ -53,20 +53,20 @@ pub struct WatchedTree {
 /// The usage in one interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Look {
+pub struct UsageSample {
     /// The length of the sample, which differs from the length of the interval by a few
     /// milliseconds.
     pub length_s: Seconds,
     /// The machine.
     pub host: HostUsage,
     /// The processes, each with all its descendants; the generator is the first.
-    pub trees: Vec<TreeLook>,
+    pub trees: Vec<TreeSample>,
 }
 
 /// A tree of processes in one interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct TreeLook {
+pub struct TreeSample {
     /// The usage of the tree.
     #[serde(flatten)]
     pub usage: TreeUsage,

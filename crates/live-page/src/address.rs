@@ -9,14 +9,14 @@ pub const ADDRESS: &str = "127.0.0.1:5623";
 
 /// An address to serve at: a host and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ListenAddress {
     host: String,
     port: u16,
 }
 
 /// Why nothing can be served there.
 #[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
+pub enum ListenError {
     /// It is no address.
     #[error("{0:?} is no address: give a port such as 5623, or ADDRESS:PORT")]
     Unreadable(String),
@@ -44,11 +44,11 @@ pub enum PlaceError {
     },
 }
 
-impl FromStr for Place {
-    type Err = PlaceError;
+impl FromStr for ListenAddress {
+    type Err = ListenError;
 
-    fn from_str(text: &str) -> Result<Self, PlaceError> {
-        let unreadable = || PlaceError::Unreadable(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, ListenError> {
+        let unreadable = || ListenError::Unreadable(text.to_owned());
         let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
         let is_bare_v6 = host.contains(':') && !host.starts_with('[');
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -56,14 +56,14 @@ impl FromStr for Place {
         if is_bare_v6 || !host.chars().all(is_host) {
             return Err(unreadable());
         }
-        Ok(Place {
+        Ok(ListenAddress {
             host: if host.is_empty() { "127.0.0.1" } else { host }.to_owned(),
             port: port.parse().map_err(|_| unreadable())?,
         })
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.host.contains(':') {
             true => write!(f, "[{}]:{}", self.host, self.port),
@@ -72,23 +72,23 @@ impl fmt::Display for Place {
     }
 }
 
-impl Place {
+impl ListenAddress {
     /// Listens there.
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the library has dozens, and may add more"
     )]
-    pub(crate) fn listen(&self) -> Result<TcpListener, PlaceError> {
+    pub(crate) fn listen(&self) -> Result<TcpListener, ListenError> {
         let places = loadline_reactor::look_up(&self.host, self.port);
-        let places = places.map_err(|problem| PlaceError::Unknown {
+        let places = places.map_err(|problem| ListenError::Unknown {
             place: self.to_string(),
             problem,
         })?;
         TcpListener::bind(&places[..]).map_err(|problem| {
             let place = self.to_string();
             match problem.kind() {
-                std::io::ErrorKind::AddrInUse => PlaceError::Taken(place),
-                _ => PlaceError::Refused { place, problem },
+                std::io::ErrorKind::AddrInUse => ListenError::Taken(place),
+                _ => ListenError::Refused { place, problem },
             }
         })
     }
@@ -126,7 +126,11 @@ mod tests {
             ("[::1]:0", "[::1]:0"),
             ("bench-1.example:80", "bench-1.example:80"),
         ] {
-            assert_eq!(text.parse::<Place>().unwrap().to_string(), shown, "{text}");
+            assert_eq!(
+                text.parse::<ListenAddress>().unwrap().to_string(),
+                shown,
+                "{text}"
+            );
         }
         for text in [
             "",
@@ -137,17 +141,20 @@ mod tests {
             "a b:80",
             "a:",
         ] {
-            let said = text.parse::<Place>().unwrap_err().to_string();
+            let said = text.parse::<ListenAddress>().unwrap_err().to_string();
             assert!(said.contains("give a port such as 5623"), "{said}");
         }
-        assert_eq!(ADDRESS.parse::<Place>().unwrap().to_string(), ADDRESS);
+        assert_eq!(
+            ADDRESS.parse::<ListenAddress>().unwrap().to_string(),
+            ADDRESS
+        );
     }
 
     #[test]
     fn a_taken_port_is_told() {
-        let first = "0".parse::<Place>().unwrap().listen().unwrap();
+        let first = "0".parse::<ListenAddress>().unwrap().listen().unwrap();
         let bound = first.local_addr().unwrap();
-        let again = bound.to_string().parse::<Place>().unwrap();
+        let again = bound.to_string().parse::<ListenAddress>().unwrap();
         let said = again.listen().unwrap_err().to_string();
         assert!(
             said.contains("another program listens there; give another port"),

@@ -53,7 +53,7 @@ mod state;
 mod typescript;
 mod watch;
 
-pub use address::{ADDRESS, Place, PlaceError};
+pub use address::{ADDRESS, ListenAddress, ListenError};
 pub use api::{
     Cause, CheckSoFar, Compared, Composed, CpuShare, EarlierRun, Event, Figures, FileKind,
     LevelUnit, Load, NewBaseline, NewLevel, NewNote, NewRun, Offer, OfferedFile, Phase, Problem,

@@ -1,6 +1,6 @@
 //! A live page, from before the run until after it.
 
-use crate::address::{Place, PlaceError};
+use crate::address::{ListenAddress, ListenError};
 use crate::baseline::Baseline;
 use crate::files;
 use crate::log::PageLog;
@@ -42,7 +42,7 @@ pub enum Credentials {
 pub enum OpenError {
     /// Its address can't be listened at.
     #[error(transparent)]
-    Place(#[from] PlaceError),
+    Listen(#[from] ListenError),
     /// The system gives no thread, no descriptor or no random bytes.
     #[error("the page can't be served: {0}.")]
     System(#[from] io::Error),
@@ -64,7 +64,7 @@ impl LivePage {
     /// # Errors
     /// If it can't be served.
     pub fn open(
-        place: &Place,
+        place: &ListenAddress,
         credentials: &Credentials,
         steer: Arc<dyn Steer>,
         saved: Option<PathBuf>,
@@ -141,7 +141,7 @@ impl Drop for LivePage {
 
 /// Serves at this listener; returns the address to open in a browser.
 pub(crate) fn serve(
-    place: &Place,
+    place: &ListenAddress,
     listener: TcpListener,
     credentials: &Credentials,
     routes: Routes,

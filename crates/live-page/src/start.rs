@@ -1,6 +1,6 @@
 //! A page from which runs are started, one at a time.
 
-use crate::address::Place;
+use crate::address::ListenAddress;
 use crate::routes::Routes;
 use crate::seat::{Seat, Starter, Starting};
 use crate::served::{Credentials, OpenError, serve};
@@ -24,7 +24,7 @@ impl StartPage {
     /// # Errors
     /// If it can't be served.
     pub fn open(
-        place: &Place,
+        place: &ListenAddress,
         credentials: &Credentials,
         starter: Arc<dyn Starter>,
     ) -> Result<StartPage, OpenError> {

@@ -9,7 +9,7 @@ use crate::flags::run::web::WebFlags;
 use crate::interrupt::wait_for_interrupt;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, bail};
-use loadline_live_page::{Baseline, Credentials, LivePage, Place};
+use loadline_live_page::{Baseline, Credentials, ListenAddress, LivePage};
 use loadline_runner::Steer;
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A live page that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Web {
-    place: Place,
+    place: ListenAddress,
     user: Option<(String, PathBuf)>,
 }
 
@@ -33,12 +33,12 @@ impl Web {
     }
 
     /// The page at this place, for whoever may open it there.
-    pub(crate) fn at(place: Place) -> Web {
+    pub(crate) fn at(place: ListenAddress) -> Web {
         Web { place, user: None }
     }
 
     /// Returns the place of the page.
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &ListenAddress {
         &self.place
     }
 

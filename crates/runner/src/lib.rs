@@ -65,7 +65,7 @@ mod workload;
 #[cfg(test)]
 mod samples;
 
-pub use commands::{Command, Commands, Control, NoteProblem, Phase};
+pub use commands::{Command, Commands, Control, MOST_NOTES, NoteProblem, Phase};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};

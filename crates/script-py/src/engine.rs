@@ -61,6 +61,27 @@ pub(crate) struct Engine {
     _heartbeat: Heartbeat,
 }
 
+/// The share that a process has of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    /// The number of its worker, from 0.
+    pub(crate) worker: u32,
+    /// The number of the run's workers: each process has one.
+    pub(crate) of: u32,
+    /// The begin of the load in nanoseconds of `CLOCK_MONOTONIC`, if another process has determined
+    /// it.
+    pub(crate) begin_ns: Option<u64>,
+}
+
+impl Share {
+    /// The share of the only process of a run.
+    pub(crate) const WHOLE: Share = Share {
+        worker: 0,
+        of: 1,
+        begin_ns: None,
+    };
+}
+
 /// A client's part of the engine: connections and cookies of its own.
 pub(crate) struct Session {
     pub(crate) requester: Requester<Kernel>,
@@ -103,9 +124,8 @@ pub(crate) fn engine(py: Python<'_>) -> PyResult<Rc<Engine>> {
     }
     ensure_main_thread()?;
     // The run has no receiver: its events are discarded.
-    let engine = Engine::make(py, Shape::Closed, None, |plan, ready, begin_ns| {
-        Ok(Run::elsewhere(plan, ready, begin_ns).1)
-    })?;
+    let listen = |plan: &Plan, ready, begin_ns| Ok(Run::elsewhere(plan, ready, begin_ns).1);
+    let engine = Engine::make(py, Shape::Closed, Share::WHOLE, None, listen)?;
     Ok(settle(engine))
 }
 
@@ -126,7 +146,8 @@ fn settle(engine: Engine) -> Rc<Engine> {
     engine
 }
 
-/// Begins a new engine for a run with a load of this shape, whose users count in `pending`.
+/// Begins a new engine for this share of a run with a load of this shape, whose users count in
+/// `pending`.
 /// `listen` creates the inlet that receives its events, given the plan, the state of its endpoints,
 /// and the beginning of its load. Clients open new connections.
 ///
@@ -135,6 +156,7 @@ fn settle(engine: Engine) -> Rc<Engine> {
 pub(crate) fn begin_recorded(
     py: Python<'_>,
     shape: Shape,
+    share: Share,
     pending: Option<Arc<Pending>>,
     listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
 ) -> PyResult<()> {
@@ -148,7 +170,7 @@ pub(crate) fn begin_recorded(
         before.hub.stop(py)?;
         ENGINE.with(|place| place.borrow_mut().take());
     }
-    let engine = Engine::make(py, shape, pending, listen)?;
+    let engine = Engine::make(py, shape, share, pending, listen)?;
     engine.is_recorded.set(true);
     settle(engine);
     Ok(())
@@ -206,18 +228,19 @@ impl Engine {
     fn make(
         py: Python<'_>,
         shape: Shape,
+        share: Share,
         pending: Option<Arc<Pending>>,
         listen: impl FnOnce(&Plan, Readiness, u64) -> PyResult<Inlet>,
     ) -> PyResult<Engine> {
-        let mut plan = plan_of(1, shape);
+        let mut plan = plan_of_processes(share.of, shape);
         plan.connection.tls.cacert = authorities(py);
         let launches = [Launch::scenario(move |_| Hosting {
             pending: pending.clone(),
         })];
         let refused = |error: &dyn std::fmt::Display| PyRuntimeError::new_err(error.to_string());
-        let mut worker = DrivenWorker::prepare(&plan, Detail::default(), &launches, 0)
+        let mut worker = DrivenWorker::prepare(&plan, Detail::default(), &launches, share.worker)
             .map_err(|error| refused(&error))?;
-        let begin_ns = monotonic_ns();
+        let begin_ns = share.begin_ns.unwrap_or_else(monotonic_ns);
         let inlet = listen(&plan, worker.ready().clone(), begin_ns)?;
         worker.begin(begin_ns, inlet);
         // The first turn begins the load, the second one its user.
@@ -428,7 +451,15 @@ impl Engine {
     }
 }
 
-/// Returns the plan of a process's load: users without requests of their own, without an end.
+/// Returns the plan of the load of so many processes, each of which has one worker with one user.
+pub(crate) fn plan_of_processes(count: u32, shape: Shape) -> Plan {
+    Plan {
+        threads: count,
+        ..plan_of(count, shape)
+    }
+}
+
+/// Returns the plan of a load of users without requests of their own, without an end.
 pub(crate) fn plan_of(users: u32, shape: Shape) -> Plan {
     let mut plan = Plan {
         load: Load {

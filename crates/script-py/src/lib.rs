@@ -30,7 +30,8 @@
 //! - the statistics of Locust: `figures.rs`, `entry.rs`, `stats.rs`; what leaves the process with
 //!   an interval `tally.rs`
 //! - how a greenlet waits: `engine.rs`, `waiting.rs`, `hub.rs`, `lag.rs`
-//! - processes of a test: `merging.rs`, `parent.rs`
+//! - the record of a test: `recording.rs`, the saved run `saving.rs`
+//! - processes of a test: `parts.rs`, `parent.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -50,12 +51,13 @@ mod guest;
 mod hop;
 mod hub;
 mod lag;
-mod merging;
 mod parent;
+mod parts;
 mod pause;
 mod plain_url;
 mod recording;
 mod response;
+mod saving;
 mod sending;
 mod stats;
 mod style;
@@ -77,6 +79,8 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stats::Stats>()?;
     module.add_class::<entry::Entry>()?;
     module.add_class::<recording::Recording>()?;
+    module.add_class::<parts::ReportLine>()?;
+    module.add_class::<parts::PartsRecording>()?;
     module.add_class::<telemetry::Durations>()?;
     module.add_class::<telemetry::Telemetry>()?;
     module.add("NativeError", py.get_type::<failure::NativeError>())?;
@@ -84,7 +88,6 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(response::on_request, module)?)?;
     module.add_function(wrap_pyfunction!(lag::hub_lag, module)?)?;
     module.add_function(wrap_pyfunction!(engine::in_flight_since_ns, module)?)?;
-    module.add_function(wrap_pyfunction!(merging::merge_runs, module)?)?;
     module.add_function(wrap_pyfunction!(parent::end_with_parent, module)?)?;
     module.add_function(wrap_pyfunction!(recording::ensure_check, module)?)?;
     engine::forget_in_children(module)

@@ -1,54 +1,61 @@
-//! `Recording`: Loadline's own record of a run, in a saved run in addition to Locust's statistics.
+//! `Recording`: Loadline's own record of a run, in addition to Locust's statistics.
 //!
-//! The engine records its exchanges in any case. A thread here takes the records second by second
-//! and appends them to a file, which `loadline report` reads, judges and shows. Requests in flight
-//! at the end of a recording stay in flight, as in every run.
+//! The engine records its exchanges in any case. A thread takes the records second by second: it
+//! appends them to a saved run (`saving`), which `loadline report` reads, judges and shows, or sends
+//! them to the process that saves the run of several (`parts`). Requests in flight at the end of a
+//! recording stay in flight, as in every run.
 
-use crate::engine::{Engine, begin_recorded, existing, plan_of};
+use crate::engine::{Engine, Share, begin_recorded, existing, plan_of};
+use crate::parts::{PartsRecording, ReportLine};
 use crate::pause::pause;
+use crate::saving::{Recorder, RunOutput, Written};
 use crate::stats::Stats;
 use crate::tally::Pending;
-use loadline_engine::{Event, Handle, Inlet, Readiness, Run};
+use loadline_engine::{Handle, Inlet, Readiness};
 use loadline_plan::{Body, Check, Plan, Request, Script, Shape};
-use loadline_record::{Ended, Environment, Header, RunWriter, Summary, Unfinished};
-use loadline_watch::host_counters;
+use loadline_record::Ended;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use url::Url;
 
-/// The time for which the thread waits for an event of the run.
-const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The interval at which the end of a run checks if the thread has ended, and the maximum number of
 /// checks.
 const LOOK_NS: u64 = 10_000_000;
 const MOST_LOOKS: u32 = 1_000;
 
-/// The result of writing the file.
-type Written = Result<(), String>;
-
-/// A record of the run in a file.
+/// A record of the run.
 #[pyclass(frozen, module = "loadline._native")]
 pub(crate) struct Recording {
-    path: PathBuf,
-    plan: Plan,
+    output: Output,
     /// What the users count, besides the requests of the engine.
     pending: Option<Arc<Pending>>,
     running: Mutex<Option<Running>>,
 }
 
+/// The place where the record goes.
+enum Output {
+    /// The saved run of the test of this plan.
+    Run { path: PathBuf, plan: Box<Plan> },
+    /// The line of the reports of this process, which has a share of a test of this shape.
+    Reports {
+        line: Py<ReportLine>,
+        share: Share,
+        shape: Shape,
+    },
+}
+
 struct Running {
     handle: Handle,
     ended: Receiver<Written>,
-    /// The channel by which the thread receives the reason of the run's end, before it ends; empty
-    /// once used.
+    /// The channel by which the thread of a saved run receives the reason of the run's end, before
+    /// it ends.
     end: Option<Sender<Ended>>,
+    is_closed: bool,
 }
 
 #[pymethods]
@@ -74,8 +81,7 @@ impl Recording {
         let url: Url = host.parse().map_err(|problem| {
             PyValueError::new_err(format!("the host {host:?} is no URL: {problem}"))
         })?;
-        let shape = if paced { Shape::Paced } else { Shape::Closed };
-        let mut plan = plan_of(users, shape);
+        let mut plan = plan_of(users, shape(paced));
         plan.requests.push(Request {
             method: "GET".to_owned(),
             url,
@@ -97,12 +103,45 @@ impl Recording {
         // Without a duration, the caller ends the run.
         let seconds = duration.filter(|seconds| *seconds > 0.0);
         plan.duration = seconds.map(Duration::from_secs_f64);
-        Ok(Recording {
-            path,
-            plan,
-            pending: stats.map(|stats| stats.get().pending()),
-            running: Mutex::default(),
-        })
+        let plan = Box::new(plan);
+        Ok(Recording::of(Output::Run { path, plan }, stats))
+    }
+
+    /// Creates the record of one of several processes of a run: of worker `worker` of `of`, whose
+    /// load begins at `begin_ns` (nanoseconds of `CLOCK_MONOTONIC`). It goes to the other end of
+    /// this line.
+    #[staticmethod]
+    #[pyo3(signature = (line, worker, of, begin_ns, paced=false, stats=None))]
+    fn part(
+        line: Py<ReportLine>,
+        worker: u32,
+        of: u32,
+        begin_ns: u64,
+        paced: bool,
+        stats: Option<Py<Stats>>,
+    ) -> PyResult<Self> {
+        if worker >= of {
+            let sentence = format!("a run of {of} processes has no worker {worker}");
+            return Err(PyValueError::new_err(sentence));
+        }
+        let share = Share {
+            worker,
+            of,
+            begin_ns: Some(begin_ns),
+        };
+        let shape = shape(paced);
+        Ok(Recording::of(Output::Reports { line, share, shape }, stats))
+    }
+
+    /// Begins to record the run whose workers are in other processes, which report on these lines.
+    fn of_parts(&self, lines: Vec<Py<ReportLine>>) -> PyResult<PartsRecording> {
+        match &self.output {
+            Output::Run { path, plan } => PartsRecording::begin(path, Plan::clone(plan), &lines),
+            Output::Reports { .. } => {
+                let sentence = "the record of one of several processes has no parts";
+                Err(PyRuntimeError::new_err(sentence))
+            }
+        }
     }
 
     /// Begins the recording: from now on all requests of clients are recorded. Open connections are
@@ -112,26 +151,23 @@ impl Recording {
         if running.is_some() {
             return Err(PyRuntimeError::new_err("the recording has begun already"));
         }
-        let file = File::create(&self.path).map_err(|error| unwritable(&self.path, &error))?;
-        let (end, by) = channel();
-        let file = Output {
-            path: self.path.clone(),
-            file,
-            plan: self.plan.clone(),
-            by,
-        };
-        let mut listening = None;
-        let shape = self.plan.load.shape.clone();
-        let pending = self.pending.clone();
-        begin_recorded(py, shape, pending, |plan, ready, begin_ns| {
-            let (inlet, handle, ended) = file.write(plan.clone(), ready, begin_ns)?;
-            listening = Some((handle, ended));
-            Ok(inlet)
-        })?;
-        *running = listening.map(|(handle, ended)| Running {
-            handle,
-            ended,
-            end: Some(end),
+        *running = Some(match &self.output {
+            Output::Run { path, plan } => {
+                let (output, end) = RunOutput::create(path, Plan::clone(plan))?;
+                let shape = plan.load.shape.clone();
+                self.start(
+                    py,
+                    shape,
+                    Share::WHOLE,
+                    Some(end),
+                    |plan, ready, begin_ns| output.write(plan, ready, begin_ns),
+                )?
+            }
+            Output::Reports { line, share, shape } => {
+                self.start(py, shape.clone(), *share, None, |plan, ready, begin_ns| {
+                    line.get().send(plan, *share, ready, begin_ns)
+                })?
+            }
         });
         if let Some(pending) = &self.pending {
             pending.begin();
@@ -154,9 +190,9 @@ impl Recording {
         let (Some(running), Some(engine)) = (running.as_mut(), existing()) else {
             return;
         };
-        let Some(end) = running.end.take() else {
+        if std::mem::replace(&mut running.is_closed, true) {
             return;
-        };
+        }
         engine.keep_unfinished();
         engine.stop_recording();
         if let Some(pending) = &self.pending {
@@ -166,12 +202,14 @@ impl Recording {
             true => Ended::Interrupted,
             false => Ended::Duration,
         };
-        // If the thread has ended, it has reported the reason.
-        let _ = end.send(by);
+        if let Some(end) = &running.end {
+            // If the thread has ended, it has reported the reason.
+            let _ = end.send(by);
+        }
         running.handle.abort();
     }
 
-    /// Closes the recording, if it is not closed, and waits until the file is complete.
+    /// Closes the recording, if it is not closed, and waits until the record is complete.
     #[pyo3(signature = (interrupted=false))]
     fn end(&self, py: Python<'_>, interrupted: bool) -> PyResult<()> {
         self.close(interrupted);
@@ -189,14 +227,54 @@ impl Recording {
 }
 
 impl Recording {
-    /// Returns the result of writing the file. The engine takes its turns meanwhile.
+    fn of(output: Output, stats: Option<Py<Stats>>) -> Recording {
+        Recording {
+            output,
+            pending: stats.map(|stats| stats.get().pending()),
+            running: Mutex::default(),
+        }
+    }
+
+    /// Begins a new engine for this share of the run, whose worker reports to the recorder that
+    /// `record` starts.
+    fn start(
+        &self,
+        py: Python<'_>,
+        shape: Shape,
+        share: Share,
+        end: Option<Sender<Ended>>,
+        record: impl FnOnce(Plan, Readiness, u64) -> PyResult<Recorder>,
+    ) -> PyResult<Running> {
+        let mut running = None;
+        let listen = |plan: &Plan, ready, begin_ns| {
+            let Recorder {
+                inlet,
+                handle,
+                ended,
+            } = record(plan.clone(), ready, begin_ns)?;
+            running = Some(Running {
+                handle,
+                ended,
+                end,
+                is_closed: false,
+            });
+            PyResult::<Inlet>::Ok(inlet)
+        };
+        begin_recorded(py, shape, share, self.pending.clone(), listen)?;
+        running.ok_or_else(|| PyRuntimeError::new_err("the recording did not begin"))
+    }
+
+    /// Returns the result of writing the record. The engine takes its turns meanwhile.
     fn written(
         &self,
         py: Python<'_>,
         engine: &Rc<Engine>,
         ended: &Receiver<Written>,
     ) -> PyResult<Written> {
-        let unknown = || Err(format!("{} is not known to be whole", self.path.display()));
+        let unknown = || match &self.output {
+            Output::Run { path, .. } => Err(format!("{} is not known to be whole", path.display())),
+            Output::Reports { .. } => Err("the last reports may not have been sent".to_owned()),
+        };
         for _ in 0..MOST_LOOKS {
             match ended.try_recv() {
                 Ok(written) => return Ok(written),
@@ -220,83 +298,6 @@ fn check(text: &str) -> PyResult<Check> {
     parsed.map_err(|problem| PyValueError::new_err(problem.to_string()))
 }
 
-fn environment() -> Environment {
-    Environment {
-        pacing: Some(loadline_reactor::PACING.to_owned()),
-        ..loadline_watch::environment()
-    }
-}
-
-fn unwritable(path: &std::path::Path, error: &std::io::Error) -> PyErr {
-    PyOSError::new_err(format!("{} can't be written: {error}", path.display()))
-}
-
-/// The file of a run that is about to begin.
-struct Output {
-    path: PathBuf,
-    file: File,
-    /// The plan to write into the file.
-    plan: Plan,
-    /// The receiver of the reason of the run's end.
-    by: Receiver<Ended>,
-}
-
-impl Output {
-    /// Starts a thread that writes the events of a run until its end. Returns the inlet for the
-    /// events of the worker, the handle that stops the run, and the receiver of the thread's
-    /// result.
-    fn write(
-        self,
-        plan: Plan,
-        ready: Readiness,
-        begin_ns: u64,
-    ) -> PyResult<(Inlet, Handle, Receiver<Written>)> {
-        let (tell, ended) = channel();
-        let (hand_out, begun) = channel();
-        let writing = thread::Builder::new().name("recording".to_owned());
-        writing.spawn(move || {
-            let (run, inlet) = Run::elsewhere(&plan, ready, begin_ns);
-            // The receivers may be gone.
-            let _ = hand_out.send((inlet, run.handle()));
-            let _ = tell.send(self.write_all(run));
-        })?;
-        let gone = |_| PyRuntimeError::new_err("the recording did not begin");
-        let (inlet, handle) = begun.recv().map_err(gone)?;
-        Ok((inlet, handle, ended))
-    }
-
-    fn write_all(self, mut run: Run) -> Written {
-        let header = Header {
-            started_monotonic_ns: Some(run.begin_ns()),
-            ..Header::new(&self.plan, environment(), SystemTime::now())
-        };
-        let before = host_counters();
-        let mut writer = RunWriter::new(&self.path, self.file, &header).map_err(text)?;
-        let mut summary = Summary::new(header);
-        loop {
-            match run.next_event(POLL_INTERVAL) {
-                Some(Event::Interval(interval)) => {
-                    summary.observe(&interval);
-                    writer.interval(&interval).map_err(text)?;
-                }
-                Some(Event::Ended { unfinished, .. }) => {
-                    summary.host = host_counters().since(&before);
-                    finish(&mut summary, &self.by, *unfinished);
-                    return writer.finish(&summary).map(drop).map_err(text);
-                }
-                // The merged interval has the counts of its tally.
-                Some(Event::Tally(_) | Event::Log { .. } | Event::Slow(_) | Event::Changed(_))
-                | None => {}
-            }
-        }
-    }
-}
-
-fn text(error: loadline_record::Error) -> String {
-    error.to_string()
-}
-
-fn finish(summary: &mut Summary, by: &Receiver<Ended>, unfinished: Unfinished) {
-    let ended = by.try_recv().unwrap_or(Ended::Unknown);
-    summary.finish(ended, unfinished);
+fn shape(paced: bool) -> Shape {
+    if paced { Shape::Paced } else { Shape::Closed }
 }

@@ -254,8 +254,7 @@ class Command:
 
     def _begin_outputs(self):
         options = self.options
-        if not options.processes:
-            self.outputs.record(self.environment)
+        self.outputs.record(self.environment)
         if not options.only_summary and (options.headless or options.print_stats):
             self.printer = gevent.spawn(stats.stats_printer(self.runner.stats))
             self.printer.link_exception(log_death)

@@ -15,7 +15,7 @@ from loadline import command, native
 
 from locust.html import added_tables, save_html_report
 
-from .recording import RECORD, SavedRun
+from .recording import RECORD, RecordedPart, SavedParts, SavedRun
 
 logger = logging.getLogger("locust.main")
 
@@ -62,9 +62,8 @@ class Outputs:
         self._check_checks()
         self._command = self._find_command()
         self._run = None
-        self._interrupted = False
         self._folder = None
-        is_shown = bool(os.environ.get(RECORD)) and not options.processes
+        is_shown = bool(os.environ.get(RECORD))
         if self._is_wanted or is_shown or (options.html_file and self._command):
             self._folder = tempfile.TemporaryDirectory(prefix="loadline-")
 
@@ -99,32 +98,32 @@ class Outputs:
             return None
 
     def record(self, environment):
-        """Record the test of this process."""
+        """Record the test, whose users are in this process or in its children."""
         if self._folder is None:
             return
-        path = self._saved or self._path("one.run")
         keeps_all = self._saved is not None
-        self._run = SavedRun(path, environment, self._options, self._is_wanted, keeps_all)
+        kind = SavedParts if self._options.processes else SavedRun
+        self._run = kind(self._path_of_run(), environment, self._options, self._is_wanted,
+                         keeps_all)
 
-    def record_part(self, environment, index):
+    def record_part(self, environment, line):
         """Record what this process, one of several, has of the test."""
         if self._folder is not None:
-            path = self._part(index)
-            self._run = SavedRun(path, environment, self._options, self._is_wanted)
+            self._run = RecordedPart(self._path_of_run(), environment, self._options,
+                                     self._is_wanted, line)
 
     def finish_part(self):
-        """Wait until what this process has recorded is in its file."""
+        """Wait until what this process has recorded is where it is to be."""
         if self._run is not None:
             self._run.finish()
 
     def interrupt(self):
         """A signal ends the test."""
-        self._interrupted = True
         if self._run is not None:
             self._run.interrupted = True
 
-    def _part(self, index):
-        return self._path(f"process-{index}.run")
+    def _path_of_run(self):
+        return self._saved or self._path("one.run")
 
     def _path(self, name):
         return os.path.join(self._folder.name, name)
@@ -138,7 +137,7 @@ class Outputs:
                 self._folder.cleanup()
 
     def _finish(self, environment):
-        run = self._saved_run(environment.runner)
+        run = self._saved_run()
         if run is None or self._command is None:
             self._save_simple_page(environment)
             return 1 if run is None and self._is_wanted else 0
@@ -149,22 +148,10 @@ class Outputs:
             return 0
         return self._report(environment, run, reports)
 
-    def _saved_run(self, runner):
+    def _saved_run(self):
         """The file with the whole run; None if there is none."""
-        if self._folder is None:
-            return None
-        if not self._options.processes:
-            self.finish_part()
-            return self._run.path if self._run and self._run.is_whole else None
-        path = self._saved or self._path("all.run")
-        parts = [self._part(index) for index in range(self._options.processes)]
-        try:
-            native.merge_runs(parts, path, self._interrupted, " ".join(runner.lost) or None)
-        except OSError as e:
-            log = logger.error if self._is_wanted else logger.debug
-            log("The run cannot be saved in '%s': %s", path, e)
-            return None
-        return path
+        self.finish_part()
+        return self._run.path if self._run and self._run.is_whole else None
 
     def _report(self, environment, run, reports):
         tables = self._path("tables.json")

@@ -39,6 +39,7 @@ def create_runner(environment, options, outputs):
     children, own_pid = [], os.getpid()
     for index in range(options.processes):
         ours, theirs = socket.socketpair()
+        line = native.ReportLine()
         sys.stdout.flush()
         sys.stderr.flush()
         pid = gevent.fork()
@@ -46,25 +47,28 @@ def create_runner(environment, options, outputs):
             if not native.load().end_with_parent(own_pid):
                 os._exit(1)
             ours.close()
-            for _, pipe in children:
-                pipe.close()
-            _be_child(environment, Pipe(theirs), index, outputs)
+            line.keep_sending()
+            for _, *others in children:
+                for one in others:
+                    one.close()
+            _be_child(environment, Pipe(theirs), index, outputs, line)
         theirs.close()
-        children.append((pid, Pipe(ours)))
+        line.keep_receiving()
+        children.append((pid, Pipe(ours), line))
     environment.runner = ProcessesRunner(environment, children)
     if environment.shape_class:
         environment.shape_class.runner = environment.runner
     return environment.runner
 
 
-def _be_child(environment, pipe, index, outputs):
+def _be_child(environment, pipe, index, outputs, line):
     """All of a child's life."""
     # A terminal sends Ctrl-C to all processes; it is the parent that ends the test.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     code = 1
     try:
         runner = environment.runner = ChildRunner(environment, pipe, index)
-        outputs.record_part(environment, index)
+        outputs.record_part(environment, line)
         events = environment.events
         events.init.fire(environment=environment, runner=runner, web_ui=None)
         runner.serve()

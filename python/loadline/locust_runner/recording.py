@@ -1,4 +1,8 @@
-"""The record of a test that Loadline keeps beside Locust's statistics: a saved run."""
+"""The record of a test that Loadline keeps beside Locust's statistics: a saved run.
+
+Of a test in one process that process records and saves it. Of one in several each child records its
+own part, and sends it to the parent, which saves them as one.
+"""
 
 import logging
 import os
@@ -56,23 +60,34 @@ class SavedRun:
         self._number += 1
         self.path = self._path_of_test()
         try:
-            recording = native.Recording(
-                self.path,
-                self._host(),
-                options.num_users or 1,
-                options.run_time,
-                paced=any(_is_paced(kind) for kind in self._environment.user_classes),
-                checks=options.check or [],
-                script=options.locustfile,
-                stats=self._environment.stats.native,
-            )
-            recording.begin()
+            self._recording = self._new_recording()
         except (OSError, RuntimeError, ValueError) as e:
             self._refuse(e)
         else:
-            self._recording = recording
-            starts.recorded = True
             self._link()
+
+    def _new_recording(self):
+        """A recording that has begun."""
+        recording = self._recording_of_run()
+        recording.begin()
+        starts.recorded = True
+        return recording
+
+    def _recording_of_run(self):
+        options = self._options
+        return native.Recording(
+            self.path,
+            self._host(),
+            options.num_users or 1,
+            options.run_time,
+            paced=self._paces(),
+            checks=options.check or [],
+            script=options.locustfile,
+            stats=self._environment.stats.native,
+        )
+
+    def _paces(self):
+        return any(_is_paced(kind) for kind in self._environment.user_classes)
 
     def _link(self):
         """Show the file to whoever asked for the record of this test."""
@@ -128,10 +143,68 @@ class SavedRun:
 
     def _write(self):
         try:
-            self._recording.end()
+            self._end_recording()
             self.is_whole = True
         except (OSError, RuntimeError) as e:
             logger.error("The saved run '%s' is not whole: %s", self.path, e)
+
+    def _end_recording(self):
+        self._recording.end()
+
+
+class SavedParts(SavedRun):
+    """Records each test whose users are in child processes: their reports are one run."""
+
+    def _new_recording(self):
+        runner = self._environment.runner
+        # Losses of earlier tests are none of this one.
+        self._lost_before = len(runner.lost)
+        return runner.record_parts(self._recording_of_run().of_parts)
+
+    def _close(self, **_kwargs):
+        """The children end what they record themselves."""
+
+    _end = _close
+
+    def finish(self):
+        """Wait until what the children have recorded is in the file."""
+        if self._recording is not None and self._writing is None:
+            self._writing = gevent.spawn(self._write)
+        super().finish()
+
+    def _end_recording(self):
+        lost = self._environment.runner.lost[self._lost_before:]
+        self._recording.end(self.interrupted, " ".join(lost) or None)
+
+
+class RecordedPart(SavedRun):
+    """Records what a child process has of each test that its parent records."""
+
+    def __init__(self, path, environment, options, is_wanted, line):
+        super().__init__(path, environment, options, is_wanted)
+        self._line = line
+
+    def _begin(self, **_kwargs):
+        if self._environment.runner.part is None:
+            return
+        super()._begin()
+
+    def _new_recording(self):
+        number, count, begin_ns = self._environment.runner.part
+        recording = native.Recording.part(
+            self._line,
+            number,
+            count,
+            begin_ns,
+            paced=self._paces(),
+            stats=self._environment.stats.native,
+        )
+        recording.begin()
+        starts.recorded = True
+        return recording
+
+    def _link(self):
+        """It is the parent that has the file."""
 
 
 def _is_paced(kind):

@@ -85,7 +85,7 @@ fn interval(worker: u32) -> Interval {
         snapshot: Box::new(snapshot(worker)),
         tally: Some(AnyTally::new(Counted(worker))),
         followed_ns: SECOND,
-        changes: vec![Heard {
+        changes: vec![ReceivedChange {
             worker,
             number: 0,
             change: Change {

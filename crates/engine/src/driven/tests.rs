@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::simulated::plans::{closed, open, time};
-use crate::{EndReason, Event, Run};
+use crate::{
+    EndReason, Event, NextReport, ReportReader, ReportWriter, Run, RunPart, WorkerFailure,
+};
 use loadline_reactor::monotonic_ns;
 use loadline_record::{Snapshot, Unfinished};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -70,17 +72,25 @@ fn drive(plan: &Plan) -> Driven {
         worker.begin(begin_ns, inlet.clone());
         worker.turn().expect("a loop");
     }
+    let turns = workers.iter_mut().map(turn_to_the_end).sum();
+    ended(&mut run, turns)
+}
+
+/// Takes the turns of a worker up to its last one, and returns their number. Pending work of others
+/// waits in their descriptors meanwhile.
+fn turn_to_the_end(worker: &mut DrivenWorker) -> u64 {
     let mut turns = 0;
-    for worker in &mut workers {
-        // One after the other: pending work of the others waits in their descriptors.
-        loop {
-            wait_for(worker);
-            turns += 1;
-            if !worker.turn().expect("a loop") {
-                break;
-            }
+    loop {
+        wait_for(worker);
+        turns += 1;
+        if !worker.turn().expect("a loop") {
+            return turns;
         }
     }
+}
+
+/// Returns the result of a run whose reports are all there.
+fn ended(run: &mut Run, turns: u64) -> Driven {
     let mut total = Snapshot::default();
     loop {
         match run.next_event(Duration::ZERO) {
@@ -99,6 +109,41 @@ fn drive(plan: &Plan) -> Driven {
     }
 }
 
+/// Drives two workers, each of which is a part of the run. Their reports go through bytes, except
+/// that the part `lost` is lost before its first one.
+fn drive_in_parts(plan: &Plan, lost: Option<usize>) -> Driven {
+    let launches = [Launch::requests(plan)];
+    let begin_ns = monotonic_ns();
+    let workers = [0..1, 1..2];
+    let mut turns = 0;
+    let drive = |worker: &std::ops::Range<u32>| {
+        let prepared = DrivenWorker::prepare(plan, Detail::default(), &launches, worker.start);
+        let mut driven = prepared.expect("a server");
+        let ready = driven.ready().clone();
+        let (part, inlet) = RunPart::elsewhere(plan, worker.clone(), ready, begin_ns);
+        driven.begin(begin_ns, inlet);
+        driven.turn().expect("a loop");
+        turns += turn_to_the_end(&mut driven);
+        (part, driven.ready().clone())
+    };
+    let parts: Vec<_> = workers.iter().map(drive).collect();
+    let (mut run, inlet) = Run::of_parts(plan, &workers, parts[0].1.clone(), begin_ns);
+    for (number, (mut part, _)) in parts.into_iter().enumerate() {
+        if lost == Some(number) {
+            inlet.lose_part(number, WorkerFailure::Stuck { worker: number });
+            continue;
+        }
+        let mut writer = ReportWriter::default();
+        let mut reader = ReportReader::new(workers[number].clone(), 1, None);
+        while let NextReport::Report(report) = part.next_report(Duration::ZERO) {
+            let bytes = writer.write(&report).expect("bytes");
+            inlet.tell_part(number, reader.read(&bytes).expect("its report"));
+        }
+        assert!(matches!(part.next_report(Duration::ZERO), NextReport::Over));
+    }
+    ended(&mut run, turns)
+}
+
 #[test]
 fn a_closed_load_is_driven_to_its_last_request() {
     let mut plan = to(serve(), closed(3, 60_000 * MS));
@@ -107,6 +152,28 @@ fn a_closed_load_is_driven_to_its_last_request() {
     let counts = driven.total.counts;
     assert_eq!((counts.sent, counts.answered, counts.failed), (200, 200, 0));
     assert_eq!(driven.reason, EndReason::Requests);
+}
+
+#[test]
+fn the_parts_of_driven_workers_add_up_to_the_last_request() {
+    let mut plan = to(serve(), closed(3, 60_000 * MS));
+    (plan.threads, plan.request_limit) = (2, Some(200));
+    let driven = drive_in_parts(&plan, None);
+    let counts = driven.total.counts;
+    assert_eq!((counts.sent, counts.answered, counts.failed), (200, 200, 0));
+    let workers: Vec<_> = driven.total.workers.keys().copied().collect();
+    assert_eq!(workers, [0, 1]);
+    assert_eq!(driven.reason, EndReason::Requests);
+}
+
+#[test]
+fn a_run_goes_on_without_a_driven_part_that_is_lost() {
+    let mut plan = to(serve(), closed(4, 60_000 * MS));
+    (plan.threads, plan.request_limit) = (2, Some(200));
+    let driven = drive_in_parts(&plan, Some(1));
+    let counts = driven.total.counts;
+    assert_eq!((counts.sent, counts.answered), (100, 100));
+    assert_eq!(driven.reason, EndReason::Failed);
 }
 
 #[test]

@@ -5,9 +5,9 @@
 //! from its start to the end of the conversation. What happens in it, such as messages, are
 //! [events](ExchangeEvent) for its observer, of which it may have any number.
 
+use super::carry_out;
 use super::http1::{finish, judge, open_new, standing, tell_carrier};
 use super::in_flight::{ExchangeEnd, InFlightBatch};
-use super::{end, is_over, refuse};
 use crate::batch::{Batch, Part, Resend};
 use crate::failure::{Broken, Failure, broken_connection};
 use crate::observer::{ExchangeEvent, Observer};
@@ -216,12 +216,6 @@ pub(crate) async fn converse<H: Host, P: Protocol<H>, O: Observer>(
     protocol: &mut P,
     observer: &mut O,
 ) -> Outcome {
-    let place = user.place().await;
-    if user.is_drained() {
-        drop(place);
-        return refuse(user).await;
-    }
-    user.worker.suspend_coalescing();
     let parts = [Part {
         end: 0,
         expect: Expect::Other,
@@ -236,19 +230,14 @@ pub(crate) async fn converse<H: Host, P: Protocol<H>, O: Observer>(
         parts: &parts,
         resend: opening.resend,
     };
-    let mut in_flight = InFlightBatch::begin(user, batch, user.worker.timeout_ns);
-    while let Err(broken) = attempt(&mut in_flight, protocol, observer).await {
-        if is_over(&mut in_flight, observer, broken) {
-            break;
-        }
-    }
-    let last = in_flight.last;
-    let wait_ns = end(&in_flight, place);
-    drop(in_flight);
-    if wait_ns > 0 {
-        user.pause(wait_ns).await;
-    }
-    last
+    carry_out(
+        user,
+        batch,
+        user.worker.timeout_ns,
+        observer,
+        async |in_flight, observer| attempt(in_flight, protocol, observer).await,
+    )
+    .await
 }
 
 /// Lets a protocol talk on a connection until its exchange has ended.
@@ -257,6 +246,7 @@ async fn attempt<H: Host, P: Protocol<H>, O: Observer>(
     protocol: &mut P,
     observer: &mut O,
 ) -> Result<(), Broken> {
+    in_flight.user.worker.suspend_coalescing();
     let mut open = match standing(in_flight.user, in_flight.batch.endpoint) {
         Some(open) => open,
         None => open_new(in_flight, observer).await?,

@@ -10,7 +10,7 @@
 
 use super::http2::establish_in;
 use super::in_flight::InFlightBatch;
-use super::{end, http1, http2, is_over, refuse};
+use super::{carry_out, http1, http2};
 use crate::batch::Batch;
 use crate::failure::{Broken, Failure};
 use crate::http2::{Gate, Http2Connection};
@@ -56,30 +56,20 @@ async fn pass<H: Host>(gate: &Gate, in_flight: &mut InFlightBatch<'_, H>) -> Res
 }
 
 /// Sends a request and waits for its response; returns the outcome of the exchange.
-pub(crate) async fn send<H: Host, O: Observer>(
-    user: &User<H>,
-    forms: Forms<'_>,
+pub(crate) async fn send<'a, H: Host, O: Observer>(
+    user: &'a User<H>,
+    forms: Forms<'a>,
     timeout_ns: u64,
     observer: &mut O,
 ) -> Outcome {
-    let place = user.place().await;
-    if user.is_drained() {
-        drop(place);
-        return refuse(user).await;
-    }
-    let mut in_flight = InFlightBatch::begin(user, forms.http1, timeout_ns);
-    while let Err(broken) = attempt(&mut in_flight, &forms, observer).await {
-        if is_over(&mut in_flight, observer, broken) {
-            break;
-        }
-    }
-    let last = in_flight.last;
-    let wait_ns = end(&in_flight, place);
-    drop(in_flight);
-    if wait_ns > 0 {
-        user.pause(wait_ns).await;
-    }
-    last
+    carry_out(
+        user,
+        forms.http1,
+        timeout_ns,
+        observer,
+        async |in_flight, observer| attempt(in_flight, &forms, observer).await,
+    )
+    .await
 }
 
 /// Sends the request on an idle connection or a new one.

@@ -53,18 +53,18 @@ impl<H: Host> Protocol<H> for Lines {
 
 /// The events of a conversation, and the exchanges that ended.
 #[derive(Clone, Default)]
-struct Heard {
+struct RecordedEvents {
     events: Rc<RefCell<Vec<(String, String, u64)>>>,
     ended: Rc<RefCell<Vec<Exchange>>>,
     reasons: Rc<RefCell<Vec<String>>>,
 }
 
-impl Sink for Heard {
+impl Sink for RecordedEvents {
     const WANTS_HEAD: bool = false;
     const WANTS_BODY: bool = false;
 }
 
-impl Observer for Heard {
+impl Observer for RecordedEvents {
     fn event(&mut self, event: &ExchangeEvent<'_>) {
         let text = String::from_utf8_lossy(event.bytes).into_owned();
         let mut events = self.events.borrow_mut();
@@ -81,7 +81,7 @@ impl Observer for Heard {
 }
 
 /// Subscribes once.
-async fn subscribe(requester: &Requester<Sim>, heard: &Heard) -> Outcome {
+async fn subscribe(requester: &Requester<Sim>, heard: &RecordedEvents) -> Outcome {
     let opening = Opening {
         endpoint: requester.endpoint_of(&URL.parse().expect("a URL")),
         series: SeriesId::default(),
@@ -93,11 +93,11 @@ async fn subscribe(requester: &Requester<Sim>, heard: &Heard) -> Outcome {
 }
 
 /// Subscribes so many times, one after the other, to what a server sends.
-fn subscribed(times: usize, script: impl Fn(&Seen) -> Reply + 'static) -> (Ran, Heard) {
+fn subscribed(times: usize, script: impl Fn(&Seen) -> Reply + 'static) -> (Ran, RecordedEvents) {
     let mut plan = closed(1, 2 * SECOND);
     plan.request_limit = Some(1);
     plan.connection.timeout = super::plans::time(500 * MS);
-    let heard = Heard::default();
+    let heard = RecordedEvents::default();
     let own = heard.clone();
     let ran = run(World::new(plan).script(script), move |requester| {
         let own = own.clone();

@@ -7,7 +7,7 @@ use crate::coalescing::ClosedLoadCoalescing;
 use crate::control::{Change, Handle, Order};
 use crate::exchange::let_others_run;
 use crate::interval_times::IntervalTimes;
-use crate::report::{Done, Gone, Heard, Interval, Report};
+use crate::report::{Done, Gone, Interval, ReceivedChange, Report};
 use crate::shares::Shares;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
@@ -47,7 +47,7 @@ pub(super) struct Supervisor<H: Host, S> {
     /// The number of changes of the load that it has received.
     changes: usize,
     /// The received changes that it has not reported yet.
-    heard: Vec<Heard>,
+    received: Vec<ReceivedChange>,
     /// The number of takeovers that it has received, and the shares of all workers since then.
     takeovers: usize,
     shares: Shares,
@@ -65,7 +65,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             number,
             stopped_ns: None,
             changes: 0,
-            heard: Vec::new(),
+            received: Vec::new(),
             takeovers: 0,
             shares: Shares::new(pool.stripe.of),
             due_ns: u64::MAX,
@@ -195,7 +195,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
                 .is_none_or(|scenario| scenario == self.number);
             if is_own && !is_ending && change.at_ns < worker.pacer.end_ns {
                 worker.pacer.change(change.at_ns, change.level);
-                self.heard.push(Heard {
+                self.received.push(ReceivedChange {
                     worker: self.pool.stripe.index,
                     number,
                     change,
@@ -367,7 +367,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             snapshot,
             tally,
             followed_ns,
-            changes: std::mem::take(&mut self.heard),
+            changes: std::mem::take(&mut self.received),
             gone: Gone::default(),
         }));
     }

@@ -4,7 +4,7 @@
 use crate::exit::sentence;
 use crate::terminal::say_line;
 use crate::web::{Web, keep_open};
-use loadline_live_page::{LivePage, PageLog, Place};
+use loadline_live_page::{ListenAddress, LivePage, PageLog};
 use loadline_tool_host::{LivePages, OwnPage, PageRequest, ShownPage, Stream};
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -70,7 +70,7 @@ impl Opened {
         let (page, stays) = match (web, &own) {
             (Some(web), _) => (web.open(steer, None, None), Stays::Always),
             (None, Some(own)) => {
-                let place = own.place.parse::<Place>();
+                let place = own.place.parse::<ListenAddress>();
                 let place = place.map_err(|error| format!("{error}."))?;
                 (
                     Web::at(place).open_untold(steer, None, None),

@@ -2,7 +2,7 @@
 
 use super::run::web::WebFlags;
 use clap::{Args, ValueHint};
-use loadline_live_page::{ADDRESS, Place};
+use loadline_live_page::{ADDRESS, ListenAddress};
 use std::path::PathBuf;
 
 /// The place of the page, the runs that it starts, and its users.
@@ -18,7 +18,7 @@ pub(crate) struct StartFlags {
     /// Give a port, or an address with a port. On a loopback address the users of this machine can
     /// open the page. Elsewhere the address that is printed has a token, which the page needs.
     #[arg(long, value_name = "ADDR:PORT", default_value = ADDRESS)]
-    pub(crate) listen: Place,
+    pub(crate) listen: ListenAddress,
 
     /// The user name of the page, instead of a token
     #[arg(long, value_name = "NAME", requires = "web_password_file")]

@@ -53,26 +53,6 @@ impl RunFile {
         Ok(merged(&parts))
     }
 
-    /// Merges the runs of processes of one machine that shared the users of one plan, without loss.
-    /// The result is one run of that plan, with this end: an incomplete part is that of a process
-    /// that was lost.
-    pub fn merge_shares(parts: &[RunFile], ended: Ended) -> Result<RunFile, Error> {
-        refuse_others(parts)?;
-        let mut run = merged(parts);
-        let threads = parts.iter().map(|part| part.header.plan.threads).sum();
-        run.header.plan.threads = threads;
-        run.header.started_monotonic_ns = parts
-            .iter()
-            .filter_map(|part| part.header.started_monotonic_ns)
-            .min();
-        let summary = &mut run.summary;
-        summary.plan.threads = threads;
-        summary.started_monotonic_ns = run.header.started_monotonic_ns;
-        summary.parts = 1;
-        summary.finish(ended, merged_unfinished(parts));
-        Ok(run)
-    }
-
     fn refuse_other_plan(&self, other: &RunFile) -> Result<(), Error> {
         let (first, second) = (Planned::of(&self.header), Planned::of(&other.header));
         if first == second {

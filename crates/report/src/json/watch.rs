@@ -9,14 +9,14 @@ use loadline_record::watched::{
 use loadline_units::rounding;
 
 /// Returns the usage in the interval with this end, if anything was watched.
-pub(super) fn interval(watch: &WatchHistory, end_ns: u64) -> Option<json::Look> {
+pub(super) fn interval(watch: &WatchHistory, end_ns: u64) -> Option<json::UsageSample> {
     let row = row_at(watch, end_ns)?;
     let trees = row.trees.iter().zip(&watch.trees);
-    let trees = trees.map(|(usage, tree)| json::TreeLook {
+    let trees = trees.map(|(usage, tree)| json::TreeSample {
         usage: tree_usage(usage, row.length_ns),
         name: tree.name.clone(),
     });
-    Some(json::Look {
+    Some(json::UsageSample {
         length_s: json::Seconds(rounding::seconds(row.length_ns)),
         host: host_usage(&row.host, row.length_ns, watch.host.link_bits_per_s),
         trees: trees.collect(),

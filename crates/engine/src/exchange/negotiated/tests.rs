@@ -171,13 +171,13 @@ impl Behaviour<Kernel> for Users {
 
 /// The parts of a response that its observer receives.
 #[derive(Default)]
-struct Heard {
+struct ReceivedParts {
     text: String,
     is_http2: bool,
     has_tls: bool,
 }
 
-impl Sink for Heard {
+impl Sink for ReceivedParts {
     const WANTS_HEAD: bool = true;
     const WANTS_BODY: bool = true;
 
@@ -196,7 +196,7 @@ impl Sink for Heard {
     }
 }
 
-impl Observer for Heard {
+impl Observer for ReceivedParts {
     const WANTS_CARRIER: bool = true;
 
     fn carried(&mut self, carrier: &Carrier<'_>) {
@@ -217,16 +217,16 @@ fn get(url: &Url) -> Composed<'_> {
     }
 }
 
-async fn get_one(requester: &Requester<Kernel>, url: &Url) -> Heard {
-    let mut heard = Heard::default();
+async fn get_one(requester: &Requester<Kernel>, url: &Url) -> ReceivedParts {
+    let mut heard = ReceivedParts::default();
     let sent = requester.request(get(url), &mut heard).await;
     assert!(sent.is_ok(), "{sent:?}");
     heard
 }
 
 /// Sends the same request four times at once.
-async fn get_four(requester: &Requester<Kernel>, url: &Url) -> Vec<Heard> {
-    let mut heard: Vec<Heard> = (0..4).map(|_| Heard::default()).collect();
+async fn get_four(requester: &Requester<Kernel>, url: &Url) -> Vec<ReceivedParts> {
+    let mut heard: Vec<ReceivedParts> = (0..4).map(|_| ReceivedParts::default()).collect();
     let requests = heard.iter_mut().map(|heard| (get(url), heard));
     let sent = requester.request_all(requests.collect(), AtOnce::default());
     for outcome in sent.await {

@@ -1,7 +1,7 @@
 //! The live page of a run.
 
 use clap::{Args, ValueHint};
-use loadline_live_page::{ADDRESS, Place};
+use loadline_live_page::{ADDRESS, ListenAddress};
 use std::path::PathBuf;
 
 /// The live page of a run, and the users who may open it.
@@ -14,7 +14,7 @@ pub(crate) struct WebFlags {
     /// open the page. Elsewhere the address that is printed has a token, which the page needs.
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = true,
         default_missing_value = ADDRESS)]
-    pub(crate) web: Option<Place>,
+    pub(crate) web: Option<ListenAddress>,
 
     /// The user name of the live page, instead of a token
     #[arg(long, value_name = "NAME", requires_all = ["web", "web_password_file"])]

@@ -85,30 +85,6 @@ fn a_cut_part_makes_the_whole_incomplete() {
 }
 
 #[test]
-fn shares_of_one_plan_are_one_run_that_can_be_written_and_read() {
-    let cut = RunFile::parse(
-        Path::new("b.run"),
-        changed(|lines| drop(lines.pop())).as_slice(),
-    );
-    let shares = [part("a.run", 0.5, &[second(0), second(1)]), cut.unwrap()];
-    let lost = Ended::Failed("process 2 was lost".to_owned());
-    let run = RunFile::merge_shares(&shares, lost.clone()).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("all.run");
-    run.write(&path).unwrap();
-    let read = RunFile::read(&path).unwrap();
-    let summary = read.summary();
-    assert_eq!((summary.parts, summary.plan.threads), (1, 2));
-    assert_eq!((summary.complete, &summary.ended), (true, &lost));
-    assert_eq!(summary.total.counts.sent, 18);
-    assert_eq!(summary.unfinished, run.summary().unfinished);
-    assert_eq!(
-        read.snapshots().collect::<Vec<_>>(),
-        run.snapshots().collect::<Vec<_>>()
-    );
-}
-
-#[test]
 fn a_stopped_part_says_how_the_run_ended() {
     let stopped = |ended: Ended, seconds| {
         let header = Header {

@@ -28,6 +28,9 @@ class ChildRunner(WorkerRunner):
         self._pipe = pipe
         self._handed_out = {}
         self._spawning = None
+        # What this process has of the record of the test: its number, how many there are, and when
+        # the load begins. None if there is no record.
+        self.part = None
         # The exit code that its users asked for, before the test ended.
         self._wanted_code = None
 
@@ -70,6 +73,7 @@ class ChildRunner(WorkerRunner):
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
             self._handed_out = {}
+            self.part = told["part"]
             self.environment.events.test_start.fire(environment=self.environment)
         self.update_state(states.STATE_SPAWNING)
         try:

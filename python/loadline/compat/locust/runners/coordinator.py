@@ -39,11 +39,15 @@ _LAST_GRACE = 5.0
 class ProcessNode(WorkerNode):
     """One child process."""
 
-    def __init__(self, index, pid, pipe):
+    def __init__(self, index, pid, pipe, line):
         super().__init__(f"process_{index}")
         self.index = index
         self.pid = pid
         self.pipe = pipe
+        # What carries the reports of its engine, where the test is recorded, and its part of the
+        # record.
+        self.line = line
+        self.part = None
         # The greenlet that reads what it says.
         self.listening = None
         # When it told last what it had counted.
@@ -72,8 +76,8 @@ class ProcessesRunner(MasterRunner):
         self.exit_code = 0
         self._ending = False
         self._quitting = False
-        for index, (pid, pipe) in enumerate(children):
-            node = ProcessNode(index, pid, pipe)
+        for index, (pid, pipe, line) in enumerate(children):
+            node = ProcessNode(index, pid, pipe, line)
             self.clients[node.id] = node
             node.listening = gevent.spawn(self._listen_to, node)
             node.listening.link_exception(log_death)
@@ -106,7 +110,11 @@ class ProcessesRunner(MasterRunner):
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
             self._users_dispatcher = None
+            for node in self.clients.all:
+                node.part = None
             self.environment.events.test_start.fire(environment=self.environment)
+            if self._quitting:
+                return
         self._stop_spawning()
         self.update_state(states.STATE_SPAWNING)
         self.spawning_greenlet = self.greenlet.spawn(
@@ -115,6 +123,18 @@ class ProcessesRunner(MasterRunner):
         self.spawning_greenlet.link_exception(log_death)
         if wait:
             self.spawning_greenlet.join()
+
+    def record_parts(self, begin):
+        """Have the children record the test that begins.
+
+        `begin` is called with the lines of their reports; the record that it returns knows when the
+        load of all begins.
+        """
+        nodes = self.clients.all
+        recording = begin([node.line for node in nodes])
+        for number, node in enumerate(nodes):
+            node.part = (number, len(nodes), recording.begin_ns)
+        return recording
 
     def _spawn(self, user_count, spawn_rate, user_classes):
         logger.info(
@@ -133,6 +153,7 @@ class ProcessesRunner(MasterRunner):
         for node in self.clients.all:
             node.stopped = False
             self._tell(node, "spawn", {"counts": dispatched.get(node.id, {}),
+                                       "part": node.part,
                                        "host": self.environment.host,
                                        "classes": list(self.user_classes_by_name),
                                        "options": vars(self.environment.parsed_options)})
@@ -251,6 +272,8 @@ class ProcessesRunner(MasterRunner):
         """A child ended: with a last word, or not."""
         node.pipe.close()
         del self.clients[node.id]
+        # Its last reports may be on their way, and none follow.
+        node.line.cut()
         if node.last_word is not None:
             return
         self._note_loss(node, why or f"was lost{_how_it_ended(node.pid)}")

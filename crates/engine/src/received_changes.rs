@@ -5,28 +5,28 @@
 //! are counted by its own instants, so that planned remains the sum of sent and unsent.
 
 use crate::pacer::Planned;
-use crate::report::Heard;
+use crate::report::ReceivedChange;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The changes that each worker has reported and that are not yet applied to the count.
-pub(crate) struct HeardChanges {
-    waiting: Vec<VecDeque<Heard>>,
+pub(crate) struct ReceivedChanges {
+    waiting: Vec<VecDeque<ReceivedChange>>,
     /// True if the workers changed at different instants.
     differ: bool,
 }
 
-impl HeardChanges {
+impl ReceivedChanges {
     pub(crate) fn new(workers: usize) -> Self {
-        HeardChanges {
+        ReceivedChanges {
             waiting: vec![VecDeque::new(); workers],
             differ: false,
         }
     }
 
     /// Adds the changes that workers reported.
-    pub(crate) fn heard(&mut self, changes: Vec<Heard>) {
-        for heard in changes {
-            self.waiting[heard.worker as usize].push_back(heard);
+    pub(crate) fn receive(&mut self, changes: Vec<ReceivedChange>) {
+        for change in changes {
+            self.waiting[change.worker as usize].push_back(change);
         }
     }
 
@@ -51,32 +51,32 @@ impl HeardChanges {
                 }
                 continue;
             }
-            let mut passed: BTreeMap<usize, Heard> = BTreeMap::new();
-            let mut told = BTreeSet::new();
+            let mut passed: BTreeMap<usize, ReceivedChange> = BTreeMap::new();
+            let mut reporting = BTreeSet::new();
             for (worker, waiting) in self.waiting.iter_mut().enumerate() {
                 while let Some(own) = waiting.front().filter(|own| own.change.at_ns < until_ns) {
                     planned.change_of(worker, own.change.at_ns, own.change.level);
                     passed.insert(own.number, *own);
-                    told.insert(worker);
+                    reporting.insert(worker);
                     waiting.pop_front();
                 }
             }
             // What a lost worker would have sent changes with what the others send of it.
             let is_silent = |worker: &usize| {
-                !told.contains(worker) && self.waiting[*worker].is_empty() && is_gone(*worker)
+                !reporting.contains(worker) && self.waiting[*worker].is_empty() && is_gone(*worker)
             };
             for worker in (0..self.waiting.len()).filter(is_silent) {
-                for heard in passed.values() {
-                    planned.change_of(worker, heard.change.at_ns, heard.change.level);
+                for change in passed.values().map(|received| received.change) {
+                    planned.change_of(worker, change.at_ns, change.level);
                 }
             }
         }
     }
 
     /// Returns the first change that takes effect before `until_ns`.
-    fn next(&self, until_ns: u64) -> Option<Heard> {
+    fn next(&self, until_ns: u64) -> Option<ReceivedChange> {
         let fronts = self.waiting.iter().filter_map(VecDeque::front);
-        let due = fronts.filter(|heard| heard.change.at_ns < until_ns);
-        due.min_by_key(|heard| heard.number).copied()
+        let due = fronts.filter(|next| next.change.at_ns < until_ns);
+        due.min_by_key(|next| next.number).copied()
     }
 }
