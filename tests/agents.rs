@@ -1,6 +1,11 @@
 //! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
 //! agent is lost.
 
+/// What is measured of agents: when they begin, how much they send.
+mod measured;
+/// Other tools, and scripts, on agents.
+mod scripts;
+
 use crate::openssl::make_certificate;
 use crate::rig::{beside_others, command, count, loadline, serve, text};
 use loadline_testbed::Server;
@@ -205,24 +210,72 @@ fn three_agents_send_exactly_what_one_process_would() {
 }
 
 #[test]
-fn an_agent_that_is_killed_is_named_and_the_sums_add_up() {
+fn the_load_of_an_agent_that_is_killed_goes_to_the_others_and_the_sums_add_up() {
     let (bus, server) = (Bus::start(&[]), serve());
     let mut agents = Agent::three(&bus);
     let since = Instant::now();
-    let run = start(
-        &bus,
-        "3",
-        &["-t", "3", "-r", "300", "-d", "6s", &url(&server)],
-    );
+    let words = ["-t", "3", "-r", "300", "-d", "12s", &url(&server)];
+    let run = start(&bus, "3", &words);
     sleep(Duration::from_millis(4_000));
     agents[1].0.kill().unwrap();
     let (found, stderr, code) = end(run);
-    assert!(since.elapsed() < Duration::from_secs(17), "run + 10 s");
+    assert!(since.elapsed() < Duration::from_secs(24), "run + 10 s");
     assert_eq!(code, Some(2), "{stderr}");
     assert!(
         stderr.contains("gent two said nothing for 3 s and was ended"),
         "{stderr}"
     );
+    let (_, told) = stderr
+        .split_once("told is the interval up to ")
+        .expect(&stderr);
+    let (_, lost_to) = stderr
+        .split_once("of the load is lost from there to ")
+        .expect(&stderr);
+    let seconds = |text: &str| {
+        text.split(' ')
+            .next()
+            .and_then(|text| text.parse::<f64>().ok())
+    };
+    let silence_s = seconds(lost_to).expect(&stderr) - seconds(told).expect(&stderr);
+    assert!(
+        lost_to.contains(" s, from when on the others send it."),
+        "{stderr}"
+    );
+    // A third of the rate for as long as that, and nothing of it from then on.
+    let expected = (100.0 * silence_s) as u64;
+    let lost = assert_sums(&found);
+    assert!(
+        lost.abs_diff(expected) <= 20,
+        "{lost}, not {expected}: {stderr}"
+    );
+    assert_eq!(count(&found, "planned"), 3_600);
+    assert_eq!(count(&found, "sent") + lost, 3_600, "{found:#}");
+    assert_eq!(count(&found, "failed"), 0, "{found:#}");
+    assert!(server.stop().answers >= count(&found, "answered"));
+    bus.await_free(2);
+}
+
+#[test]
+fn the_load_of_an_agent_that_is_killed_may_stay_lost() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let mut agents = Agent::three(&bus);
+    let url = url(&server);
+    let words = [
+        "--on-loss",
+        "keep",
+        "-t",
+        "3",
+        "-r",
+        "300",
+        "-d",
+        "6s",
+        &url,
+    ];
+    let run = start(&bus, "3", &words);
+    sleep(Duration::from_millis(4_000));
+    agents[1].0.kill().unwrap();
+    let (found, stderr, code) = end(run);
+    assert_eq!(code, Some(2), "{stderr}");
     assert!(
         stderr.contains("33% of the load is lost from there on"),
         "{stderr}"
@@ -232,7 +285,6 @@ fn an_agent_that_is_killed_is_named_and_the_sums_add_up() {
     let lost = assert_sums(&found);
     assert!((100..=600).contains(&lost), "{lost}: {stderr}");
     assert_eq!(count(&found, "failed"), 0, "{found:#}");
-    assert!(server.stop().answers >= count(&found, "answered"));
     bus.await_free(2);
 }
 
@@ -413,7 +465,10 @@ fn a_bus_that_can_not_be_used_is_refused_in_a_sentence() {
             "is nats-server running there?",
         ),
         (&["--nats", "nats://127.0.0.1:9", target], "--agents"),
-        (&["--agents", "2", target], "--nats"),
+        (
+            &["--agents", "2", target],
+            "--agents 2 needs the bus on which they wait: add --nats nats://host:4222",
+        ),
         (&["agent"], "--nats nats://host:4222"),
         (
             &[
@@ -460,44 +515,4 @@ fn a_bus_that_is_restarted_in_the_middle_of_a_run_loses_nothing() {
     let received = server.stop().requests;
     assert!((count(&found, "answered")..=count(&found, "sent")).contains(&received));
     bus.await_free(3);
-}
-
-#[test]
-fn another_tools_load_is_sent_by_agents_too() {
-    let (bus, server) = (Bus::start(&[]), serve());
-    let _agents = Agent::three(&bus);
-    let (nats, url) = (bus.url(), url(&server));
-    let front = ["--nats", &nats, "--agents", "3"];
-    let said = loadline(&[&front[..], &["ab", "-n", "300", "-c", "6", &url]].concat());
-    assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert!(
-        said.stdout.contains("Complete requests:      300\n"),
-        "{}",
-        said.stdout
-    );
-    assert_eq!(server.stop().answers, 300);
-}
-
-#[cfg(feature = "k6")]
-#[test]
-fn a_k6_script_and_what_it_imports_go_to_the_agents() {
-    let (bus, server) = (Bus::start(&[]), serve());
-    let _agents = Agent::three(&bus);
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("lib.js"),
-        format!("export const url = \"{}\";", url(&server)),
-    )
-    .unwrap();
-    let script = folder.path().join("a.js");
-    let source = "import http from 'k6/http';\nimport { url } from './lib.js';\n\
-                  export default function () { http.get(url); }\n";
-    fs::write(&script, source).unwrap();
-    let nats = bus.url();
-    let words = [
-        "--nats", &nats, "--agents", "3", "k6", "run", "-u", "6", "-i", "120",
-    ];
-    let said = loadline(&[&words[..], &[text(&script)]].concat());
-    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
-    assert_eq!(server.stop().answers, 120);
 }

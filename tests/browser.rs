@@ -13,7 +13,8 @@ const HANGS: Duration = Duration::from_secs(120);
 /// Its descriptor 3 takes messages, and 4 has its answers.
 const LINE: &str = "exec chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --no-first-run --disable-sync --disable-background-networking --disable-component-update \
-    --host-resolver-rules='MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost' \
+    --host-resolver-rules='MAP rebound.example 127.0.0.1 , MAP * ~NOTFOUND , \
+    EXCLUDE 127.0.0.1 , EXCLUDE localhost' \
     --window-size=1440,900 --remote-debugging-pipe --user-data-dir=\"$0\" \
     3<&0 4>&1 >/dev/null 2>&1";
 
@@ -76,6 +77,20 @@ impl Tab {
             "{expression}: {answer:#}"
         );
         answer["result"]["value"].take()
+    }
+
+    /// Shows the page in a window of this width, in pixels.
+    pub(crate) fn resize(&mut self, width: u32) {
+        let size = json!({
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600,
+        });
+        self.call("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// Returns the page as it is printed, in base64: a PDF.
+    pub(crate) fn printed(&mut self) -> String {
+        let printed = self.call("Page.printToPDF", json!({ "printBackground": true }));
+        printed["data"].as_str().expect("a document").to_owned()
     }
 
     /// Waits until an expression is true. Others wait for a test that hangs: it fails in the end.

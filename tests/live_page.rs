@@ -342,6 +342,21 @@ fn commands_move_the_load_and_each_says_from_when() {
 }
 
 #[test]
+fn a_stop_between_two_runs_of_a_series_stops_the_whole() {
+    let server = serve();
+    let target = url(&server, "");
+    let words = [
+        "--web=0", "-r", "100", "-d", "100ms", "--repeat", "50", &target,
+    ];
+    let page = Running::begin(&words);
+    // Whatever the moment, there is something to stop.
+    page.await_that(|state| state["phase"] == "ended" && state["has_more"] == true);
+    page.command("stop", "");
+    let (code, said) = page.end();
+    assert_eq!(code, Some(130), "{said}");
+}
+
+#[test]
 fn one_scenario_of_several_is_changed_by_its_name() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
@@ -403,6 +418,96 @@ fn foreign_pages_and_hostile_requests_are_refused_and_the_run_goes_on() {
     running.command("stop", "");
     let (code, said) = running.end();
     assert_eq!(code, Some(130), "{said}");
+}
+
+/// Requests of somebody who tries what can be had, as they are sent.
+const HOSTILE: &[&str] = &[
+    "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost.evil.example:80\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: 203.0.113.7\r\n\r\n",
+    "GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "POST /api/v1/stop HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\n\r\n",
+    "POST /api/v1/stop HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:1\r\n\r\n",
+    "POST /api/v1/stop HTTP/1.1\r\nHost: localhost\r\nOrigin: file://\r\n\r\n",
+    "POST /api/v1/note HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n",
+    "POST /api/v1/drop HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n",
+    "GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n",
+    "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n",
+    "TRACE /api/v1/stop HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "PUT /api/v1/stop HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "DELETE /api/v1/state HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "OPTIONS /api/v1/stop HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "STOP /api/v1/stop HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "POST /api/v1/level HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000000\r\n\r\n",
+    "POST /api/v1/drop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000000\r\n\r\n",
+    "POST /api/v1/level HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    "POST /api/v1/level HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    "POST /api/v1/level HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "POST /api/v1/level HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n[]",
+    "POST /api/v1/note HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nnull",
+    "POST /api/v1/drop?name=../../a.run HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n<",
+    "GET /runs/../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET /api/v1/span?from_s=NaN&to_s=inf HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET /api/v1/slow?from_s=%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0",
+];
+
+#[test]
+fn whatever_is_sent_is_refused_and_the_load_goes_on() {
+    let server = serve();
+    let target = url(&server, "");
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&["-r", "100", "-d", "1h"], &target));
+    running.await_that(|state| state["phase"] == "running");
+    let long_field = format!(
+        "GET / HTTP/1.1\r\nHost: localhost\r\nA: {}\r\n\r\n",
+        "x".repeat(1 << 20)
+    );
+    let more = [long_field.as_str()];
+    for request in HOSTILE.iter().chain(&more) {
+        let mut stream = running.connect();
+        // It may be refused before it was sent as a whole.
+        let _ = stream.write_all(request.as_bytes());
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        let status = answer.split(' ').nth(1).unwrap_or("closed");
+        let is_refused = status == "closed" || status.starts_with('4');
+        assert!(is_refused, "{:.80}: {status}", request);
+        assert!(!answer.contains("root:"), "{request}");
+    }
+    let state = running.state();
+    let standing = (&state["phase"], &state["load"]["level"], &state["baseline"]);
+    assert_eq!(standing, (&json!("running"), &json!(null), &json!(null)));
+    running.command("stop", "");
+    assert_eq!(running.end().0, Some(130));
+}
+
+#[test]
+fn a_site_that_moves_its_name_to_this_machine_gets_nothing() {
+    let server = serve();
+    let target = url(&server, "");
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&["-r", "100", "-d", "1h"], &target));
+    running.await_that(|state| state["phase"] == "running");
+    let site = format!("http://rebound.example:{}/", running.port());
+    if let Some(mut tab) = Tab::open(&site) {
+        tab.await_that("document.body?.textContent.includes('names another machine') ?? false");
+        for (path, method) in [("state", "GET"), ("stop", "POST"), ("abort", "POST")] {
+            let status = tab.value(&format!(
+                "fetch('/api/v1/{path}', {{ method: '{method}' }}).then((one) => one.status)"
+            ));
+            assert_eq!(status, json!(403), "{path}");
+        }
+    }
+    assert_eq!(running.state()["phase"], "running");
+    running.command("stop", "");
+    assert_eq!(running.end().0, Some(130));
 }
 
 /// The descriptors that a process has open.
@@ -889,10 +994,14 @@ fn runs_are_started_in_a_browser_and_the_page_is_accessible() {
     );
     tab.value(&press("Compare A with B"));
     tab.await_that("document.querySelector('.told')?.textContent.includes('run-2.run')");
+    drop_onto(&mut tab, "/report.html", "shared.html");
+    tab.await_that("document.querySelector('[name=baseline]')?.value === 'shared.html'");
     assert_accessible(&mut tab, "the page that starts runs");
+    assert_fits(&mut tab, "the page that starts runs");
     // A browser notes a refused form as an error; there is no other one.
     tab.errors.retain(|error| !error.contains("status of 422"));
     assert_eq!(tab.errors, Vec::<String>::new());
+    compare_reports(&page.url);
     assert_eq!(page.interrupt().0, Some(0));
 }
 
@@ -933,6 +1042,61 @@ fn assert_accessible(tab: &mut Tab, what: &str) {
         );
         assert_eq!(found, json!([]), "{what}, {theme}");
     }
+}
+
+/// No part of the page is beyond the edge of a phone or of a screen, in both themes, and it prints.
+fn assert_fits(tab: &mut Tab, what: &str) {
+    for (width, theme) in [
+        (390, "light"),
+        (390, "dark"),
+        (1440, "dark"),
+        (1440, "light"),
+    ] {
+        tab.resize(width);
+        tab.value(&format!(
+            "document.documentElement.dataset.theme = '{theme}'; \
+             new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+        ));
+        let beyond = tab.value(
+            "Math.max(0, document.documentElement.scrollWidth \
+             - document.documentElement.clientWidth)",
+        );
+        assert_eq!(beyond, json!(0), "{what}, {width} px, {theme}");
+    }
+    // `%PDF-` in base64.
+    assert!(tab.printed().starts_with("JVBERi"), "{what}");
+}
+
+/// Drops what is at this path onto the page, as a file of this name, and waits until it is taken.
+fn drop_onto(tab: &mut Tab, path: &str, name: &str) {
+    tab.value(&format!(
+        "fetch('{path}').then((answer) => answer.blob()).then((blob) => {{ \
+         const data = new DataTransfer(); \
+         data.items.add(new File([blob], '{name}')); \
+         window.dispatchEvent(new DragEvent('drop', {{ dataTransfer: data, cancelable: true }})); \
+         return true; }})"
+    ));
+    tab.await_that(&format!(
+        "document.querySelector('.drop [role=status]')?.textContent.includes('{name}') ?? false"
+    ));
+}
+
+/// Opens the report of one run, and lays that of another one underneath.
+fn compare_reports(page: &str) {
+    let Some(mut tab) = Tab::open(&format!("{page}runs/run-1.run")) else {
+        return;
+    };
+    tab.await_that("document.querySelectorAll('figure.chart canvas').length >= 3");
+    let lines = "[...document.querySelectorAll('figure.chart')]\
+                 .filter((one) => one.textContent.includes('baseline: ')).length";
+    assert_eq!(tab.value(lines), json!(0));
+    drop_onto(&mut tab, "/runs/run-2.run", "other.html");
+    tab.await_that(&format!("{lines} > 0"));
+    assert_accessible(&mut tab, "a report above another one");
+    assert_fits(&mut tab, "a report above another one");
+    drop_onto(&mut tab, "/api/v1/openapi.json", "none.json");
+    tab.await_that("document.querySelector('.drop .bad') !== null");
+    assert_eq!(tab.errors, Vec::<String>::new());
 }
 
 /// Does what somebody does who watches a run.

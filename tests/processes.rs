@@ -332,23 +332,6 @@ fn what_can_not_run_on_processes_is_refused_in_a_sentence() {
         assert_eq!(said.code, Some(2), "{words:?}");
         assert!(said.stderr.contains(start), "{words:?}: {}", said.stderr);
     }
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("a.lua");
-    fs::write(&script, "").unwrap();
-    let words = [
-        "--processes",
-        "2",
-        "--script",
-        text(&script),
-        "http://127.0.0.1:9/",
-    ];
-    let said = loadline(&words);
-    assert!(
-        said.stderr
-            .contains("--processes is for the requests of a list"),
-        "{}",
-        said.stderr
-    );
     // Nobody listens there, which both processes say as one.
     let said = loadline(&[
         "--processes",
@@ -493,10 +476,6 @@ fn wrk_counts_on_processes_what_its_server_answers() {
 
 #[test]
 fn tools_say_what_does_not_run_on_processes() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("a.lua");
-    fs::write(&script, "request = function() return wrk.format() end").unwrap();
-    let script = text(&script);
     for (line, code, sentence) in [
         (
             "ab --processes 0 http://127.0.0.1/",
@@ -522,11 +501,6 @@ fn tools_say_what_does_not_run_on_processes() {
             "wrk --processes 3 -t 2 http://127.0.0.1/",
             1,
             "--processes 3 needs as many threads",
-        ),
-        (
-            &format!("wrk --processes 2 -t 2 -s {script} http://127.0.0.1/"),
-            1,
-            "a script runs in one process",
         ),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
@@ -586,4 +560,58 @@ fn a_report_of_a_tool_says_what_it_lacks_of_a_process_that_was_killed() {
             "{tool}: {counted} of {answered}"
         );
     }
+}
+
+#[test]
+fn the_errors_of_a_lua_script_end_the_load_of_all_processes() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("a.lua");
+    let source = "local number, sent = 0, 0\n\
+                  function setup(thread) number = number + 1 thread:set('number', number) end\n\
+                  function request()\n\
+                  sent = sent + 1\n\
+                  if _G.number == 2 and sent == 5 then error('enough') end\n\
+                  return wrk.format()\n\
+                  end\n";
+    fs::write(&script, source).unwrap();
+    let (script, url) = (text(&script), url(&server));
+    let since = Instant::now();
+    for words in [
+        &[
+            "--processes",
+            "2",
+            "-t",
+            "2",
+            "-c",
+            "2",
+            "-d",
+            "60s",
+            "-s",
+            script,
+            &url,
+        ][..],
+        &[
+            "wrk",
+            "--processes",
+            "2",
+            "-t",
+            "2",
+            "-c",
+            "2",
+            "-d",
+            "60",
+            "-s",
+            script,
+            &url,
+        ],
+    ] {
+        let said = loadline(words);
+        assert_ne!(said.code, Some(0), "{words:?}: {}", said.stderr);
+        assert!(said.stderr.contains("enough"), "{words:?}: {}", said.stderr);
+    }
+    assert!(
+        since.elapsed() < Duration::from_secs(40),
+        "half of one of them"
+    );
 }

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -24,8 +25,10 @@ VISITORS = """
         def front(self):
             self.client.get("/")
             logging.info("front was visited")
+            print("front is printed", 7)
 """
 SECONDS = 60
+NOTES = [{"at_s": 0.5, "text": "deployed"}, {"at_s": 1.5, "text": "looked at"}]
 
 
 class Page:
@@ -42,6 +45,10 @@ class Page:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as refused:
             return refused.code, json.load(refused)
+
+    def report(self):
+        """The JSON report."""
+        return self.ask("report.json")[1]
 
     def await_that(self, holds):
         """Wait until this holds of the state."""
@@ -62,6 +69,14 @@ def open_page(process, says):
             threading.Thread(target=process.stderr.read, daemon=True).start()
             return Page(found[1])
     raise AssertionError("no address was printed")
+
+
+def saved_notes(path):
+    """The notes in a saved run."""
+    told = subprocess.run(
+        [native_command(), "report", path, "--allow-invalid", "-o", "json"],
+        capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)["summary"]["notes"]
 
 
 @contextlib.contextmanager
@@ -86,8 +101,10 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
         assert state["phase"] == "running"
         assert (state["load"]["can_pause"], state["load"]["levels"]) == (False, [])
         assert any("front was visited" in line for line in state["log"]), state["log"]
+        assert "front is printed 7" in state["log"]
         assert page.ask("api/v1/pause", {})[0] == 422
         assert page.ask("api/v1/stop", {})[0] == 200
+        assert "front is printed 7\n" in process.stdout.read(), "the terminal has it as well"
         process.wait(SECONDS)
     assert not list(tmp_path.glob("*.run"))
 
@@ -103,10 +120,30 @@ def test_a_locustfile_is_started_from_the_page(tmp_path):
         assert page.ask("api/v1/start", new)[0] == 200
         assert page.ask("api/v1/start", new)[0] == 409
         page.await_that(lambda state: state["figures"]["answered"] > 10)
+        assert page.ask("api/v1/note", {"at_s": 0.5, "text": "deployed"})[0] == 200
+        page.await_that(lambda state: "deployed" in str(state["page"]["notes"]))
         state = page.await_that(lambda state: state["can_start"])
+        assert page.ask("api/v1/note", {"at_s": 1.5, "text": "looked at"})[0] == 200
+        assert "looked at" in str(page.ask("api/v1/state")[1]["page"]["notes"])
+        assert page.report()["summary"]["notes"] == NOTES
         assert (state["phase"], state["problem"]) == ("ended", None)
         assert page.ask("api/v1/runs")[1][0]["name"] == "run-1.run"
         assert any("front was visited" in line for line in state["log"]), state["log"]
         process.terminate()
         assert process.wait(SECONDS) == 0
+    assert saved_notes(tmp_path / "run-1.run") == NOTES
     assert os.path.exists(tmp_path / "run-1.run")
+
+
+def test_a_note_is_in_the_file_of_the_test_that_it_was_written_on(tmp_path):
+    write(tmp_path, VISITORS)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "2s", "-H",
+             server.url, "--only-summary", "--out", "loadline=a.run"], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        page.await_that(lambda state: state["figures"]["answered"] > 10)
+        for note in NOTES:
+            assert page.ask("api/v1/note", note)[0] == 200
+        process.stdout.read()
+        process.wait(SECONDS)
+    assert saved_notes(tmp_path / "a.run") == NOTES

@@ -45,8 +45,11 @@ fn the_report_of_the_page_holds_the_run_with_its_notes() {
         .filter_map(|note| note["text"].as_str())
         .collect();
     assert_eq!(notes[..2], ["deployed", "Load paused"], "{notes:?}");
-    let (status, message) = page.ask("POST", "/api/v1/note", "", r#"{"text": "late"}"#);
-    assert_eq!(status, 409, "{message}");
+    page.command("note", r#"{"at_s": 1.5, "text": "late"}"#);
+    let (_, state) = page.ask("GET", "/api/v1/state", "", "");
+    assert!(state.contains("\"text\":\"late\""), "the page shows it");
+    let (_, json) = page.ask("GET", "/report.json", "", "");
+    assert!(json.contains("\"late\""), "{json}");
     let (status, shared) = page.ask("GET", "/report.html", "", "");
     assert_eq!(status, 200);
     fs::write(folder.path().join("shared.html"), &shared).unwrap();
@@ -68,10 +71,77 @@ fn the_report_of_the_page_holds_the_run_with_its_notes() {
     let own = report(&folder.path().join("run-1.run"));
     assert_eq!(own, report(&folder.path().join("shared.html")));
     let written = json!([{ "at_s": 0.5, "text": "deployed" }]);
-    assert_eq!(own["summary"]["notes"], written);
+    let with_late = json!([
+        { "at_s": 0.5, "text": "deployed" },
+        { "at_s": 1.5, "text": "late" },
+    ]);
+    assert_eq!(own["summary"]["notes"], with_late);
     let so_far = report(&folder.path().join("so-far.html"));
     assert_eq!(so_far["summary"]["complete"], false);
     assert_eq!(so_far["summary"]["notes"], written);
+}
+
+/// Drops a file onto the page; returns the status and the message.
+fn drop_file(page: &Running, name: &str, content: &[u8]) -> (u16, String) {
+    let mut stream = page.connect();
+    let head = format!(
+        "POST /api/v1/drop?name={name} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Content-Length: {}\r\n\r\n",
+        content.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // What is too long is refused before it is sent as a whole.
+    let _ = stream.write_all(content);
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    let status = answer.split(' ').nth(1).and_then(|word| word.parse().ok());
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    (status.unwrap_or(0), body.to_owned())
+}
+
+#[test]
+fn a_dropped_run_or_report_is_the_baseline_of_the_runs_that_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let beside_others = beside_others();
+    let page = Running::start_page(folder.path());
+    let new = json!({ "target": url(&server, "delay=2ms"), "rate": "200", "duration": "1s" });
+    page.start(&new);
+    let run = fs::read(folder.path().join("run-1.run")).unwrap();
+    let (_, report) = page.ask("GET", "/report.html", "", "");
+    for (name, content) in [
+        ("old%20run.run", &run[..]),
+        ("shared.html", report.as_bytes()),
+    ] {
+        let (status, message) = drop_file(&page, name, content);
+        let shown = name.replace("%20", " ");
+        assert_eq!(status, 200, "{message}");
+        assert!(message.contains(&shown), "{message}");
+        assert_eq!(page.state()["baseline"], shown);
+        let (_, base) = page.ask("GET", "/api/v1/baseline", "", "");
+        assert!(base.contains("\"kind\":\"run\""), "{name}");
+    }
+    page.start(&new);
+    let against = &page.state()["page"]["against"];
+    assert_eq!(against["baseline"], "shared.html", "{against}");
+    let files = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(files, 2, "what was dropped is kept nowhere");
+    for (name, content, status, said) in [
+        ("a.run", &b"no run"[..], 422, "Drop a saved run"),
+        ("a.html", b"<!doctype html>", 422, "a.html"),
+        ("", b"", 422, "the dropped file"),
+    ] {
+        let (found, message) = drop_file(&page, name, content);
+        assert!(
+            found == status && message.contains(said),
+            "{found}: {message}"
+        );
+    }
+    assert_eq!(page.state()["baseline"], "shared.html");
+    let too_long = vec![b' '; (64 << 20) + 1];
+    assert_eq!(drop_file(&page, "a.run", &too_long).0, 413);
+    assert_eq!(page.interrupt().0, Some(0));
+    drop(beside_others);
 }
 
 #[test]

@@ -144,6 +144,9 @@ fn obey(input: &mut impl Read, handle: &Handle) {
             Some(Ok(ToChild::Command(Command::Change(change)))) => {
                 handle.carry_out(change);
             }
+            Some(Ok(ToChild::Command(Command::TakeOver(takeover)))) => {
+                handle.take_over(takeover);
+            }
             // After anything else, there is no coordinator to report to.
             _ => return handle.abort(),
         }

@@ -25,7 +25,8 @@
 //! A child that ends without `Done`, sends nothing for [`SILENCE_TIMEOUT`], uses another version or
 //! sends an invalid message is *lost*: it is killed if it still runs, the others continue, and the
 //! run fails when they have ended. The reports of its workers until then count. Its later arrivals
-//! are planned and not sent. A child whose coordinator is gone finds its standard input closed, and
+//! are planned and not sent; those of an open load are taken over by the others
+//! ([`OnLoss::Share`]), from an instant on that all of them are told. A child whose coordinator is gone finds its standard input closed, and
 //! ends.
 //!
 //! ## To change
@@ -36,7 +37,7 @@
 //!   `pipes.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
 //! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`
-//! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`
+//! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`; what becomes of its load `loss.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -45,6 +46,7 @@ mod child;
 mod frame;
 mod line;
 mod link;
+mod loss;
 mod message;
 mod parts;
 mod pipes;
@@ -55,6 +57,7 @@ pub use child::{ChildError, send_reports, serve};
 pub use frame::{Frame, LONGEST_FRAME};
 pub use line::{Line, Remote, Sink, Source};
 pub use link::SILENCE_TIMEOUT;
+pub use loss::OnLoss;
 pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use parts::Parts;
 pub use pipes::start as start_child;

@@ -2,6 +2,7 @@
 
 use crate::frame::Frame;
 use crate::line::{Line, Remote, Sink, Source};
+use crate::loss::{Course, Handover};
 use crate::message::{Command, FromChild, PROTOCOL, Ready, ToChild};
 use loadline_engine::{Inlet, ReportReader, TallyCodec, WorkerFailure};
 use std::io;
@@ -27,6 +28,7 @@ pub(crate) struct Part {
     pub(crate) scenarios: usize,
     /// The codec of its workers' tallies, if they have any.
     pub(crate) tallies: Option<TallyCodec>,
+    pub(crate) handover: Handover,
 }
 
 /// The result of a part's start.
@@ -54,6 +56,10 @@ struct State {
     reason: Option<String>,
     /// The failure of its workers, once it is lost.
     lost: Option<WorkerFailure>,
+    /// The instant from which others take its load over, until they are told.
+    taken_from_ns: Option<u64>,
+    /// The course of the load, once it begins.
+    course: Option<Course>,
 }
 
 impl Link {
@@ -71,6 +77,8 @@ impl Link {
             is_done: false,
             reason: None,
             lost: None,
+            taken_from_ns: None,
+            course: None,
         }));
         let listener = Listener {
             reports: ReportReader::new(part.workers.clone(), part.scenarios, part.tallies.clone()),
@@ -99,14 +107,26 @@ impl Link {
         }
     }
 
-    /// Begins the load at this instant of `CLOCK_MONOTONIC`, in nanoseconds.
-    pub(crate) fn start_at(&mut self, begin_ns: u64) {
-        let begin_ns = begin_ns.saturating_add_signed(self.clock_ahead_ns);
+    /// Begins the load at the begin of its course, on `CLOCK_MONOTONIC`.
+    pub(crate) fn start(&mut self, course: Course) {
+        lock(&self.state).course = Some(course);
+        let begin_ns = course.begin_ns.saturating_add_signed(self.clock_ahead_ns);
         self.tell(&ToChild::StartAt { begin_ns });
     }
 
     pub(crate) fn command(&mut self, command: Command) {
         self.tell(&ToChild::Command(command));
+    }
+
+    /// Returns the instant from which others take the part's load over, once: when it is lost.
+    pub(crate) fn taken_from_ns(&mut self) -> Option<u64> {
+        lock(&self.state).taken_from_ns.take()
+    }
+
+    /// True if the part is neither lost nor done.
+    pub(crate) fn is_present(&self) -> bool {
+        let state = lock(&self.state);
+        !state.is_done && state.lost.is_none()
     }
 
     /// Reports the loss to the inlet if the part was lost before the inlet was set.
@@ -252,6 +272,7 @@ impl Listener {
     fn ends_well(mut self) {
         self.has_started(Err("ended before its connections were up".to_owned()));
         lock(&self.state).is_done = true;
+        self.part.handover.leave(None);
         self.wait();
     }
 
@@ -267,10 +288,16 @@ impl Listener {
         }
         let reason = reason.unwrap_or(ending);
         self.has_started(Err(reason.clone()));
-        let failure = self.failure(&reason);
+        let course = lock(&self.state).course;
+        let taken_from_ns = self.part.handover.leave(course);
+        let failure = self.failure(&reason, taken_from_ns);
         // Set this before the inlet is used: the creator of the inlet reads it after setting the
         // inlet.
-        lock(&self.state).lost = Some(failure.clone());
+        {
+            let mut state = lock(&self.state);
+            state.lost = Some(failure.clone());
+            state.taken_from_ns = taken_from_ns;
+        }
         let part = self.part.index as usize;
         self.with_inlet(|inlet| inlet.lose_part(part, failure));
     }
@@ -285,13 +312,14 @@ impl Listener {
         }
     }
 
-    fn failure(&self, reason: &str) -> WorkerFailure {
+    fn failure(&self, reason: &str, taken_from_ns: Option<u64>) -> WorkerFailure {
         let (own, all) = (self.part.workers.len() as f64, f64::from(self.part.threads));
         WorkerFailure::Gone {
             part: self.part.name.clone(),
             reason: reason.to_owned(),
             until_s: format!("{:.1}", self.told_ns as f64 / 1e9),
             share: format!("{:.0}%", 100.0 * own / all),
+            extent: self.part.handover.extent(taken_from_ns),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The messages of the worker protocol. Reports have an encoding of their own, that of the engine.
 
 use crate::bodies::Bodies;
-use loadline_engine::{Change, Detail, Order, Readiness};
+use loadline_engine::{Change, Detail, Order, Readiness, TakeOver};
 use loadline_plan::{HttpVersion, ListLines, Plan};
 use loadline_reactor::Address;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 /// The version of the protocol. Both sides must have the same: they are the same program.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// The behaviour of a run's users, if they do not send the plan's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -78,13 +78,15 @@ pub enum ToChild {
 }
 
 /// A command for the rest of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
     /// An order to continue, stop or abort.
     Order(Order),
     /// A change of the load.
     Change(Change),
+    /// The takeover of what a lost part would have sent.
+    TakeOver(TakeOver),
 }
 
 /// A message from a child to the coordinator, beside the reports of its part.

@@ -8,6 +8,7 @@
 use crate::frame::Frame;
 use crate::line::{Line, Remote, Source};
 use crate::link::Link;
+use crate::loss::{Handover, OnLoss};
 use crate::processes::{links, shares};
 use loadline_engine::{Readiness, Run, TallyCodec};
 use loadline_plan::{HttpVersion, Plan};
@@ -41,11 +42,13 @@ impl Parts {
         let inlet = Arc::new(OnceLock::from(inlet));
         let lines = (1..).zip(inputs);
         let lines = lines.map(|(part, input)| line(format!("process {part} of {count}"), input));
+        // Locust's users are nobody else's: what a lost part would have sent is lost.
+        let handover = Handover::new(plan, OnLoss::Keep, count, 0);
         // Nobody waits for the start of a part.
         let (started, _) = channel();
         Parts {
             run,
-            _links: links(plan, lines.collect(), tallies, &inlet, &started),
+            _links: links(plan, lines.collect(), tallies, &handover, &inlet, &started),
         }
     }
 }

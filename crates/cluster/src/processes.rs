@@ -3,9 +3,10 @@
 use crate::bodies::Bodies;
 use crate::line::Line;
 use crate::link::{Link, Part, Started};
+use crate::loss::{Course, Handover, OnLoss};
 use crate::message::{Command as Instruction, Job, ToChild};
 use crate::pipes;
-use loadline_engine::{Detail, Inlet, Order, Readiness, Run, StartError, TallyCodec};
+use loadline_engine::{Detail, Inlet, Order, Readiness, Run, StartError, TakeOver, TallyCodec};
 use loadline_plan::{ListLines, Plan};
 use loadline_reactor::monotonic_ns;
 use std::io;
@@ -61,7 +62,7 @@ impl Processes {
         let name = |process: u32| format!("process {process} of {processes}");
         let lines = (1..=processes).map(|process| pipes::start(name(process), program()));
         let lines = lines.collect::<io::Result<Vec<Line>>>()?;
-        Processes::start_on(plan, lines, detail, users)
+        Processes::start_on(plan, lines, detail, users, OnLoss::Keep)
     }
 
     /// Starts a run of this plan in as many parts as there are lines, and begins its load: once the
@@ -74,24 +75,32 @@ impl Processes {
         lines: Vec<Line>,
         detail: Detail,
         users: &Users,
+        on_loss: OnLoss,
     ) -> Result<Processes, StartError> {
         let inlet = Arc::new(OnceLock::new());
         let (send, started) = channel();
         let of = lines.len() as u32;
         let shares: Vec<Range<u32>> = shares(plan.threads, of).collect();
         let head_start_ns = lines.iter().map(|line| line.head_start_ns).max();
-        let mut links = links(plan, lines, users.tallies.as_ref(), &inlet, &send);
+        let head_start_ns = head_start_ns.unwrap_or(0);
+        let handover = Handover::new(plan, on_loss, lines.len(), head_start_ns);
+        let tallies = users.tallies.as_ref();
+        let mut links = links(plan, lines, tallies, &handover, &inlet, &send);
         drop(send);
         links
             .iter_mut()
             .for_each(|link| assign(link, plan, detail, users));
         let ready = all_ready(&mut links, &started)?;
-        let begin_ns = monotonic_ns() + head_start_ns.unwrap_or(0);
+        let begin_ns = monotonic_ns() + head_start_ns;
+        let course = Course {
+            begin_ns,
+            length_ns: ready.length_ns,
+        };
         let (run, run_inlet) = Run::of_parts(plan, &shares, ready, begin_ns);
         let run_inlet = inlet.get_or_init(|| run_inlet).clone();
         for link in &mut links {
             link.tell_loss(&run_inlet);
-            link.start_at(begin_ns);
+            link.start(course);
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
@@ -110,6 +119,7 @@ pub(crate) fn links(
     plan: &Plan,
     lines: Vec<Line>,
     tallies: Option<&TallyCodec>,
+    handover: &Handover,
     inlet: &Arc<OnceLock<Inlet>>,
     started: &Sender<(u32, Started)>,
 ) -> Vec<Link> {
@@ -123,6 +133,7 @@ pub(crate) fn links(
             threads: plan.threads,
             scenarios: plan.scenarios.len().max(1),
             tallies: tallies.cloned(),
+            handover: handover.clone(),
         };
         Link::new(line, part, Arc::clone(inlet), started.clone())
     };
@@ -208,21 +219,39 @@ fn look_after(mut links: Vec<Link>, inlet: &Inlet, is_over: &AtomicBool) {
         thread::sleep(POLL_INTERVAL);
         for change in inlet.changes_since(changes) {
             changes += 1;
-            tell_all(&mut links, Instruction::Change(change));
+            tell_all(&mut links, &Instruction::Change(change));
         }
         let now = inlet.order();
         if now != order {
             order = now;
-            tell_all(&mut links, Instruction::Order(now));
+            tell_all(&mut links, &Instruction::Order(now));
         }
         links
             .iter_mut()
             .for_each(|link| link.miss_if_silent(POLL_INTERVAL));
+        for takeover in takeovers(&mut links) {
+            tell_all(&mut links, &Instruction::TakeOver(takeover));
+        }
     }
 }
 
-fn tell_all(links: &mut [Link], instruction: Instruction) {
-    links.iter_mut().for_each(|link| link.command(instruction));
+/// Returns the takeovers of the load of parts that were lost since the last call.
+fn takeovers(links: &mut [Link]) -> Vec<TakeOver> {
+    let lost = |link: &mut Link| Some((link.taken_from_ns()?, link.workers()));
+    let lost: Vec<(u64, Range<u32>)> = links.iter_mut().filter_map(lost).collect();
+    let present = || links.iter().filter(|link| link.is_present());
+    let takeover = |(at_ns, lost)| TakeOver {
+        at_ns,
+        lost,
+        heirs: present().flat_map(Link::workers).collect(),
+    };
+    lost.into_iter().map(takeover).collect()
+}
+
+fn tell_all(links: &mut [Link], instruction: &Instruction) {
+    links
+        .iter_mut()
+        .for_each(|link| link.command(instruction.clone()));
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use loadline_plan::Level;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,9 +32,21 @@ pub struct Change {
     pub scenario: Option<usize>,
 }
 
+/// The takeover of the arrivals of lost workers by others, each of which has an equal part of them.
+/// Of a closed load nothing is taken over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakeOver {
+    /// The instant from which it applies, like that of a [`Change`].
+    pub at_ns: u64,
+    /// The workers that are lost.
+    pub lost: Range<u32>,
+    /// The workers that take their arrivals over, rising.
+    pub heirs: Vec<u32>,
+}
+
 /// The time from a command to the change of the load. Each worker checks for changes every tenth of
 /// a second, and so receives the change in time.
-const CHANGE_LEAD_NS: u64 = 150_000_000;
+pub const CHANGE_LEAD_NS: u64 = 150_000_000;
 
 /// Stops a run or changes its load, from any thread.
 #[derive(Clone, Debug)]
@@ -46,6 +59,9 @@ struct Control {
     changes: Mutex<Vec<Change>>,
     /// The number of changes, which workers check without a lock.
     change_count: AtomicUsize,
+    /// The same of the takeovers.
+    takeovers: Mutex<Vec<TakeOver>>,
+    takeover_count: AtomicUsize,
     /// The begin and end of the load, on the machine's monotonic clock; `u64::MAX` before the load
     /// has begun.
     begin_ns: AtomicU64,
@@ -66,6 +82,8 @@ impl Handle {
             order: AtomicU8::new(Order::Run as u8),
             changes: Mutex::default(),
             change_count: AtomicUsize::new(0),
+            takeovers: Mutex::default(),
+            takeover_count: AtomicUsize::new(0),
             begin_ns: AtomicU64::new(u64::MAX),
             end_ns: AtomicU64::new(u64::MAX),
             beats: (0..workers).map(|_| AtomicU64::new(0)).collect(),
@@ -163,6 +181,30 @@ impl Handle {
             count if count == heard => Vec::new(),
             _ => self.changes()[heard..].to_vec(),
         }
+    }
+
+    /// Has workers take over the arrivals of others that are lost. All takeovers of a run must come
+    /// to all of its workers in the same order. A worker that receives one later than its instant
+    /// begins on receipt.
+    pub fn take_over(&self, takeover: TakeOver) {
+        let mut takeovers = self.takeovers();
+        takeovers.push(takeover);
+        let count = takeovers.len();
+        self.0.takeover_count.store(count, Ordering::Release);
+    }
+
+    /// Returns the takeovers after the first `heard` ones.
+    #[inline]
+    pub(crate) fn takeovers_since(&self, heard: usize) -> Vec<TakeOver> {
+        match self.0.takeover_count.load(Ordering::Acquire) {
+            count if count == heard => Vec::new(),
+            _ => self.takeovers()[heard..].to_vec(),
+        }
+    }
+
+    fn takeovers(&self) -> MutexGuard<'_, Vec<TakeOver>> {
+        let takeovers = self.0.takeovers.lock();
+        takeovers.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn changes(&self) -> MutexGuard<'_, Vec<Change>> {

@@ -63,6 +63,7 @@
 //!   `exchange/http1/`, `exchange/http2.rs`, `sessions/session_observer.rs`
 //! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
 //!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `received_changes.rs`
+//! - the takeover of what lost workers would have sent: `shares.rs`, `control.rs`, `pacer.rs`
 //! - what happens before a run: `prepare.rs`, its errors `error.rs`; a worker's connections
 //!   `worker/ready.rs`
 //! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/unfinished.rs`,
@@ -115,6 +116,7 @@ mod run_part;
 mod sampling;
 mod sessions;
 mod shared_pool;
+mod shares;
 mod slowest;
 mod tally;
 mod ticker;
@@ -130,7 +132,7 @@ pub use at_once::{AtOnce, run_within};
 pub use batch::{Batch, Part, Resend};
 pub use behaviour::{Behaviour, Scenario};
 pub use composed::{ComposeError, Composed};
-pub use control::{Change, Handle, Order};
+pub use control::{CHANGE_LEAD_NS, Change, Handle, Order, TakeOver};
 pub use conveyed::{ConveyError, REPORT_FORMAT, ReportReader, ReportWriter};
 pub use driven::DrivenWorker;
 pub use error::StartError;

@@ -42,7 +42,7 @@ pub enum WorkerFailure {
     /// Its process ended, or had to be killed. The workers of other processes continued.
     #[error(
         "{part} {reason}: the last that it told is the interval up to {until_s} s, and {share} of \
-         the load is lost from there on."
+         the load is lost from there {extent}."
     )]
     Gone {
         /// The name of its part of the run, as the begin of a sentence.
@@ -53,6 +53,8 @@ pub enum WorkerFailure {
         until_s: String,
         /// Its share of the load, such as `50%`.
         share: String,
+        /// The end of the loss: `on`, or when others took the share over.
+        extent: String,
     },
     /// A system call that it needs failed.
     #[error("worker {worker} failed: {reason}. What was recorded until then is in the report.")]

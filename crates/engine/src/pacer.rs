@@ -9,7 +9,7 @@ use self::open_load::{OpenLoad, Queue, closed_level, open_level};
 use self::planned::Counted;
 use loadline_plan::{Level, Load, Plan, Shape, Stage, Think};
 use loadline_schedule as schedule;
-use schedule::{Stripe, ThinkTimes, Users, Window};
+use schedule::{Stripe, Stripes, ThinkTimes, Users, Window};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,7 +18,9 @@ use std::time::Duration;
 /// warm-up, if there is one).
 pub(crate) struct Pacer {
     kind: Kind,
-    stripe: Stripe,
+    /// The worker's share of the arrivals, and the instant of the last one that it took over.
+    share: RefCell<Stripes>,
+    taken_over_ns: Cell<u64>,
     /// The end of the load: there is no start at or after this instant.
     pub(crate) end_ns: u64,
     /// The time after the end in which iterations may continue.
@@ -44,7 +46,7 @@ pub(crate) struct Pacer {
     /// The remaining exchanges of the measured part in this worker's share of the plan's number of
     /// requests.
     budget: Cell<u64>,
-    /// The instants from which the changes of the load apply, ascending.
+    /// The instants from which the changes of the load and takeovers apply, ascending.
     changes_ns: RefCell<Vec<u64>>,
     /// The number of changes.
     changes: Cell<usize>,
@@ -102,7 +104,8 @@ impl Pacer {
             .map(|limit| starts_of(limit, plan, stripe));
         Pacer {
             kind,
-            stripe,
+            share: RefCell::new(stripe.into()),
+            taken_over_ns: Cell::new(0),
             end_ns: end_ns(plan),
             graceful_ns: graceful_ns(plan),
             ramp_down_ns: ramp_down_ns(plan),
@@ -155,15 +158,49 @@ impl Pacer {
                 };
                 let mut load = load.borrow_mut();
                 load.change(at_ns, level);
-                load.requeue(&mut arrivals.borrow_mut(), at_ns, self.stripe);
+                load.requeue(&mut arrivals.borrow_mut(), at_ns, &self.share.borrow());
                 if let Some(counted) = &mut *counted.borrow_mut() {
                     counted.0.change(at_ns, level);
                 }
             }
         }
         self.is_paused.set(level == Level::Paused);
+        self.void_from(at_ns);
+    }
+
+    /// Makes this the share of an open load from this instant on, because lost workers had some of
+    /// it; it contains the share until then. Starts from then on that were taken have to be [given
+    /// back](Self::give_back) and taken again.
+    pub(crate) fn take_over(&self, at_ns: u64, share: Stripes) {
+        let Kind::Open { arrivals, load, .. } = &self.kind else {
+            return;
+        };
+        let load = load.borrow();
+        if load.limit < u64::MAX && !load.is_numbered {
+            // The shares of a limited number no longer follow from the arrivals' positions.
+            return;
+        }
+        if load.limit < u64::MAX {
+            let due = load.due_before(at_ns);
+            let left = |share: &Stripes| share.count(load.limit) - share.count(due);
+            let more = left(&share) - left(&self.share.borrow());
+            self.budget.set(self.budget.get() + more);
+        }
+        load.requeue_all(&mut arrivals.borrow_mut(), at_ns, &share);
+        self.share.replace(share);
+        self.taken_over_ns.set(at_ns);
+        self.void_from(at_ns);
+    }
+
+    /// Makes starts from this instant on void that were taken before.
+    fn void_from(&self, at_ns: u64) {
         self.changes_ns.borrow_mut().push(at_ns);
         self.changes.set(self.changes_ns.borrow().len());
+    }
+
+    /// Returns the instant from which the last change or takeover applies.
+    pub(crate) fn changed_ns(&self) -> u64 {
+        self.changes_ns.borrow().last().copied().unwrap_or(0)
     }
 
     /// True if the load is paused.
@@ -282,6 +319,7 @@ impl Pacer {
             return;
         };
         let (mut arrivals, counted) = (arrivals.borrow_mut(), counted.borrow());
+        let countable_ns = self.warmup_ns.max(self.taken_over_ns.get());
         let mut walked = 0;
         while let Some(arrival) = arrivals.next_if(|arrival| arrival.at_ns < until_ns) {
             if !self.pay(arrival.at_ns) {
@@ -289,8 +327,9 @@ impl Pacer {
             }
             walked += 1;
             match &*counted {
-                Some(counted) if walked > MOST_WALKED && arrival.at_ns >= self.warmup_ns => {
-                    return counted.tell_in_slices(arrival, until_ns, self.stripe, tell);
+                Some(counted) if walked > MOST_WALKED && arrival.at_ns >= countable_ns => {
+                    let share = self.share.borrow();
+                    return counted.tell_in_slices(arrival, until_ns, &share, tell);
                 }
                 _ => tell(arrival.at_ns, 1),
             }

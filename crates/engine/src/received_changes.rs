@@ -6,7 +6,7 @@
 
 use crate::pacer::Planned;
 use crate::report::ReceivedChange;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The changes that each worker has reported and that are not yet applied to the count.
 pub(crate) struct ReceivedChanges {
@@ -51,10 +51,23 @@ impl ReceivedChanges {
                 }
                 continue;
             }
+            let mut passed: BTreeMap<usize, ReceivedChange> = BTreeMap::new();
+            let mut reporting = BTreeSet::new();
             for (worker, waiting) in self.waiting.iter_mut().enumerate() {
                 while let Some(own) = waiting.front().filter(|own| own.change.at_ns < until_ns) {
                     planned.change_of(worker, own.change.at_ns, own.change.level);
+                    passed.insert(own.number, *own);
+                    reporting.insert(worker);
                     waiting.pop_front();
+                }
+            }
+            // What a lost worker would have sent changes with what the others send of it.
+            let is_silent = |worker: &usize| {
+                !reporting.contains(worker) && self.waiting[*worker].is_empty() && is_gone(*worker)
+            };
+            for worker in (0..self.waiting.len()).filter(is_silent) {
+                for change in passed.values().map(|received| received.change) {
+                    planned.change_of(worker, change.at_ns, change.level);
                 }
             }
         }

@@ -37,6 +37,7 @@ mod scenarios;
 mod sessions;
 mod stall;
 mod steps;
+mod taken_over;
 mod traces;
 mod warmup;
 mod watching;

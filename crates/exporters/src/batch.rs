@@ -36,12 +36,12 @@ pub struct Point {
 
 impl Batch {
     /// Adds what was measured later.
-    pub(crate) fn append(&mut self, later: Batch) {
+    pub(crate) fn append(&mut self, later: &Batch) {
         self.at_ns = self.at_ns.max(later.at_ns);
         self.measured.merge(&later.measured);
         let room = MOST_POINTS.saturating_sub(self.points.len());
         let without = later.points.len().saturating_sub(room) as u64;
-        self.points.extend(later.points.into_iter().take(room));
+        self.points.extend(later.points.iter().take(room).cloned());
         self.points_left_out += later.points_left_out + without;
     }
 }

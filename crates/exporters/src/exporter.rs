@@ -6,7 +6,6 @@
 
 use crate::channel::{Channel, Refusal};
 use crate::{Batch, Delivery, Outbox};
-use loadline_reactor::let_workers_go_first;
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +33,7 @@ pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 /// Writes batches in the format of a receiver.
 pub(crate) trait Layout: Send {
     /// Writes batches, the oldest first.
-    fn write(&mut self, batches: Vec<Batch>) -> Vec<Message>;
+    fn write(&mut self, batches: &[Arc<Batch>]) -> Vec<Message>;
 
     /// Writes what follows the last batch of a run.
     fn end(&mut self) -> Vec<Message> {
@@ -134,7 +133,6 @@ impl Exporter {
             has_complained: false,
         };
         let body = move || {
-            let_workers_go_first();
             turn.run();
             // Nobody waits any more if the time is over.
             let _ = end.send(());
@@ -164,7 +162,9 @@ impl Running {
         let mut delivery = locked(&self.delivery).clone();
         if !has_ended {
             delivery.undelivered = delivery.messages.min(delivery.undelivered + 1);
-            delivery.reason = NO_ANSWER.to_owned();
+            if delivery.reason.is_empty() {
+                delivery.reason = NO_ANSWER.to_owned();
+            }
         }
         delivery
     }
@@ -191,7 +191,7 @@ impl Turn {
             let closed = self.outbox.wait_until(due);
             let batches = self.outbox.take();
             if !batches.is_empty() {
-                self.write(batches);
+                self.write(&batches);
             }
             if closed.is_some() {
                 break;
@@ -204,7 +204,7 @@ impl Turn {
         locked(&self.delivery).has_overflowed = has_overflowed;
     }
 
-    fn write(&mut self, batches: Vec<Batch>) {
+    fn write(&mut self, batches: &[Arc<Batch>]) {
         let left_out: u64 = batches.iter().map(|batch| batch.points_left_out).sum();
         locked(&self.delivery).points_left_out += left_out;
         for message in self.exporter.layout.write(batches) {
@@ -303,8 +303,8 @@ mod tests {
     struct Instants;
 
     impl Layout for Instants {
-        fn write(&mut self, batches: Vec<Batch>) -> Vec<Message> {
-            let message = |batch: &Batch| Message {
+        fn write(&mut self, batches: &[Arc<Batch>]) -> Vec<Message> {
+            let message = |batch: &Arc<Batch>| Message {
                 body: batch.at_ns.to_string().into_bytes(),
                 kind: match batch.at_ns % 2 {
                     0 => Kind::Values,
@@ -372,10 +372,10 @@ mod tests {
         let say: Say = Arc::new(move |text| hear.lock().unwrap().push(text.to_owned()));
         let running = exporter.start(say).unwrap();
         for at_ns in batches {
-            running.outbox.put(Batch {
+            running.outbox.put(Arc::new(Batch {
                 at_ns,
                 ..Batch::default()
-            });
+            }));
         }
         while has_refusals && said.lock().unwrap().is_empty() {
             thread::sleep(Duration::from_millis(1));

@@ -16,6 +16,7 @@ pub(crate) use setup::open;
 use crate::exporter::{Layout, Message};
 use crate::{Batch, Histogram, Point, SeriesKey, Value};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// The most bytes of one message over HTTP.
 const MOST_BYTES: usize = 1 << 20;
@@ -49,7 +50,7 @@ struct Lines {
 }
 
 impl Layout for Lines {
-    fn write(&mut self, batches: Vec<Batch>) -> Vec<Message> {
+    fn write(&mut self, batches: &[Arc<Batch>]) -> Vec<Message> {
         let mut packer = Packer::new(self.most_bytes);
         for batch in batches {
             self.has_overflowed |= batch.measured.has_overflowed();

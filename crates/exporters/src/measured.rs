@@ -5,6 +5,7 @@
 //! series without room are added to one more series of their metric, named `(other)`.
 
 use crate::Histogram;
+use crate::turns::let_workers_run;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ impl Measured {
 
     /// Returns each series, in the order of the metrics and labels.
     pub fn iter(&self) -> impl Iterator<Item = (&SeriesKey, &Value)> {
-        self.series.iter()
+        self.series.iter().inspect(|_| let_workers_run())
     }
 
     /// True if values were added to a series `(other)` for lack of room.
@@ -125,7 +126,7 @@ impl Measured {
     /// Adds all that was measured later.
     pub fn merge(&mut self, other: &Measured) {
         self.overflowed |= other.overflowed;
-        for (key, value) in &other.series {
+        for (key, value) in other.iter() {
             match self.series.get_mut(key) {
                 Some(own) => own.merge(value),
                 None => self.add(key.clone(), value.clone()),

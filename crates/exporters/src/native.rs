@@ -16,6 +16,7 @@
 //! Outcomes are `planned`, `sent`, `answered`, `failed`, `dropped` and `missed`. Tags of scenarios
 //! are labels beside `name`. Metrics of scripts keep their names.
 
+use crate::turns::let_workers_run;
 use crate::{Batch, Exemplar, Histogram, Labels, Measured, SeriesKey, Unit, Value};
 use loadline_metrics::{BITS, Key, MetricUnit, Series, Values, highest_of};
 use loadline_record::{Distribution, Snapshot};
@@ -73,6 +74,7 @@ impl Adding<'_> {
             labels: Labels::from(labels),
         };
         self.measured.add(key, value);
+        let_workers_run();
     }
 
     fn count(&mut self, metric: &str, labels: &[(&str, &str)], count: u64) {

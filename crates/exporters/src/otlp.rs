@@ -25,6 +25,7 @@ use message::{
 };
 use prost::Message as _;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The finest scale of a histogram, as in OpenTelemetry's own libraries before they coarsen it.
 const SCALE: i32 = 8;
@@ -85,7 +86,7 @@ struct Otlp {
 }
 
 impl Layout for Otlp {
-    fn write(&mut self, batches: Vec<Batch>) -> Vec<Message> {
+    fn write(&mut self, batches: &[Arc<Batch>]) -> Vec<Message> {
         let mut at_ns = self.since_ns + 1;
         for batch in batches {
             self.total.merge(&batch.measured);

@@ -5,7 +5,7 @@
 
 use crate::Batch;
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The most batches that wait.
@@ -20,20 +20,20 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: VecDeque<Batch>,
+    waiting: VecDeque<Arc<Batch>>,
     /// When no more batches come, the instant until which they may be delivered.
     closed: Option<Instant>,
 }
 
 impl Outbox {
     /// Puts a batch in.
-    pub(crate) fn put(&self, batch: Batch) {
+    pub(crate) fn put(&self, batch: Arc<Batch>) {
         let mut state = self.state();
         if state.waiting.len() >= ROOM
             && let Some(mut oldest) = state.waiting.pop_front()
         {
             if let Some(next) = state.waiting.pop_front() {
-                oldest.append(next);
+                Arc::make_mut(&mut oldest).append(&next);
             }
             state.waiting.push_front(oldest);
         }
@@ -66,7 +66,7 @@ impl Outbox {
     }
 
     /// Takes all batches that wait, the oldest first.
-    pub(crate) fn take(&self) -> Vec<Batch> {
+    pub(crate) fn take(&self) -> Vec<Arc<Batch>> {
         self.state().waiting.drain(..).collect()
     }
 
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_full_feed_merges_its_oldest_batches_and_loses_nothing() {
         let outbox = Outbox::default();
-        (1..=40).for_each(|at_ns| outbox.put(counted(at_ns)));
+        (1..=40).for_each(|at_ns| outbox.put(Arc::new(counted(at_ns))));
         let taken = outbox.take();
         assert_eq!(taken.len(), ROOM);
         let ends: Vec<u64> = taken.iter().map(|batch| batch.at_ns).collect();

@@ -17,6 +17,7 @@ use crate::histogram::{Exponential, ZERO_THRESHOLD};
 use crate::{Batch, Histogram, Measured, SeriesKey, Unit, Value};
 use prost::Message as _;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most series of one message.
 const MOST_SERIES_AT_ONCE: usize = 5_000;
@@ -186,7 +187,7 @@ impl RemoteWrite {
 }
 
 impl Layout for RemoteWrite {
-    fn write(&mut self, batches: Vec<Batch>) -> Vec<Message> {
+    fn write(&mut self, batches: &[Arc<Batch>]) -> Vec<Message> {
         let mut at_ns = 0;
         for batch in batches {
             self.total.merge(&batch.measured);

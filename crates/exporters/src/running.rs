@@ -22,7 +22,7 @@ impl RunningExporters {
     }
 
     /// Hands each exporter the batch that is made for what it writes. Never waits.
-    pub fn put(&self, mut make: impl FnMut(Wants) -> Batch) {
+    pub fn put(&self, mut make: impl FnMut(Wants) -> Arc<Batch>) {
         for running in &self.0 {
             running.outbox.put(make(running.wants));
         }

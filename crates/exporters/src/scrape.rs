@@ -18,19 +18,24 @@ use crate::prometheus::valid_name;
 use crate::{Batch, Histogram, Measured, SeriesKey, Unit, Value, exponential};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The schema of the bounds: two of them a doubling.
 const SCHEMA: i32 = 1;
 /// The first and the last bound, as buckets of that schema.
 const BOUNDS: std::ops::RangeInclusive<i32> = -28..=12;
 
-/// The layout of one run.
+/// What clients read of one run. It is written when one comes, not in each interval.
 pub(super) struct Exposition {
     /// What all names begin with.
     prefix: String,
     /// All that was measured since the begin of the run.
     total: Measured,
 }
+
+/// The exposition, shared by the exporter and the server.
+#[derive(Clone)]
+pub(super) struct Shared(Arc<Mutex<Exposition>>);
 
 /// The series of one name.
 struct Family<'a> {
@@ -39,26 +44,49 @@ struct Family<'a> {
     series: Vec<(&'a SeriesKey, &'a Value)>,
 }
 
-impl Layout for Exposition {
-    fn write(&mut self, batches: Vec<Batch>) -> Vec<Message> {
+impl Layout for Shared {
+    fn write(&mut self, batches: &[Arc<Batch>]) -> Vec<Message> {
+        let mut exposition = self.locked();
         for batch in batches {
-            self.total.merge(&batch.measured);
+            exposition.total.merge(&batch.measured);
         }
-        let families = self.families();
-        let text = text(&families).into_bytes();
-        let mut binary = Vec::new();
-        for (name, family) in &families {
-            protobuf::write(name, family, &mut binary);
-        }
-        vec![Message::of(server::joined(text, &binary))]
+        Vec::new()
     }
 
     fn has_overflowed(&self) -> bool {
-        self.total.has_overflowed()
+        self.locked().total.has_overflowed()
+    }
+}
+
+impl Shared {
+    /// Creates an exposition without series, whose names begin with this.
+    fn new(prefix: &str) -> Shared {
+        Shared(Arc::new(Mutex::new(Exposition {
+            prefix: prefix.to_owned(),
+            total: Measured::default(),
+        })))
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Exposition> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Exposition {
+    /// Returns the text of all series.
+    fn text(&self) -> Vec<u8> {
+        text(&self.families()).into_bytes()
+    }
+
+    /// Returns all series as messages of protobuf.
+    fn protobuf(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        for (name, family) in &self.families() {
+            protobuf::write(name, family, &mut body);
+        }
+        body
+    }
+
     fn families(&self) -> BTreeMap<String, Family<'_>> {
         let mut families: BTreeMap<String, Family<'_>> = BTreeMap::new();
         for (key, value) in self.total.iter() {
@@ -212,16 +240,15 @@ mod tests {
             };
             measured.add(key, value.clone());
         }
-        let mut layout = Exposition {
-            prefix: "loadline_".to_owned(),
-            total: Measured::default(),
-        };
-        let message = layout.write(vec![Batch {
+        let mut shared = Shared::new("loadline_");
+        let batch = Batch {
             measured,
             ..Batch::default()
-        }]);
-        let (text, binary) = server::parted(&message[0].body);
-        (String::from_utf8(text.to_vec()).unwrap(), binary.to_vec())
+        };
+        assert_eq!(shared.write(&[Arc::new(batch)]), []);
+        let exposition = shared.locked();
+        let text = String::from_utf8(exposition.text());
+        (text.unwrap(), exposition.protobuf())
     }
 
     fn exposed(series: &[(&str, Unit, Value)]) -> String {

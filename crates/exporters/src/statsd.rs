@@ -17,6 +17,8 @@ pub(crate) use setup::open;
 
 use crate::exporter::{Layout, Message};
 use crate::{Batch, Histogram, SeriesKey, Unit, Value, exponential};
+use std::fmt::{Arguments, Write as _};
+use std::sync::Arc;
 
 /// The most bytes of a datagram: what an Ethernet frame carries of UDP, and some room.
 const MOST_BYTES: usize = 1_432;
@@ -44,15 +46,15 @@ enum Names {
 }
 
 impl Layout for Datagram {
-    fn write(&mut self, batches: Vec<Batch>) -> Vec<Message> {
-        let mut lines = Vec::new();
+    fn write(&mut self, batches: &[Arc<Batch>]) -> Vec<Message> {
+        let mut lines = Packer::default();
         for batch in batches {
             self.has_overflowed |= batch.measured.has_overflowed();
             for (key, value) in batch.measured.iter() {
                 self.add(key, value, &mut lines);
             }
         }
-        packed(lines)
+        lines.end()
     }
 
     fn has_overflowed(&self) -> bool {
@@ -61,27 +63,27 @@ impl Layout for Datagram {
 }
 
 impl Datagram {
-    fn add(&self, key: &SeriesKey, value: &Value, lines: &mut Vec<String>) {
+    fn add(&self, key: &SeriesKey, value: &Value, lines: &mut Packer) {
         let (name, tags) = (self.name(key), self.tags(key));
         match value {
             Value::Counter(sum) if *sum == 0.0 => {}
-            Value::Counter(sum) => lines.push(format!("{name}:{sum}|c{tags}")),
+            Value::Counter(sum) => lines.add(format_args!("{name}:{sum}|c{tags}")),
             Value::Gauge(last, _) => {
                 // A sign would change the last value instead of replacing it.
                 if *last < 0.0 {
-                    lines.push(format!("{name}:0|g{tags}"));
+                    lines.add(format_args!("{name}:0|g{tags}"));
                 }
-                lines.push(format!("{name}:{last}|g{tags}"));
+                lines.add(format_args!("{name}:{last}|g{tags}"));
             }
             Value::Rate(_, 0) => {}
             Value::Rate(nonzero, all) if matches!(self.names, Names::K6 { .. }) => {
                 for (name, count) in self.counts(key, *nonzero, *all) {
-                    lines.push(format!("{name}:{count}|c{tags}"));
+                    lines.add(format_args!("{name}:{count}|c{tags}"));
                 }
             }
             Value::Rate(nonzero, all) => {
                 let share = *nonzero as f64 / *all as f64;
-                lines.push(format!("{name}:{share}|g{tags}"));
+                lines.add(format_args!("{name}:{share}|g{tags}"));
             }
             Value::Histogram(histogram) => {
                 let kind = match self.has_tags && matches!(self.names, Names::Native) {
@@ -91,11 +93,13 @@ impl Datagram {
                 let factor = if key.unit == Unit::Seconds { 1e3 } else { 1.0 };
                 for (value, count) in buckets(histogram) {
                     let value = value * factor;
-                    let rate = match count {
-                        1 => String::new(),
-                        count => format!("|@{}", sample_rate(count)),
-                    };
-                    lines.push(format!("{name}:{value}|{kind}{rate}{tags}"));
+                    match count {
+                        1 => lines.add(format_args!("{name}:{value}|{kind}{tags}")),
+                        _ => {
+                            let rate = sample_rate(count);
+                            lines.add(format_args!("{name}:{value}|{kind}|@{rate}{tags}"));
+                        }
+                    }
                 }
             }
         }
@@ -196,22 +200,45 @@ fn tag(text: &str) -> String {
 
 /// Packs lines into datagrams. A line that is too long alone is left out: no receiver would read
 /// half of it.
-fn packed(lines: Vec<String>) -> Vec<Message> {
-    let mut messages = Vec::new();
-    let mut body = String::new();
-    for line in lines.iter().filter(|line| line.len() <= MOST_BYTES) {
-        if !body.is_empty() && body.len() + 1 + line.len() > MOST_BYTES {
-            messages.push(Message::of(std::mem::take(&mut body).into_bytes()));
+#[derive(Default)]
+struct Packer {
+    full: Vec<Message>,
+    /// The datagram that has room.
+    body: String,
+}
+
+impl Packer {
+    fn add(&mut self, line: Arguments<'_>) {
+        let end = self.body.len();
+        if end > 0 {
+            self.body.push('\n');
         }
-        if !body.is_empty() {
-            body.push('\n');
+        let begin = self.body.len();
+        // Writing to a text can't fail.
+        let _ = self.body.write_fmt(line);
+        if self.body.len() <= MOST_BYTES {
+            return;
         }
-        body.push_str(line);
+        let line = self.body.split_off(begin);
+        self.body.truncate(end);
+        if line.len() <= MOST_BYTES {
+            self.close();
+            self.body = line;
+        }
     }
-    if !body.is_empty() {
-        messages.push(Message::of(body.into_bytes()));
+
+    /// Closes the datagram that has room.
+    fn close(&mut self) {
+        if !self.body.is_empty() {
+            let body = std::mem::take(&mut self.body);
+            self.full.push(Message::of(body.into_bytes()));
+        }
     }
-    messages
+
+    fn end(mut self) -> Vec<Message> {
+        self.close();
+        self.full
+    }
 }
 
 #[cfg(test)]
@@ -240,10 +267,10 @@ mod tests {
             names,
             has_overflowed: false,
         };
-        let messages = layout.write(vec![Batch {
+        let messages = layout.write(&[Arc::new(Batch {
             measured,
             ..Batch::default()
-        }]);
+        })]);
         assert!(
             messages
                 .iter()
@@ -333,14 +360,12 @@ mod tests {
             unit: Unit::None,
             labels: labels([("check", "status is 200|ok")]),
         };
-        let mut lines = Vec::new();
+        let mut lines = Packer::default();
         layout.add(&key, &Value::Rate(3, 4), &mut lines);
         assert_eq!(
-            lines,
-            [
-                "k6.check.status is 200_ok.pass:3|c",
-                "k6.check.status is 200_ok.fail:1|c"
-            ]
+            lines.body,
+            "k6.check.status is 200_ok.pass:3|c\n\
+             k6.check.status is 200_ok.fail:1|c"
         );
     }
 
@@ -352,6 +377,17 @@ mod tests {
             lines[0].ends_with(":0|g") && lines[1].ends_with(":-2|g"),
             "{lines:?}"
         );
+    }
+
+    #[test]
+    fn a_line_that_no_datagram_carries_is_left_out() {
+        let long = "m".repeat(MOST_BYTES);
+        let series = [
+            ("first", Value::Counter(1.0)),
+            (&long, Value::Counter(1.0)),
+            ("second", Value::Counter(1.0)),
+        ];
+        assert_eq!(written(false, &series).len(), 2);
     }
 
     #[test]

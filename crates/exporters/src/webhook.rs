@@ -14,7 +14,7 @@ pub type FinalReport = Arc<Mutex<Option<String>>>;
 struct Report(FinalReport);
 
 impl Layout for Report {
-    fn write(&mut self, _: Vec<Batch>) -> Vec<Message> {
+    fn write(&mut self, _: &[Arc<Batch>]) -> Vec<Message> {
         Vec::new()
     }
 

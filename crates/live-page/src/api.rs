@@ -55,6 +55,8 @@ pub struct Standing {
     pub phase: Phase,
     /// True if no run and no event follows.
     pub is_over: bool,
+    /// True if the run is one of a series, and another one follows it.
+    pub has_more: bool,
     /// True if runs are started from this page.
     pub starts: bool,
     /// True if a run can be started from this page now.

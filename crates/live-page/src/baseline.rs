@@ -4,8 +4,9 @@ use loadline_page::{Against, Page};
 use loadline_plan::Plan;
 use loadline_reactor::let_workers_go_first;
 use loadline_record::{RunFile, Summary};
-use loadline_report::{against, never_against, not_yet_against};
+use loadline_report::{against, never_against, not_yet_against, page_of_runs};
 use loadline_verdict::{Comparison, Looks, SavedRun, check_baseline};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -19,6 +20,30 @@ pub struct Baseline {
     pub runs: Vec<SavedRun>,
     /// Its report.
     pub page: Page,
+}
+
+impl Baseline {
+    /// Creates the baseline of these saved runs.
+    pub fn new(name: &str, runs: Vec<SavedRun>) -> Baseline {
+        Baseline {
+            name: name.to_owned(),
+            page: page_of_runs(runs.iter().map(|one| one.run.clone()).collect()),
+            runs,
+        }
+    }
+
+    /// Reads a saved run, or the one within a report, that was dropped onto the page.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(crate) fn dropped(
+        name: &str,
+        content: impl AsRef<[u8]> + 'static,
+    ) -> Result<Baseline, loadline_record::Error> {
+        let path = Path::new(name);
+        let runs = RunFile::read_all_from(path, Cursor::new(content))?;
+        Ok(Baseline::new(name, SavedRun::all(path, runs)))
+    }
 }
 
 /// The comparison of the current run.

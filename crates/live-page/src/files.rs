@@ -1,6 +1,6 @@
 //! The files of a run that has ended.
 
-use loadline_record::run_element;
+use loadline_record::{MOST_RUN_BYTES, run_element_within};
 use std::path::Path;
 
 /// The paths of the files.
@@ -8,8 +8,8 @@ pub(crate) const REPORT: &str = "/report.html";
 pub(crate) const REPORT_JSON: &str = "/report.json";
 pub(crate) const SAVED_RUN: &str = "/saved.run";
 
-/// The most bytes of a saved run in its report: packing it takes part of a second.
-const MOST_WITHIN: u64 = 32 << 20;
+/// The longest saved run that a report holds: reading it takes seconds.
+const LONGEST: u64 = 256 << 20;
 
 /// The files of a run that has ended, but for the saved run.
 #[derive(Debug)]
@@ -24,10 +24,10 @@ pub struct Finished {
 /// too long for that.
 pub(crate) fn within_report(path: &Path) -> Option<String> {
     let about = path.metadata().ok()?;
-    if !about.is_file() || about.len() > MOST_WITHIN {
+    if !about.is_file() || about.len() > LONGEST {
         return None;
     }
-    Some(run_element(&std::fs::read(path).ok()?))
+    run_element_within(path, MOST_RUN_BYTES).ok()?
 }
 
 /// The paths of the files of a run.

@@ -81,9 +81,14 @@ pub fn openapi() -> String {
             of::<NewLevel>(&mut types),
         ),
         "/api/v1/note": with_body(
-            command("Writes a note on the run. Status 409 if no run keeps it.", &mut types),
+            command(
+                "Writes a note on the run, or on the last one that has ended. Status 409 if no run \
+                 keeps it.",
+                &mut types,
+            ),
             of::<NewNote>(&mut types),
         ),
+        "/api/v1/drop": dropping(&mut types),
         "/api/v1/stop": command(
             "Stops the run. It begins no request, and waits for the responses in flight.",
             &mut types,
@@ -106,6 +111,26 @@ pub fn openapi() -> String {
         "components": { "schemas": types.take_definitions(true) },
     });
     format!("{document:#}\n")
+}
+
+/// The path that takes a file.
+fn dropping(types: &mut SchemaGenerator) -> Value {
+    let mut drop = command(
+        "Compares runs with a saved run, or with the one in a report, of at most 64 MB. It is kept \
+         nowhere. Status 422 if it is none.",
+        types,
+    );
+    drop["post"]["parameters"] = json!([{
+        "name": "name",
+        "in": "query",
+        "description": "The name of the file.",
+        "schema": { "type": "string" },
+    }]);
+    drop["post"]["requestBody"] = json!({
+        "required": true,
+        "content": { "application/octet-stream": { "schema": {} } },
+    });
+    drop
 }
 
 /// The paths of a page from which runs are started.

@@ -3,6 +3,7 @@
 mod starting;
 
 use crate::api::{NewLevel, NewNote, Problem, Steered};
+use crate::baseline::Baseline;
 use crate::document::{self, document};
 use crate::files::{self, REPORT, REPORT_JSON, SAVED_RUN};
 use crate::openapi::openapi;
@@ -12,14 +13,22 @@ use crate::watch::Watched;
 use loadline_plan::{Level, Rate};
 use loadline_record::{LoadChange, Note};
 use loadline_report::level_text;
-use loadline_runner::{ChangeProblem, Changed, Command, Phase, SteerProblem};
+use loadline_runner::{ChangeProblem, Changed, Command, NoteProblem, Phase, SteerProblem};
 use loadline_web::header::{ALLOW, CONTENT_DISPOSITION, HeaderName, HeaderValue};
 use loadline_web::{Answer, Method, Refusal, Request, Service, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The latest instant that a note may be about: later than any run.
 const MOST_SECONDS: f64 = 1e9;
+
+/// Takes a file that was dropped onto the page.
+const DROP: &str = "/api/v1/drop";
+/// The longest file that can be dropped: it is read into memory.
+const MOST_DROPPED_BYTES: usize = 64 << 20;
+/// The most characters of its name.
+const LONGEST_NAME: usize = 200;
 
 const JSON: &str = "application/json";
 const HTML: &str = "text/html; charset=utf-8";
@@ -36,6 +45,10 @@ impl Service for Routes {
         document::guarded(self.routed(request))
     }
 
+    fn most_body_bytes(&self, path: &str) -> Option<usize> {
+        (path == DROP).then_some(MOST_DROPPED_BYTES)
+    }
+
     fn refuse(&self, refusal: Refusal) -> Answer {
         document::guarded(Answer::plain(refusal.status(), &refusal.to_string()))
     }
@@ -46,13 +59,14 @@ impl Routes {
         let path = request.path();
         let is_command = match path.strip_prefix("/api/v1/") {
             Some(
-                "pause" | "resume" | "stop" | "abort" | "level" | "note" | "compose" | "start",
+                "pause" | "resume" | "stop" | "abort" | "level" | "note" | "compose" | "start"
+                | "drop",
             ) => true,
             Some("baseline") => request.method == Method::POST,
             _ => false,
         };
         match (&request.method, is_command) {
-            (&Method::POST, true) => self.command(path, &request.body),
+            (&Method::POST, true) => self.command(path, request),
             (_, true) => not_allowed("POST"),
             (&Method::GET | &Method::HEAD, false) => self.look(request, path),
             (_, false) => not_allowed("GET, HEAD"),
@@ -176,7 +190,8 @@ impl Routes {
         }
     }
 
-    fn command(&self, path: &str, body: &[u8]) -> Answer {
+    fn command(&self, path: &str, request: &Request) -> Answer {
+        let body = &request.body[..];
         let done = match path.trim_start_matches("/api/v1/") {
             "pause" => self.set_paused(true),
             "resume" => self.resume(),
@@ -184,6 +199,7 @@ impl Routes {
             "abort" => self.end(Command::Abort),
             "note" => self.note(body),
             "baseline" => self.choose_baseline(body),
+            "drop" => self.take_dropped(request),
             "compose" => return self.compose(body),
             "start" => self.start(body),
             _ => self.level(body),
@@ -215,8 +231,9 @@ impl Routes {
     /// A run that has ended can't be ended; one that has not begun ends before it does.
     fn end(&self, command: Command) -> Done {
         let steer = self.watched.steer();
-        // Between two trials no run lasts, and the search does.
-        let has_ended = steer.phase() == Phase::Ended && !self.watched.is_searching();
+        // Between two trials, or two runs of a series, no run lasts, and the whole does.
+        let goes_on = self.watched.is_searching() || steer.has_more();
+        let has_ended = steer.phase() == Phase::Ended && !goes_on;
         if self.watched.is_idle() || has_ended {
             return Err(no_load());
         }
@@ -264,13 +281,34 @@ impl Routes {
         let Some(note) = Note::new((at_s * 1e9) as u64, &new.text) else {
             return Err(unreadable("A note has a text.".to_owned()));
         };
-        match self.watched.steer().note(note) {
+        let kept = match self.watched.steer().note(note.clone()) {
+            // What has ended takes no notes by itself.
+            Err(NoteProblem::NoRun) => self.watched.note_late(note),
+            kept => kept.map_err(|problem| problem.to_string()),
+        };
+        match kept {
             Ok(()) => Ok(Steered {
                 message: "The note is kept with the run.".to_owned(),
                 from_s: None,
             }),
-            Err(problem) => Err((StatusCode::CONFLICT, problem.to_string())),
+            Err(sentence) => Err((StatusCode::CONFLICT, sentence)),
         }
+    }
+
+    /// Compares runs with a file that was dropped onto the page: it is read, and kept nowhere.
+    fn take_dropped(&self, request: &Request) -> Done {
+        let name = starting::asked(request.uri.query().unwrap_or_default(), "name");
+        let name = name_of(&name);
+        let read = Baseline::dropped(&name, request.body.clone());
+        let baseline = read.map_err(|error| {
+            let message = format!("{error} Drop a saved run, or a report of a saved run.");
+            (StatusCode::UNPROCESSABLE_ENTITY, message)
+        })?;
+        self.watched.compare_with(Some(Arc::new(baseline)));
+        Ok(Steered {
+            message: format!("Runs are compared with {name}."),
+            from_s: None,
+        })
     }
 
     fn users_of(&self, name: &str, users: Option<u32>) -> Done {
@@ -284,6 +322,17 @@ impl Routes {
         };
         let words = "The load is paused; the number of users holds when it is resumed.";
         steered(self.watched.steer().set_users_of(scenario, users), words)
+    }
+}
+
+/// The name of a file without its folder, as one short line.
+fn name_of(path: &str) -> String {
+    let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain = last.chars().filter(|letter| !letter.is_control());
+    let name: String = plain.take(LONGEST_NAME).collect();
+    match name.is_empty() {
+        true => "the dropped file".to_owned(),
+        false => name,
     }
 }
 

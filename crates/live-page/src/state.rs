@@ -8,11 +8,11 @@ use crate::baseline::{Baseline, Beside};
 use crate::log::{MOST_LINES, Waiting};
 use crate::patch::Patch;
 use crate::slow::{Cell, Slow};
-use loadline_page::{Heat, RunPage, RunPlots, SearchPage};
+use loadline_page::{Against, Heat, RunPage, RunPlots, SearchPage};
 use loadline_plan::{Plan, Shape};
-use loadline_record::{Distribution, Header, IntervalArchive, Snapshot, Summary};
+use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
 use loadline_report::{RunSoFar, heat_interval, level_text, planned_length, run_page};
-use loadline_runner::{Commands, Levels, News, RunEnd, Steer, Stretch};
+use loadline_runner::{Commands, Levels, MOST_NOTES, News, NoteProblem, RunEnd, Steer, Stretch};
 use loadline_units::rounding::per_second;
 use loadline_verdict::{CheckOutcome, Proofs, RunResult};
 use serde_json::Value;
@@ -43,6 +43,24 @@ pub(crate) struct Model {
     baseline: Option<Arc<Baseline>>,
     /// The comparison of the current run.
     beside: Option<Beside>,
+    /// The last run, until another one begins.
+    ended: Option<EndedRun>,
+}
+
+/// A run that has ended, with all that its page is made of.
+struct EndedRun {
+    result: RunResult,
+    heat: Heat,
+    against: Option<Against>,
+}
+
+impl EndedRun {
+    fn page(&self) -> RunPage {
+        RunPage {
+            against: self.against.clone(),
+            ..run_page(&self.result, &self.heat)
+        }
+    }
 }
 
 /// The parts of a run, from which spans of time are made; none of a run with many names.
@@ -98,6 +116,7 @@ impl Model {
             saved: None,
             baseline: None,
             beside: None,
+            ended: None,
         }
     }
 
@@ -128,7 +147,7 @@ impl Model {
         saved: Option<PathBuf>,
     ) -> Event {
         (self.steer, self.files, self.run) = (steer, files, None);
-        (self.saved, self.beside) = (saved, None);
+        (self.saved, self.beside, self.ended) = (saved, None, None);
         drop(self.log.take());
         self.state.log = Vec::new();
         (self.parts, self.slow) = (Parts::default(), Slow::default());
@@ -149,6 +168,7 @@ impl Model {
     /// Offers the page for the next run, because this one is over, or could not be made.
     pub(crate) fn release(&mut self, problem: Option<String>) -> Event {
         let standing = &mut self.state.standing;
+        standing.has_more = false;
         standing.phase = match standing.phase {
             Phase::Idle | Phase::Preparing => Phase::Idle,
             Phase::Running | Phase::Ending | Phase::Ended => Phase::Ended,
@@ -258,7 +278,7 @@ impl Model {
     /// Returns the event after the last one: nothing changes any more.
     pub(crate) fn over(&mut self) -> Event {
         self.state.standing.phase = Phase::Ended;
-        self.state.standing.is_over = true;
+        (self.state.standing.is_over, self.state.standing.has_more) = (true, false);
         self.event(Patch::default())
     }
 
@@ -278,7 +298,30 @@ impl Model {
         Some(self.slow.rows(cell, &header.plan))
     }
 
+    /// True if a note can still be written on the last run: no other one follows.
+    pub(crate) fn takes_late_notes(&self) -> bool {
+        self.ended.is_some() && !self.is_search() && !self.steer.has_more()
+    }
+
+    /// Writes a note on the run that has ended. Returns what changed by it, the page of the run,
+    /// and the run.
+    ///
+    /// # Errors
+    /// If there is none, or it has too many notes.
+    pub(crate) fn note(&mut self, note: Note) -> Result<(Event, RunPage, &RunResult), NoteProblem> {
+        let ended = self.ended.as_mut().ok_or(NoteProblem::NoRun)?;
+        if ended.result.summary.notes.len() >= MOST_NOTES {
+            return Err(NoteProblem::TooMany);
+        }
+        ended.result.summary.notes.push(note);
+        let page = ended.page();
+        let event = self.show(&page);
+        let ended = self.ended.as_ref().ok_or(NoteProblem::NoRun)?;
+        Ok((event, page, &ended.result))
+    }
+
     fn begin(&mut self, header: &Header) -> Event {
+        self.ended = None;
         (self.parts, self.slow) = (Parts::begin(header), Slow::default());
         self.beside = self.begin_beside(&header.plan);
         let mut run = Run {
@@ -290,6 +333,7 @@ impl Model {
         };
         let standing = &mut self.state.standing;
         standing.phase = Phase::Running;
+        standing.has_more = self.steer.has_more();
         standing.figures = Figures {
             planned_s: planned_length(&header.plan).map(|length| length.as_secs_f64()),
             validity: "valid".to_owned(),
@@ -352,10 +396,14 @@ impl Model {
             p99_us: latest.p99_us,
             ..counted(result, &at_the_end(result))
         };
-        RunPage {
+        let ended = EndedRun {
+            result: result.clone(),
+            heat,
             against,
-            ..run_page(result, &heat)
-        }
+        };
+        let page = ended.page();
+        self.ended = Some(ended);
+        page
     }
 
     /// Shows a page from now on.

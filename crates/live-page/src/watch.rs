@@ -9,8 +9,10 @@ use crate::slow::Cell;
 use crate::state::{Model, span_page};
 use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
 use loadline_reactor::let_workers_go_first;
+use loadline_record::{Note, append_notes};
 use loadline_report::json;
-use loadline_runner::{Inbox, News, Steer};
+use loadline_runner::{Inbox, News, NoteProblem, Steer};
+use loadline_verdict::RunResult;
 use loadline_web::{Broadcast, Whole};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -183,13 +185,34 @@ impl Watched {
         // Of a search its own report is offered, not that of a trial.
         let is_search = locked(&self.shared).model.is_search();
         if let (News::Ended(end), Some(page), false) = (news, page, is_search) {
-            let finished = Finished {
-                html: html(page),
-                json: format!("{:#}\n", json(&end.result)),
-            };
+            let finished = finished(page, &end.result);
             locked(&self.shared).finished = Some(Arc::new(finished));
         }
         self.tell("interval", &event);
+    }
+
+    /// Writes a note on the run that has ended: on the page, in its reports and in its saved run.
+    ///
+    /// # Errors
+    /// The reason why it is not kept.
+    pub(crate) fn note_late(&self, note: Note) -> Result<(), String> {
+        let _order = locked(&self.order);
+        let (event, saved) = {
+            let shared = &mut *locked(&self.shared);
+            if !shared.model.takes_late_notes() {
+                return Err(NoteProblem::NoRun.to_string());
+            }
+            let saved = shared.model.saved().map(Path::to_owned);
+            let (event, page, result) =
+                (shared.model.note(note.clone())).map_err(|problem| problem.to_string())?;
+            shared.finished = Some(Arc::new(finished(page, result)));
+            (event, saved)
+        };
+        self.tell("interval", &event);
+        match saved.map(|path| append_notes(&path, &[note])) {
+            Some(Err(error)) => Err(format!("The note is on this page alone: {error}")),
+            Some(Ok(())) | None => Ok(()),
+        }
     }
 
     /// Returns what writes into the log of the run.
@@ -229,6 +252,14 @@ impl Watched {
     fn tell(&self, name: &str, event: &Event) {
         let data = serde_json::to_string(event).expect("an event is plain data");
         self.events.send(event.standing.number, name, &data);
+    }
+}
+
+/// The reports of a run.
+fn finished(page: RunPage, result: &RunResult) -> Finished {
+    Finished {
+        html: html(page),
+        json: format!("{:#}\n", json(result)),
     }
 }
 

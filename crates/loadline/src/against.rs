@@ -7,7 +7,6 @@
 
 use crate::closing::tell;
 use crate::commands::compare::{self, Sides, read_one};
-use crate::commands::report::page_of_runs;
 use crate::exit::Exit;
 use crate::flags::compare::{FailOn, rules_of, with_those_of};
 use crate::flags::run::baseline::BaselineFlags;
@@ -195,11 +194,7 @@ fn beside(named: &str, base: &[SavedRun]) -> Option<Arc<Baseline>> {
     if base.is_empty() {
         return None;
     }
-    Some(Arc::new(Baseline {
-        name: named.to_owned(),
-        runs: base.to_vec(),
-        page: page_of_runs(base.iter().map(|one| one.run.clone()).collect()),
-    }))
+    Some(Arc::new(Baseline::new(named, base.to_vec())))
 }
 
 fn refuse_contradictions(flags: &BaselineFlags) -> Result<()> {
@@ -253,7 +248,7 @@ fn kept(history: &History, name: &str) -> Result<Option<Vec<SavedRun>>> {
     };
     let path = history.place_of(name);
     let runs = RunFile::parse_all(&path, bytes.as_slice())?;
-    Ok(Some(compare::saved_runs(&path, runs)))
+    Ok(Some(SavedRun::all(&path, runs)))
 }
 
 /// Refuses to put a run of one load in the place of a baseline of another.

@@ -5,7 +5,6 @@ use loadline_exporters::{
     Delivery, Dialect, Exporter, FinalReport, Format, Requested, RunningExporters, Say, ns_of,
 };
 use loadline_plan::Plan;
-use loadline_reactor::let_workers_go_first;
 use loadline_runner::{End, Feed, Inbox, News, Observed, Observer, QUEUE, Wants as Wishes, feed};
 use std::collections::BTreeMap;
 use std::io;
@@ -106,7 +105,6 @@ impl Sending {
         let running = RunningExporters::start(exporters, say)?;
         let say = Arc::clone(say);
         let body = move || {
-            let_workers_go_first();
             hand_on(&inbox, &running);
             running.end(&say)
         };
@@ -133,8 +131,8 @@ fn hand_on(inbox: &Inbox, running: &RunningExporters) {
             News::Begun(header) => naming = naming_of(&header.plan),
             News::Interval(stretch) => {
                 let at_ns = ns_of(stretch.run.started_at) + stretch.snapshot.end_ns;
-                let batch = native::batch(&stretch.snapshot, &naming, at_ns);
-                running.put(|_| batch.clone());
+                let batch = Arc::new(native::batch(&stretch.snapshot, &naming, at_ns));
+                running.put(|_| Arc::clone(&batch));
             }
             News::Ended(_) => return,
         }

@@ -327,11 +327,6 @@ pub enum Contradiction {
         /// The number of connections.
         connections: u32,
     },
-    /// Several processes with a script, which each of them would have to load.
-    #[error(
-        "--processes is for the requests of a list, not for a --script; leave one of them out."
-    )]
-    ProcessesAndScript,
     /// A script with a proxy that forwards plain requests: a script writes requests in the form for
     /// the server.
     #[error(

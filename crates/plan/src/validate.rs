@@ -176,7 +176,7 @@ impl Plan {
         )
     }
 
-    fn extent_rules(&self) -> [Rule; 10] {
+    fn extent_rules(&self) -> [Rule; 9] {
         let each_ends = !self.scenarios.is_empty();
         let connections = self.load.max_users / self.connection.streams.max(1);
         let (threads, processes) = (self.threads, self.processes);
@@ -194,10 +194,6 @@ impl Plan {
             (self.request_limit == Some(0), Contradiction::NoRequests),
             (threads == 0, Contradiction::NoThreads),
             (processes == 0, Contradiction::NoProcesses),
-            (
-                processes > 1 && self.scripts().any(|script| !script.names_urls),
-                Contradiction::ProcessesAndScript,
-            ),
             (
                 processes > connections && processes > 1,
                 Contradiction::ProcessesAboveConnections {

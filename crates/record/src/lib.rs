@@ -36,9 +36,9 @@
 //!   `recorder.rs`
 //! - a count: `Counts` in `snapshot.rs`
 //! - a column of the log: `COLUMNS` in `log.rs`
-//! - the saved run: its lines `saved/line.rs`, `saved/header.rs`; merging `saved/merge.rs`; a new
-//!   key has `#[serde(default)]`, and `FORMAT_VERSION` in `format.rs` rises only where a meaning
-//!   changes
+//! - the saved run: its lines `saved/line.rs`, `saved/header.rs`; merging `saved/merge.rs`;
+//!   within a report `saved/within_report.rs`, of a long run `saved/thinner.rs`; a new key has
+//!   `#[serde(default)]`, and `FORMAT_VERSION` in `format.rs` rises only where a meaning changes
 //! - what processes and machines send each other: `carried.rs`, the counts of its distributions
 //!   `carried/counts.rs`, their bits `carried/bits.rs`
 //! - the requests of one name: `named.rs`, the busiest over time `name_history.rs`; metrics of
@@ -111,8 +111,9 @@ pub use name_history::{BUSIEST_NAMES, Moment, NameHistory};
 pub use note::Note;
 pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
-    Annotations, FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, Role, RoleKind, RunFile,
-    RunWriter, SavedOutcome, Searched, append_search, run_element,
+    Annotations, FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, MOST_RUN_BYTES, Role, RoleKind,
+    RunFile, RunWriter, SavedOutcome, Searched, append_notes, append_search, run_element,
+    run_element_within,
 };
 pub use slow_request::SlowRequest;
 pub use snapshot::{Counts, Failures, Snapshot, Times};

@@ -20,9 +20,10 @@ pub use so_far::RunSoFar;
 
 use crate::{metrics, wording};
 use loadline_page::{
-    Heat, Resource, RunNumbers, RunPage, RunPlots, Spectrum, Timeline, Tone, Track, ValidityText,
+    Heat, Page, Resource, RunNumbers, RunPage, RunPlots, Spectrum, Timeline, Tone, Track,
+    ValidityText,
 };
-use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
+use loadline_record::{Bounded, Censored, Model, RunFile, Snapshot, Summary};
 use loadline_verdict::{Grade, RunResult};
 
 /// The most moments that a page of one run has; of a longer run neighbours are joined.
@@ -36,6 +37,25 @@ const POINTS_PER_HALVING: u32 = 7;
 pub fn heat_interval(heat: &mut Heat, interval: &Snapshot) {
     let times = interval.times.response.steps();
     heat.observe(interval.start_ns, interval.end_ns, times);
+}
+
+/// Returns the response times of a saved run over time.
+pub fn heat_of(run: &RunFile) -> Heat {
+    let mut heat = Heat::default();
+    run.snapshots()
+        .for_each(|interval| heat_interval(&mut heat, &interval));
+    heat
+}
+
+/// Returns the page of saved runs: of one of them, or of a series.
+pub fn page_of_runs(runs: Vec<RunFile>) -> Page {
+    let heats: Vec<Heat> = runs.iter().map(heat_of).collect();
+    let judged = |run: RunFile| RunResult::new(run.into_summary());
+    let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
+    match (judged.as_slice(), heats.as_slice()) {
+        ([only], [heat]) => Page::Run(Box::new(run_page(only, heat))),
+        (series, heats) => Page::Series(Box::new(series_page(series, heats))),
+    }
 }
 
 /// Returns the data of the HTML report of a run.
@@ -197,5 +217,7 @@ fn spectrum(name: &str, times: Censored<'_>) -> Spectrum {
     }
 }
 
+#[cfg(test)]
+mod one_file;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The most notes on a run.
-const MOST_NOTES: usize = 200;
+pub const MOST_NOTES: usize = 200;
 
 /// A command to a run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,6 +90,8 @@ struct State {
     notes: Notes,
     /// True if a run has ended already, so that there is something to report.
     has_ended: bool,
+    /// The number of runs of a series that have not begun their load.
+    runs_left: usize,
 }
 
 /// The notes on a run.
@@ -107,7 +109,7 @@ struct Notes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoteProblem {
     /// No run lasts.
-    #[error("No run is under way: notes are written while one lasts.")]
+    #[error("There is no run to write on: write notes while one lasts, or after the last one.")]
     NoRun,
     /// The run has too many already.
     #[error("The run has 200 notes, and keeps no more.")]
@@ -178,6 +180,16 @@ impl Commands {
         self.state().phase()
     }
 
+    /// True if another run of a series follows: between the two there is something to end.
+    pub fn has_more(&self) -> bool {
+        self.state().runs_left > 0
+    }
+
+    /// Declares how many runs of a series follow.
+    pub(crate) fn expect_runs(&self, count: usize) {
+        self.state().runs_left = count;
+    }
+
     /// Returns the time at which the first command to all runs was sent.
     pub(crate) fn stopped_at(&self) -> Option<Instant> {
         self.state().stopped_at
@@ -200,6 +212,7 @@ impl Commands {
         if state.command.is_some() {
             run.abort();
         }
+        state.runs_left = state.runs_left.saturating_sub(1);
         state.run = Some(run);
         state.steering = Some(steering);
         state.notes = Notes {
@@ -301,6 +314,24 @@ mod tests {
         commands.attach(Box::new(RecordingControl(Arc::clone(&told))), steering());
         assert_eq!(*told.lock().unwrap(), [Command::Stop, Command::Abort]);
         assert!(commands.is_ending());
+    }
+
+    #[test]
+    fn a_series_has_more_until_its_last_run_has_begun() {
+        let commands = Commands::default();
+        let attach = || commands.attach(Box::new(RecordingControl(Arc::default())), steering());
+        assert!(!commands.has_more());
+        commands.expect_runs(2);
+        attach();
+        commands.detach();
+        assert_eq!(
+            (commands.phase(), commands.has_more()),
+            (Phase::Ended, true)
+        );
+        attach();
+        assert!(!commands.has_more());
+        attach();
+        assert!(!commands.has_more(), "a run of no series");
     }
 
     #[test]

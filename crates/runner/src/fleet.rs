@@ -1,6 +1,6 @@
 //! Fleets: the processes of runs that are not children of this one.
 
-use loadline_cluster::Line;
+use loadline_cluster::{Line, OnLoss};
 use loadline_plan::Plan;
 use std::path::Path;
 use std::process::Command;
@@ -13,6 +13,9 @@ pub trait Fleet: Send + Sync {
     /// # Errors
     /// The sentence about too few of them.
     fn lines(&self, parts: u32) -> Result<Vec<Line>, String>;
+
+    /// Returns what becomes of the load of a part that is lost.
+    fn on_loss(&self) -> OnLoss;
 }
 
 /// The fleet of all runs of this process.

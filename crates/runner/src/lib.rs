@@ -37,7 +37,7 @@
 //!   `preflight/reserved.rs`
 //! - watching during a run: `watching.rs`
 //! - the processes of a run, here or on other machines: `fleet.rs`
-//! - a language of scripts: the list in `workload.rs`
+//! - a language of scripts: the list in `workload.rs`; scripts in other processes `script_job.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -53,6 +53,7 @@ pub mod preflight;
 mod request_log;
 mod run;
 mod saved_run;
+mod script_job;
 pub mod search;
 mod series;
 mod source;
@@ -64,7 +65,7 @@ mod workload;
 #[cfg(test)]
 mod samples;
 
-pub use commands::{Command, Commands, Control, NoteProblem, Phase};
+pub use commands::{Command, Commands, Control, MOST_NOTES, NoteProblem, Phase};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
@@ -75,6 +76,7 @@ pub use observer::{End, Interval, Observed, Observer, Wants};
 pub use request_log::{LogError, RequestLog};
 pub use run::{Conducted, MeasuredRun, Setup, conduct, measure};
 pub use saved_run::{Judge, SavedRun};
+pub use script_job::{SCRIPT_TOOL, script_launches};
 pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, repeats};
 pub use source::Source;
 pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};

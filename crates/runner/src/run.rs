@@ -290,6 +290,7 @@ impl Conductor<'_> {
     }
 
     fn tally(&mut self, tally: AnyTally) {
+        self.workload.tally(&tally);
         self.observers.tell(|observer| observer.tally(&tally));
         if let Some(newsroom) = &mut self.newsroom {
             newsroom.tally(tally);

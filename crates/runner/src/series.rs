@@ -74,6 +74,18 @@ pub fn conduct_series(
     commands: &Commands,
     observers: &mut [&mut dyn Observer],
 ) -> Result<SeriesResult, RunError> {
+    commands.expect_runs(series.len());
+    let conducted = conduct_each(series, common, commands, observers);
+    commands.expect_runs(0);
+    conducted
+}
+
+fn conduct_each(
+    series: Vec<Planned>,
+    common: &Common<'_>,
+    commands: &Commands,
+    observers: &mut [&mut dyn Observer],
+) -> Result<SeriesResult, RunError> {
     let mut result = SeriesResult::default();
     for (index, planned) in series.into_iter().enumerate() {
         match common.conduct(planned, commands, observers) {

@@ -117,6 +117,7 @@ mod tests {
             reason: "was killed by signal 9".to_owned(),
             until_s: "1.0".to_owned(),
             share: "50%".to_owned(),
+            extent: "on".to_owned(),
         };
         let said = sentences(&[gone(2), gone(1)]).expect("two sentences");
         assert!(said.starts_with("process 2 of 2 was killed"), "{said}");

@@ -24,6 +24,11 @@ pub trait Steer: Send + Sync {
     /// True if all runs are being ended.
     fn is_ending(&self) -> bool;
 
+    /// True if another run of a series follows the current one, or the last one.
+    fn has_more(&self) -> bool {
+        false
+    }
+
     /// Pauses or resumes the load.
     ///
     /// # Errors
@@ -116,6 +121,10 @@ impl Steer for Commands {
 
     fn is_ending(&self) -> bool {
         Commands::is_ending(self)
+    }
+
+    fn has_more(&self) -> bool {
+        Commands::has_more(self)
     }
 
     fn set_paused(&self, is_paused: bool) -> Changed {

@@ -3,12 +3,13 @@
 use crate::error::RunError;
 use crate::fleet::{fleet, runs_elsewhere, worker_command};
 use crate::observer::Wants;
+use crate::script_job;
 use crate::source::Source;
 use loadline_cluster::{Processes, Users};
-use loadline_engine::{Launch, Run, StartError, TallyCodec};
+use loadline_engine::{AnyTally, Launch, Run, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::{DeclaredCheck, Summary};
-use loadline_script::{Language, Script, language_of};
+use loadline_script::{Language, Place, Raised, Script, language_of};
 use loadline_script_lua::Lua;
 use std::cell::Cell;
 use std::io;
@@ -17,7 +18,7 @@ pub use loadline_cluster::Job;
 pub use loadline_script::{OnError, Prints};
 
 /// The languages of scripts. A file whose name matches no language is assumed to be of the first.
-const LANGUAGES: &[&dyn Language] = &[&Lua];
+pub(crate) const LANGUAGES: &[&dyn Language] = &[&Lua];
 
 /// The behaviour of a run's users: the plan's requests, or a script.
 pub trait Workload {
@@ -35,6 +36,10 @@ pub trait Workload {
     fn failure(&self) -> Option<RunError> {
         None
     }
+
+    /// Receives what its users counted in addition to the engine's record, here or in other
+    /// processes.
+    fn tally(&self, _tally: &AnyTally) {}
 
     /// Flushes its output, before something else is printed there.
     fn flush(&self) {}
@@ -68,7 +73,12 @@ pub trait Workload {
 /// # Errors
 /// If the script can't be loaded, or a check is on a name that no request has.
 pub fn workload(plan: &Plan, prints: Prints) -> Result<Box<dyn Workload>, RunError> {
-    let parts = plan.parts().into_iter().map(|part| load(&part, prints));
+    let place = match runs_elsewhere(plan) {
+        true => Place::Elsewhere,
+        false => Place::Here,
+    };
+    let parts = plan.parts().into_iter();
+    let parts = parts.map(|part| load(&part, prints, place));
     let mut parts: Vec<Option<ScriptWorkload>> = parts.collect::<Result<_, _>>()?;
     let mut scripts = parts.iter().flatten();
     if !scripts.any(|script| script.script.names_requests()) {
@@ -99,8 +109,11 @@ impl Workload for Scenarios {
             None => Launch::requests(part),
         };
         if runs_elsewhere(&plan) {
-            refuse_script(self.scripts().next())?;
-            return on_processes(&plan, wants, &Users::default());
+            let scripts = self
+                .0
+                .iter()
+                .map(|one| one.as_ref().map(ScriptWorkload::named));
+            return on_processes(&plan, wants, &script_users(scripts)?);
         }
         let parts = plan.parts();
         let launches: Vec<Launch> = self.0.iter().zip(&parts).map(launch).collect();
@@ -114,6 +127,13 @@ impl Workload for Scenarios {
 
     fn failure(&self) -> Option<RunError> {
         self.scripts().find_map(Workload::failure)
+    }
+
+    fn tally(&self, tally: &AnyTally) {
+        // The error has the name of its file, whichever of them takes it.
+        if let Some(script) = self.scripts().next() {
+            script.tally(tally);
+        }
     }
 
     fn flush(&self) {
@@ -151,7 +171,7 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     let processes = match fleet() {
         Some(fleet) => {
             let lines = fleet.lines(parts).map_err(StartError::Remote)?;
-            Processes::start_on(plan, lines, detail, users)?
+            Processes::start_on(plan, lines, detail, users, fleet.on_loss())?
         }
         None => {
             let program = std::env::current_exe()?;
@@ -161,13 +181,14 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     Ok(Box::new(processes))
 }
 
-/// Refuses a script in a run that a fleet makes.
-fn refuse_script(script: Option<&ScriptWorkload>) -> Result<(), StartError> {
-    match (script, fleet()) {
-        (Some(_), Some(_)) => Err(StartError::Remote(
-            "a --script runs in one process of this machine; leave it out, or --agents.".to_owned(),
-        )),
-        _ => Ok(()),
+/// Returns the users of a plan with these scripts, one for each of its scenarios, in other processes.
+fn script_users<'a>(
+    scripts: impl Iterator<Item = Option<(&'a str, &'a dyn Script)>>,
+) -> Result<Users, StartError> {
+    let scripts: Vec<_> = scripts.collect();
+    match scripts.iter().any(Option::is_some) {
+        true => Ok(script_job::users(&scripts)?),
+        false => Ok(Users::default()),
     }
 }
 
@@ -210,14 +231,26 @@ pub fn start_scenarios(
 
 /// The behaviour that a script defines.
 struct ScriptWorkload {
+    /// The name of its language.
+    language: &'static str,
     script: Box<dyn Script>,
     /// True if its teardown failed.
     is_broken: Cell<bool>,
 }
 
+impl ScriptWorkload {
+    /// Returns the script with the name of its language.
+    fn named(&self) -> (&str, &dyn Script) {
+        (self.language, &*self.script)
+    }
+}
+
 impl Workload for ScriptWorkload {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        refuse_script(Some(self))?;
+        if runs_elsewhere(&plan) {
+            let users = script_users(std::iter::once(Some(self.named())))?;
+            return on_processes(&plan, wants, &users);
+        }
         Ok(Box::new(self.script.start(plan, wants.detail())?))
     }
 
@@ -227,6 +260,12 @@ impl Workload for ScriptWorkload {
 
     fn failure(&self) -> Option<RunError> {
         self.script.failure().map(Into::into)
+    }
+
+    fn tally(&self, tally: &AnyTally) {
+        if let Some(Raised(error)) = tally.get() {
+            self.script.raise(error.clone());
+        }
     }
 
     fn flush(&self) {
@@ -249,7 +288,7 @@ impl Workload for ScriptWorkload {
 }
 
 /// Loads and sets up the script of a plan, if it has one.
-fn load(plan: &Plan, prints: Prints) -> Result<Option<ScriptWorkload>, RunError> {
+fn load(plan: &Plan, prints: Prints, place: Place) -> Result<Option<ScriptWorkload>, RunError> {
     let Some(language) = plan
         .script
         .as_ref()
@@ -257,9 +296,10 @@ fn load(plan: &Plan, prints: Prints) -> Result<Option<ScriptWorkload>, RunError>
     else {
         return Ok(None);
     };
-    let script = language.load(plan, prints)?;
+    let script = language.load(plan, prints, place)?;
     script.setup()?;
     Ok(Some(ScriptWorkload {
+        language: language.name(),
         script,
         is_broken: Cell::new(false),
     }))

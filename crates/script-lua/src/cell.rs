@@ -14,6 +14,8 @@ pub(crate) struct ThreadCell {
     /// True if the script chose the address, as opposed to the one that it found there.
     is_chosen: AtomicBool,
     stopped: AtomicBool,
+    /// True if the load of the thread is sent by another process, from now on.
+    is_elsewhere: AtomicBool,
 }
 
 impl ThreadCell {
@@ -23,6 +25,7 @@ impl ThreadCell {
             address: Mutex::new(None),
             is_chosen: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
+            is_elsewhere: AtomicBool::new(false),
         })
     }
 
@@ -45,8 +48,23 @@ impl ThreadCell {
         self.stopped.load(Ordering::Relaxed) && self.stopped.swap(false, Ordering::Relaxed)
     }
 
+    /// Leaves the load of the thread to another process, where its globals are from now on.
+    pub(crate) fn leave(&self) {
+        self.is_elsewhere.store(true, Ordering::Relaxed);
+    }
+
+    /// # Errors
+    /// If the thread's globals are in another process.
+    fn check_place(&self) -> Result<(), TransferError> {
+        match self.is_elsewhere.load(Ordering::Relaxed) {
+            true => Err(TransferError::Elsewhere),
+            false => Ok(()),
+        }
+    }
+
     /// Returns a global of the thread, copied into the state that reads it.
     fn global(&self, name: &Value, asker: &Lua) -> Result<Value, TransferError> {
+        self.check_place()?;
         let Some(lua) = self.lua.try_upgrade() else {
             return Ok(Value::Nil);
         };
@@ -55,6 +73,7 @@ impl ThreadCell {
     }
 
     fn set_global(&self, name: &Value, value: &Value) -> Result<(), TransferError> {
+        self.check_place()?;
         let Some(lua) = self.lua.try_upgrade() else {
             return Ok(());
         };

@@ -2,6 +2,7 @@
 
 use crate::addresses::LookupError;
 use crate::request::RequestProblem;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,7 @@ pub enum Error {
 }
 
 /// An error that a script raised, or a use of a function that is not supported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptError {
     /// The file that Lua names; the script if there is none.
     pub file: PathBuf,
@@ -61,7 +62,7 @@ pub struct ScriptError {
 }
 
 /// The part of a script that ran when an error was raised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum During {
     /// The file itself.
     Load,
@@ -82,6 +83,17 @@ pub enum During {
 }
 
 impl During {
+    const ALL: [During; 8] = [
+        During::Load,
+        During::Resolve,
+        During::Setup,
+        During::Init,
+        During::Request,
+        During::Response,
+        During::Delay,
+        During::Done,
+    ];
+
     fn name(self) -> &'static str {
         match self {
             During::Load => "while it was loaded",
@@ -111,6 +123,25 @@ impl From<ScriptError> for loadline_script::ScriptError {
             line: error.line,
             during: error.during.name().to_owned(),
             message: error.message,
+        }
+    }
+}
+
+impl From<loadline_script::ScriptError> for ScriptError {
+    /// Converts an error that came from another process in the words of all languages.
+    fn from(error: loadline_script::ScriptError) -> Self {
+        let during = During::ALL
+            .into_iter()
+            .find(|one| one.name() == error.during);
+        let place = error
+            .line
+            .map(|line| format!("{}:{line}: ", error.file.display()));
+        ScriptError {
+            lua_message: format!("{}{}", place.unwrap_or_default(), error.message),
+            file: error.file,
+            line: error.line,
+            message: error.message,
+            during: during.unwrap_or(During::Load),
         }
     }
 }

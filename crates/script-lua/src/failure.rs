@@ -13,6 +13,8 @@ pub(crate) struct Failure(Mutex<FailureState>);
 struct FailureState {
     error: Option<ScriptError>,
     act: Option<OnError>,
+    /// True if the error is on its way to another process.
+    is_taken: bool,
 }
 
 impl Failure {
@@ -28,6 +30,14 @@ impl Failure {
         let mut told = self.lock();
         told.act = Some(act);
         told.act();
+    }
+
+    /// Returns the error if no call has returned it yet.
+    pub(crate) fn take_raised(&self) -> Option<ScriptError> {
+        let mut told = self.lock();
+        let raised = told.error.clone().filter(|_| !told.is_taken);
+        told.is_taken |= raised.is_some();
+        raised
     }
 
     pub(crate) fn error(&self) -> Option<ScriptError> {

@@ -2,12 +2,14 @@
 
 use crate::error::Error;
 use crate::options::Options;
+use crate::packed::unpack;
 use crate::samples::Figures;
 use crate::script::Script;
 use loadline_engine::Launch;
 use loadline_plan::{Body, Header, Plan, Request};
 use loadline_record::Summary;
-use loadline_script::{Language, LoadError, OnError, Prints, ScriptError};
+use loadline_script::{Language, LoadError, OnError, Place, Prints, ScriptError};
+use std::ops::Range;
 use std::path::Path;
 
 /// Lua, with the interface of wrk.
@@ -28,6 +30,7 @@ impl Language for Lua {
         &self,
         plan: &Plan,
         prints: Prints,
+        place: Place,
     ) -> Result<Box<dyn loadline_script::Script>, LoadError> {
         let (Some(script), [request]) = (&plan.script, plan.requests.as_slice()) else {
             return Err(LoadError::new("a script in Lua takes one URL"));
@@ -35,12 +38,18 @@ impl Language for Lua {
         let options = Options {
             args: script.args.clone(),
             prints,
+            is_elsewhere: place == Place::Elsewhere,
             ..options(plan, request)
         };
         match Script::load(&script.path, &options) {
             Ok(script) => Ok(Box::new(script)),
             Err(error) => Err(LoadError::new(error)),
         }
+    }
+
+    fn unpack(&self, packed: &str, workers: Range<u32>) -> Result<Launch, LoadError> {
+        let script = unpack(packed, workers).map_err(LoadError::new)?;
+        Ok(Launch::scenario(script.raising_scenarios()))
     }
 }
 
@@ -75,6 +84,14 @@ impl loadline_script::Script for Script {
 
     fn launch(&self) -> Launch {
         Launch::scenario(self.scenarios())
+    }
+
+    fn pack(&self) -> Result<String, LoadError> {
+        Script::pack(self).map_err(LoadError::new)
+    }
+
+    fn raise(&self, error: ScriptError) {
+        Script::raise(self, error.into());
     }
 
     fn on_error(&self, act: OnError) {

@@ -42,6 +42,7 @@
 //! - names and metrics of a script: `names.rs`, `metrics.rs`
 //! - the arguments of `done`: `samples.rs`
 //! - errors: `error.rs`, `failure.rs`
+//! - scripts in other processes: `packed.rs`, their files `files.rs`, their errors `raising.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -51,10 +52,13 @@ mod cell;
 mod debug_info;
 mod error;
 mod failure;
+mod files;
 mod language;
 mod metrics;
 mod names;
 mod options;
+mod packed;
+mod raising;
 mod request;
 mod samples;
 mod scenario;
@@ -71,6 +75,7 @@ pub use error::{During, Error, ScriptError};
 pub use language::Lua;
 pub use loadline_script::Prints;
 pub use options::{Broken, Flavour, Options};
+pub use packed::unpack;
 pub use request::{Flaw, RequestProblem};
 pub use samples::{Figures, Samples};
 pub use scenario::{ScriptUser, Scripted};

@@ -165,3 +165,78 @@ for name, module in pairs({
       return module
    end
 end
+
+-- Files that are read, where other processes send the load. They go there with the script, and are found
+-- by the names that they have here. What is run is found nowhere else.
+
+local place_of = host.place_of
+if place_of then
+   local plain_lines, plain_load_file, plain_do_file = io.lines, loadfile, dofile
+
+   function io.open(path, mode, ...)
+      if type(path) == "string" and (mode == nil or not tostring(mode):find("[wa+]")) then
+         return open(place_of(path) or path, mode, ...)
+      end
+      return open(path, mode, ...)
+   end
+
+   function io.lines(path, ...)
+      if type(path) == "string" then
+         return plain_lines(place_of(path) or path, ...)
+      end
+      return plain_lines(path, ...)
+   end
+
+   local function load_file(path, ...)
+      local place = place_of(path)
+      local file = place and open(place, "rb")
+      if not file then
+         return nil, "cannot open " .. path
+      end
+      local text = file:read("*a")
+      file:close()
+      -- The line break of a first line for the shell stays.
+      return load((text:gsub("^#[^\n]*", "")), "@" .. path, ...)
+   end
+
+   function loadfile(path, ...)
+      if type(path) == "string" then
+         return load_file(path, ...)
+      end
+      return plain_load_file(path, ...)
+   end
+
+   function dofile(path)
+      if type(path) ~= "string" then
+         return plain_do_file(path)
+      end
+      local chunk, problem = load_file(path)
+      if not chunk then
+         error(problem, 0)
+      end
+      return chunk()
+   end
+
+   local function is_readable(path)
+      local place = place_of(path)
+      local file = place and open(place)
+      return file and file:close()
+   end
+
+   package.loaders[2] = function(name)
+      local path, missing = name:gsub("%.", "/"):gsub("%%", "%%%%"), ""
+      for template in package.path:gmatch("[^;]+") do
+         local place = template:gsub("%?", path)
+         if is_readable(place) then
+            local chunk, problem = load_file(place)
+            if not chunk then
+               local text = "error loading module '%s' from file '%s':\n\t%s"
+               error(text:format(name, place, problem), 0)
+            end
+            return chunk
+         end
+         missing = missing .. "\n\tno file '" .. place .. "'"
+      end
+      return missing
+   end
+end

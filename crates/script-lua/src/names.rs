@@ -24,6 +24,11 @@ impl Naming {
         self.is_used.load(Ordering::Relaxed)
     }
 
+    /// Settles that requests are named, as another process found before the load.
+    pub(crate) fn settle(&self) {
+        self.is_used.store(true, Ordering::Relaxed);
+    }
+
     /// Notes the beginning of the load: from now on it is settled whether requests have names.
     pub(crate) fn begin(&self) {
         self.has_begun.store(true, Ordering::Relaxed);

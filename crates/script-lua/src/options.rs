@@ -1,11 +1,12 @@
 //! The input of a script before it runs.
 
 use loadline_script::Prints;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The input of a script before it runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Options {
     /// The tool whose interface the script uses.
     pub flavour: Flavour,
@@ -29,7 +30,8 @@ pub struct Options {
     pub resolve: bool,
     /// The timeout of `wrk.connect`.
     pub connect_timeout: Duration,
-    /// The output for the script's prints.
+    /// The output for the script's prints; in other processes standard error.
+    #[serde(skip)]
     pub prints: Prints,
     /// The treatment of a script that can't be loaded.
     pub broken: Broken,
@@ -40,6 +42,10 @@ pub struct Options {
     pub max_metrics: u32,
     /// The tags of all metrics of the script.
     pub tags: BTreeMap<String, String>,
+    /// True if other processes send the load: the target need not be reachable from here, and
+    /// threads have no globals after the load.
+    #[serde(skip)]
+    pub is_elsewhere: bool,
 }
 
 impl Options {
@@ -60,12 +66,13 @@ impl Options {
             may_exit: true,
             max_metrics: loadline_metrics::DEFAULT_MOST,
             tags: BTreeMap::new(),
+            is_elsewhere: false,
         }
     }
 }
 
 /// The tool whose interface a script uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Flavour {
     /// wrk 4.1: `delay()`, and figures that are called for their distinct values.
     #[default]
@@ -75,7 +82,7 @@ pub enum Flavour {
 }
 
 /// The treatment of a script whose file can't be read or raises an error while it is loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Broken {
     /// An error.
     #[default]

@@ -3,8 +3,11 @@
 use crate::cell::ThreadCell;
 use crate::error::{During, Error, ScriptError};
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::names::Naming;
 use crate::options::{Broken, Flavour, Options};
+use crate::packed::{Packed, Settled};
+use crate::raising::Raising;
 use crate::request;
 use crate::samples::Figures;
 use crate::scenario::{Callbacks, Scripted, ThreadContext};
@@ -12,13 +15,16 @@ use crate::state::State;
 use crate::url_text::UrlText;
 use loadline_script::OnError;
 use mlua::Value;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A script that is ready to run: loaded once for itself and once for each thread, set up,
 /// initialised, and with a checked first request.
 pub struct Script {
-    flavour: Flavour,
+    path: PathBuf,
+    options: Options,
+    files: Arc<Files>,
     main: State,
     threads: Arc<Vec<Thread>>,
     callbacks: Callbacks,
@@ -44,41 +50,72 @@ impl Script {
     /// If the file can't be loaded (unless that is tolerated), if the script raises an error, if no
     /// address responds, or if the first request is malformed.
     pub fn load(path: &Path, options: &Options) -> Result<Script, Error> {
-        let url = UrlText::parse(&options.url).ok_or_else(|| Error::Url(options.url.clone()))?;
-        let mut loader = Loader {
-            path,
-            options,
-            url,
-            complaints: Vec::new(),
-            naming: Arc::default(),
+        let files = match options.is_elsewhere {
+            true => Files::noted(),
+            false => Files::Here,
         };
-        let main = loader.state()?;
-        if options.resolve {
-            main.resolve(&loader.url)?;
+        let loader = Loader::new(path, options, files)?;
+        let script = loader.load(0..options.threads.max(1), None)?;
+        if options.is_elsewhere {
+            script.threads.iter().for_each(|thread| thread.cell.leave());
         }
-        let mut threads: Vec<Thread> = Vec::new();
-        let mut callbacks = None;
-        for _ in 0..options.threads.max(1) {
-            let thread = loader.thread(&main)?;
-            if callbacks.is_none() {
-                callbacks = Some(callbacks_of(&thread, options.flavour)?);
-            }
-            threads.push(thread);
+        Ok(script)
+    }
+
+    /// Loads a script for these workers of a run, after another process has loaded it for all of
+    /// them. The other threads are set up, too, as `setup` may count them, and not initialised.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    pub(crate) fn load_part(
+        path: &Path,
+        options: &Options,
+        files: Files,
+        workers: Range<u32>,
+        settled: Settled,
+    ) -> Result<Script, Error> {
+        Loader::new(path, options, files)?.load(workers, Some(settled))
+    }
+
+    /// Returns the script as a text from which another process [creates](crate::unpack) the same users, if
+    /// it was loaded for [other processes](Options::is_elsewhere).
+    ///
+    /// # Errors
+    /// The sentence about files that are too large.
+    pub fn pack(&self) -> Result<String, String> {
+        let settled = Settled {
+            depth: self.callbacks.depth,
+            names_requests: self.names_requests(),
+        };
+        let (path, options) = (self.path.clone(), self.options.clone());
+        let packed = Packed::new(path, options, &self.files, settled)?;
+        serde_json::to_string(&packed).map_err(|error| error.to_string())
+    }
+
+    /// Takes an error that the script raised in another process.
+    pub fn raise(&self, error: ScriptError) {
+        self.failure.tell(error);
+    }
+
+    /// Returns the function that returns the script's error once, if it raised one during the run:
+    /// for a process that has to report it to another one.
+    pub fn raised(
+        &self,
+    ) -> impl Fn() -> Option<ScriptError> + Clone + Send + Sync + use<> + 'static {
+        let failure = Arc::clone(&self.failure);
+        move || failure.take_raised()
+    }
+
+    /// Returns the function that creates the scenario of each worker, whose tally is the error that
+    /// the script raised.
+    pub(crate) fn raising_scenarios(
+        &self,
+    ) -> impl Fn(u32) -> Raising<Scripted> + Send + Sync + use<> + 'static {
+        let (users, failure) = (self.scenarios(), Arc::clone(&self.failure));
+        move |worker| Raising {
+            users: users(worker),
+            failure: Arc::clone(&failure),
         }
-        for thread in &threads {
-            thread.state.call::<()>("begin", During::Load, ())?;
-        }
-        main.flush();
-        loader.naming.begin();
-        Ok(Script {
-            naming: loader.naming,
-            flavour: options.flavour,
-            main,
-            threads: Arc::new(threads),
-            callbacks: callbacks.expect("there is at least one thread"),
-            failure: Arc::default(),
-            complaints: loader.complaints,
-        })
     }
 
     /// Returns the errors that [`Broken::Tolerated`] ignored: one for each state, in order.
@@ -138,7 +175,7 @@ impl Script {
     /// # Errors
     /// If the script raises an error.
     pub fn done(&self, figures: &Figures) -> Result<(), Error> {
-        let done = self.main.done(figures, self.flavour);
+        let done = self.main.done(figures, self.options.flavour);
         self.main.flush();
         done
     }
@@ -156,15 +193,103 @@ impl std::fmt::Debug for Script {
 struct Loader<'a> {
     path: &'a Path,
     options: &'a Options,
+    files: Arc<Files>,
     url: UrlText,
     complaints: Vec<Error>,
     naming: Arc<Naming>,
 }
 
-impl Loader<'_> {
+impl<'a> Loader<'a> {
+    fn new(path: &'a Path, options: &'a Options, files: Files) -> Result<Self, Error> {
+        let url = UrlText::parse(&options.url).ok_or_else(|| Error::Url(options.url.clone()))?;
+        Ok(Loader {
+            path,
+            options,
+            files: Arc::new(files),
+            url,
+            complaints: Vec::new(),
+            naming: Arc::default(),
+        })
+    }
+
+    /// Loads the script for its own ones of all threads. `settled` is what another process has found
+    /// that loaded it before.
+    fn load(mut self, own: Range<u32>, settled: Option<Settled>) -> Result<Script, Error> {
+        let main = self.state()?;
+        self.resolve(&main)?;
+        if settled.is_some_and(|settled| settled.names_requests) {
+            self.naming.settle();
+        }
+        let mut threads: Vec<Thread> = Vec::new();
+        let mut callbacks = None;
+        for number in 0..self.options.threads.max(1) {
+            let is_own = own.contains(&number);
+            let thread = self.thread(&main, is_own)?;
+            if is_own && callbacks.is_none() {
+                callbacks = Some(self.callbacks(&thread, number, settled)?);
+            }
+            threads.push(thread);
+        }
+        for thread in &threads {
+            thread.state.call::<()>("begin", During::Load, ())?;
+        }
+        main.flush();
+        self.naming.begin();
+        Ok(Script {
+            path: self.path.to_owned(),
+            options: self.options.clone(),
+            files: self.files,
+            naming: self.naming,
+            main,
+            threads: Arc::new(threads),
+            callbacks: callbacks.expect("there is at least one thread"),
+            failure: Arc::default(),
+            complaints: self.complaints,
+        })
+    }
+
+    /// Calls `wrk.resolve`. If the load is sent elsewhere, the target may be reachable from there
+    /// only.
+    fn resolve(&self, main: &State) -> Result<(), Error> {
+        if !self.options.resolve {
+            return Ok(());
+        }
+        match main.resolve(&self.url) {
+            Err(Error::Connect { .. } | Error::Lookup(_)) if self.options.is_elsewhere => Ok(()),
+            resolved => resolved,
+        }
+    }
+
+    /// Returns the functions that are called in all threads. Of all threads of a run only the first
+    /// one is called for a request that is not sent.
+    fn callbacks(
+        &self,
+        thread: &Thread,
+        number: u32,
+        settled: Option<Settled>,
+    ) -> Result<Callbacks, Error> {
+        let flavour = self.options.flavour;
+        let depth = match (settled, number) {
+            (Some(settled), 1..) => settled.depth,
+            (None | Some(_), _) => depth_of(thread)?,
+        };
+        Ok(Callbacks {
+            request: thread.state.has_function("request"),
+            response: thread.state.has_function("response"),
+            delay: flavour == Flavour::Wrk && thread.state.has_function("delay"),
+            depth: settled.map_or(depth, |settled| settled.depth),
+        })
+    }
+
     /// Creates a state in which the file has run.
     fn state(&mut self) -> Result<State, Error> {
-        let state = State::new(self.path, self.options, &self.url, &self.naming)?;
+        let state = State::new(
+            self.path,
+            self.options,
+            &self.files,
+            &self.url,
+            &self.naming,
+        )?;
         match (state.run_file(), self.options.broken) {
             (Ok(()), _) => {}
             // wrk exits if a name has no address, wherever the lookup was made.
@@ -178,30 +303,26 @@ impl Loader<'_> {
         Ok(state)
     }
 
-    fn thread(&mut self, main: &State) -> Result<Thread, Error> {
+    /// Creates a thread, which is initialised if it is one of the process's own.
+    fn thread(&mut self, main: &State, is_own: bool) -> Result<Thread, Error> {
         let state = self.state()?;
         let cell = ThreadCell::new(&state.lua);
         state.call_with_thread("set_thread", During::Init, &cell)?;
         main.call_with_thread("setup", During::Setup, &cell)?;
-        state.init(self.options)?;
+        if is_own {
+            state.init(self.options)?;
+        }
         cell.take_stop();
         Ok(Thread { state, cell })
     }
 }
 
-/// Returns the functions that are called in all threads, as defined in the first one, and the
-/// number of requests in its first text.
-fn callbacks_of(thread: &Thread, flavour: Flavour) -> Result<Callbacks, Error> {
-    let state = &thread.state;
-    let made: Value = state.call("request", During::Request, ())?;
+/// Returns the number of requests in the first text of a thread.
+fn depth_of(thread: &Thread) -> Result<u32, Error> {
+    let made: Value = thread.state.call("request", During::Request, ())?;
     let mut parts = Vec::new();
     // A result that is not a text is not a request, as in wrk.
     let text = made.as_string().map(|text| text.as_bytes().to_vec());
     request::check(&text.unwrap_or_default(), &mut parts)?;
-    Ok(Callbacks {
-        request: state.has_function("request"),
-        response: state.has_function("response"),
-        delay: flavour == Flavour::Wrk && state.has_function("delay"),
-        depth: parts.len() as u32,
-    })
+    Ok(parts.len() as u32)
 }

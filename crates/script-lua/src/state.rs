@@ -7,6 +7,7 @@ use crate::addresses::{look_up, try_connect};
 use crate::cell::ThreadCell;
 use crate::debug_info;
 use crate::error::{During, Error, REFUSAL, ScriptError};
+use crate::files::Files;
 use crate::metrics;
 use crate::names::{Naming, RequestName};
 use crate::options::{Flavour, Options};
@@ -36,6 +37,7 @@ pub(crate) struct State {
     /// The functions of the prelude that call the script.
     entries: Table,
     path: PathBuf,
+    files: Arc<Files>,
     /// The reason of the last failed `wrk.connect`.
     refusal: Arc<Mutex<Option<String>>>,
     /// The name of the next requests.
@@ -48,6 +50,7 @@ impl State {
     pub(crate) fn new(
         path: &Path,
         options: &Options,
+        files: &Arc<Files>,
         url: &UrlText,
         naming: &Arc<Naming>,
     ) -> Result<Self, Error> {
@@ -60,6 +63,9 @@ impl State {
             host.set("set_name", set_name(&lua, &name)?)?;
             let define = metrics::define(&lua, &counted, &options.tags)?;
             host.set("define_metric", define)?;
+            if files.are_placed() {
+                host.set("place_of", place_of(&lua, files)?)?;
+            }
             let (cjson, safe_cjson): (Table, Table) =
                 lua.load(CJSON).set_name("=cjson").call(Value::NULL)?;
             let libraries = lua.load(LIBRARIES).set_name("=libraries");
@@ -73,6 +79,7 @@ impl State {
             lua,
             entries,
             path: path.to_owned(),
+            files: Arc::clone(files),
             refusal,
             name,
             metrics: counted,
@@ -81,7 +88,14 @@ impl State {
 
     /// Runs the script's file.
     pub(crate) fn run_file(&self) -> Result<(), Error> {
-        let source = std::fs::read(&self.path).map_err(|error| Error::Read {
+        let source = match self.files.are_placed() {
+            false => std::fs::read(&self.path),
+            true => match self.files.place(&self.path.to_string_lossy()) {
+                Some(place) => std::fs::read(place),
+                None => Err(io::ErrorKind::NotFound.into()),
+            },
+        };
+        let source = source.map_err(|error| Error::Read {
             path: self.path.clone(),
             error,
         })?;
@@ -208,6 +222,12 @@ fn set_name(lua: &Lua, name: &Arc<RequestName>) -> mlua::Result<Function> {
             Err(_) => Some("a name is UTF-8".to_owned()),
         })
     })
+}
+
+/// Creates the function that returns the place of a file to be read, or nil.
+fn place_of(lua: &Lua, files: &Arc<Files>) -> mlua::Result<Function> {
+    let files = Arc::clone(files);
+    lua.create_function(move |_, name: LuaString| Ok(files.place(&name.to_string_lossy())))
 }
 
 /// Returns the source without the text of a first line for the shell. The line break stays.

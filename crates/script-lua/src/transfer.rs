@@ -20,6 +20,12 @@ pub(crate) enum TransferError {
     /// The tables are nested too deep.
     #[error("cannot transfer tables that are nested more than {DEEPEST} deep")]
     Depth,
+    /// The thread ran in another process.
+    #[error(
+        "cannot reach the globals of a thread whose load another process sent; count with \
+         loadline.counter(), and read the sum in the report"
+    )]
+    Elsewhere,
     /// A state has no memory left.
     #[error("{0}")]
     Lua(#[from] mlua::Error),

@@ -98,8 +98,8 @@ impl Telemetry {
     /// class. Returns what is to be logged.
     fn put(&self, durations: &Durations, users: BTreeMap<String, u64>) -> Vec<String> {
         let times = mem::take(&mut *locked(&durations.0));
-        let batch = batch(times, users);
-        locked(&self.running).put(|_| batch.clone());
+        let batch = Arc::new(batch(times, users));
+        locked(&self.running).put(|_| Arc::clone(&batch));
         mem::take(&mut *locked(&self.said))
     }
 

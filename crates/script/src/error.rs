@@ -1,5 +1,6 @@
 //! Errors of scripts, whatever their language.
 
+use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ impl LoadError {
 }
 
 /// The error for a script that raised one, or that used a function it may not use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptError {
     /// The file that raised it.
     pub file: PathBuf,

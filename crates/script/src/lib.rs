@@ -18,20 +18,27 @@
 //! 5. [`Script::teardown`] runs once, when the load has ended, for whatever reason.
 //! 6. [`Script::conclude`] runs after the report, if no error was raised before.
 //!
+//! Where other processes send the load, they get the script as [`Script::pack`] returns it, and
+//! create its users by [`Language::unpack`]; everything before the load and after it runs in the
+//! first process as well. Their errors come back as the tally [`Raised`].
+//!
 //! ## To change
 //!
 //! - the interface of a language: `Language` and `Script` in `lib.rs`
-//! - errors of scripts: `error.rs`
+//! - errors of scripts: `error.rs`; those that other processes raise `raised.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod error;
+mod raised;
 
 pub use error::{LoadError, ScriptError};
+pub use raised::Raised;
 
 use loadline_engine::{Detail, Launch, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::Summary;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,6 +50,16 @@ pub enum Prints {
     Stdout,
     /// Standard error, whatever the script uses: standard output has a report for a program.
     Stderr,
+}
+
+/// The process that sends the load of a script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// The one that loads the script first.
+    #[default]
+    Here,
+    /// Others, to which the script is sent.
+    Elsewhere,
 }
 
 /// The action on the first error that a script raises during its load: it ends the run.
@@ -60,7 +77,15 @@ pub trait Language {
     ///
     /// # Errors
     /// If the script can't be loaded, or raises an error.
-    fn load(&self, plan: &Plan, prints: Prints) -> Result<Box<dyn Script>, LoadError>;
+    fn load(&self, plan: &Plan, prints: Prints, place: Place)
+    -> Result<Box<dyn Script>, LoadError>;
+
+    /// Creates the users of a script that another process has [packed](Script::pack), for these
+    /// workers of the run.
+    ///
+    /// # Errors
+    /// If it is no packed script of this language, or can't be loaded here.
+    fn unpack(&self, packed: &str, workers: Range<u32>) -> Result<Launch, LoadError>;
 }
 
 /// A loaded script.
@@ -88,6 +113,16 @@ pub trait Script {
 
     /// Returns the launch of the script's users on each worker.
     fn launch(&self) -> Launch;
+
+    /// Returns the script with the files that it has read, as a text from which another process
+    /// creates the same users.
+    ///
+    /// # Errors
+    /// If it is too large to be sent.
+    fn pack(&self) -> Result<String, LoadError>;
+
+    /// Takes an error that the script raised in another process.
+    fn raise(&self, error: ScriptError);
 
     /// Sets the function to call with the first error that the script raises during the load, from
     /// the thread that raised it. It is called at once if there was an error already.
@@ -137,7 +172,11 @@ mod tests {
                 .is_some_and(|extension| extension == self.0)
         }
 
-        fn load(&self, _plan: &Plan, _prints: Prints) -> Result<Box<dyn Script>, LoadError> {
+        fn load(&self, _: &Plan, _: Prints, _: Place) -> Result<Box<dyn Script>, LoadError> {
+            Err(LoadError::new("none is loaded here"))
+        }
+
+        fn unpack(&self, _packed: &str, _workers: Range<u32>) -> Result<Launch, LoadError> {
             Err(LoadError::new("none is loaded here"))
         }
     }

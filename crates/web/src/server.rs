@@ -77,6 +77,7 @@ impl Server {
             port: address.port(),
             rules,
             service,
+            long_bodies: Semaphore::new(1),
         });
         let thread = thread::Builder::new()
             .name(name.to_owned())
@@ -111,6 +112,8 @@ struct Responder {
     port: u16,
     rules: Rules,
     service: Arc<dyn Service>,
+    /// The place for a body that may be long: many of them at once would take the memory of a run.
+    long_bodies: Semaphore,
 }
 
 impl fmt::Debug for Responder {
@@ -234,11 +237,22 @@ impl Responder {
         }
     }
 
+    /// Receives the body of a request for this path.
+    async fn receive(&self, body: Incoming, path: &str) -> Result<Bytes, Refusal> {
+        let Some(most) = self.service.most_body_bytes(path) else {
+            return receive(body, self.rules.most_body_bytes).await;
+        };
+        let place = self.long_bodies.acquire().await;
+        let body = receive(body, most).await;
+        drop(place);
+        body
+    }
+
     /// Receives the rest of a request, and has it answered on a thread of the pool.
     async fn ask(self: Arc<Self>, request: hyper::Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
-        let most = self.rules.most_body_bytes;
-        let body = match timeout(BODY_PATIENCE, receive(body, most)).await {
+        let received = timeout(BODY_PATIENCE, self.receive(body, head.uri.path()));
+        let body = match received.await {
             Ok(Ok(body)) => body,
             Ok(Err(refusal)) => return self.refuse(refusal),
             Err(_) => return self.refuse(Refusal::CutOff),

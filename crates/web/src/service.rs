@@ -16,6 +16,12 @@ pub trait Service: Send + Sync + 'static {
     /// Answers a request that passed all rules.
     fn answer(&self, request: &Request) -> Answer;
 
+    /// Returns the most bytes of the body of a request for this path, where it may be longer than
+    /// the rules of the server allow. Such bodies are received one at a time.
+    fn most_body_bytes(&self, _path: &str) -> Option<usize> {
+        None
+    }
+
     /// Answers a request that did not, in the service's own words.
     fn refuse(&self, refusal: Refusal) -> Answer {
         Answer::plain(refusal.status(), &refusal.to_string())

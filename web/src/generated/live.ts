@@ -136,6 +136,10 @@ phase: Phase,
  */
 is_over: boolean, 
 /**
+ * True if the run is one of a series, and another one follows it.
+ */
+has_more: boolean, 
+/**
  * True if runs are started from this page.
  */
 starts: boolean, 
@@ -551,6 +555,10 @@ phase: Phase,
  * True if no run and no event follows.
  */
 is_over: boolean, 
+/**
+ * True if the run is one of a series, and another one follows it.
+ */
+has_more: boolean, 
 /**
  * True if runs are started from this page.
  */

@@ -9,9 +9,17 @@ export type Answer<T> = { answer: T } | { problem: string };
 const SILENT = "The server does not answer; is it still running?";
 
 /** Asks for data; with a body it is sent by POST. */
-export async function ask<T>(path: string, body?: unknown): Promise<Answer<T>> {
+export function ask<T>(path: string, body?: unknown): Promise<Answer<T>> {
+  return request(path, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) });
+}
+
+/** Sends a file. */
+export function send<T>(path: string, file: File): Promise<Answer<T>> {
+  return request(path, { method: "POST", body: file });
+}
+
+async function request<T>(path: string, asked: RequestInit): Promise<Answer<T>> {
   try {
-    const asked = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
     const answer = await fetch(`${API}/${path}`, asked);
     const data = (await answer.json()) as T & Problem;
     return answer.ok ? { answer: data } : { problem: data.message };

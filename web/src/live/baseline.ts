@@ -9,13 +9,19 @@ const UNDERNEATH = -1;
 
 /** The page of the baseline; none without one, and of a baseline of several runs. */
 export function useBaseline(name: string | null): RunPage | null {
-  const [base, setBase] = useState<RunPage | null>(null);
+  const base = useBaselinePage(name);
+  return base && runOf(base);
+}
+
+/** The page of the baseline, whatever is in it. */
+export function useBaselinePage(name: string | null): Page | null {
+  const [base, setBase] = useState<Page | null>(null);
   useEffect(() => {
     setBase(null);
     if (name === null) return;
     let isCurrent = true;
     ask<Page>("baseline").then((made) => {
-      if (isCurrent && "answer" in made) setBase(runOf(made.answer));
+      if (isCurrent && "answer" in made) setBase(made.answer);
     });
     return () => {
       isCurrent = false;

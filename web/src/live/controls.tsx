@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { LevelUnit, NewLevel, NewNote, State, Steered } from "../generated/live";
 import { ask } from "./ask";
 import { NoteForm } from "./note";
-import { isSearching } from "./run";
+import { goesOn, takesLateNotes } from "./run";
 
 const UNITS: Record<LevelUnit, string> = {
   percent: "% of the plan",
@@ -40,8 +40,7 @@ export function Controls(props: {
     setSaid(said);
     return said;
   };
-  const isUnderWay = state.phase === "running" || state.phase === "ending";
-  if (!isUnderWay && !isSearching(state)) return null;
+  if (!goesOn(state)) return <LateNote {...props} said={said} send={send} />;
   const { is_paused: isPaused, can_pause: canPause, levels, scenarios } = state.load;
   return (
     <section class="controls" aria-label="Change the run">
@@ -62,6 +61,31 @@ export function Controls(props: {
         </button>
       )}
       <NoteForm at={props.noteAt} setAt={props.setNoteAt} send={(note) => send("note", note)} />
+      <p class={said?.isRefused ? "said bad" : "said"} role="status">
+        {said?.text}
+      </p>
+    </section>
+  );
+}
+
+/** A note on a run that has ended; nothing where none can be written. */
+function LateNote(props: {
+  state: State;
+  noteAt: number | null;
+  setNoteAt: (at: number | null) => void;
+  said: Said | null;
+  send: (name: string, body: NewNote) => Promise<Said>;
+}) {
+  const { state, said, send } = props;
+  if (!takesLateNotes(state)) return null;
+  return (
+    <section class="controls" aria-label="Write on the run">
+      <NoteForm
+        at={props.noteAt}
+        setAt={props.setNoteAt}
+        now="at the end"
+        send={(note) => send("note", note)}
+      />
       <p class={said?.isRefused ? "said bad" : "said"} role="status">
         {said?.text}
       </p>

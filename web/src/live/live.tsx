@@ -16,11 +16,13 @@ import type { RunPage, SearchPage } from "../generated/page";
 import { Frame } from "../frame";
 import { RunBody, RunReport } from "../run/run";
 import { SearchReport } from "../search/search";
-import { ask } from "./ask";
-import { useBaseline, withBaseline } from "./baseline";
+import { Drop, type Taken } from "../drop";
+import { Content } from "../report";
+import { ask, send } from "./ask";
+import { useBaseline, useBaselinePage, withBaseline } from "./baseline";
 import { Controls } from "./controls";
 import { Earlier } from "./earlier";
-import { isSearching, useRun, type Connection } from "./run";
+import { goesOn, isSearching, takesLateNotes, useRun, type Connection } from "./run";
 import { SpanChoice, partOf, useSpan, withTablesOf, type Choice } from "./span";
 import { SlowRequests, type Looked } from "./slow";
 import { NOTHING, Start, type Typed } from "./start";
@@ -42,6 +44,8 @@ export function Live({ version }: { version: string }) {
         <Status state={state} connection={connection} />
         {state && <Controls state={state} noteAt={noteAt} setNoteAt={setNoteAt} />}
         {state && <Starting state={state} />}
+        {state && <Dropped />}
+        {state?.phase === "idle" && <Opened name={state.baseline} />}
         {state && <Files paths={filesOf(state)} />}
         {state && <Log lines={state.log} />}
         {state?.search ? <SearchReport page={state.search as SearchPage} /> : null}
@@ -55,6 +59,37 @@ export function Live({ version }: { version: string }) {
       </main>
       <footer>Loadline {version}, live.</footer>
     </Frame>
+  );
+}
+
+/** The longest file that the server takes. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Lays a saved run, or the one in a report, underneath. */
+async function layUnderneath(file: File): Promise<Taken> {
+  if (file.size > MOST_BYTES) {
+    return { text: `${file.name} is longer than 64 MB.`, isRefused: true };
+  }
+  const made = await send<Steered>(`drop?${new URLSearchParams({ name: file.name })}`, file);
+  return "answer" in made
+    ? { text: made.answer.message, isRefused: false }
+    : { text: made.problem, isRefused: true };
+}
+
+function Dropped() {
+  const label = "Drop a saved run or a report here, or choose one:";
+  return <Drop label={label} accept=".run,.html" take={layUnderneath} />;
+}
+
+/** The baseline itself, while there is no run that it could lie below. */
+function Opened({ name }: { name: string | null }) {
+  const page = useBaselinePage(name);
+  if (!page || page.kind === "live") return null;
+  return (
+    <section class="opened" aria-label="Baseline">
+      <h2>Baseline: {name}</h2>
+      <Content page={page} />
+    </section>
   );
 }
 
@@ -80,15 +115,15 @@ function Shown(props: { state: State; page: RunPage; note: (at: number) => void 
   const span = useSpan(part, typeof choice === "number" ? state.number : 0);
   const isPart = span !== null && typeof span !== "string";
   const base = useBaseline(state.baseline);
-  const isRunning = state.phase === "running";
+  const takesNotes = state.phase === "running" || takesLateNotes(state);
   const [looked, look] = useState<Looked>(null);
   const press = useMemo(
     () => ({
-      ...(isRunning ? { time: props.note } : {}),
+      ...(takesNotes ? { time: props.note } : {}),
       cell: look,
       below: <SlowRequests looked={looked} look={look} />,
     }),
-    [isRunning, props.note, looked],
+    [takesNotes, props.note, looked],
   );
   const shown = base ? withBaseline(page, base) : page;
   const report = isPart ? withTablesOf(shown, span.page as RunPage) : shown;
@@ -132,6 +167,9 @@ function BaselineChoice({ chosen }: { chosen: string | null }) {
           onChange={(event) => choose(event.currentTarget.value)}
         >
           <option value="">none</option>
+          {chosen && runs.every(({ name }) => name !== chosen) && (
+            <option value={chosen}>{chosen}</option>
+          )}
           {runs.map(({ name }) => (
             <option key={name} value={name}>
               {name}
@@ -255,8 +293,7 @@ const FILES: Record<string, string> = {
 
 /** The files that there are: of a run that goes on the report as it stands. */
 function filesOf(state: State): string[] {
-  const isUnderWay = state.phase === "running" || state.phase === "ending" || isSearching(state);
-  return isUnderWay && state.page ? ["/report.html"] : state.files;
+  return goesOn(state) && state.page ? ["/report.html"] : state.files;
 }
 
 /** What can be kept of a run. */

@@ -8,10 +8,12 @@ import type { Said } from "./controls";
 export function NoteForm(props: {
   /** The instant that was clicked, in seconds; none for now. */
   at: number | null;
+  /** What a note without an instant is about; it is about now while the run lasts. */
+  now?: string;
   setAt: (at: number | null) => void;
   send: (note: NewNote) => Promise<Said>;
 }) {
-  const { at, setAt, send } = props;
+  const { at, setAt, send, now = "now" } = props;
   const [text, setText] = useState("");
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -27,7 +29,7 @@ export function NoteForm(props: {
   return (
     <form onSubmit={submit}>
       <label>
-        Note {at === null ? "now" : `at ${figure("seconds", at)}`}{" "}
+        Note {at === null ? now : `at ${figure("seconds", at)}`}{" "}
         <input
           ref={field}
           type="text"
@@ -40,7 +42,7 @@ export function NoteForm(props: {
       </label>{" "}
       {at !== null && (
         <button type="button" class="quiet" onClick={() => setAt(null)}>
-          Now
+          {now === "now" ? "Now" : "At the end"}
         </button>
       )}{" "}
       <button type="submit" class="action">

@@ -35,6 +35,18 @@ export function isSearching(state: State): boolean {
   return Boolean(state.search) && !state.is_over && !state.can_start;
 }
 
+/** Whether there is something to end: between the runs of a series and trials, too. */
+export function goesOn(state: State): boolean {
+  const isUnderWay = state.phase === "running" || state.phase === "ending";
+  return isUnderWay || state.has_more || isSearching(state);
+}
+
+/** Whether notes are kept with a run that has ended. */
+export function takesLateNotes(state: State): boolean {
+  const isOver = state.phase === "ended" && !goesOn(state);
+  return isOver && Boolean(state.page) && !state.search;
+}
+
 /**
  * Follows the run. A browser that was cut off asks again by itself, with the number of the last
  * event that it has: what it missed follows, or the whole state if that is too much.

@@ -3,7 +3,7 @@
 
 use super::{end_ns, hold_ns, in_ns, nanoseconds, start_ns};
 use loadline_plan::{Arrivals as Spread, Level, Plan, Rate, Shape};
-use loadline_schedule::{self as schedule, Arrival, Arrivals, Law, Schedule, Share, Stripe};
+use loadline_schedule::{self as schedule, Arrival, Arrivals, Law, Schedule, Share, Stripes};
 use std::iter::Peekable;
 
 /// The arrivals of a stripe that are not taken yet, in order. Their instants count from the begin
@@ -56,20 +56,21 @@ impl OpenLoad {
         })
     }
 
-    /// Returns the arrivals of a stripe: those of the warm-up, at the load's first level, then
+    /// Returns the arrivals of a share: those of the warm-up, at the load's first level, then
     /// those of the load, up to its end.
-    pub(super) fn arrivals(&self, stripe: Stripe) -> Queue {
+    pub(super) fn arrivals(&self, share: impl Into<Stripes>) -> Queue {
+        let share = share.into();
         if self.hold_ns == 0 {
-            return self.measured(stripe);
+            return self.measured(share);
         }
-        let warmup = self.in_warmup(self.warmup.arrivals(stripe));
-        let main = self.in_main(self.main.arrivals(stripe));
+        let warmup = self.in_warmup(self.warmup.arrivals(&share));
+        let main = self.in_main(self.main.arrivals(share));
         queue(warmup.chain(main))
     }
 
-    /// Returns the arrivals of a stripe in the measured part.
-    pub(super) fn measured(&self, stripe: Stripe) -> Queue {
-        queue(self.in_main(self.main.arrivals(stripe)))
+    /// Returns the arrivals of a share in the measured part.
+    pub(super) fn measured(&self, share: impl Into<Stripes>) -> Queue {
+        queue(self.in_main(self.main.arrivals(share)))
     }
 
     /// Changes the load from this instant on.
@@ -82,15 +83,20 @@ impl OpenLoad {
     }
 
     /// Replaces those arrivals of a queue that are due at the last change or after it.
-    pub(super) fn requeue(&self, arrivals: &mut Queue, at_ns: u64, stripe: Stripe) {
-        let main = self.in_main(self.main.arrivals_since_change(stripe));
+    pub(super) fn requeue(&self, arrivals: &mut Queue, at_ns: u64, share: &Stripes) {
+        let main = self.in_main(self.main.arrivals_since_change(share));
         let warmup = (at_ns < self.hold_ns)
-            .then(|| self.in_warmup(self.warmup.arrivals_since_change(stripe)));
+            .then(|| self.in_warmup(self.warmup.arrivals_since_change(share)));
         let behind = warmup.into_iter().flatten().chain(main);
-        let nothing = queue(std::iter::empty());
-        let before = std::mem::replace(arrivals, nothing);
-        let before = before.take_while(move |arrival| arrival.at_ns < at_ns);
-        *arrivals = queue(before.chain(behind));
+        replace_from(arrivals, at_ns, behind);
+    }
+
+    /// Replaces those arrivals of a queue that are due at this instant or after it by those of a
+    /// share. They are walked from the begin of the load.
+    pub(super) fn requeue_all(&self, arrivals: &mut Queue, at_ns: u64, share: &Stripes) {
+        let all = self.arrivals(share);
+        let behind = all.skip_while(move |arrival| arrival.at_ns < at_ns);
+        replace_from(arrivals, at_ns, behind);
     }
 
     /// Returns the number of arrivals of the measured part, of all stripes, that fell due before
@@ -120,6 +126,14 @@ impl OpenLoad {
             })
             .take_while(move |arrival| arrival.at_ns < end_ns && arrival.index < limit)
     }
+}
+
+/// Replaces the arrivals of a queue from this instant on.
+fn replace_from(arrivals: &mut Queue, at_ns: u64, behind: impl Iterator<Item = Arrival> + 'static) {
+    let nothing = queue(std::iter::empty());
+    let before = std::mem::replace(arrivals, nothing);
+    let before = before.take_while(move |arrival| arrival.at_ns < at_ns);
+    *arrivals = queue(before.chain(behind));
 }
 
 fn queue(arrivals: impl Iterator<Item = Arrival> + 'static) -> Queue {

@@ -4,7 +4,7 @@
 use super::open_load::{OpenLoad, Queue, open_level};
 use super::share;
 use loadline_plan::{Level, Plan, Shape};
-use loadline_schedule::{Arrival, Stripe};
+use loadline_schedule::{Arrival, Stripe, Stripes};
 
 /// The number of slices of time in which arrivals are reported that are too many to be visited one
 /// by one.
@@ -21,22 +21,22 @@ impl Counted {
         (!is_drawn).then(|| OpenLoad::evenly(plan).map(Counted))?
     }
 
-    /// Reports this arrival of a stripe and all later ones, in slices of time.
+    /// Reports this arrival of a share and all later ones, in slices of time.
     pub(super) fn tell_in_slices(
         &self,
         from: Arrival,
         until_ns: u64,
-        stripe: Stripe,
+        share: &Stripes,
         tell: &mut dyn FnMut(u64, u64),
     ) {
         let length_ns = until_ns - from.at_ns;
         let mut told = match self.0.is_numbered {
-            true => share(from.index, stripe),
-            false => share(self.0.due_before(from.at_ns), stripe),
+            true => share.count(from.index),
+            false => share.count(self.0.due_before(from.at_ns)),
         };
         for slice in 1..=SLICES {
             let end_ns = from.at_ns + (u128::from(length_ns) * slice / SLICES) as u64;
-            let due = share(self.0.due_before(end_ns), stripe);
+            let due = share.count(self.0.due_before(end_ns));
             if due > told {
                 tell(end_ns - 1, due - told);
                 told = due;
@@ -163,7 +163,7 @@ impl Part {
         };
         self.load.change(at_ns, level);
         if let Some(queue) = &mut self.queue {
-            self.load.requeue(queue, at_ns, self.stripe);
+            self.load.requeue(queue, at_ns, &Stripes::from(self.stripe));
         }
     }
 

@@ -9,6 +9,7 @@ use crate::control::Handle;
 use crate::event::{Detail, Event};
 use crate::http2::http2_config;
 use crate::launch::{Group, Launch, run_groups};
+use crate::lost::WorkerFailure;
 use crate::merger::Merger;
 use crate::prepare::{Prepared, series_of};
 use crate::report::Report;
@@ -22,6 +23,7 @@ use loadline_schedule::Stripe;
 use loadline_transport::Endpoint;
 use loadline_wire::h2;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -75,6 +77,15 @@ pub(crate) struct Hands {
     begin_ns: Rc<Cell<u64>>,
     pub(crate) handle: Handle,
     pub(crate) server: Rc<Server>,
+    /// The workers whose reports are lost.
+    lost: RefCell<BTreeSet<u32>>,
+}
+
+impl Hands {
+    /// Loses the reports of a worker from now on.
+    pub(crate) fn lose(&self, worker: u32) {
+        self.lost.borrow_mut().insert(worker);
+    }
 }
 
 impl World {
@@ -231,6 +242,7 @@ impl World {
             begin_ns,
             handle: Handle::new(),
             server,
+            lost: RefCell::default(),
         })
     }
 
@@ -353,6 +365,10 @@ impl Told {
         let log = worker * self.models.len() + scenario;
         let counted = Cell::new(0);
         Box::new(move |report| match report {
+            _ if hands.lost.borrow().contains(&(worker as u32)) => {
+                let failure = WorkerFailure::Stuck { worker };
+                told.take(worker, scenario, Report::Lost(failure));
+            }
             Report::Log(exchanges) => told.logs.borrow_mut()[log].extend(exchanges),
             report => {
                 if let Report::Interval(interval) = &report {
@@ -367,10 +383,14 @@ impl Told {
                     );
                     (told.on_interval)(&hands, worker);
                 }
-                told.in_parts.take(worker, scenario, report.clone());
-                told.merger.borrow_mut().take(worker, scenario, report);
+                told.take(worker, scenario, report);
             }
         })
+    }
+
+    fn take(&self, worker: usize, scenario: usize, report: Report) {
+        self.in_parts.take(worker, scenario, report.clone());
+        self.merger.borrow_mut().take(worker, scenario, report);
     }
 
     fn ran(&self, server: &Server, sends: bool) -> Ran {

@@ -8,6 +8,7 @@ use crate::control::{Change, Handle, Order};
 use crate::exchange::let_others_run;
 use crate::interval_times::IntervalTimes;
 use crate::report::{Done, Gone, Interval, ReceivedChange, Report};
+use crate::shares::Shares;
 use crate::ticker::Ticker;
 use loadline_reactor::{Host, Timer};
 use loadline_record::{STALL_NS, Snapshot};
@@ -47,6 +48,9 @@ pub(super) struct Supervisor<H: Host, S> {
     changes: usize,
     /// The received changes that it has not reported yet.
     received: Vec<ReceivedChange>,
+    /// The number of takeovers that it has received, and the shares of all workers since then.
+    takeovers: usize,
+    shares: Shares,
 }
 
 impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
@@ -62,6 +66,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             stopped_ns: None,
             changes: 0,
             received: Vec::new(),
+            takeovers: 0,
+            shares: Shares::new(pool.stripe.of),
             due_ns: u64::MAX,
             interval_times: IntervalTimes::begin(&worker.host),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
@@ -83,6 +89,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             let now_ns = self.now_ns();
             self.notice_stall(now_ns);
             self.change_load(handle, now_ns);
+            self.take_over(handle, now_ns);
             self.notice_shortage(now_ns).await;
             self.leave_warmup(now_ns);
             self.set_coalescing(now_ns);
@@ -180,7 +187,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             let number = self.changes;
             self.changes += 1;
             let change = Change {
-                at_ns: change.at_ns.max(load_ns),
+                at_ns: change.at_ns.max(load_ns).max(worker.pacer.changed_ns()),
                 ..change
             };
             let is_own = change
@@ -193,6 +200,32 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
                     number,
                     change,
                 });
+            }
+        }
+        if worker.pacer.changes() > before {
+            self.pool.load_changed(now_ns);
+        }
+    }
+
+    /// Takes its part of what lost workers would have sent. One that is received too late begins
+    /// with the next nanosecond, and what was due until then is lost.
+    fn take_over(&mut self, handle: &Handle, now_ns: u64) {
+        let takeovers = handle.takeovers_since(self.takeovers);
+        if takeovers.is_empty() {
+            return;
+        }
+        let worker = Rc::clone(&self.pool.worker);
+        let own = self.pool.stripe.index;
+        let is_ending = worker.draining.get() || worker.stopping.get();
+        let before = worker.pacer.changes();
+        let load_ns = (now_ns + 1).saturating_sub(worker.begin_ns.get());
+        for takeover in takeovers {
+            self.takeovers += 1;
+            self.shares.hand_on(&takeover);
+            let at_ns = takeover.at_ns.max(load_ns).max(worker.pacer.changed_ns());
+            let is_heir = takeover.heirs.contains(&own);
+            if is_heir && !is_ending && at_ns < worker.pacer.end_ns {
+                worker.pacer.take_over(at_ns, self.shares.of(own));
             }
         }
         if worker.pacer.changes() > before {

@@ -49,7 +49,7 @@ fn a_value_of_k6_is_a_point_with_some_tags_as_fields() {
         ("url", "http://a/\"x\\"),
         ("vu", "7"),
     ]);
-    let written = lines(fields, MOST_BYTES).write(vec![point(tags, 1.0)]);
+    let written = lines(fields, MOST_BYTES).write(&[Arc::new(point(tags, 1.0))]);
     assert_eq!(
         text(&written),
         "http_req_duration,method=GET,name=a\\ b\\,c\\=d url=\"http://a/\\\"x\\\\\",vu=7i,\
@@ -59,7 +59,7 @@ fn a_value_of_k6_is_a_point_with_some_tags_as_fields() {
 
 #[test]
 fn a_value_that_stands_for_several_says_so() {
-    let written = lines(Vec::new(), MOST_BYTES).write(vec![point(labels([]), 3.0)]);
+    let written = lines(Vec::new(), MOST_BYTES).write(&[Arc::new(point(labels([]), 3.0))]);
     assert!(text(&written).contains(" weight=3,value=12.5 "));
 }
 
@@ -83,7 +83,7 @@ fn an_interval_makes_one_point_of_each_series() {
         measured,
         ..Batch::default()
     };
-    let written = lines(Vec::new(), MOST_BYTES).write(vec![batch]);
+    let written = lines(Vec::new(), MOST_BYTES).write(&[Arc::new(batch)]);
     assert_eq!(
         text(&written),
         "loadline_requests,name=a value=3 9\n\
@@ -94,10 +94,10 @@ fn an_interval_makes_one_point_of_each_series() {
 
 #[test]
 fn messages_end_at_lines_and_are_no_longer_than_allowed() {
-    let many: Vec<Batch> = (0..50)
-        .map(|_| point(labels([("name", "a")]), 1.0))
+    let many: Vec<Arc<Batch>> = (0..50)
+        .map(|_| Arc::new(point(labels([("name", "a")]), 1.0)))
         .collect();
-    let written = lines(Vec::new(), 512).write(many);
+    let written = lines(Vec::new(), 512).write(&many);
     assert!(written.len() > 1);
     for message in &written {
         assert!(message.body.len() <= 512 && message.body.ends_with(b"\n"));

@@ -42,7 +42,7 @@ fn batch(at_ns: u64) -> Batch {
 }
 
 fn metrics(layout: &mut Otlp, at_ns: u64) -> Vec<Metric> {
-    let message = layout.write(vec![batch(at_ns)]).remove(0);
+    let message = layout.write(&[Arc::new(batch(at_ns))]).remove(0);
     let mut request = ExportRequest::decode(&message.body[..]).unwrap();
     let mut resource = request.resource_metrics.remove(0);
     let attributes = resource.resource.unwrap().attributes;
@@ -147,7 +147,7 @@ fn json_has_the_same_values() {
     };
     let traced = of(&[0.5]).with_exemplars(&[exemplar]);
     batch.measured.add(key, Value::Histogram(Box::new(traced)));
-    let body = layout.write(vec![batch]).remove(0).body;
+    let body = layout.write(&[Arc::new(batch)]).remove(0).body;
     let request: serde_json::Value = serde_json::from_slice(&body).unwrap();
     let resource = &request["resourceMetrics"][0];
     let attribute = serde_json::json!({"key": "service.name", "value": {"stringValue": "shop"}});

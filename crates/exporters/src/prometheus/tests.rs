@@ -63,7 +63,7 @@ fn text(series: &TimeSeries) -> String {
 #[test]
 fn names_and_values_are_those_of_k6() {
     let mut layout = RemoteWrite::new(form());
-    let messages = layout.write(vec![batch(1_000), batch(2_000)]);
+    let messages = layout.write(&[Arc::new(batch(1_000)), Arc::new(batch(2_000))]);
     let kinds: Vec<Kind> = messages.iter().map(|message| message.kind).collect();
     assert_eq!(kinds, [Kind::Values, Kind::Histograms]);
     let values: Vec<String> = read(&messages[0]).iter().map(text).collect();
@@ -103,7 +103,7 @@ fn traces_follow_their_histogram_once() {
     let traced = of(&[0.5, 0.5]).with_exemplars(&[exemplar(900, 1), exemplar(800, 0xab)]);
     let key = key("http_req_duration", Unit::Seconds, &[]);
     batch.measured.add(key, Value::Histogram(Box::new(traced)));
-    let series = read(&layout.write(vec![batch])[1]);
+    let series = read(&layout.write(&[Arc::new(batch)])[1]);
     let [histogram, traces] = &series[..] else {
         panic!("{series:?}");
     };
@@ -120,14 +120,14 @@ fn traces_follow_their_histogram_once() {
         .collect();
     let trace = "trace_id=000000000000000000000000000000ab";
     assert_eq!(labels, ["span_id=0000000000000002", trace]);
-    let again = read(&layout.write(vec![Batch::default()])[1]);
+    let again = read(&layout.write(&[Arc::new(Batch::default())])[1]);
     assert_eq!(again.len(), 1, "an exemplar is sent once");
 }
 
 #[test]
 fn every_series_ends_with_the_run() {
     let mut layout = RemoteWrite::new(form());
-    layout.write(vec![batch(1_000)]);
+    layout.write(&[Arc::new(batch(1_000))]);
     let ends = layout.end();
     let series = read(&ends[0]);
     assert_eq!(series.len(), 6);
@@ -148,7 +148,7 @@ fn a_receiver_without_histograms_still_has_the_rest() {
             .is_none()
     );
     assert!(layout.go_without(Kind::Histograms, reason).is_some());
-    let messages = layout.write(vec![batch(1_000)]);
+    let messages = layout.write(&[Arc::new(batch(1_000))]);
     assert_eq!(messages.len(), 1);
 }
 

@@ -1,12 +1,11 @@
 //! The server of the endpoint: one small answer at a time, on a thread of its own.
 
-use super::protobuf;
+use super::{Shared, protobuf};
 use crate::channel::{Channel, Refusal};
-use loadline_reactor::let_workers_go_first;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -17,30 +16,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The most bytes of the head of a request.
 const MOST_HEAD: usize = 16_384;
 
-/// Offers the last message to every client, until it is dropped.
+/// Offers what was measured to every client, until it is dropped.
 pub(super) struct Endpoint {
-    shelf: Arc<Shelf>,
+    is_over: Arc<AtomicBool>,
     server: Option<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct Shelf {
-    /// Both forms of the last message.
-    joined: Mutex<Vec<u8>>,
-    is_over: AtomicBool,
-}
-
-/// Returns one message of both forms: the length of the text, the text, and the other one.
-pub(super) fn joined(text: Vec<u8>, binary: &[u8]) -> Vec<u8> {
-    [&text.len().to_le_bytes()[..], &text, binary].concat()
-}
-
-/// Returns the text and the other form of a message; both are empty before the first one.
-pub(super) fn parted(joined: &[u8]) -> (&[u8], &[u8]) {
-    match joined.split_first_chunk() {
-        Some((length, rest)) => rest.split_at(usize::from_le_bytes(*length).min(rest.len())),
-        None => (&[], &[]),
-    }
 }
 
 impl Endpoint {
@@ -48,34 +27,30 @@ impl Endpoint {
     ///
     /// # Errors
     /// If the system refuses that.
-    pub(super) fn listen(address: SocketAddr) -> io::Result<Endpoint> {
+    pub(super) fn listen(address: SocketAddr, shared: Shared) -> io::Result<Endpoint> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        let shelf = Arc::<Shelf>::default();
-        let offered = Arc::clone(&shelf);
+        let is_over = Arc::<AtomicBool>::default();
+        let until = Arc::clone(&is_over);
         let server = thread::Builder::new().name("scrape".to_owned());
-        let server = server.spawn(move || {
-            let_workers_go_first();
-            serve(&listener, &offered);
-        })?;
+        let server = server.spawn(move || serve(&listener, &shared, &until))?;
         Ok(Endpoint {
-            shelf,
+            is_over,
             server: Some(server),
         })
     }
 }
 
 impl Channel for Endpoint {
-    fn send(&mut self, body: &[u8], _: Instant) -> Result<(), Refusal> {
-        let joined = self.shelf.joined.lock();
-        body.clone_into(&mut joined.unwrap_or_else(PoisonError::into_inner));
+    /// Clients come for what there is.
+    fn send(&mut self, _: &[u8], _: Instant) -> Result<(), Refusal> {
         Ok(())
     }
 }
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        self.shelf.is_over.store(true, Ordering::Relaxed);
+        self.is_over.store(true, Ordering::Relaxed);
         // The next run may listen on the same address.
         if let Some(server) = self.server.take() {
             drop(server.join());
@@ -83,17 +58,17 @@ impl Drop for Endpoint {
     }
 }
 
-fn serve(listener: &TcpListener, shelf: &Shelf) {
-    while !shelf.is_over.load(Ordering::Relaxed) {
+fn serve(listener: &TcpListener, shared: &Shared, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::Relaxed) {
         match listener.accept() {
             // Whoever does not read the answer has none.
-            Ok((stream, _)) => drop(answer(stream, shelf)),
+            Ok((stream, _)) => drop(answer(stream, shared)),
             Err(_) => thread::sleep(PAUSE),
         }
     }
 }
 
-fn answer(mut stream: TcpStream, shelf: &Shelf) -> io::Result<()> {
+fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
@@ -103,7 +78,7 @@ fn answer(mut stream: TcpStream, shelf: &Shelf) -> io::Result<()> {
     let path = path.split('?').next().unwrap_or_default();
     let is_binary = takes_protobuf(&head);
     let (status, body) = match (method, path) {
-        (Some("GET" | "HEAD"), "/metrics") => ("200 OK", shelf.form(is_binary)),
+        (Some("GET" | "HEAD"), "/metrics") => ("200 OK", form(shared, is_binary)),
         (Some("GET" | "HEAD"), _) => ("404 Not Found", b"see /metrics\n".to_vec()),
         _ => ("405 Method Not Allowed", b"GET /metrics\n".to_vec()),
     };
@@ -123,11 +98,11 @@ fn answer(mut stream: TcpStream, shelf: &Shelf) -> io::Result<()> {
     }
 }
 
-impl Shelf {
-    fn form(&self, is_binary: bool) -> Vec<u8> {
-        let joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
-        let (text, binary) = parted(&joined);
-        if is_binary { binary } else { text }.to_vec()
+fn form(shared: &Shared, is_binary: bool) -> Vec<u8> {
+    let exposition = shared.locked();
+    match is_binary {
+        true => exposition.protobuf(),
+        false => exposition.text(),
     }
 }
 
@@ -159,15 +134,6 @@ fn head(stream: &mut TcpStream) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_message_has_both_forms() {
-        assert_eq!(
-            parted(&joined(b"text".to_vec(), b"other")),
-            (&b"text"[..], &b"other"[..])
-        );
-        assert_eq!(parted(&[]), (&[][..], &[][..]));
-    }
 
     #[test]
     fn protobuf_is_for_whoever_names_it_first() {

@@ -1,8 +1,7 @@
 //! The settings of the endpoint: its address.
 
-use super::Exposition;
+use super::Shared;
 use super::server::Endpoint;
-use crate::Measured;
 use crate::channel::first_address;
 use crate::exporter::{Exporter, TIMEOUT, Wants};
 use crate::requested::{OpenError, Requested};
@@ -16,17 +15,15 @@ use std::time::Duration;
 pub(crate) fn open(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenError> {
     let prefix = settings.text("METRIC_PREFIX").unwrap_or("loadline_");
     let address = requested.authority(9_464);
-    let listen = || Endpoint::listen(first_address(&address)?);
+    let shared = Shared::new(prefix);
+    let listen = || Endpoint::listen(first_address(&address)?, shared.clone());
     let endpoint = listen().map_err(|error| OpenError::Listen(address.clone(), error))?;
     Ok(Exporter {
         receiver: requested.described(),
         interval: Duration::from_secs(1),
         timeout: TIMEOUT,
         wants: Wants::Series,
-        layout: Box::new(Exposition {
-            prefix: prefix.to_owned(),
-            total: Measured::default(),
-        }),
+        layout: Box::new(shared),
         channel: Box::new(endpoint),
     })
 }

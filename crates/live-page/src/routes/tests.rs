@@ -158,7 +158,7 @@ fn a_note_has_a_text_and_a_run() {
     }
     let (status, message) = told(Method::POST, "/api/v1/note", r#"{"text": "deployed"}"#);
     assert_eq!(status, 409);
-    assert!(message.starts_with("No run is under way"), "{message}");
+    assert!(message.starts_with("There is no run"), "{message}");
 }
 
 #[test]

@@ -4,12 +4,12 @@ use super::Hired;
 use super::table::table;
 use crate::exit::Exit;
 use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
-use crate::flags::run::machines::MachineFlags;
+use crate::flags::run::machines::{LossFlag, MachineFlags};
 use crate::publish::print;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
 use loadline_bus::{Bus, BusAddress, Card, Host, Labels, Selector, parse_label};
-use loadline_cluster::Line;
+use loadline_cluster::{Line, OnLoss};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::time;
@@ -42,6 +42,11 @@ pub(crate) fn hire(
             None => Ok(None),
         };
     };
+    if flags.bus.nats.is_none() {
+        return Err(format!(
+            "--agents {agents} needs the bus on which they wait: add --nats nats://host:4222."
+        ));
+    }
     if processes > 1 {
         return Err("each agent has one process; leave out --processes, or --agents.".to_owned());
     }
@@ -59,6 +64,10 @@ pub(crate) fn hire(
         labels: wanted.labels,
         patience,
         is_told,
+        on_loss: match flags.on_loss {
+            None | Some(LossFlag::Share) => OnLoss::Share,
+            Some(LossFlag::Keep) => OnLoss::Keep,
+        },
     }));
     Ok(Some(*HIRED.get_or_init(|| hired)))
 }
@@ -81,6 +90,7 @@ struct Agents {
     labels: Labels,
     patience: Duration,
     is_told: bool,
+    on_loss: OnLoss,
 }
 
 impl Fleet for Agents {
@@ -95,6 +105,10 @@ impl Fleet for Agents {
             say_line(&beginning(&hosts));
         }
         Ok(hosts.into_iter().map(|host| host.line).collect())
+    }
+
+    fn on_loss(&self) -> OnLoss {
+        self.on_loss
     }
 }
 
@@ -204,6 +218,15 @@ mod tests {
         let refusal = hire(&flags, 1, false).expect_err("a refusal");
         assert!(
             refusal.starts_with("--nats is the bus of --agents"),
+            "{refusal}"
+        );
+        let alone = MachineFlags {
+            agents: Some("2".to_owned()),
+            ..MachineFlags::default()
+        };
+        let refusal = hire(&alone, 1, false).expect_err("a refusal");
+        assert!(
+            refusal.starts_with("--agents 2 needs the bus on which they wait: add --nats"),
             "{refusal}"
         );
         flags.agents = Some("many".to_owned());

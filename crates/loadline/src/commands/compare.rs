@@ -13,9 +13,7 @@ use loadline_report::{
     tolerance_sentence,
 };
 use loadline_runner::preflight::refuse_overwriting;
-use loadline_verdict::{
-    CheckOutcome, Comparison, RunResult, SavedRun, Standing, ToleranceResult, is_whole,
-};
+use loadline_verdict::{CheckOutcome, Comparison, RunResult, SavedRun, Standing, ToleranceResult};
 use std::path::{Path, PathBuf};
 
 /// Compares saved runs.
@@ -191,22 +189,5 @@ fn read(files: &[PathBuf]) -> Result<Vec<SavedRun>> {
 
 /// The runs of one file. Of a series those that were cut short are left out, unless all were.
 pub(crate) fn read_one(path: &Path) -> Result<Vec<SavedRun>> {
-    Ok(saved_runs(path, RunFile::read_all(path)?))
-}
-
-/// Returns the runs of this file in the form of a comparison's side.
-pub(crate) fn saved_runs(path: &Path, runs: Vec<RunFile>) -> Vec<SavedRun> {
-    let several = runs.len() > 1;
-    let any_whole = runs.iter().any(|run| is_whole(run.summary()));
-    let saved = |(index, run): (usize, RunFile)| SavedRun {
-        path: path.to_owned(),
-        number: several.then_some(index + 1),
-        run,
-    };
-    let is_kept = |saved: &SavedRun| {
-        let run = &saved.run;
-        !any_whole || is_whole(run.summary()) || run.header().role.is_none()
-    };
-    let saved = runs.into_iter().enumerate().map(saved);
-    saved.filter(is_kept).collect()
+    Ok(SavedRun::all(path, RunFile::read_all(path)?))
 }

@@ -5,7 +5,7 @@
 
 use crate::exit::{self, refuse};
 use crate::interrupt::ending_signals;
-use crate::web::followed::{Maker, follow, follow_log};
+use crate::web::followed::{Followed, Maker, follow, follow_log};
 use crate::web::{Web, keep_open};
 use anyhow::{Context, Result, anyhow};
 use rustix::process::Signal;
@@ -106,11 +106,16 @@ fn shown(words: &[OsString], web: &Web) -> Result<u8> {
     let child = start(words, Some(&record), &log).map_err(|sentence| anyhow!(sentence))?;
     let maker = Maker::of(&child);
     let is_interrupted = forward_signals(&maker)?;
-    let opened = web.open(Arc::new(maker.clone()), None, None);
+    let kept = folder.path().join("saved.run");
+    let opened = web.open(Arc::new(maker.clone()), Some(&kept), None);
     let followed = opened.and_then(|mut page| {
         let feed = page.feed();
         follow_log(log, maker.clone(), page.log())?;
-        let following = feed.map(|feed| follow(record, maker.clone(), feed));
+        let files = Followed {
+            record,
+            kept: Some(kept),
+        };
+        let following = feed.map(|feed| follow(files, maker.clone(), feed));
         Ok((page, following.transpose()?))
     });
     if followed.is_err() {

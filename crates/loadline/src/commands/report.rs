@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use loadline_page::{AddedTables, Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
 use loadline_report::{
-    CapacityReport, Extent, Origin, heat_interval, run_page, search_page, series_page,
+    CapacityReport, Extent, Origin, heat_of, page_of_runs, run_page, search_page, series_page,
 };
 use loadline_runner::preflight::refuse_overwriting;
 use loadline_runner::search::{SavedSearch, is_search};
@@ -203,24 +203,6 @@ fn draw(flags: &ReportFlags, page: impl FnOnce() -> Page) -> Result<()> {
 /// If it can't be read.
 pub(crate) fn page_of(path: &Path) -> Result<Page> {
     Ok(page_of_runs(RunFile::read_all(path)?))
-}
-
-/// Returns the page of saved runs.
-pub(crate) fn page_of_runs(runs: Vec<RunFile>) -> Page {
-    let heats: Vec<Heat> = runs.iter().map(heat_of).collect();
-    let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
-    match (judged.as_slice(), heats.as_slice()) {
-        ([only], [heat]) => Page::Run(Box::new(run_page(only, heat))),
-        (series, heats) => Page::Series(Box::new(series_page(series, heats))),
-    }
-}
-
-/// The response times over time.
-fn heat_of(run: &RunFile) -> Heat {
-    let mut heat = Heat::default();
-    run.snapshots()
-        .for_each(|interval| heat_interval(&mut heat, &interval));
-    heat
 }
 
 fn exit_of_all(runs: &[RunResult], trust: Trust) -> Exit {

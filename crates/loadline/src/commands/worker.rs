@@ -2,7 +2,8 @@
 
 use crate::exit::Exit;
 use loadline_engine::Launch;
-use loadline_runner::{Job, WORKER_WORD};
+use loadline_plan::Plan;
+use loadline_runner::{Job, SCRIPT_TOOL, WORKER_WORD, script_launches};
 use loadline_tool_ab as ab;
 use loadline_tool_oha as oha;
 use loadline_tool_wrk as wrk;
@@ -16,31 +17,23 @@ pub(crate) fn is_meant(line: &[OsString]) -> bool {
 }
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
-    loadline_cluster::serve(io::stdin(), io::stdout(), |_, job, workers| {
-        launches(job, workers)
-    })?;
+    loadline_cluster::serve(io::stdin(), io::stdout(), launches)?;
     Ok(Exit::Good)
 }
 
-/// Creates the users of a job, in the process that has these workers of the plan. There is one
+/// Creates the users of a job of this plan, in the process that has these workers of the plan. There is one
 /// launch for each scenario of the plan.
 ///
 /// # Errors
 /// The reason why they can't be created.
-#[cfg_attr(
-    not(feature = "k6"),
-    expect(
-        unused_variables,
-        reason = "the users of the other tools are the same in each process"
-    )
-)]
-fn launches(job: &Job, workers: Range<u32>) -> Result<Vec<Launch>, String> {
+fn launches(plan: &Plan, job: &Job, workers: Range<u32>) -> Result<Vec<Launch>, String> {
     let launch = match job.tool() {
         #[cfg(feature = "k6")]
         loadline_k6_command::TOOL => return loadline_k6_command::launches(job, workers),
         ab::TOOL => ab::launch(job),
         oha::TOOL => oha::launch(job),
-        wrk::TOOL => wrk::launch(job),
+        wrk::TOOL => wrk::launch(job, workers),
+        SCRIPT_TOOL => return script_launches(plan, job, workers),
         other => Err(format!("users of {other} can't be made")),
     };
     Ok(vec![launch?])

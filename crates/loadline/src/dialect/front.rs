@@ -12,10 +12,11 @@ use std::ffi::{OsStr, OsString};
 /// The flag that is a tool's own word where the tool has it too.
 const PROCESSES: &str = "--processes";
 /// The flags that take a value as their next word.
-const WITH_VALUE: [&str; 10] = [
+const WITH_VALUE: [&str; 11] = [
     PROCESSES,
     "--agents",
     "--agents-timeout",
+    "--on-loss",
     "--nats",
     "--nats-ca",
     "--nats-creds",

@@ -77,7 +77,7 @@ pub(crate) struct SearchFlags {
 }
 
 /// Flags of a run for what the search decides itself.
-const HIDDEN: [&str; 25] = [
+const HIDDEN: [&str; 26] = [
     "rate",
     "requests",
     "stages",
@@ -97,6 +97,7 @@ const HIDDEN: [&str; 25] = [
     "commit",
     "agents",
     "agents_timeout",
+    "on_loss",
     "nats",
     "nats_user",
     "nats_password_file",

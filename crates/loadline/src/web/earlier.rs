@@ -1,10 +1,10 @@
 //! The saved runs of a folder: a row for each, their reports, comparisons.
 
 use crate::commands::compare::{Sides, read_one};
-use crate::commands::report::{page_of, page_of_runs};
+use crate::commands::report::page_of;
 use crate::exit::sentence;
 use crate::flags::compare::USUAL_PERCENTILES;
-use anyhow::{Error, Result};
+use anyhow::Result;
 use loadline_live_page::{Baseline, EarlierRun};
 use loadline_page::{Heat, Page};
 use loadline_record::RunFile;
@@ -60,15 +60,8 @@ pub(super) fn report(name: &str) -> Result<Page, String> {
 /// # Errors
 /// The reason why it is none.
 pub(super) fn baseline(name: &str) -> Result<Baseline, String> {
-    let read = || -> Result<Baseline> {
-        let runs = read_one(&known(name).map_err(Error::msg)?)?;
-        Ok(Baseline {
-            name: name.to_owned(),
-            page: page_of_runs(runs.iter().map(|one| one.run.clone()).collect()),
-            runs,
-        })
-    };
-    read().map_err(|error| sentence(&error))
+    let runs = read_one(&known(name)?).map_err(|error| sentence(&error))?;
+    Ok(Baseline::new(name, runs))
 }
 
 /// Compares two saved runs; returns the report as text.

@@ -1,16 +1,19 @@
 //! A run that another process makes and writes into a saved run, shown on a page while it lasts.
 
 use loadline_live_page::{PageLog, Seat};
-use loadline_record::{FollowedRun, RunFile};
-use loadline_runner::{Command, Feed, News, Observer, Phase, RunEnd, Steer, Stretch};
+use loadline_record::{FollowedRun, Note, RunFile, Summary, append_notes};
+use loadline_runner::{
+    Command, Feed, MOST_NOTES, News, NoteProblem, Observer, Phase, RunEnd, Steer, Stretch,
+};
 use loadline_verdict::RunResult;
 use rustix::process::{Pid, Signal, kill_process};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -18,12 +21,23 @@ use std::time::Duration;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A process that makes a run. It is ended by signals, and nothing else of its load can be
-/// changed.
+/// changed. It knows of no notes: they are added to its saved run when that is whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Maker {
     process: Option<Pid>,
     is_ending: Arc<AtomicBool>,
     has_ended: Arc<AtomicBool>,
+    notes: Arc<Mutex<Notes>>,
+}
+
+/// The notes on a run.
+#[derive(Debug, Default)]
+struct Notes {
+    all: Vec<Note>,
+    /// The number of those that the page shows.
+    shown: usize,
+    /// True once they were added to the saved run.
+    are_closed: bool,
 }
 
 impl Maker {
@@ -32,6 +46,7 @@ impl Maker {
             process: i32::try_from(child.id()).ok().and_then(Pid::from_raw),
             is_ending: Arc::default(),
             has_ended: Arc::default(),
+            notes: Arc::default(),
         }
     }
 
@@ -57,6 +72,25 @@ impl Maker {
     fn has_ended(&self) -> bool {
         self.has_ended.load(Ordering::Acquire)
     }
+
+    /// Returns the notes that were not returned before.
+    fn new_notes(&self) -> Vec<Note> {
+        let mut notes = self.notes();
+        let new = notes.all[notes.shown..].to_vec();
+        notes.shown = notes.all.len();
+        new
+    }
+
+    /// Returns all notes, and takes no more.
+    fn end_notes(&self) -> Vec<Note> {
+        let mut notes = self.notes();
+        notes.are_closed = true;
+        notes.all.clone()
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Steer for Maker {
@@ -71,6 +105,18 @@ impl Steer for Maker {
         self.is_ending.load(Ordering::Relaxed)
     }
 
+    fn note(&self, note: Note) -> Result<(), NoteProblem> {
+        let mut notes = self.notes();
+        if notes.are_closed {
+            return Err(NoteProblem::NoRun);
+        }
+        if notes.all.len() >= MOST_NOTES {
+            return Err(NoteProblem::TooMany);
+        }
+        notes.all.push(note);
+        Ok(())
+    }
+
     fn end(&self, command: Command) {
         self.send(match command {
             Command::Stop => Signal::INT,
@@ -79,14 +125,51 @@ impl Steer for Maker {
     }
 }
 
-/// Shows the run that a process writes into this file, on a thread of its own that ends with it.
+/// The files of a run that is followed.
+#[derive(Clone, Debug)]
+pub(crate) struct Followed {
+    /// The file that the process writes into, once it is there.
+    pub(crate) record: PathBuf,
+    /// Another name for it, which stays when the process has ended and perhaps removed its own.
+    pub(crate) kept: Option<PathBuf>,
+}
+
+impl Followed {
+    /// Returns the name that stays.
+    fn lasting(&self) -> &Path {
+        self.kept.as_deref().unwrap_or(&self.record)
+    }
+
+    /// Gives the file the name that stays.
+    fn keep(&self) {
+        let Some(kept) = &self.kept else { return };
+        let Ok(target) = self.record.canonicalize() else {
+            return;
+        };
+        // Another file system takes no hard link; the file of a user stays by itself.
+        if fs::hard_link(&target, kept).is_err() {
+            let _ = symlink(&target, kept);
+        }
+    }
+
+    /// Adds the notes to the run, which is whole.
+    fn annotate(&self, run: &mut Summary, notes: Vec<Note>) {
+        if !notes.is_empty() {
+            // What can't be added to the file is on the page, and in its report.
+            let _ = append_notes(self.lasting(), &notes);
+            run.notes.extend(notes);
+        }
+    }
+}
+
+/// Shows the run that a process writes into these files, on a thread of its own that ends with it.
 ///
 /// # Errors
 /// If the system gives no thread.
-pub(crate) fn follow(path: PathBuf, maker: Maker, feed: Feed) -> io::Result<JoinHandle<()>> {
+pub(crate) fn follow(files: Followed, maker: Maker, feed: Feed) -> io::Result<JoinHandle<()>> {
     let show = move || {
         // What can't be read is not shown; the process itself tells what went wrong.
-        let _ = show(&path, &maker, feed);
+        let _ = show(&files, &maker, feed);
     };
     thread::Builder::new()
         .name("followed".to_owned())
@@ -128,13 +211,19 @@ pub(crate) fn follow_seated(
     seat: &Seat,
 ) -> io::Result<JoinHandle<()>> {
     let feed = seat.take(Arc::new(maker.clone()), Some(path.clone()))?;
-    follow(path, maker, feed)
+    let files = Followed {
+        record: path,
+        kept: None,
+    };
+    follow(files, maker, feed)
 }
 
-fn show(path: &Path, maker: &Maker, mut feed: Feed) -> Result<(), loadline_record::Error> {
+fn show(files: &Followed, maker: &Maker, mut feed: Feed) -> Result<(), loadline_record::Error> {
+    let path = &files.record;
     let Some((file, whole)) = opened(path, maker) else {
         return Ok(());
     };
+    files.keep();
     let growing = Growing { file, maker };
     let mut run = FollowedRun::begin(path, BufReader::new(growing))?;
     let header = Arc::new(run.header().clone());
@@ -150,13 +239,14 @@ fn show(path: &Path, maker: &Maker, mut feed: Feed) -> Result<(), loadline_recor
             tally: None,
             watched: None,
             changes: Vec::new(),
-            notes: Vec::new(),
+            notes: maker.new_notes(),
             slow: Vec::new(),
         };
         number += 1;
         let _ = feed.news(&News::Interval(Arc::new(stretch)));
     }
-    let summary = RunFile::parse(path, BufReader::new(whole))?.into_summary();
+    let mut summary = RunFile::parse(path, BufReader::new(whole))?.into_summary();
+    files.annotate(&mut summary, maker.end_notes());
     let end = RunEnd {
         whole: None,
         result: RunResult::new(summary),
@@ -203,7 +293,7 @@ impl Read for Growing<'_> {
 mod tests {
     use super::*;
     use loadline_plan::Plan;
-    use loadline_record::{Environment, Header, RunWriter, Snapshot, Summary};
+    use loadline_record::{Environment, Header, RunWriter, Snapshot};
     use loadline_runner::{QUEUE, feed};
     use std::process::Command as Program;
     use std::time::SystemTime;
@@ -220,7 +310,11 @@ mod tests {
         let input = child.stdin.take();
         let maker = Maker::of(&child);
         let (sink, inbox) = feed(QUEUE);
-        let following = follow(path.clone(), maker.clone(), sink).expect("a thread");
+        let files = Followed {
+            record: path.clone(),
+            kept: Some(folder.path().join("kept.run")),
+        };
+        let following = follow(files.clone(), maker.clone(), sink).expect("a thread");
         let header = Header::new(
             &Plan::default(),
             Environment::default(),
@@ -234,11 +328,17 @@ mod tests {
         interval.end_ns = 1_000_000_000;
         interval.counts.sent = 7;
         summary.observe(&interval);
+        let note = |text| Note::new(5, text).expect("a text");
+        maker.note(note("deployed")).expect("it is kept");
         writer.interval(&interval).expect("an interval");
         let Some(News::Interval(stretch)) = inbox.wait() else {
             panic!("no interval");
         };
         assert_eq!(stretch.snapshot.counts.sent, 7);
+        assert_eq!(stretch.notes, [note("deployed")]);
+        maker.note(note("restarted")).expect("it is kept");
+        // As Locust does with a record that nobody asked for.
+        fs::remove_file(&path).expect("it is there");
         summary.complete = true;
         writer.finish(&summary).expect("an end");
         drop(input);
@@ -248,6 +348,11 @@ mod tests {
             panic!("no end");
         };
         assert_eq!(end.result.summary.total.counts.sent, 7);
+        let notes = [note("deployed"), note("restarted")];
+        assert_eq!(end.result.summary.notes, notes);
+        let kept = RunFile::read(files.lasting()).expect("it is whole");
+        assert_eq!(kept.summary().notes, notes);
+        assert_eq!(maker.note(note("late")), Err(NoteProblem::NoRun));
         assert!(inbox.wait().is_none());
         following.join().expect("the thread ends");
         assert_eq!(maker.phase(), Phase::Ended);

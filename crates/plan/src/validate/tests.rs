@@ -405,7 +405,7 @@ fn only_a_script_that_names_its_urls_needs_no_request() {
 }
 
 #[test]
-fn only_a_script_that_names_its_urls_runs_on_processes() {
+fn scripts_run_on_processes_too() {
     let on_processes = |names_urls| {
         move |plan: &mut Plan| {
             (plan.threads, plan.processes) = (2, 2);
@@ -417,10 +417,6 @@ fn only_a_script_that_names_its_urls_runs_on_processes() {
             });
         }
     };
-    let refused = refusal(on_processes(false));
-    assert!(
-        refused.starts_with("--processes is for the requests of a list"),
-        "{refused}"
-    );
+    allowed(on_processes(false));
     allowed(on_processes(true));
 }

@@ -431,7 +431,25 @@ pub(crate) fn search_line(outcome: &SavedOutcome) -> Vec<u8> {
     })
 }
 
-fn to_line(line: &impl Serialize) -> Vec<u8> {
+/// Notes that were written after the end of the run before them.
+#[derive(Debug, Deserialize)]
+pub(crate) struct LateNotes {
+    pub(crate) notes: Vec<Note>,
+}
+
+pub(crate) fn notes_line(notes: &[Note]) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        kind: &'static str,
+        notes: &'a [Note],
+    }
+    to_line(&Line {
+        kind: "notes",
+        notes,
+    })
+}
+
+pub(crate) fn to_line(line: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(line).expect("keys are text or numbers, and memory is all");
     bytes.push(b'\n');
     bytes

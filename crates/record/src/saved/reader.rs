@@ -1,7 +1,7 @@
 //! Reads a saved run, complete or cut off.
 
 use super::header::Header;
-use super::line::{Beside, Format, Kind, RunEnd, StoredSearch, StoredSnapshot};
+use super::line::{Beside, Format, Kind, LateNotes, RunEnd, StoredSearch, StoredSnapshot};
 use super::search::SavedOutcome;
 use super::within_report::unpacked;
 use crate::error::{Error, LineError};
@@ -56,6 +56,15 @@ impl RunFile {
     /// Each of them may have been killed, as with [`read`](RunFile::read).
     pub fn read_all(path: &Path) -> Result<Vec<RunFile>, Error> {
         RunFile::parse_all(path, opened(path)?)
+    }
+
+    /// Reads all runs from this input, or from an HTML report that holds some, as
+    /// [`read_all`](RunFile::read_all) does; the path is for messages.
+    pub fn read_all_from(
+        path: &Path,
+        input: impl BufRead + 'static,
+    ) -> Result<Vec<RunFile>, Error> {
+        RunFile::parse_all(path, unpacked(path, input)?)
     }
 
     /// Reads all runs from this input, at least one; the path is for messages.
@@ -148,6 +157,11 @@ impl RunFile {
             "search" => {
                 let StoredSearch { outcome } = serde_json::from_slice(line)?;
                 self.search_outcome = outcome;
+                Ok(None)
+            }
+            "notes" => {
+                let LateNotes { notes } = serde_json::from_slice(line)?;
+                self.summary.notes.extend(notes);
                 Ok(None)
             }
             _ if self.summary.complete => Err(LineError::AfterSummary),

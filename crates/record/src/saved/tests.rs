@@ -538,6 +538,38 @@ fn notes_are_read_back_from_intervals_and_from_the_end() {
 }
 
 #[test]
+fn notes_that_come_after_the_end_are_read_behind_those_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.run");
+    let note = |at_ns, text| Note::new(at_ns, text).unwrap();
+    let notes = [note(1, "deployed"), note(0, "begun"), note(7, "restarted")];
+    std::fs::write(&path, two_seconds().0).unwrap();
+    append_notes(&path, &notes[..1]).unwrap();
+    append_notes(&path, &notes[1..]).unwrap();
+    let read = RunFile::read(&path).unwrap();
+    assert!(read.summary().complete);
+    assert_eq!(read.summary().notes, notes);
+    // The next run of a series has none of them.
+    RunWriter::append(&path, &header()).unwrap();
+    let runs = RunFile::read_all(&path).unwrap();
+    assert_eq!(runs[0].summary().notes, notes);
+    assert!(runs[1].summary().notes.is_empty());
+}
+
+#[test]
+fn notes_find_no_place_where_there_is_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = [Note::new(1, "deployed").unwrap()];
+    let path = folder.path().join("a.run");
+    assert!(matches!(
+        append_notes(&path, &note),
+        Err(Error::Write { .. })
+    ));
+    assert!(!path.exists());
+    assert!(append_notes(folder.path(), &note).is_err());
+}
+
+#[test]
 fn a_transient_is_cut_when_it_is_read_and_kept_in_the_file() {
     let intervals: Vec<Snapshot> = (0..6).map(second).collect();
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();

@@ -2,11 +2,11 @@
 
 use super::encoding::Encoder;
 use super::header::Header;
-use super::line::{Annotations, header_line, interval_line, search_line, summary_line};
+use super::line::{Annotations, header_line, interval_line, notes_line, search_line, summary_line};
 use super::reader::RunFile;
 use super::search::SavedOutcome;
 use crate::watched::Watched;
-use crate::{Error, Snapshot, Summary};
+use crate::{Error, Note, Snapshot, Summary};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -62,6 +62,21 @@ impl RunFile {
 pub fn append_search(path: &Path, outcome: &SavedOutcome) -> Result<(), Error> {
     let written = open_behind(path).and_then(|mut file| file.write_all(&search_line(outcome)));
     written.map_err(|source| Error::Write {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Appends notes to a saved run whose writer has ended; they are on its last run.
+///
+/// # Errors
+/// If there is no such file, or it can't be written.
+pub fn append_notes(path: &Path, notes: &[Note]) -> Result<(), Error> {
+    let append = || match path.metadata()?.is_file() {
+        true => open_behind(path)?.write_all(&notes_line(notes)),
+        false => Err(io::Error::other("it is no file, and nothing can be added")),
+    };
+    append().map_err(|source| Error::Write {
         path: path.to_owned(),
         source,
     })

@@ -130,7 +130,7 @@ impl Ready {
                 .map_err(|error| format!("{error}: {}\n", error.source))?,
             users: Users {
                 tool: arguments.tool,
-                script: script::load(arguments, console)?,
+                script: script::load(arguments, processes, console)?,
                 repetition,
             },
             plan,
@@ -206,10 +206,7 @@ fn refuse_processes(arguments: &Arguments, processes: u32) -> Result<(), String>
              of -t, or fewer processes.\n"
         ));
     }
-    match processes > 1 && arguments.script.is_some() {
-        true => Err("a script runs in one process; leave out -s, or --processes.\n".to_owned()),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 /// The users of a run.
@@ -257,8 +254,18 @@ impl Users {
             }
             None => self.repetition.launch(tool),
         };
-        let job = || self.repetition.job(tool);
+        let job = || {
+            let script = self.script.as_ref().map(Script::pack).transpose();
+            self.repetition.job(tool, script.map_err(io::Error::other)?)
+        };
         start_counting(plan, wants, launch, job, Rates::codec())
+    }
+
+    /// Takes the error that the script raised in another process, if these rates have one.
+    fn raise(&self, rates: &Rates) {
+        if let (Some(script), Some(error)) = (&self.script, &rates.raised) {
+            script.raise(error.clone());
+        }
     }
 
     /// Prints the report, and the script's additions to it; returns the exit code.
@@ -329,6 +336,7 @@ impl Observer for Recorder<'_> {
 
     fn tally(&mut self, tally: &AnyTally) -> Observed {
         if let Some(rates) = tally.get::<Rates>() {
+            self.users.raise(rates);
             self.rates.merge(rates.clone());
         }
         Ok(())

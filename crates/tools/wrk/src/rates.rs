@@ -3,6 +3,7 @@
 
 use super::Tool;
 use loadline_engine::{Tally, Tick};
+use loadline_script_lua::ScriptError;
 use serde::{Deserialize, Serialize};
 use std::mem;
 
@@ -13,11 +14,14 @@ use std::mem;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rates {
     samples: Vec<u64>,
+    /// The error that a script raised in another process, which ends the run.
+    pub(super) raised: Option<ScriptError>,
 }
 
 impl Tally for Rates {
     fn merge(&mut self, other: Self) {
         self.samples.extend(other.samples);
+        self.raised = self.raised.take().or(other.raised);
     }
 }
 
@@ -62,6 +66,14 @@ impl Sampler {
 }
 
 impl Rates {
+    /// Creates the tally of an error that a script has raised.
+    pub(super) fn raising(error: ScriptError) -> Self {
+        Rates {
+            samples: Vec::new(),
+            raised: Some(error),
+        }
+    }
+
     /// Returns all samples, in the order in which they were added.
     pub fn samples(&self) -> &[u64] {
         &self.samples

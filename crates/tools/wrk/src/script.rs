@@ -2,6 +2,7 @@
 
 use super::conduct::{Console, Measured};
 use super::{Arguments, Tool, refusal};
+use loadline_runner::has_fleet;
 use loadline_script_lua::{Broken, Figures, Flavour, Options, Samples, Script};
 
 /// Loads the script if there is one. One that can't be loaded is complained of, and the run goes
@@ -9,11 +10,19 @@ use loadline_script_lua::{Broken, Figures, Flavour, Options, Samples, Script};
 ///
 /// # Errors
 /// The message for stderr.
-pub(super) fn load(arguments: &Arguments, console: &mut Console) -> Result<Option<Script>, String> {
+pub(super) fn load(
+    arguments: &Arguments,
+    processes: u32,
+    console: &mut Console,
+) -> Result<Option<Script>, String> {
     let Some(path) = &arguments.script else {
         return Ok(None);
     };
-    let script = Script::load(path, &options(arguments))
+    let options = Options {
+        is_elsewhere: processes > 1 || has_fleet(),
+        ..options(arguments)
+    };
+    let script = Script::load(path, &options)
         .map_err(|error| refusal::of_script(&arguments.place(), &error))?;
     for complaint in script.complaints() {
         console.say(&refusal::of_load(path, complaint));

@@ -1,8 +1,9 @@
 //! The conditions under which runs can be compared.
 
+use crate::is_whole;
 use loadline_plan::Plan;
 use loadline_record::{RoleKind, RunFile};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A saved run, and where it was read from.
 #[derive(Clone, Debug)]
@@ -13,6 +14,26 @@ pub struct SavedRun {
     pub number: Option<usize>,
     /// The contents of the run.
     pub run: RunFile,
+}
+
+impl SavedRun {
+    /// Returns the runs of this file in the form of a comparison's side: without those of a series
+    /// that broke off, unless all of them did.
+    pub fn all(path: &Path, runs: Vec<RunFile>) -> Vec<SavedRun> {
+        let several = runs.len() > 1;
+        let any_whole = runs.iter().any(|run| is_whole(run.summary()));
+        let saved = |(index, run): (usize, RunFile)| SavedRun {
+            path: path.to_owned(),
+            number: several.then_some(index + 1),
+            run,
+        };
+        let is_kept = |saved: &SavedRun| {
+            let run = &saved.run;
+            !any_whole || is_whole(run.summary()) || run.header().role.is_none()
+        };
+        let saved = runs.into_iter().enumerate().map(saved);
+        saved.filter(is_kept).collect()
+    }
 }
 
 /// Fewer runs than this can't be compared with more of them: of two against ten that are alike, one

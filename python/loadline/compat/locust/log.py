@@ -8,6 +8,7 @@ import logging.config
 import os
 import re
 import socket
+import sys
 from collections import deque
 
 HOSTNAME = re.sub(r"\..*", "", socket.gethostname())
@@ -31,6 +32,43 @@ class LogReader(logging.Handler):
     def emit(self, record):
         """Keep one record."""
         self.logs.append(self.format(record))
+
+
+class _Shown:
+    """A stream whose text is in a file, too; whole lines of it, as others write there as well."""
+
+    def __init__(self, stream, file):
+        self._stream = stream
+        self._file = file
+
+    def write(self, text):
+        """Write into both; what the file does not take is on the stream alone."""
+        written = self._stream.write(text)
+        try:
+            self._file.write(text)
+        except (OSError, ValueError):
+            pass
+        return written
+
+    def writelines(self, lines):
+        """Write each of these texts."""
+        for text in lines:
+            self.write(text)
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+
+def show_prints():
+    """Have what is printed in the file of the lines that a live page shows, if there is one."""
+    path = os.environ.get(_PAGE_LOG)
+    if not path or sys.stdout is None:
+        return
+    try:
+        file = open(path, "a", buffering=1, encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    sys.stdout = _Shown(sys.stdout, file)
 
 
 def setup_logging(loglevel, logfile=None):

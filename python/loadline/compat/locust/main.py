@@ -15,7 +15,7 @@ from .argument_parser import (
     parse_locustfile_option,
 )
 from .env import Environment
-from .log import setup_logging
+from .log import setup_logging, show_prints
 from .util.load_locustfile import load_locustfile, load_locustfile_pytest
 
 try:  # registers further arguments and listeners where it is installed
@@ -123,6 +123,7 @@ def _place(error, path):
 
 def main():
     """Run the command. Ends the process with Locust's exit code."""
+    show_prints()
     loaded = Loaded(get_locustfiles_locally(parse_locustfile_option()))
     parser = get_parser()
     options = parser.parse_args()

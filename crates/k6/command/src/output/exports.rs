@@ -213,7 +213,7 @@ impl Exports {
             return;
         }
         let running = std::mem::take(&mut self.running);
-        running.put(|wants| self.batch(&portion.samples, wants));
+        running.put(|wants| Arc::new(self.batch(&portion.samples, wants)));
         self.running = running;
     }
 

@@ -1,7 +1,7 @@
 //! The machines of a run: agents that wait on a bus.
 
 use crate::flags::agent::BusFlags;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use loadline_plan::parse_duration;
 use std::time::Duration;
 
@@ -18,15 +18,28 @@ pub(crate) struct MachineFlags {
     ///
     /// An agent is another machine, on which `loadline agent` waits for runs. Arrivals and report
     /// are those of as many threads of one machine; --threads is the number for all agents
-    /// together. What an agent that is lost would have sent is lost from there on, and the report
-    /// says so.
-    #[arg(long, value_name = "N|KEY=VALUE", requires = "nats")]
+    /// together. When an agent is lost, the others take over what it would have sent of an open
+    /// load, and the report says what is missing.
+    #[arg(long, value_name = "N|KEY=VALUE")]
     pub(crate) agents: Option<String>,
 
     /// Wait this long for agents that are missing [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "agents")]
     pub(crate) agents_timeout: Option<Duration>,
 
+    /// What becomes of the open load of an agent that is lost [default: share]
+    #[arg(long, value_name = "CHOICE", value_enum, requires = "agents")]
+    pub(crate) on_loss: Option<LossFlag>,
+
     #[command(flatten)]
     pub(crate) bus: BusFlags,
+}
+
+/// The load of an agent that is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LossFlag {
+    /// The others take it over.
+    Share,
+    /// It is lost, and the others keep theirs.
+    Keep,
 }

@@ -1,0 +1,140 @@
+//! What becomes of the load of a lost part.
+
+use loadline_engine::CHANGE_LEAD_NS;
+use loadline_plan::{Plan, Shape};
+use loadline_reactor::monotonic_ns;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The load of a part that is lost, from then on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnLoss {
+    /// The other parts take it over, if it is an open load.
+    Share,
+    /// It is lost, and the others keep theirs.
+    #[default]
+    Keep,
+}
+
+/// What the parts of a run have to know to hand on the load of one of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Handover {
+    /// True if the load, or some of its scenarios, can be handed on.
+    is_shared: bool,
+    /// True if all of it can.
+    is_whole: bool,
+    /// The time that a message may take to a part, beside the time in which workers receive it.
+    head_start_ns: u64,
+    warmup_ns: u64,
+    /// The parts that are neither lost nor done.
+    present: Arc<AtomicUsize>,
+}
+
+/// The begin of the load, and its length with the warm-up, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    pub(crate) begin_ns: u64,
+    pub(crate) length_ns: u64,
+}
+
+impl Handover {
+    /// Creates the handover of a plan's run in so many parts.
+    pub(crate) fn new(plan: &Plan, on_loss: OnLoss, parts: usize, head_start_ns: u64) -> Handover {
+        let parts_of_plan = plan.parts();
+        let mut shapes = parts_of_plan.iter().map(|part| &part.load.shape);
+        let is_whole = shapes.clone().all(has_arrivals);
+        Handover {
+            is_shared: on_loss == OnLoss::Share && shapes.any(has_arrivals),
+            is_whole,
+            head_start_ns,
+            warmup_ns: u64::try_from(plan.warmup.as_nanos()).unwrap_or(u64::MAX),
+            present: Arc::new(AtomicUsize::new(parts)),
+        }
+    }
+
+    /// Notes that a part has ended. Returns the instant from which the others take its load over, in
+    /// nanoseconds from the begin of the load; `None` if they don't.
+    pub(crate) fn leave(&self, course: Option<Course>) -> Option<u64> {
+        let left = self.present.fetch_sub(1, Ordering::Relaxed) - 1;
+        let course = course.filter(|_| self.is_shared && left > 0)?;
+        let lead_ns = CHANGE_LEAD_NS + self.head_start_ns;
+        let from_ns = (monotonic_ns() + lead_ns).saturating_sub(course.begin_ns);
+        (from_ns < course.length_ns).then_some(from_ns)
+    }
+
+    /// Returns the end of a loss, as the end of a sentence.
+    pub(crate) fn extent(&self, taken_from_ns: Option<u64>) -> String {
+        let Some(from_ns) = taken_from_ns else {
+            return "on".to_owned();
+        };
+        let seconds = (from_ns as f64 - self.warmup_ns as f64) / 1e9;
+        let taken = if self.is_whole {
+            "it"
+        } else {
+            "its open loads"
+        };
+        format!("to {seconds:.1} s, from when on the others send {taken}")
+    }
+}
+
+/// True if the arrivals of a load are those of a schedule, of which anybody can send any.
+fn has_arrivals(shape: &Shape) -> bool {
+    match shape {
+        Shape::Rate { .. } | Shape::RateStages { .. } | Shape::Burst { .. } => true,
+        Shape::Closed | Shape::ClosedStages { .. } | Shape::Paced | Shape::Scenarios { .. } => {
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_plan::{Arrivals, Rate};
+
+    fn open() -> Plan {
+        let mut plan = Plan::default();
+        plan.load.shape = Shape::Rate {
+            rate: Rate {
+                count: 1,
+                per_ns: 1_000,
+            },
+            arrivals: Arrivals::Constant,
+        };
+        plan
+    }
+
+    #[test]
+    fn an_open_load_is_handed_on_while_others_are_left() {
+        let course = Some(Course {
+            begin_ns: monotonic_ns(),
+            length_ns: u64::MAX,
+        });
+        let shared = Handover::new(&open(), OnLoss::Share, 2, 1_000_000_000);
+        let from_ns = shared.leave(course).expect("a handover");
+        assert!(from_ns >= CHANGE_LEAD_NS + 1_000_000_000);
+        assert_eq!(shared.leave(course), None);
+        let said = "to 1.3 s, from when on the others send it";
+        assert_eq!(shared.extent(Some(1_250_000_001)), said);
+        assert_eq!(shared.extent(None), "on");
+    }
+
+    #[test]
+    fn what_is_kept_closed_or_over_is_not_handed_on() {
+        let course = |length_ns| {
+            Some(Course {
+                begin_ns: monotonic_ns(),
+                length_ns,
+            })
+        };
+        let kept = Handover::new(&open(), OnLoss::Keep, 2, 0);
+        assert_eq!(kept.leave(course(u64::MAX)), None);
+        let closed = Handover::new(&Plan::default(), OnLoss::Share, 2, 0);
+        assert_eq!(closed.leave(course(u64::MAX)), None);
+        let over = Handover::new(&open(), OnLoss::Share, 3, 0);
+        assert_eq!(over.leave(course(1)), None);
+        assert_eq!(over.leave(None), None);
+    }
+}

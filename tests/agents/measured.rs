@@ -1,0 +1,134 @@
+//! When agents begin, and how much they send.
+
+use super::{Agent, Bus, assert_sums, end, start, url};
+use crate::rig::{count, serve};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a busy machine may add to the begin of an agent.
+const SCHEDULING: Duration = Duration::from_millis(500);
+/// The most bytes of an interval's report: 4 KB of a steady load, and what a busy machine spreads
+/// the times by.
+const MOST_REPORT_BYTES: usize = 8_192;
+
+/// A server that answers each request; returns its URL, and the instant of the first request of
+/// each connection.
+fn first_requests() -> (String, Receiver<Instant>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (send, instants) = channel();
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            let (connection, send) = (connection.unwrap(), send.clone());
+            thread::spawn(move || {
+                let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
+                let mut is_first = true;
+                while let Some(Ok(line)) = lines.next() {
+                    if std::mem::take(&mut is_first) {
+                        let _ = send.send(Instant::now());
+                    }
+                    if line.is_empty() {
+                        let response = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+                        let _ = (&connection).write_all(response);
+                    }
+                }
+            });
+        }
+    });
+    (url, instants)
+}
+
+/// The error of the begin that a run prints.
+fn printed_error(stderr: &str) -> Duration {
+    let (_, behind) = stderr.split_once("known to within ").expect(stderr);
+    let (text, _) = behind.split_once(", on ").expect(stderr);
+    let (number, unit) = text.split_once(' ').expect(stderr);
+    let number: f64 = number.parse().expect(stderr);
+    let ns = match unit {
+        "ns" => number,
+        "µs" => number * 1e3,
+        "ms" => number * 1e6,
+        other => panic!("{other}: {stderr}"),
+    };
+    Duration::from_nanos(ns as u64)
+}
+
+#[test]
+fn agents_begin_at_one_instant_as_well_as_they_say() {
+    let bus = Bus::start(&[]);
+    let _agents = ["one", "two", "three", "four"].map(|name| Agent::start(&bus.url(), name, &[]));
+    let (url, instants) = first_requests();
+    let run = start(&bus, "4", &["-t", "4", "-c", "4", "-n", "4", &url]);
+    let (found, stderr, code) = end(run);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(count(&found, "answered"), 4);
+    let mut first: Vec<Instant> = instants.try_iter().collect();
+    first.sort_unstable();
+    assert_eq!(first.len(), 4, "{stderr}");
+    let skew = first[3] - first[0];
+    println!("{skew:?} between the first and the last of four agents");
+    // Each of two clocks is wrong by as much at most.
+    let most = 2 * printed_error(&stderr) + SCHEDULING;
+    assert!(skew <= most, "{skew:?}, and not {most:?}: {stderr}");
+}
+
+/// The sizes of the whole messages that agents send, by a subscriber of the bus.
+fn reports(bus: &Bus) -> Receiver<usize> {
+    let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, bus.port)).unwrap();
+    connection
+        .write_all(b"CONNECT {\"verbose\":false}\r\nSUB loadline.run.*.*.up 1\r\nPING\r\n")
+        .unwrap();
+    let mut from = BufReader::new(connection.try_clone().unwrap());
+    let mut line = String::new();
+    // The subscription stands when the server answers.
+    while !line.starts_with("PONG") {
+        line.clear();
+        assert!(from.read_line(&mut line).unwrap() > 0, "a bus");
+    }
+    let (send, sizes) = channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        while from.read_line(&mut line).is_ok_and(|length| length > 0) {
+            if let Some(words) = line.strip_prefix("MSG ") {
+                let length = words
+                    .split_whitespace()
+                    .last()
+                    .and_then(|word| word.parse().ok());
+                let mut message = vec![0; length.unwrap_or(0) + 2];
+                if from.read_exact(&mut message).is_err() {
+                    return;
+                }
+                // A number of four bytes, the kind, and a frame: `r` is a report.
+                if message[4..].starts_with(b"fr") {
+                    let _ = send.send(message.len() - 2);
+                }
+            } else if line.starts_with("PING") {
+                let _ = connection.write_all(b"PONG\r\n");
+            }
+            line.clear();
+        }
+    });
+    sizes
+}
+
+#[test]
+fn a_report_of_one_name_is_small() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agent = Agent::start(&bus.url(), "one", &[]);
+    let sizes = reports(&bus);
+    let words = ["-t", "1", "-r", "2000", "-d", "5s", &url(&server)];
+    let (found, stderr, code) = end(start(&bus, "1", &words));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(assert_sums(&found), 0);
+    let sizes: Vec<usize> = sizes.try_iter().collect();
+    // Five intervals, and the end.
+    assert!((5..=8).contains(&sizes.len()), "{sizes:?}");
+    println!("{sizes:?} bytes a report");
+    assert!(
+        sizes.iter().all(|bytes| *bytes <= MOST_REPORT_BYTES),
+        "{sizes:?}"
+    );
+}
