@@ -34,6 +34,9 @@ struct Outcome {
     said: Said,
     requests: Vec<String>,
     host: String,
+    /// Where it ran, with what it wrote.
+    #[cfg(feature = "k6")]
+    folder: tempfile::TempDir,
 }
 
 /// Runs a case's command with this program.
@@ -63,6 +66,8 @@ fn run(case: &Case, start: impl Fn(&[&str]) -> Command) -> Outcome {
             .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
             .collect(),
         host,
+        #[cfg(feature = "k6")]
+        folder,
     }
 }
 
