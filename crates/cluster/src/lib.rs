@@ -26,8 +26,8 @@
 //! sends an invalid message is *lost*: it is killed if it still runs, the others continue, and the
 //! run fails when they have ended. The reports of its workers until then count. Its later arrivals
 //! are planned and not sent; those of an open load are taken over by the others
-//! ([`OnLoss::Share`]), from an instant on that all of them are told. A child whose coordinator is gone finds its standard input closed, and
-//! ends.
+//! ([`OnLoss::Share`]), from an instant on that all of them are told. A child whose coordinator is
+//! gone finds its standard input closed, and ends.
 //!
 //! ## To change
 //!

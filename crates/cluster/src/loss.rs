@@ -54,8 +54,8 @@ impl Handover {
         }
     }
 
-    /// Notes that a part has ended. Returns the instant from which the others take its load over, in
-    /// nanoseconds from the begin of the load; `None` if they don't.
+    /// Notes that a part has ended. Returns the instant from which the others take its load over,
+    /// in nanoseconds from the begin of the load; `None` if they don't.
     pub(crate) fn leave(&self, course: Option<Course>) -> Option<u64> {
         let left = self.present.fetch_sub(1, Ordering::Relaxed) - 1;
         let course = course.filter(|_| self.is_shared && left > 0)?;

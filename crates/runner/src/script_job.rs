@@ -45,8 +45,8 @@ pub(crate) fn users(scripts: &[Option<(&str, &dyn Script)>]) -> io::Result<Users
     })
 }
 
-/// Creates the users of a job of this plan, in the process that has these workers: a launch for each
-/// scenario.
+/// Creates the users of a job of this plan, in the process that has these workers: a launch for
+/// each scenario.
 ///
 /// # Errors
 /// If the job has no valid terms, or a script can't be loaded here.

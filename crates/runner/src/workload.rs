@@ -181,7 +181,8 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     Ok(Box::new(processes))
 }
 
-/// Returns the users of a plan with these scripts, one for each of its scenarios, in other processes.
+/// Returns the users of a plan with these scripts, one for each of its scenarios, in other
+/// processes.
 fn script_users<'a>(
     scripts: impl Iterator<Item = Option<(&'a str, &'a dyn Script)>>,
 ) -> Result<Users, StartError> {

@@ -77,8 +77,8 @@ impl Script {
         Loader::new(path, options, files)?.load(workers, Some(settled))
     }
 
-    /// Returns the script as a text from which another process [creates](crate::unpack) the same users, if
-    /// it was loaded for [other processes](Options::is_elsewhere).
+    /// Returns the script as a text from which another process [creates](crate::unpack) the same
+    /// users, if it was loaded for [other processes](Options::is_elsewhere).
     ///
     /// # Errors
     /// The sentence about files that are too large.
@@ -212,8 +212,8 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Loads the script for its own ones of all threads. `settled` is what another process has found
-    /// that loaded it before.
+    /// Loads the script for its own ones of all threads. `settled` is what another process has
+    /// found that loaded it before.
     fn load(mut self, own: Range<u32>, settled: Option<Settled>) -> Result<Script, Error> {
         let main = self.state()?;
         self.resolve(&main)?;

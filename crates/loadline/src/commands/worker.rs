@@ -21,7 +21,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// Creates the users of a job of this plan, in the process that has these workers of the plan. There is one
+/// Creates the users of a job of this plan, in the process that has these workers. There is one
 /// launch for each scenario of the plan.
 ///
 /// # Errors

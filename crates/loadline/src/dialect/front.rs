@@ -156,7 +156,7 @@ mod tests {
         for (line, said) in [
             ("--web=here a/", "--web: \"here\" is no address"),
             ("--web-user anna a/", "--web"),
-            ("--agents 3 a/", "--nats"),
+            ("--agents-timeout 3s a/", "--agents"),
             ("--processes 0 a/", "--processes takes a number"),
             ("--processes", "--processes takes a number"),
             (
