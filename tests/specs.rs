@@ -25,7 +25,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
-use tempfile::TempDir;
 
 /// More than any case sends.
 const MOST_REQUESTS: u64 = 1_000_000;
@@ -36,7 +35,8 @@ struct Outcome {
     requests: Vec<String>,
     host: String,
     /// Where it ran, with what it wrote.
-    folder: TempDir,
+    #[cfg(feature = "k6")]
+    folder: tempfile::TempDir,
 }
 
 /// Runs a case's command with this program.
@@ -66,6 +66,7 @@ fn run(case: &Case, start: impl Fn(&[&str]) -> Command) -> Outcome {
             .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
             .collect(),
         host,
+        #[cfg(feature = "k6")]
         folder,
     }
 }

@@ -384,7 +384,7 @@ def test_the_record_of_several_processes_is_written_while_they_run(tmp_path):
         lines = []
         while len(lines) < 4:  # the last one may not be whole
             time.sleep(0.05)
-            lines = place.read_text().splitlines() if place.exists() else []
+            lines = place.read_text().split("\n") if place.exists() else []
         process.send_signal(signal.SIGINT)
         ended = Ended(process)
     assert ended.code == 0, ended.err

@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 
+import pytest
 from command_support import Server, begin, native_command, write
 
 VISITORS = """
@@ -135,11 +136,13 @@ def test_a_locustfile_is_started_from_the_page(tmp_path):
     assert os.path.exists(tmp_path / "run-1.run")
 
 
-def test_a_note_is_in_the_file_of_the_test_that_it_was_written_on(tmp_path):
+@pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
+def test_a_note_is_in_the_file_of_the_test_that_it_was_written_on(tmp_path, processes):
     write(tmp_path, VISITORS)
     with Server() as server, running(
             ["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "2s", "-H",
-             server.url, "--only-summary", "--out", "loadline=a.run"], tmp_path) as process:
+             server.url, "--only-summary", "--out", "loadline=a.run", *processes],
+            tmp_path) as process:
         page = open_page(process, "The live page is at")
         page.await_that(lambda state: state["figures"]["answered"] > 10)
         for note in NOTES:

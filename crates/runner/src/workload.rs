@@ -9,7 +9,7 @@ use loadline_cluster::{Processes, Users};
 use loadline_engine::{AnyTally, Launch, Run, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::{DeclaredCheck, Summary};
-use loadline_script::{Language, Place, Raised, Script, language_of};
+use loadline_script::{Language, LoadSender, Raised, Script, language_of};
 use loadline_script_lua::Lua;
 use std::cell::Cell;
 use std::io;
@@ -74,8 +74,8 @@ pub trait Workload {
 /// If the script can't be loaded, or a check is on a name that no request has.
 pub fn workload(plan: &Plan, prints: Prints) -> Result<Box<dyn Workload>, RunError> {
     let place = match runs_elsewhere(plan) {
-        true => Place::Elsewhere,
-        false => Place::Here,
+        true => LoadSender::Elsewhere,
+        false => LoadSender::Here,
     };
     let parts = plan.parts().into_iter();
     let parts = parts.map(|part| load(&part, prints, place));
@@ -289,7 +289,11 @@ impl Workload for ScriptWorkload {
 }
 
 /// Loads and sets up the script of a plan, if it has one.
-fn load(plan: &Plan, prints: Prints, place: Place) -> Result<Option<ScriptWorkload>, RunError> {
+fn load(
+    plan: &Plan,
+    prints: Prints,
+    place: LoadSender,
+) -> Result<Option<ScriptWorkload>, RunError> {
     let Some(language) = plan
         .script
         .as_ref()

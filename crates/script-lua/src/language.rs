@@ -8,7 +8,7 @@ use crate::script::Script;
 use loadline_engine::Launch;
 use loadline_plan::{Body, Header, Plan, Request};
 use loadline_record::Summary;
-use loadline_script::{Language, LoadError, OnError, Place, Prints, ScriptError};
+use loadline_script::{Language, LoadError, LoadSender, OnError, Prints, ScriptError};
 use std::ops::Range;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ impl Language for Lua {
         &self,
         plan: &Plan,
         prints: Prints,
-        place: Place,
+        place: LoadSender,
     ) -> Result<Box<dyn loadline_script::Script>, LoadError> {
         let (Some(script), [request]) = (&plan.script, plan.requests.as_slice()) else {
             return Err(LoadError::new("a script in Lua takes one URL"));
@@ -38,7 +38,7 @@ impl Language for Lua {
         let options = Options {
             args: script.args.clone(),
             prints,
-            is_elsewhere: place == Place::Elsewhere,
+            is_elsewhere: place == LoadSender::Elsewhere,
             ..options(plan, request)
         };
         match Script::load(&script.path, &options) {

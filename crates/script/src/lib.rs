@@ -54,7 +54,7 @@ pub enum Prints {
 
 /// The process that sends the load of a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum LoadSender {
     /// The one that loads the script first.
     #[default]
     Here,
@@ -77,8 +77,12 @@ pub trait Language {
     ///
     /// # Errors
     /// If the script can't be loaded, or raises an error.
-    fn load(&self, plan: &Plan, prints: Prints, place: Place)
-    -> Result<Box<dyn Script>, LoadError>;
+    fn load(
+        &self,
+        plan: &Plan,
+        prints: Prints,
+        place: LoadSender,
+    ) -> Result<Box<dyn Script>, LoadError>;
 
     /// Creates the users of a script that another process has [packed](Script::pack), for these
     /// workers of the run.
@@ -172,7 +176,7 @@ mod tests {
                 .is_some_and(|extension| extension == self.0)
         }
 
-        fn load(&self, _: &Plan, _: Prints, _: Place) -> Result<Box<dyn Script>, LoadError> {
+        fn load(&self, _: &Plan, _: Prints, _: LoadSender) -> Result<Box<dyn Script>, LoadError> {
             Err(LoadError::new("none is loaded here"))
         }
 
