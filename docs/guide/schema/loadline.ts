@@ -1061,7 +1061,7 @@ service_time_us: Quantiles,
  * The usage of the watched processes and of the machine in the interval; absent if nothing was
  * watched.
  */
-watch?: Look, 
+watch?: UsageSample, 
 /**
  * Arrivals whose intended start fell due; in a closed load the same as `sent`.
  */
@@ -1208,24 +1208,6 @@ length: number,
  * The CRC-32 (as in zip and gzip), as eight hexadecimal digits.
  */
 crc32: string, };
-
-/**
- * The usage in one interval.
- */
-export type Look = { 
-/**
- * The length of the sample, which differs from the length of the interval by a few
- * milliseconds.
- */
-length_s: Seconds, 
-/**
- * The machine.
- */
-host: HostUsage, 
-/**
- * The processes, each with all its descendants; the generator is the first.
- */
-trees: Array<TreeLook>, };
 
 /**
  * One thing to change about a machine.
@@ -2441,7 +2423,7 @@ pid: number | null, };
 /**
  * A tree of processes in one interval.
  */
-export type TreeLook = { 
+export type TreeSample = { 
 /**
  * `generator`, or the argument that selected the tree.
  */
@@ -2639,6 +2621,24 @@ export type Unit = "us" | "share" | "count" | "per_second" | "number";
  * Microseconds, exact to the nanosecond.
  */
 export type Us = number;
+
+/**
+ * The usage in one interval.
+ */
+export type UsageSample = { 
+/**
+ * The length of the sample, which differs from the length of the interval by a few
+ * milliseconds.
+ */
+length_s: Seconds, 
+/**
+ * The machine.
+ */
+host: HostUsage, 
+/**
+ * The processes, each with all its descendants; the generator is the first.
+ */
+trees: Array<TreeSample>, };
 
 /**
  * The validity of the result, with the reasons.
