@@ -54,7 +54,7 @@ pub(crate) fn send<H: Host, O: Observer>(
 }
 
 /// Carries out the exchanges of a batch in as many attempts as they need, from the wait for a place
-/// among shared connections to the user's wait after them; returns the outcome of the last exchange.
+/// among shared connections to the user's wait after them; returns the outcome of the last one.
 // HTTP/1.1 and HTTP/2 with prior knowledge do the same in their own futures, which box what is
 // rarely needed: nearly all requests pass through those.
 async fn carry_out<'a, H: Host, O: Observer>(

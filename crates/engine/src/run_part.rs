@@ -1,5 +1,5 @@
-//! A part of a run: those of its workers that are in this process, while other processes or machines
-//! have the others.
+//! A part of a run: those of its workers that are in this process, while other processes or
+//! machines have the others.
 
 use crate::StartError;
 use crate::control::{Handle, Order};

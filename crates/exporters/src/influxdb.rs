@@ -9,12 +9,14 @@
 //! The format: <https://docs.influxdata.com/influxdb/v1/write_protocols/line_protocol_reference/>.
 
 mod channel;
+mod instants;
 mod setup;
 
 pub(crate) use setup::open;
 
 use crate::exporter::{Layout, Message};
 use crate::{Batch, Histogram, Point, SeriesKey, Value};
+use instants::Instants;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -46,11 +48,13 @@ struct Lines {
     /// What the measurements of series begin with.
     prefix: String,
     most_bytes: usize,
+    instants: Instants,
     has_overflowed: bool,
 }
 
 impl Layout for Lines {
     fn write(&mut self, batches: &[Arc<Batch>]) -> Vec<Message> {
+        self.instants.next_message();
         let mut packer = Packer::new(self.most_bytes);
         for batch in batches {
             self.has_overflowed |= batch.measured.has_overflowed();
@@ -81,7 +85,7 @@ impl Lines {
         line + &format!(" {fields} {instant}\n")
     }
 
-    fn point(&self, point: &Point) -> String {
+    fn point(&mut self, point: &Point) -> String {
         let mut line = escaped(&point.metric, &[',', ' ']);
         let mut fields = String::new();
         for (name, value) in point.labels.iter() {
@@ -97,7 +101,8 @@ impl Lines {
         if point.weight != 1.0 {
             let _ = write!(fields, "weight={},", point.weight);
         }
-        let instant = point.at_ns / self.precision_ns;
+        let unit_ns = self.precision_ns;
+        let instant = self.instants.free(&line, point.at_ns / unit_ns, unit_ns);
         line + &format!(" {fields}value={} {instant}\n", point.value)
     }
 }

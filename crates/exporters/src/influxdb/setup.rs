@@ -4,7 +4,7 @@
 //! and `udp://host:port` takes datagrams of version 1.
 
 use super::channel::Database;
-use super::{Field, FieldKind, Lines, MOST_BYTES};
+use super::{Field, FieldKind, Instants, Lines, MOST_BYTES};
 use crate::channel::{Channel, Datagrams};
 use crate::exporter::{Exporter, TIMEOUT, Wants};
 use crate::requested::{Dialect, OpenError, Requested};
@@ -62,6 +62,7 @@ pub(crate) fn open(
                 true => payload.unwrap_or(DATAGRAM_BYTES),
                 false => MOST_BYTES,
             },
+            instants: Instants::default(),
             has_overflowed: false,
         }),
         channel,

@@ -8,6 +8,7 @@ fn lines(fields: Vec<Field>, most_bytes: usize) -> Lines {
         precision_ns: 1,
         prefix: "loadline_".to_owned(),
         most_bytes,
+        instants: Instants::default(),
         has_overflowed: false,
     }
 }
