@@ -5,6 +5,7 @@
 //! wait in the outbox. When the run has ended, what is left is delivered within [`TIME_AT_END`].
 
 use crate::channel::{Channel, Refusal};
+use crate::turns::let_workers_run;
 use crate::{Batch, Delivery, Outbox};
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
@@ -253,6 +254,7 @@ impl Turn {
     }
 
     fn send(&mut self, message: &Message) -> Result<(), Refusal> {
+        let_workers_run();
         let limit = Instant::now() + self.exporter.timeout;
         let until = self.outbox.closed().map_or(limit, |end| end.min(limit));
         self.exporter.channel.send(&message.body, until)

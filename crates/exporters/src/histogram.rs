@@ -6,6 +6,7 @@
 //! computed from percentiles.
 
 use crate::exemplar::{Exemplar, Exemplars};
+use crate::turns::let_workers_run;
 use std::collections::BTreeMap;
 
 /// The schema of a [`Histogram`], the finest that Prometheus has.
@@ -168,6 +169,7 @@ impl Histogram {
     /// Returns the buckets of this schema, or of the finest coarser one that has at most `most`
     /// buckets, counted from the first with a value to the last.
     pub fn to_schema(&self, schema: i32, most: u32) -> Exponential {
+        let_workers_run();
         let fits = |schema: &i32| {
             let span = |counts: &BTreeMap<i32, u64>| span(counts, *schema);
             span(&self.positive) + span(&self.negative) <= u64::from(most)
