@@ -898,8 +898,18 @@ fn a_request_to_a_broken_connection_came_behind_its_end() {
 
 #[test]
 fn a_deadline_that_comes_while_tasks_run_goes_before_the_next_of_them() {
+    // On a crowded machine the first task may begin after the deadline, which proves nothing.
+    let order = (0..100).find_map(|_| order_around_a_deadline());
+    let order = order.expect("a task that begins before the deadline");
+    assert_eq!(order, ["first", "the deadline", "second", "third"]);
+}
+
+/// Returns the order in which a deadline is reached and three tasks end, each of which lasts until
+/// the deadline; `None` if the first of them began after it.
+fn order_around_a_deadline() -> Option<Vec<&'static str>> {
     let kernel = Kernel::new().unwrap();
     let order = Rc::new(RefCell::new(Vec::new()));
+    let in_time = Rc::new(Cell::new(None));
     let run = async {
         let due_ns = kernel.now_ns() + 500_000;
         let waits = {
@@ -912,7 +922,11 @@ fn a_deadline_that_comes_while_tasks_run_goes_before_the_next_of_them() {
         kernel.timer().until(due_ns - 400_000).await;
         let others = ["first", "second", "third"].map(|name| {
             let (own, order) = (kernel.clone(), Rc::clone(&order));
+            let in_time = Rc::clone(&in_time);
             kernel.spawn(async move {
+                if in_time.get().is_none() {
+                    in_time.set(Some(own.now_ns() < due_ns));
+                }
                 while own.now_ns() < due_ns {}
                 order.borrow_mut().push(name);
             })
@@ -923,8 +937,7 @@ fn a_deadline_that_comes_while_tasks_run_goes_before_the_next_of_them() {
         }
     };
     kernel.block_on(run).unwrap();
-    let order = order.borrow();
-    assert_eq!(order[..], ["first", "the deadline", "second", "third"]);
+    (in_time.get() == Some(true)).then(|| order.take())
 }
 
 #[test]

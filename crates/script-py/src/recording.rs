@@ -2,8 +2,8 @@
 //!
 //! The engine records its exchanges in any case. A thread takes the records second by second: it
 //! appends them to a saved run (`saving`), which `loadline report` reads, judges and shows, or
-//! sends them to the process that saves the run of several (`parts`). Requests in flight at the end of a
-//! recording stay in flight, as in every run.
+//! sends them to the process that saves the run of several (`parts`). Requests in flight at the end
+//! of a recording stay in flight, as in every run.
 
 use crate::engine::{Engine, Share, begin_recorded, existing, plan_of};
 use crate::parts::{PartsRecording, ReportLine};

@@ -158,7 +158,7 @@ fn hostile_requests_are_refused_and_the_next_one_is_answered() {
         ),
         (with("localhost", &"A: b\r\n".repeat(200)), LIBRARY),
         (
-            with("localhost", &format!("A: {}\r\n", "b".repeat(500_000))),
+            with("localhost", &format!("A: {}\r\n", "b".repeat(1_000_000))),
             LIBRARY,
         ),
         ("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}".to_owned(), LIBRARY),
