@@ -5,12 +5,10 @@
 //! finds them by the names that they had.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The most bytes of a script and its files.
@@ -95,17 +93,7 @@ impl Files {
 
 /// Creates a file with these contents that has no name: it is gone when its last user is.
 fn nameless(bytes: &[u8]) -> io::Result<File> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!("loadline-{}-{number}", std::process::id());
-    let path = std::env::temp_dir().join(name);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)?;
-    fs::remove_file(&path)?;
+    let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;
     Ok(file)
 }
