@@ -5,9 +5,9 @@
 //! buckets of it, so that a conversion is exact: no value changes its bucket, and no percentile is
 //! computed from percentiles.
 
+use crate::Buckets;
 use crate::exemplar::{Exemplar, Exemplars};
 use crate::turns::let_workers_run;
-use std::collections::BTreeMap;
 
 /// The schema of a [`Histogram`], the finest that Prometheus has.
 pub(crate) const FINEST: i32 = 8;
@@ -21,9 +21,9 @@ pub(crate) const ZERO_THRESHOLD: f64 = 2.938_735_877_055_719e-39;
 /// A distribution of numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    positive: BTreeMap<i32, u64>,
+    positive: Buckets,
     /// Numbers below zero, by the bucket of their magnitude.
-    negative: BTreeMap<i32, u64>,
+    negative: Buckets,
     zero: u64,
     count: u64,
     sum: f64,
@@ -37,11 +37,33 @@ pub struct Exponential {
     /// The schema.
     pub schema: i32,
     /// The counts of numbers above zero, by the index of their bucket's upper bound.
-    pub positive: BTreeMap<i32, u64>,
+    pub positive: Buckets,
     /// The counts of numbers below zero, by magnitude.
-    pub negative: BTreeMap<i32, u64>,
+    pub negative: Buckets,
     /// The count of zeros.
     pub zero: u64,
+}
+
+/// Where numbers lie that are counted together.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Below zero, in the bucket of their magnitude.
+    Below(i32),
+    Zero,
+    /// Above zero, in this bucket.
+    Above(i32),
+}
+
+impl Place {
+    /// Returns the largest number there.
+    fn upper_bound(self) -> f64 {
+        match self {
+            // Of a magnitude's bucket the lower bound is nearest to zero.
+            Place::Below(bucket) => -exponential(FINEST, bucket - 1),
+            Place::Zero => 0.0,
+            Place::Above(bucket) => exponential(FINEST, bucket),
+        }
+    }
 }
 
 /// Returns the upper bound of a bucket.
@@ -56,12 +78,11 @@ impl Histogram {
             return;
         }
         let magnitude = value.abs();
-        let bucket = match () {
-            () if magnitude <= ZERO_THRESHOLD => &mut self.zero,
-            () if value < 0.0 => self.negative.entry(finest_bucket(magnitude)).or_default(),
-            () => self.positive.entry(finest_bucket(magnitude)).or_default(),
-        };
-        *bucket = bucket.saturating_add(count);
+        match () {
+            () if magnitude <= ZERO_THRESHOLD => self.zero = self.zero.saturating_add(count),
+            () if value < 0.0 => self.negative.add(finest_bucket(magnitude), count),
+            () => self.positive.add(finest_bucket(magnitude), count),
+        }
         self.count = self.count.saturating_add(count);
         self.sum += value * count as f64;
         self.widen(value, value);
@@ -91,15 +112,8 @@ impl Histogram {
 
     /// Adds all numbers of another histogram, without loss.
     pub fn merge(&mut self, other: &Histogram) {
-        for (own, others) in [
-            (&mut self.positive, &other.positive),
-            (&mut self.negative, &other.negative),
-        ] {
-            for (bucket, count) in others {
-                let sum = own.entry(*bucket).or_default();
-                *sum = sum.saturating_add(*count);
-            }
-        }
+        self.positive.merge(&other.positive);
+        self.negative.merge(&other.negative);
         self.zero = self.zero.saturating_add(other.zero);
         self.count = self.count.saturating_add(other.count);
         self.sum += other.sum;
@@ -148,21 +162,26 @@ impl Histogram {
         let exact = percentile.clamp(0.0, 100.0) * self.count as f64 / 100.0;
         let rank = (exact * (1.0 - ROUNDING)).ceil().max(1.0) as u64;
         let mut passed = 0;
-        let reached = |(bound, count): (f64, u64)| {
+        let reached = |(place, count): (Place, u64)| {
             passed += count;
-            (passed >= rank).then(|| bound.clamp(min, max))
+            (passed >= rank).then(|| place.upper_bound().clamp(min, max))
         };
-        self.ascending().find_map(reached)
+        self.places().find_map(reached)
     }
 
     /// Returns the upper bound of each bucket that has a value, with its count, rising.
     pub fn ascending(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let places = self.places();
+        places.map(|(place, count)| (place.upper_bound(), count))
+    }
+
+    /// Returns each place that has a value, with its count, rising.
+    fn places(&self) -> impl Iterator<Item = (Place, u64)> + '_ {
         let below = self.negative.iter().rev();
-        // Of a magnitude's bucket the lower bound is nearest to zero.
-        let below = below.map(|(bucket, count)| (-exponential(FINEST, bucket - 1), *count));
-        let zero = (self.zero > 0).then_some((0.0, self.zero));
+        let below = below.map(|(bucket, count)| (Place::Below(bucket), count));
+        let zero = (self.zero > 0).then_some((Place::Zero, self.zero));
         let above = self.positive.iter();
-        let above = above.map(|(bucket, count)| (exponential(FINEST, *bucket), *count));
+        let above = above.map(|(bucket, count)| (Place::Above(bucket), count));
         below.chain(zero).chain(above)
     }
 
@@ -171,15 +190,14 @@ impl Histogram {
     pub fn to_schema(&self, schema: i32, most: u32) -> Exponential {
         let_workers_run();
         let fits = |schema: &i32| {
-            let span = |counts: &BTreeMap<i32, u64>| span(counts, *schema);
-            span(&self.positive) + span(&self.negative) <= u64::from(most)
+            span(&self.positive, *schema) + span(&self.negative, *schema) <= u64::from(most)
         };
         let mut schemas = (COARSEST..=schema.clamp(COARSEST, FINEST)).rev();
         let schema = schemas.find(fits).unwrap_or(COARSEST);
         Exponential {
             schema,
-            positive: joined(&self.positive, schema),
-            negative: joined(&self.negative, schema),
+            positive: self.positive.joined(|bucket| coarser(bucket, schema)),
+            negative: self.negative.joined(|bucket| coarser(bucket, schema)),
             zero: self.zero,
         }
     }
@@ -209,20 +227,11 @@ fn coarser(bucket: i32, schema: i32) -> i32 {
 }
 
 /// Returns the number of buckets of a schema from the first with a value to the last.
-fn span(counts: &BTreeMap<i32, u64>, schema: i32) -> u64 {
-    let first = counts.first_key_value();
-    let ends = first.zip(counts.last_key_value());
-    ends.map_or(0, |((first, _), (last, _))| {
-        (coarser(*last, schema) - coarser(*first, schema)) as u64 + 1
+fn span(counts: &Buckets, schema: i32) -> u64 {
+    let ends = counts.first().zip(counts.last());
+    ends.map_or(0, |(first, last)| {
+        (coarser(last, schema) - coarser(first, schema)) as u64 + 1
     })
-}
-
-fn joined(counts: &BTreeMap<i32, u64>, schema: i32) -> BTreeMap<i32, u64> {
-    let mut joined = BTreeMap::new();
-    for (bucket, count) in counts {
-        *joined.entry(coarser(*bucket, schema)).or_default() += count;
-    }
-    joined
 }
 
 #[cfg(test)]
@@ -241,7 +250,7 @@ mod tests {
         let nothing = Histogram::default();
         assert_eq!((nothing.mean(), nothing.percentile(50.0)), (None, None));
         assert_eq!((nothing.min(), nothing.max()), (None, None));
-        assert_eq!(nothing.to_schema(8, 160).positive.len(), 0);
+        assert!(nothing.to_schema(8, 160).positive.is_empty());
     }
 
     #[test]
@@ -258,8 +267,8 @@ mod tests {
         let mixed = of(&[-4.0, -1.0, 0.0, 0.0, 2.0, f64::NAN]);
         let coarse = mixed.to_schema(0, 160);
         assert_eq!(coarse.zero, 2);
-        assert_eq!(coarse.negative, BTreeMap::from([(0, 1), (2, 1)]));
-        assert_eq!(coarse.positive, BTreeMap::from([(1, 1)]));
+        assert_eq!(coarse.negative, [(0, 1), (2, 1)].into_iter().collect());
+        assert_eq!(coarse.positive, [(1, 1)].into_iter().collect());
         assert_eq!(mixed.percentile(0.0), Some(-exponential(8, 511)));
         assert_eq!(mixed.percentile(100.0), Some(2.0));
         assert_eq!((mixed.count(), mixed.sum()), (5, -3.0));
@@ -270,7 +279,7 @@ mod tests {
         let wide = of(&[1e-9, 3600.0]);
         let written = wide.to_schema(8, 160);
         assert_eq!(written.schema, 1);
-        assert_eq!(written.positive.values().sum::<u64>(), 2);
+        assert_eq!(written.positive.sum(), 2);
     }
 
     proptest! {
@@ -279,7 +288,7 @@ mod tests {
             value in 1e-12..1e12_f64, schema in -2..=8_i32,
         ) {
             let written = of(&[value]).to_schema(schema, 160);
-            let bucket = *written.positive.keys().next().unwrap();
+            let bucket = written.positive.first().unwrap();
             let (low, high) = (exponential(schema, bucket - 1), exponential(schema, bucket));
             let error = 1e-14;
             prop_assert!(value > low * (1.0 - error) && value <= high * (1.0 + error));
@@ -315,8 +324,8 @@ mod tests {
             values in prop::collection::vec(1e-9..1e5_f64, 0..100), most in 1..200_u32,
         ) {
             let written = of(&values).to_schema(8, most);
-            prop_assert_eq!(written.positive.values().sum::<u64>(), values.len() as u64);
-            let span = written.positive.keys().max().zip(written.positive.keys().min());
+            prop_assert_eq!(written.positive.sum(), values.len() as u64);
+            let span = written.positive.last().zip(written.positive.first());
             let span = span.map_or(0, |(last, first)| last - first + 1);
             prop_assert!(span <= most as i32 || written.schema == COARSEST);
         }

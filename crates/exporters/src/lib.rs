@@ -15,8 +15,8 @@
 //! - the formats, and how they are requested: `requested.rs`; settings from variables `settings.rs`
 //! - the layout of a format, and its settings: a module here, such as `prometheus.rs`
 //! - the series of an interval: `native.rs`; those of k6's samples are in the crate `k6-command`
-//! - how values merge, and how many series there are: `measured.rs`, `histogram.rs`; the traces of
-//!   single values `exemplar.rs`
+//! - how values merge, and how many series there are: `measured.rs`, `histogram.rs`,
+//!   `buckets.rs`; the traces of single values `exemplar.rs`
 //! - how threads here let workers run first: `turns.rs`
 //! - attempts, and what is reported of them: `exporter.rs`, `delivery.rs`, `outbox.rs`
 //! - how bytes are sent: `channel.rs`, `http.rs`, `grpc.rs`, `stream.rs`, `gzip.rs`
@@ -24,6 +24,7 @@
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod batch;
+mod buckets;
 mod channel;
 mod delivery;
 mod exemplar;
@@ -59,4 +60,5 @@ pub use running::{RunningExporters, now_ns, ns_of};
 pub use settings::SettingsError;
 pub use webhook::FinalReport;
 
+use buckets::Buckets;
 use outbox::Outbox;

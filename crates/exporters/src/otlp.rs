@@ -334,14 +334,14 @@ fn exemplars(histogram: &Histogram) -> Vec<Exemplar> {
 
 /// Returns buckets from the first with a value to the last. Here the index of a bucket is that of
 /// its lower bound, one less than in Prometheus.
-fn dense(counts: &BTreeMap<i32, u64>) -> Buckets {
-    let Some((first, _)) = counts.first_key_value() else {
+fn dense(counts: &crate::Buckets) -> Buckets {
+    let Some(first) = counts.first() else {
         return Buckets::default();
     };
     let mut bucket_counts = Vec::new();
-    for (bucket, count) in counts {
+    for (bucket, count) in counts.iter() {
         bucket_counts.resize((bucket - first) as usize, 0);
-        bucket_counts.push(*count);
+        bucket_counts.push(count);
     }
     Buckets {
         offset: first - 1,

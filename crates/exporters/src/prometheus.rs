@@ -14,7 +14,7 @@ pub(crate) use setup::open;
 
 use crate::exporter::{Kind, Layout, Message};
 use crate::histogram::{Exponential, ZERO_THRESHOLD};
-use crate::{Batch, Histogram, Measured, SeriesKey, Unit, Value};
+use crate::{Batch, Buckets, Histogram, Measured, SeriesKey, Unit, Value};
 use prost::Message as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -270,18 +270,19 @@ pub(crate) fn valid_name(name: &str) -> String {
     text
 }
 
-fn packed(series: Vec<TimeSeries>, kind: Kind) -> Vec<Message> {
-    let message = |part: &[TimeSeries]| {
-        let request = WriteRequest {
-            timeseries: part.to_vec(),
-        };
+fn packed(mut series: Vec<TimeSeries>, kind: Kind) -> Vec<Message> {
+    let mut messages = Vec::new();
+    while !series.is_empty() {
+        let rest = series.split_off(series.len().min(MOST_SERIES_AT_ONCE));
+        let request = WriteRequest { timeseries: series };
         let compressed = snap::raw::Encoder::new().compress_vec(&request.encode_to_vec());
-        Message {
+        messages.push(Message {
             body: compressed.expect("a message is far below the 4 GB of snappy"),
             kind,
-        }
-    };
-    series.chunks(MOST_SERIES_AT_ONCE).map(message).collect()
+        });
+        series = rest;
+    }
+    messages
 }
 
 fn native(histogram: &Histogram, schema: i32, timestamp: i64) -> NativeHistogram {
@@ -309,19 +310,19 @@ fn native(histogram: &Histogram, schema: i32, timestamp: i64) -> NativeHistogram
 
 /// Returns buckets as runs of indices, and their counts as differences from bucket to bucket. The
 /// first offset is an index, the others are gaps.
-pub(crate) fn spans(buckets: &BTreeMap<i32, u64>) -> (Vec<Span>, Vec<i64>) {
+pub(crate) fn spans(buckets: &Buckets) -> (Vec<Span>, Vec<i64>) {
     let (mut spans, mut deltas) = (Vec::<Span>::new(), Vec::new());
     let (mut next, mut before) = (0, 0);
-    for (bucket, count) in buckets {
+    for (bucket, count) in buckets.iter() {
         match spans.last_mut() {
-            Some(span) if *bucket == next => span.length += 1,
+            Some(span) if bucket == next => span.length += 1,
             _ => spans.push(Span {
                 offset: bucket - next,
                 length: 1,
             }),
         }
-        deltas.push(*count as i64 - before);
-        (next, before) = (bucket + 1, *count as i64);
+        deltas.push(count as i64 - before);
+        (next, before) = (bucket + 1, count as i64);
     }
     (spans, deltas)
 }

@@ -170,13 +170,14 @@ fn add_line(lines: &mut String, name: &str, labels: &str, value: f64) {
 /// Returns each bound with the number of values up to it; the last bound is infinite.
 fn cumulative(histogram: &Histogram) -> Vec<(f64, u64)> {
     let written = histogram.to_schema(SCHEMA, u32::MAX);
-    let below = written.zero + written.negative.values().sum::<u64>();
-    let first = written.positive.range(..BOUNDS.start());
-    let mut passed = below + first.map(|(_, count)| count).sum::<u64>();
+    let mut passed = written.zero + written.negative.sum();
+    let mut above = written.positive.iter().peekable();
     let mut buckets = Vec::new();
-    for bucket in BOUNDS {
-        passed += written.positive.get(&bucket).copied().unwrap_or_default();
-        buckets.push((exponential(SCHEMA, bucket), passed));
+    for bound in BOUNDS {
+        while let Some((_, count)) = above.next_if(|(bucket, _)| *bucket <= bound) {
+            passed += count;
+        }
+        buckets.push((exponential(SCHEMA, bound), passed));
     }
     buckets.push((f64::INFINITY, histogram.count()));
     buckets

@@ -12,6 +12,7 @@
 //! <https://docs.datadoghq.com/extend/dogstatsd/datagram_shell/>.
 
 mod setup;
+mod texts;
 
 pub(crate) use setup::open;
 
@@ -19,6 +20,7 @@ use crate::exporter::{Layout, Message};
 use crate::{Batch, Histogram, SeriesKey, Unit, Value, exponential};
 use std::fmt::{Arguments, Write as _};
 use std::sync::Arc;
+use texts::Texts;
 
 /// The most bytes of a datagram: what an Ethernet frame carries of UDP, and some room.
 const MOST_BYTES: usize = 1_432;
@@ -34,6 +36,7 @@ struct Datagram {
     /// True if labels are tags, as in DogStatsD.
     has_tags: bool,
     names: Names,
+    texts: Texts,
     has_overflowed: bool,
 }
 
@@ -63,7 +66,7 @@ impl Layout for Datagram {
 }
 
 impl Datagram {
-    fn add(&self, key: &SeriesKey, value: &Value, lines: &mut Packer) {
+    fn add(&mut self, key: &SeriesKey, value: &Value, lines: &mut Packer) {
         let (name, tags) = (self.name(key), self.tags(key));
         match value {
             Value::Counter(sum) if *sum == 0.0 => {}
@@ -92,14 +95,8 @@ impl Datagram {
                 };
                 let factor = if key.unit == Unit::Seconds { 1e3 } else { 1.0 };
                 for (value, count) in buckets(histogram) {
-                    let value = value * factor;
-                    match count {
-                        1 => lines.add(format_args!("{name}:{value}|{kind}{tags}")),
-                        _ => {
-                            let rate = sample_rate(count);
-                            lines.add(format_args!("{name}:{value}|{kind}|@{rate}{tags}"));
-                        }
-                    }
+                    let (value, rate) = self.texts.of(value * factor, count);
+                    lines.add(format_args!("{name}:{value}|{kind}{rate}{tags}"));
                 }
             }
         }
@@ -147,16 +144,6 @@ impl Datagram {
     }
 }
 
-/// Returns the sample rate of a value that stands for so many. Receivers round its reciprocal down,
-/// which must not be less than the count.
-fn sample_rate(count: u64) -> f64 {
-    let rate = 1.0 / count as f64;
-    match 1.0 / rate < count as f64 {
-        true => rate.next_down(),
-        false => rate,
-    }
-}
-
 /// Returns the upper bound of each bucket with its count; of the last one the largest value.
 fn buckets(histogram: &Histogram) -> Vec<(f64, u64)> {
     let written = histogram.to_schema(SCHEMA, MOST_BUCKETS);
@@ -164,10 +151,10 @@ fn buckets(histogram: &Histogram) -> Vec<(f64, u64)> {
     let (min, max) = (histogram.min(), histogram.max());
     let within = |value: f64| value.clamp(min.unwrap_or(value), max.unwrap_or(value));
     let below = written.negative.iter().rev();
-    let below = below.map(|(bucket, count)| (-exponential(schema, bucket - 1), *count));
+    let below = below.map(|(bucket, count)| (-exponential(schema, bucket - 1), count));
     let zero = (written.zero > 0).then_some((0.0, written.zero));
     let above = written.positive.iter();
-    let above = above.map(|(bucket, count)| (exponential(schema, *bucket), *count));
+    let above = above.map(|(bucket, count)| (exponential(schema, bucket), count));
     let all = below.chain(zero).chain(above);
     all.map(|(bound, count)| (within(bound), count)).collect()
 }
@@ -265,6 +252,7 @@ mod tests {
             prefix: "loadline.".to_owned(),
             has_tags,
             names,
+            texts: Texts::default(),
             has_overflowed: false,
         };
         let messages = layout.write(&[Arc::new(Batch {
@@ -312,13 +300,6 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_that_rounds_down_counts_every_value() {
-        for count in 1..100_000 {
-            assert_eq!((1.0 / sample_rate(count)).trunc() as u64, count);
-        }
-    }
-
-    #[test]
     fn a_run_of_k6_has_its_names_and_types() {
         let mut histogram = Histogram::default();
         histogram.add(0.25, 1);
@@ -347,12 +328,13 @@ mod tests {
 
     #[test]
     fn checks_of_k6_are_counted_by_their_result() {
-        let layout = Datagram {
+        let mut layout = Datagram {
             prefix: "k6.".to_owned(),
             has_tags: false,
             names: Names::K6 {
                 blocked: Vec::new(),
             },
+            texts: Texts::default(),
             has_overflowed: false,
         };
         let key = SeriesKey {

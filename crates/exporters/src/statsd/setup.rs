@@ -1,5 +1,6 @@
 //! The settings of StatsD and DogStatsD.
 
+use super::texts::Texts;
 use super::{Datagram, Names};
 use crate::channel::Datagrams;
 use crate::exporter::{Exporter, TIMEOUT, Wants};
@@ -40,6 +41,7 @@ pub(crate) fn open(
             prefix: prefix.unwrap_or(usual).to_owned(),
             has_tags,
             names,
+            texts: Texts::default(),
             has_overflowed: false,
         }),
         channel: Box::new(Datagrams::to(requested.authority(8_125))),
