@@ -6,6 +6,7 @@ mod names;
 mod poller;
 mod socket;
 mod sys;
+mod time_slice;
 
 pub use socket::KernelSocket;
 pub use sys::monotonic_ns;
@@ -29,6 +30,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use time_slice::shorten_time_slice;
 
 /// The distance up to which deadlines are checked between two tasks: few loop iterations last
 /// longer, and a closed load, whose deadlines are timeouts, is spared readings of the clock.
@@ -78,9 +80,11 @@ pub(crate) struct Inner {
 
 impl Kernel {
     /// Creates a loop. Lowers the thread's timer slack to a nanosecond, so that deadlines are met
-    /// as exactly as the hardware allows (the default is 50 µs).
+    /// as exactly as the hardware allows (the default is 50 µs), and shortens its slice of time, so
+    /// that it has its core as soon as a deadline comes.
     pub fn new() -> io::Result<Self> {
         sys::lower_timer_slack()?;
+        shorten_time_slice();
         Ok(Kernel(Rc::new(Inner {
             tasks: Tasks::default(),
             timers: Timers::default(),
