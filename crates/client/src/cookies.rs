@@ -10,6 +10,7 @@ mod shelf;
 pub use outside::ShownCookie;
 
 use cookie_store::RawCookie;
+use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider as _};
 use shelf::Shelf;
 use url::Url;
 
@@ -131,7 +132,7 @@ fn keeps_promise_of_prefix(cookie: &RawCookie<'_>, from: &Url) -> bool {
 
 /// True if names of different owners end with this domain, such as `co.uk`.
 fn is_public_suffix(domain: &str) -> bool {
-    psl::suffix_str(domain) == Some(domain)
+    DEFAULT_PROVIDER.public_suffix(domain) == domain
 }
 
 #[cfg(test)]
