@@ -31,6 +31,8 @@ const PROGRAM: &str = "LOADLINE_PROGRAM";
 const RECORD: &str = "LOADLINE_RECORD";
 /// The variable with the file that the lines of the log are appended to, for a page.
 const PAGE_LOG: &str = "LOADLINE_PAGE_LOG";
+/// The variable with the agents that have the users of a test.
+const AGENTS: &str = "LOADLINE_AGENTS";
 
 /// Locust's exit code if it could not start.
 const FAILED: u8 = 1;
@@ -45,94 +47,112 @@ sys.exit(10 if old else 0 if importlib.util.find_spec('loadline') else 11)";
 const TOO_OLD: i32 = 10;
 const NO_PACKAGE: i32 = 11;
 
-/// Becomes an interpreter that runs the words; returns only if there is none that can, with the
-/// exit code.
-pub(crate) fn run(words: &[OsString]) -> u8 {
-    let program = match interpreter() {
-        Ok(program) => program,
-        Err(sentence) => {
-            refuse(&sentence);
-            return FAILED;
-        }
-    };
-    let error = python(&program, words).exec();
-    refuse(&format!("{} can't be run: {error}", program.display()));
-    FAILED
+/// The words of a test, and what its process is told of the agents that have its users.
+#[derive(Clone, Debug)]
+pub(crate) struct Words<'a> {
+    pub(crate) words: &'a [OsString],
+    pub(crate) agents: Option<String>,
 }
 
-/// The command of an interpreter that runs these words.
-fn python(program: &Path, words: &[OsString]) -> Command {
+impl Words<'_> {
+    /// Becomes an interpreter that runs the words; returns only if there is none that can, with
+    /// the exit code.
+    pub(crate) fn run(&self) -> u8 {
+        let program = match interpreter() {
+            Ok(program) => program,
+            Err(sentence) => {
+                refuse(&sentence);
+                return FAILED;
+            }
+        };
+        let error = self.python(&program).exec();
+        refuse(&format!("{} can't be run: {error}", program.display()));
+        FAILED
+    }
+
+    /// Runs the words in a process of its own, whose test is shown on a page; returns its exit
+    /// code.
+    pub(crate) fn run_shown(&self, web: &Web) -> u8 {
+        self.shown(web).unwrap_or_else(|error| {
+            refuse(&exit::sentence(&error));
+            FAILED
+        })
+    }
+
+    /// The command of an interpreter that runs these words.
+    fn python(&self, program: &Path) -> Command {
+        let mut python = python(program, "loadline");
+        python.args(self.words);
+        if let Some(agents) = &self.agents {
+            python.env(AGENTS, agents);
+        }
+        python
+    }
+
+    /// Starts an interpreter that runs these words, in a process of its own, which signals of a
+    /// terminal reach through us alone. The record of its test is linked at `record` when it
+    /// begins, and the lines of its log are appended to the file `log`.
+    ///
+    /// # Errors
+    /// The sentence for an interpreter that can't be started.
+    pub(crate) fn start(&self, record: Option<&Path>, log: &Path) -> Result<Child, String> {
+        let program = interpreter()?;
+        let mut python = self.python(&program);
+        if let Some(record) = record {
+            python.env(RECORD, record);
+        }
+        python.env(PAGE_LOG, log);
+        let child = python.stdin(Stdio::null()).process_group(0).spawn();
+        child.map_err(|error| format!("{} can't be run: {error}", program.display()))
+    }
+
+    fn shown(&self, web: &Web) -> Result<u8> {
+        let folder = tempfile::tempdir().context("there is no place for the record of the test")?;
+        let record = folder.path().join("shown.run");
+        let log = folder.path().join("log");
+        let child = self
+            .start(Some(&record), &log)
+            .map_err(|sentence| anyhow!(sentence))?;
+        let maker = Maker::of(&child);
+        let is_interrupted = forward_signals(&maker)?;
+        let kept = folder.path().join("saved.run");
+        let opened = web.open(Arc::new(maker.clone()), Some(&kept), None);
+        let followed = opened.and_then(|mut page| {
+            let feed = page.feed();
+            follow_log(log, maker.clone(), page.log())?;
+            let files = Followed {
+                record,
+                kept: Some(kept),
+            };
+            let following = feed.map(|feed| follow(files, maker.clone(), feed));
+            Ok((page, following.transpose()?))
+        });
+        if followed.is_err() {
+            maker.send(Signal::TERM);
+        }
+        let status = maker
+            .wait(child)
+            .context("the interpreter's end is not known")?;
+        let (page, following) = followed?;
+        if let Some(following) = following {
+            // If it panicked, that was told.
+            let _ = following.join();
+        }
+        if !is_interrupted.load(Ordering::Relaxed) {
+            keep_open(Some(page));
+        }
+        Ok(code(status))
+    }
+}
+
+/// The command of an interpreter that runs a module of the package.
+pub(crate) fn python(program: &Path, module: &str) -> Command {
     let mut python = Command::new(program);
-    python.args(["-m", "loadline"]).args(words);
+    python.args(["-m", module]);
     if let (None, Ok(own)) = (std::env::var_os(PROGRAM), std::env::current_exe()) {
         python.env(PROGRAM, own);
     }
     python
-}
-
-/// Starts an interpreter that runs these words, in a process of its own, which signals of a
-/// terminal reach through us alone. The record of its test is linked at `record` when it begins,
-/// and the lines of its log are appended to the file `log`.
-///
-/// # Errors
-/// The sentence for an interpreter that can't be started.
-pub(crate) fn start(
-    words: &[OsString],
-    record: Option<&Path>,
-    log: &Path,
-) -> Result<Child, String> {
-    let program = interpreter()?;
-    let mut python = python(&program, words);
-    if let Some(record) = record {
-        python.env(RECORD, record);
-    }
-    python.env(PAGE_LOG, log);
-    let child = python.stdin(Stdio::null()).process_group(0).spawn();
-    child.map_err(|error| format!("{} can't be run: {error}", program.display()))
-}
-
-/// Runs the words in a process of its own, whose test is shown on a page; returns its exit code.
-pub(crate) fn run_shown(words: &[OsString], web: &Web) -> u8 {
-    shown(words, web).unwrap_or_else(|error| {
-        refuse(&exit::sentence(&error));
-        FAILED
-    })
-}
-
-fn shown(words: &[OsString], web: &Web) -> Result<u8> {
-    let folder = tempfile::tempdir().context("there is no place for the record of the test")?;
-    let record = folder.path().join("shown.run");
-    let log = folder.path().join("log");
-    let child = start(words, Some(&record), &log).map_err(|sentence| anyhow!(sentence))?;
-    let maker = Maker::of(&child);
-    let is_interrupted = forward_signals(&maker)?;
-    let kept = folder.path().join("saved.run");
-    let opened = web.open(Arc::new(maker.clone()), Some(&kept), None);
-    let followed = opened.and_then(|mut page| {
-        let feed = page.feed();
-        follow_log(log, maker.clone(), page.log())?;
-        let files = Followed {
-            record,
-            kept: Some(kept),
-        };
-        let following = feed.map(|feed| follow(files, maker.clone(), feed));
-        Ok((page, following.transpose()?))
-    });
-    if followed.is_err() {
-        maker.send(Signal::TERM);
-    }
-    let status = maker
-        .wait(child)
-        .context("the interpreter's end is not known")?;
-    let (page, following) = followed?;
-    if let Some(following) = following {
-        // If it panicked, that was told.
-        let _ = following.join();
-    }
-    if !is_interrupted.load(Ordering::Relaxed) {
-        keep_open(Some(page));
-    }
-    Ok(code(status))
 }
 
 /// Passes signals that request the end on to a process. Returns a flag that is true once there was
@@ -166,7 +186,7 @@ fn code(status: ExitStatus) -> u8 {
 ///
 /// # Errors
 /// Why there is none, and what to do.
-pub(super) fn interpreter() -> Result<PathBuf, String> {
+pub(crate) fn interpreter() -> Result<PathBuf, String> {
     let tried: Vec<Tried> = candidates().into_iter().map(Tried::of).collect();
     let found = tried.iter().find(|tried| tried.fitness == Fitness::Fit);
     found

@@ -21,10 +21,10 @@ _BEAT = 0.25
 class ChildRunner(WorkerRunner):
     """Follows the messages of the coordinator."""
 
-    def __init__(self, environment, pipe, index):
+    def __init__(self, environment, pipe, index, client_id):
         Runner.__init__(self, environment)
         self.worker_index = index
-        self.client_id = f"process_{index}"
+        self.client_id = client_id
         self._pipe = pipe
         self._handed_out = {}
         self._spawning = None
@@ -36,6 +36,7 @@ class ChildRunner(WorkerRunner):
 
     def serve(self):
         """Do what the coordinator says until it says quit, or is gone."""
+        self._send("ready")
         gevent.spawn(self._beat_for_ever)
         reports = gevent.spawn(self._report_for_ever)
         try:
@@ -75,7 +76,7 @@ class ChildRunner(WorkerRunner):
             self._handed_out = {}
             self.part = told["part"]
             self.environment.events.test_start.fire(environment=self.environment)
-        self.update_state(states.STATE_SPAWNING)
+        self.update_state(told["state"])
         try:
             self._go_to(told["counts"])
         except StopTest as e:

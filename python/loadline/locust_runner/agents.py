@@ -1,0 +1,130 @@
+"""Spreads the users of a test over agents on other machines, as `processes` does over children.
+
+The command says which agents these are. Each starts a process (`part`), which gets the locustfile
+with what it needs, and the options; from then on it is one more child, whose messages and reports
+come over the bus.
+"""
+
+import json
+import logging
+import os
+import socket
+import sys
+
+import gevent
+
+from loadline import native
+
+from locust.rpc.pipe import Pipe, plain
+from locust.runners.coordinator import ProcessesRunner
+from locust.runners.remotes import FarChild
+
+from .luggage import Luggage, TooMuch
+from .processes import lead
+
+logger = logging.getLogger("locust.main")
+
+# The command's exit code for agents that can't be used.
+_UNUSABLE = 2
+_INTERRUPTED = 130
+# Agents that are named in the log.
+_MOST_NAMES = 8
+
+
+def asked_for(_first):
+    """The agents that have the users of this test; None if this machine has them."""
+    text = os.environ.pop(native.Agents.VARIABLE, None)
+    return Agents(text) if text else None
+
+
+class Agents:
+    """The agents of a test. To be made before the locustfile is loaded, whose files they get."""
+
+    def __init__(self, text):
+        self._text = text
+        self.luggage = Luggage()
+        self._parts = []
+
+    def check(self, options):
+        """End the process where options contradict agents."""
+        self.luggage.close()
+        if options.processes:
+            refuse("Each agent has one process: leave out --processes, or --agents.")
+        if options.master or options.worker:
+            refuse("--agents makes this the master: leave out --master and --worker.")
+
+    def create_runner(self, environment, options, outputs, paths):
+        """Gather the agents, and return the runner of this process."""
+        try:
+            self._fleet = native.Agents(self._text)
+            files, names = self.luggage.pack(paths)
+            self._parts = _gather(self._fleet)
+        except (ConnectionError, TooMuch, ValueError) as e:
+            refuse(str(e))
+        self._say_who()
+        job = {
+            "files": files,
+            "locustfiles": names,
+            "words": sys.argv[1:],
+            "records": outputs.records,
+        }
+        ids = _ids(self._parts)
+        children = [
+            begin(part, {**job, "index": index, "client_id": ids[index]}, options)
+            for index, part in enumerate(self._parts)
+        ]
+        return lead(environment, ProcessesRunner(environment, children, not self._fleet.keeps_losses))
+
+    def _say_who(self):
+        names = [part.name for part in self._parts]
+        more = ", …" if len(names) > _MOST_NAMES else ""
+        logger.info(f"The users are on {len(names)} agents: {', '.join(names[:_MOST_NAMES])}{more}.")
+
+    def await_ready(self, runner):
+        """Wait until all agents have loaded the locustfile; ends the process if one can't."""
+        try:
+            unready = runner.await_ready()
+        except KeyboardInterrupt:
+            unready = None
+        if unready == []:
+            return
+        for part in self._parts:
+            part.kill()
+        if unready is None:
+            os._exit(_INTERRUPTED)
+        refuse(*unready)
+
+    def end(self):
+        """All is over."""
+
+
+def begin(part, job, options):
+    """Have an agent's part begin; returns what the runner needs of it."""
+    descriptor, line = part.begin(json.dumps(job))
+    pipe = Pipe(socket.socket(fileno=descriptor), plain)
+    pipe.send("options", vars(options))
+    return FarChild(part, job["client_id"]), pipe, line
+
+
+def _gather(fleet):
+    """The parts of all agents, which may have to be awaited: the loop runs meanwhile."""
+    try:
+        return gevent.get_hub().threadpool.apply(fleet.gather)
+    except KeyboardInterrupt:
+        # Its thread must not come back to an interpreter that ends.
+        os._exit(_INTERRUPTED)
+
+
+def _ids(parts):
+    """A name for each part that no other one has."""
+    names = [part.name for part in parts]
+    return [
+        name if names.count(name) == 1 else f"{name}_{number}" for number, name in enumerate(names)
+    ]
+
+
+def refuse(*sentences):
+    """End the process because of what sentences say."""
+    for sentence in sentences:
+        logger.error(sentence)
+    sys.exit(_UNUSABLE)
