@@ -31,10 +31,23 @@ _INTERRUPTED = 130
 _MOST_NAMES = 8
 
 
-def asked_for(_first):
-    """The agents that have the users of this test; None if this machine has them."""
+def asked_for(options):
+    """The machines that have the users of this test; None if this one has them."""
     text = os.environ.pop(native.Agents.VARIABLE, None)
-    return Agents(text) if text else None
+    if text:
+        return Agents(text)
+    if not options.master:
+        return None
+    from .master import Master
+
+    return Master()
+
+
+def bus_of(host, port, token):
+    """What the extension is told of a bus."""
+    shown = f"[{host}]" if ":" in host else host
+    user = f"{token}@" if token else ""
+    return json.dumps({"bus": {"url": f"nats://{user}{shown}:{port}"}})
 
 
 class Agents:
@@ -58,7 +71,7 @@ class Agents:
         try:
             self._fleet = native.Agents(self._text)
             files, names = self.luggage.pack(paths)
-            self._parts = _gather(self._fleet)
+            self._parts = aside(self._fleet.gather)
         except (ConnectionError, TooMuch, ValueError) as e:
             refuse(str(e))
         self._say_who()
@@ -106,13 +119,26 @@ def begin(part, job, options):
     return FarChild(part, job["client_id"]), pipe, line
 
 
-def _gather(fleet):
-    """The parts of all agents, which may have to be awaited: the loop runs meanwhile."""
+def aside(function, *arguments):
+    """Call a function that waits for machines, on another thread: the loop runs meanwhile.
+
+    Ends the process at Ctrl-C: that thread must not come back to an interpreter that ends.
+    """
+
+    def call():
+        # The pool would log what is raised there.
+        try:
+            return function(*arguments), None
+        except ConnectionError as e:
+            return None, e
+
     try:
-        return gevent.get_hub().threadpool.apply(fleet.gather)
+        result, error = gevent.get_hub().threadpool.apply(call)
     except KeyboardInterrupt:
-        # Its thread must not come back to an interpreter that ends.
         os._exit(_INTERRUPTED)
+    if error is not None:
+        raise error
+    return result
 
 
 def _ids(parts):

@@ -338,7 +338,7 @@ class Command:
         """
         if self.page is None:
             self.runner.greenlet.join()
-        elif self.outputs.of_parts:
+        elif self.outputs.of_parts and not self.runner.is_open:
             self.runner.join_processes()
         else:
             self.page.greenlet.join()

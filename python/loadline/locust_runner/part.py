@@ -6,6 +6,7 @@ An agent starts it in a folder of its own, which is removed with it.
 import argparse
 import contextlib
 import json
+import logging
 import os
 import shutil
 import signal
@@ -27,19 +28,27 @@ from .processes import have_users
 from .recording import RecordedPart
 from .telemetry import Telemetry, is_wanted
 
-# How the names of the folders begin that agents make for their parts.
-_FOLDER = "loadline-part-"
+logger = logging.getLogger("locust.main")
+
+# How the names of the folders begin that are made for parts.
+FOLDER = "loadline-part-"
 
 
 def main():
-    """Have users until the test ends. Ends the process."""
+    """Have users for the agent that has started this process, until the test ends. Ends it."""
     # A terminal sends Ctrl-C to all processes; it is the agent's end that ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     seat = native.PartSeat.of_agent()
     _leave_standard_streams()
-    code, folder = 1, os.getcwd()
+    have_part(seat, os.getcwd())
+
+
+def have_part(seat, folder, loaded=None, options=None):
+    """Have the part of a seat, and end the process. Its folder is removed, if there is one."""
+    code = 1
     try:
-        code = _Part(seat, folder).run()
+        code = Part(seat, folder, loaded, options).run()
+        logger.info(f"Shutting down (exit code {code})")
     except CannotLoad as e:
         seat.fail(str(e))
     except BaseException as e:
@@ -48,7 +57,7 @@ def main():
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        if os.path.basename(folder).startswith(_FOLDER):
+        if folder and os.path.basename(folder).startswith(FOLDER):
             with contextlib.suppress(OSError):
                 shutil.rmtree(folder)
         os._exit(code)
@@ -61,36 +70,48 @@ def _leave_standard_streams():
     os.dup2(2, 1)
 
 
-class _Part:
-    """The part that a seat has."""
+class Part:
+    """The part that a seat has: of the locustfile that it is sent, or of one that is loaded here.
 
-    def __init__(self, seat, folder):
+    With options of its own it has set up its log as well.
+    """
+
+    def __init__(self, seat, folder, loaded=None, options=None):
         self._seat = seat
         self._job = json.loads(seat.job())
         self._folder = folder
+        self._loaded = loaded
+        # Whether the locustfile, and so the options, are those of this process.
+        self._is_own = loaded is not None
+        self._options = options
 
     def run(self):
         """Have users until the test ends; returns the exit code."""
         raise_open_files()
-        unpack(self._job["files"], self._folder)
-        sys.argv = ["locust", *self._job["words"]]
-        loaded = Loaded([os.path.join(self._folder, name) for name in self._job["locustfiles"]])
-        # Listeners that add options see the parser, as in the process that leads.
-        get_parser()
+        if self._loaded is None:
+            self._load()
         descriptor, line = self._seat.begin()
         pipe = Pipe(socket.socket(fileno=descriptor))
         try:
-            return self._have_users(pipe, line, loaded)
+            return self._have_users(pipe, line)
         finally:
             pipe.close()
             line.close()
             self._seat.finish()
 
-    def _have_users(self, pipe, line, loaded):
-        options = argparse.Namespace(**pipe.receive().data)
-        if not options.skip_log_setup:
-            log.setup_logging(options.loglevel)
-        environment = Command(options, loaded, chosen(options, loaded)).make_environment()
+    def _load(self):
+        unpack(self._job["files"], self._folder)
+        sys.argv = ["locust", *self._job["words"]]
+        names = self._job["locustfiles"]
+        self._loaded = Loaded([os.path.join(self._folder, name) for name in names])
+        # Listeners that add options see the parser, as in the process that leads.
+        get_parser()
+
+    def _have_users(self, pipe, line):
+        options = self._options_of_test(pipe.receive().data)
+        environment = Command(
+            options, self._loaded, chosen(options, self._loaded)
+        ).make_environment()
         runner = ChildRunner(environment, pipe, self._job["index"], self._job["client_id"])
         environment.runner = runner
         if is_wanted(options):
@@ -99,3 +120,11 @@ class _Part:
             return have_users(runner, lambda: None)
         recorded = RecordedPart("", environment, options, True, line)
         return have_users(runner, recorded.finish)
+
+    def _options_of_test(self, told):
+        if self._is_own:
+            return self._options
+        options = argparse.Namespace(**told)
+        if self._options is None and not options.skip_log_setup:
+            log.setup_logging(options.loglevel)
+        return options

@@ -125,11 +125,13 @@ def _place(error, path):
 
 def main():
     """Run the command. Ends the process with Locust's exit code."""
-    from loadline.locust_runner.agents import asked_for
+    from loadline.locust_runner import agents as machines, worker
 
     show_prints()
     first = parse_locustfile_option()
-    agents = asked_for(first)
+    if first.worker and not first.master:
+        worker.main(first)
+    agents = machines.asked_for(first)
     loaded = load(get_locustfiles_locally(first))
     parser = get_parser()
     options = parser.parse_args()
@@ -137,10 +139,9 @@ def main():
     stats.validate_stats_configuration()
     if options.headful:
         options.headless = False
-    if not options.skip_log_setup:
-        _set_up_logging(options)
+    set_up_logging(options)
     logger.info(f"Starting Locust {version}")
-    _refuse_what_is_missing(options)
+    _refuse_contradictions(options)
     if options.list_commands:
         _list(loaded)
     if agents is not None:
@@ -157,7 +158,10 @@ def load(paths):
         sys.exit(1)
 
 
-def _set_up_logging(options):
+def set_up_logging(options):
+    """Send the log where options say; ends the process if that can't be written."""
+    if options.skip_log_setup:
+        return
     try:
         setup_logging(options.loglevel, options.logfile)
     except OSError as e:
@@ -171,16 +175,13 @@ def _list(loaded):
     sys.exit(0)
 
 
-def _refuse_what_is_missing(options):
-    """One sentence for each thing that a later version has."""
+def _refuse_contradictions(options):
+    """One sentence for options that contradict each other."""
     from loadline.locust_runner.processes import check_count
-    from .runners.distributed import NOT_YET
 
     check_count(options)
     if options.master and options.worker:
         refuse("The --master argument cannot be combined with --worker", -1)
-    if options.master or options.worker:
-        refuse(NOT_YET)
 
 
 def refuse(sentence, exit_code=1):

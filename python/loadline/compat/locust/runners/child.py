@@ -33,6 +33,8 @@ class ChildRunner(WorkerRunner):
         self.part = None
         # The exit code that its users asked for, before the test ended.
         self._wanted_code = None
+        # Whether this process is about to end, whatever becomes of the test.
+        self._leaves = False
 
     def serve(self):
         """Do what the coordinator says until it says quit, or is gone."""
@@ -108,6 +110,7 @@ class ChildRunner(WorkerRunner):
             self._send("stopped")
 
     def _end_all(self):
+        self._leaves = True
         Runner.stop(self)
         self._report()
         Runner.quit(self)
@@ -159,6 +162,8 @@ class ChildRunner(WorkerRunner):
         self._ask_to_end_test(getattr(why, "exit_code", None), hasattr(why, "exit_code"))
 
     def _ask_to_end_test(self, exit_code, refused):
+        if self._leaves:
+            return
         self._send("end_test", {"exit_code": exit_code, "refused": refused})
 
     def stop(self):

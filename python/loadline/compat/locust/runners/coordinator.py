@@ -26,9 +26,6 @@ logger = logging.getLogger("locust.runners")
 
 # How often the children are looked at, in seconds.
 _TURN = 0.1
-# Seconds of silence after which a process that was stopped is ended, and one that was not is warned
-# of: what Loadline's own processes have (`SILENCE_TIMEOUT` in crates/cluster).
-_MOST_SILENCE = 3.0
 # Seconds that a task may keep its process from saying anything while the test goes on, and once it
 # is to end, beside the time that its users have for it.
 _MOST_WORK = 30.0
@@ -83,6 +80,8 @@ class ProcessesRunner(MasterRunner):
         # Why processes could not begin.
         self.unready = []
         self._replaces_users = replaces_users
+        # Whether further processes may come, and with them further tests.
+        self.is_open = False
         # The number of the next process.
         self.next_index = 0
         # The worst exit code of the children.
@@ -139,6 +138,10 @@ class ProcessesRunner(MasterRunner):
 
     def start(self, user_count, spawn_rate, wait=False, user_classes=None):
         """Go to `user_count` users in all children; a test that does not run begins."""
+        if not self.clients and self.is_open:
+            logger.warning("You can't start a distributed test before at least one worker "
+                           "processes has connected")
+            return
         self.target_user_count = user_count
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
@@ -273,7 +276,7 @@ class ProcessesRunner(MasterRunner):
 
     def _watch(self):
         """End the children that say nothing any more."""
-        while self.clients:
+        while self.clients or not self._quitting:
             gevent.sleep(_TURN)
             for node in self.clients.all:
                 if node.id in self.clients:
@@ -281,7 +284,7 @@ class ProcessesRunner(MasterRunner):
                     self._look_at(node)
 
     def _look_at(self, node):
-        if node.silent < _MOST_SILENCE:
+        if node.silent < node.remote.most_silence:
             return
         if node.remote.is_stopped():
             self._give_up(node, "was stopped")
@@ -291,8 +294,8 @@ class ProcessesRunner(MasterRunner):
         elif node.serves and not node.is_warned:
             node.is_warned = True
             logger.warning(
-                f"{node.remote.label} has said nothing for {_MOST_SILENCE:.0f} s: one of its tasks "
-                "computes and lets no other user run."
+                f"{node.remote.label} has said nothing for {node.remote.most_silence:.0f} s: one of "
+                "its tasks computes and lets no other user run."
             )
 
     def _patience_with(self, node):
@@ -311,25 +314,30 @@ class ProcessesRunner(MasterRunner):
         del self.clients[node.id]
         # Its last reports may be on their way, and none follow.
         node.line.cut()
-        if node.last_word is not None:
-            return
-        why = why or node.remote.loss()
-        if not node.serves:
-            self.unready.append(f"{node.remote.label}: {why}")
-        self._note_loss(node, why)
+        if node.last_word is None:
+            why = why or node.remote.loss()
+            if not node.serves:
+                self.unready.append(f"{node.remote.label}: {why}")
+            self._note_loss(node, why)
+        elif not self._quitting:
+            logger.info(f"Worker '{node.id}' (index {node.index}) quit. "
+                        f"{self.worker_count} workers ready.")
         if self._users_dispatcher is not None:
             self._users_dispatcher.remove_worker(node)
-            self._replace_users(node)
+            self._replace_users()
         if not self.clients and not self._quitting:
             logger.info("The last worker quit, stopping test.")
-            gevent.spawn(self.quit)
+            gevent.spawn(self.stop if self.is_open else self.quit)
 
-    def _replace_users(self, lost):
-        """Start the users of a lost process anew on the others, at the pace of the test."""
-        if not self._replaces_users or not self.clients:
+    def _replace_users(self):
+        """Start the users of a process that is gone anew on the others, at the pace of the test."""
+        missing = self.target_user_count - self._users_dispatcher.user_count
+        if not self._replaces_users or not self.clients or missing <= 0:
             return
-        if self.state == states.STATE_RUNNING and lost.user_count:
-            logger.info(f"Starting its {lost.user_count} users anew on the others.")
+        # A ramp that is under way starts them itself.
+        if self.state == states.STATE_RUNNING:
+            logger.info(f"Starting its {missing} users anew on the others.")
+            self._stop_spawning()
             self.spawning_greenlet = self.greenlet.spawn(self._refill)
             self.spawning_greenlet.link_exception(log_death)
 

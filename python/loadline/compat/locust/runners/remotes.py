@@ -15,6 +15,9 @@ class Child:
     """A process of this machine, made by fork."""
 
     clock_ahead_ns = 0
+    # Seconds of silence after which a process that was stopped is ended, and one that was not is
+    # warned of: what Loadline's own processes have (`SILENCE_TIMEOUT` in crates/cluster).
+    most_silence = 3.0
 
     def __init__(self, index, count, pid):
         self.pid = pid
@@ -53,6 +56,9 @@ class Child:
 
 class FarChild:
     """A process that an agent has; `part` is the extension's end of the line to it."""
+
+    # The line ends one that was stopped, after three.
+    most_silence = 4.0
 
     def __init__(self, part, node_id):
         self._part = part
