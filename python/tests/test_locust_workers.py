@@ -1,4 +1,4 @@
-"""`--master` and `--worker`: Locust's own words for several machines, over a bus of the master's."""
+"""`--master` and `--worker`: Locust's words for several machines, over a bus of the master's."""
 
 import os
 import re

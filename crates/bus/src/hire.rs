@@ -1,4 +1,4 @@
-//! The agents that another process is to gather, as it is told of them.
+//! The description of the agents that another process is to gather.
 
 use crate::address::BusAddress;
 use crate::error::BusError;
@@ -25,7 +25,7 @@ pub struct Hire {
 }
 
 impl Hire {
-    /// Reads what another process is told.
+    /// Parses such a description.
     ///
     /// # Errors
     /// If it is no such text.

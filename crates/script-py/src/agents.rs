@@ -1,5 +1,5 @@
-//! Parts of a test on agents: their lines for the process that leads the test, and the end of such a
-//! line in the process that has a part.
+//! Parts of a test on agents: their lines for the process that leads the test, and the end of such
+//! a line in the process that has a part.
 //!
 //! Either end has the two sockets that a process and its child have: one for the messages of
 //! Python's runners, one for the reports of the engine (`parts`). Threads pass on what is on them.
@@ -39,11 +39,11 @@ pub(crate) struct Agents {
 
 #[pymethods]
 impl Agents {
-    /// The name of the variable by which a command tells the process of a locustfile of its agents.
+    /// The name of the variable with the agents of a locustfile's process.
     #[classattr]
     const VARIABLE: &'static str = AGENTS_VARIABLE;
 
-    /// Connects to the bus of agents that are told of in this text. Raises `ConnectionError` if it
+    /// Connects to the bus of the agents that this text describes. Raises `ConnectionError` if it
     /// can't be used.
     #[new]
     fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
@@ -154,19 +154,19 @@ impl FarPart {
 
 /// The end of a line in the process that has a part.
 #[pyclass(frozen, module = "loadline._native")]
-pub(crate) struct PartSeat(Mutex<Place>);
+pub(crate) struct PartSeat(Mutex<Seating>);
 
 /// The seat of a process that an agent has started, or that is one itself.
-enum Place {
+enum Seating {
     OfAgent(Seat),
     Own(Worker),
 }
 
-impl Place {
+impl Seating {
     fn seat(&mut self) -> &mut Seat {
         match self {
-            Place::OfAgent(seat) => seat,
-            Place::Own(worker) => &mut worker.seat,
+            Seating::OfAgent(seat) => seat,
+            Seating::Own(worker) => &mut worker.seat,
         }
     }
 }
@@ -196,15 +196,15 @@ impl PartSeat {
         let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let source = Box::new(Frames(BufReader::new(input)));
         let seat = py.detach(|| Seat::take(source, output)).map_err(unusable)?;
-        Ok(PartSeat(Mutex::new(Place::OfAgent(seat))))
+        Ok(PartSeat(Mutex::new(Seating::OfAgent(seat))))
     }
 
-    /// Waits on the bus that this text tells of until a master has a part for this process, which
+    /// Waits on the bus that this text describes until a master has a part for this process, which
     /// has this name. Raises `ConnectionError` if the bus can't be used.
     #[staticmethod]
     fn of_master(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
         let worker = py.detach(|| Worker::wait(text, name)).map_err(unusable)?;
-        Ok(PartSeat(Mutex::new(Place::Own(worker))))
+        Ok(PartSeat(Mutex::new(Seating::Own(worker))))
     }
 
     /// Returns the job as JSON.
@@ -230,8 +230,8 @@ impl PartSeat {
     /// Waits until all is passed on that was sent before the socket and the line were closed.
     fn finish(&self, py: Python<'_>) {
         py.detach(|| match &mut *lock(&self.0) {
-            Place::OfAgent(seat) => seat.finish(),
-            Place::Own(worker) => worker.finish(),
+            Seating::OfAgent(seat) => seat.finish(),
+            Seating::Own(worker) => worker.finish(),
         });
     }
 }

@@ -1,7 +1,7 @@
 //! This process as an agent that has one part of one test: Locust's `--worker`.
 //!
-//! The line is a pair of sockets, at one end of which a thread serves as agents do, and at the other
-//! one the part has its seat.
+//! The line is a pair of sockets, at one end of which a thread serves as agents do, and at the
+//! other one the part has its seat.
 
 use crate::agents::Frames;
 use loadline_bus::{Bus, Card, Hire, Labels};
@@ -43,7 +43,7 @@ pub(crate) struct Worker {
     ends: Ends,
 }
 
-/// What ends the line, and tells that it has ended.
+/// The end of a line, and the receiver of its end, whose channel is closed then.
 struct Ends {
     stream: UnixStream,
     over: Receiver<()>,
@@ -92,7 +92,7 @@ fn bus_is_gone() -> &'static str {
     "the bus of the master is gone"
 }
 
-/// The line of a part that begins: this end, and what tells that it has ended.
+/// This end of the line of a part that begins, and the receiver of its end.
 type Begun = (UnixStream, Receiver<()>);
 
 /// Starts the only part of this process.

@@ -86,12 +86,14 @@ class Agents:
             begin(part, {**job, "index": index, "client_id": ids[index]}, options)
             for index, part in enumerate(self._parts)
         ]
-        return lead(environment, ProcessesRunner(environment, children, not self._fleet.keeps_losses))
+        replaces_users = not self._fleet.keeps_losses
+        return lead(environment, ProcessesRunner(environment, children, replaces_users))
 
     def _say_who(self):
         names = [part.name for part in self._parts]
         more = ", …" if len(names) > _MOST_NAMES else ""
-        logger.info(f"The users are on {len(names)} agents: {', '.join(names[:_MOST_NAMES])}{more}.")
+        shown = ", ".join(names[:_MOST_NAMES])
+        logger.info(f"The users are on {len(names)} agents: {shown}{more}.")
 
     def await_ready(self, runner):
         """Wait until all agents have loaded the locustfile; ends the process if one can't."""

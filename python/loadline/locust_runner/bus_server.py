@@ -16,10 +16,10 @@ from loadline import native
 _PATIENCE = 10.0
 
 _MISSING = (
-    "--master needs the program nats-server, on which workers meet it: apt-get install nats-server "
-    "(Debian, Ubuntu), or put another build of it on the PATH. Where a server of NATS runs already, "
-    "start `loadline agent --nats URL` on each machine, and `loadline --nats URL --agents N locust "
-    "…` here."
+    "--master needs the program nats-server, on which workers meet it: apt-get install "
+    "nats-server (Debian, Ubuntu), or put another build of it on the PATH. Where a server of NATS "
+    "runs already, start `loadline agent --nats URL` on each machine, and `loadline --nats URL "
+    "--agents N locust …` here."
 )
 # What the server says of a client that begins as ZeroMQ does, whose greeting is FF … 7F.
 _STRANGER = re.compile(r"(\S+) - cid:\d+ - .*parser ERROR.*\\xff.*\\x7f", re.I)

@@ -60,9 +60,9 @@ class Luggage:
             size += len(contents)
             if size > _MOST_BYTES or len(files) == _MOST_FILES:
                 raise TooMuch(
-                    f"The locustfile reads more than {_MOST_BYTES >> 20} MiB or {_MOST_FILES} files "
-                    "while it is loaded, which is more than agents are sent. Put large files on "
-                    "the agents, and open them by an absolute path in a listener of init."
+                    f"The locustfile reads more than {_MOST_BYTES >> 20} MiB or {_MOST_FILES} "
+                    "files while it is loaded, which is more than agents are sent. Put large "
+                    "files on the agents, and open them by an absolute path in a listener of init."
                 )
             files[_name(path, roots)] = base64.b64encode(contents).decode()
         return files, [_name(path, roots) for path in locustfiles]

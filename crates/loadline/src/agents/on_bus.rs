@@ -85,7 +85,7 @@ fn wanted(flags: &MachineFlags, processes: u32) -> Result<Option<Selector>, Stri
         .map_err(|error| format!("--agents: {error}"))
 }
 
-/// Returns what the process of a locustfile is told of its agents, if the flags give any: it
+/// Returns the description of the agents for the process of a locustfile, if the flags give any: it
 /// gathers them itself.
 ///
 /// # Errors

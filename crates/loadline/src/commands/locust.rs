@@ -47,7 +47,7 @@ sys.exit(10 if old else 0 if importlib.util.find_spec('loadline') else 11)";
 const TOO_OLD: i32 = 10;
 const NO_PACKAGE: i32 = 11;
 
-/// The words of a test, and what its process is told of the agents that have its users.
+/// The words of a test, and the description of the agents that have its users.
 #[derive(Clone, Debug)]
 pub(crate) struct Words<'a> {
     pub(crate) words: &'a [OsString],

@@ -294,8 +294,8 @@ class ProcessesRunner(MasterRunner):
         elif node.serves and not node.is_warned:
             node.is_warned = True
             logger.warning(
-                f"{node.remote.label} has said nothing for {node.remote.most_silence:.0f} s: one of "
-                "its tasks computes and lets no other user run."
+                f"{node.remote.label} has said nothing for {node.remote.most_silence:.0f} s: one "
+                "of its tasks computes and lets no other user run."
             )
 
     def _patience_with(self, node):
