@@ -4,6 +4,8 @@
 use crate::commands::locust::{interpreter, python};
 use anyhow::{Context, Result};
 use loadline_cluster::{Line, Remote, start_child};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use tempfile::TempDir;
@@ -46,6 +48,7 @@ pub(super) fn start(agent: &str) -> Result<Line, String> {
 /// Creates a folder that nobody else may read.
 fn private_folder() -> Result<TempDir> {
     let mut builder = tempfile::Builder::new();
+    builder.permissions(Permissions::from_mode(0o700));
     let folder = builder.prefix("loadline-part-").tempdir();
     folder.context("there is no place for the files of its part")
 }
@@ -70,7 +73,6 @@ impl Remote for InFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_part_has_a_folder_for_itself_alone_until_it_is_over() {
