@@ -10,7 +10,7 @@ import time
 import pytest
 from agents_support import CountingServer, free_port, until
 from command_support import NO_REAL, REAL, Ended, begin, environment, run, write
-from test_locust_agents import STEADY, headless, write_counted
+from test_locust_agents import STEADY, headless, users_at_end, write_counted
 from web_support import Page
 
 
@@ -92,8 +92,7 @@ def test_the_users_of_workers_that_leave_or_are_lost_are_started_on_others(serve
         assert re.search(r"Worker '\S+' \(index \d\) quit. 2 workers ready\.", ended.err), ended.err
         assert "Starting its 2 users anew on the others." in ended.err, ended.err
         assert "said nothing for 3 s and was ended: its" in ended.err, ended.err
-        before_end = [line for line in history.read_text().splitlines() if ",Aggregated," in line]
-        assert before_end[-2].split(",")[1] == "6", before_end[-5:]
+        assert users_at_end(tmp_path) == 6
 
 
 def test_a_master_waits_for_workers_as_long_as_it_is_told(tmp_path):
