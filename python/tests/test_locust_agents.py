@@ -153,6 +153,50 @@ def test_events_options_and_messages_are_those_of_locust(bus, server, tmp_path):
         assert sorted(there) == sorted([*events, *users, f"WorkerRunner-{number}"]), there
 
 
+FAILING = """
+    import datetime
+    from locust import HttpUser, constant, events, task
+    from locust.exception import StopUser
+
+    class Failing(HttpUser):
+        wait_time = constant(0.01)
+        done = 0
+
+        @task
+        def one(self):
+            self.done += 1
+            if self.done > 5:
+                raise StopUser()
+            with self.client.get("/", catch_response=True) as response:
+                response.failure(ValueError("odd"))
+            raise KeyError("in a task")
+
+    WHEN = {"when": datetime.datetime(2020, 1, 2), "set": {1, (2, b"x")}}
+
+    @events.report_to_master.add_listener
+    def add(client_id, data):
+        data["mine"] = WHEN
+
+    @events.worker_report.add_listener
+    def take(client_id, data):
+        assert data["mine"] == WHEN
+        print(f"said {client_id}", flush=True)
+"""
+
+
+def test_failures_and_exceptions_of_all_agents_are_one_row(bus, server, tmp_path):
+    for name in ("web-1", "web-2"):
+        bus.agent(name)
+    write(tmp_path, FAILING)
+    ended = bus.run(2, headless(server, 4, 3, "--csv", "out"), tmp_path)
+    assert ended.code == 1, ended.err
+    assert re.search(r"^20 +GET /: ValueError\('odd'\)", ended.err, re.M), ended.err
+    rows = (tmp_path / "out_exceptions.csv").read_text().replace("\r", "")
+    assert "\n20,'in a task'," in rows, rows
+    assert 'File ""locustfile.py"", line' in rows, rows
+    assert {"web-1", "web-2"} <= set(said(ended.out)), ended.out
+
+
 STEADY = """
     from locust import HttpUser, constant, task
 

@@ -30,6 +30,7 @@ _TURN = 0.5
 _EVERYWHERE = ("*", "0.0.0.0", "::")
 # As in Locust, for a locustfile whose workers did not come in time.
 _GAVE_UP = 1
+_INTERRUPTED = 130
 
 
 class Master:
@@ -150,6 +151,18 @@ class Master:
         options = self._options
         if not (options.headless or options.autostart):
             return
+        try:
+            self._await_expected(runner)
+        except KeyboardInterrupt:
+            self._leave(_INTERRUPTED)
+
+    def _leave(self, code):
+        self._runner.quit()
+        self.end()
+        sys.exit(code)
+
+    def _await_expected(self, runner):
+        options = self._options
         began, told = time.monotonic(), None
         while True:
             for sentence in runner.unready:
@@ -165,9 +178,7 @@ class Master:
             most = options.expect_workers_max_wait
             if most and time.monotonic() - began > most:
                 logger.error("Gave up waiting for workers to connect")
-                runner.quit()
-                self.end()
-                sys.exit(_GAVE_UP)
+                self._leave(_GAVE_UP)
             gevent.sleep(0.1)
 
     def end(self):

@@ -113,6 +113,7 @@ class Part:
             options, self._loaded, chosen(options, self._loaded)
         ).make_environment()
         runner = ChildRunner(environment, pipe, self._job["index"], self._job["client_id"])
+        runner.own_folder = "" if self._is_own else self._folder
         environment.runner = runner
         if is_wanted(options):
             Telemetry(environment)

@@ -1,6 +1,7 @@
 """The runner of a child process: has the users that the coordinator tells it to have."""
 
 import logging
+import os
 
 import gevent
 
@@ -35,6 +36,9 @@ class ChildRunner(WorkerRunner):
         self._wanted_code = None
         # Whether this process is about to end, whatever becomes of the test.
         self._leaves = False
+        # The folder of its locustfile, if that is one for this process alone: what it tells of
+        # files leaves it out, so that it is the same for all processes.
+        self.own_folder = ""
 
     def serve(self):
         """Do what the coordinator says until it says quit, or is gone."""
@@ -151,6 +155,8 @@ class ChildRunner(WorkerRunner):
 
     def log_exception(self, node_id, msg, formatted_tb):
         """Tell the coordinator of an exception of a task."""
+        if self.own_folder:
+            formatted_tb = formatted_tb.replace(self.own_folder + os.sep, "")
         super().log_exception(node_id, msg, formatted_tb)
         self._send("exception", {"msg": msg, "traceback": formatted_tb})
 
