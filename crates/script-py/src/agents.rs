@@ -101,9 +101,6 @@ pub(crate) struct FarPart {
     /// The agent's name.
     #[pyo3(get)]
     name: String,
-    /// The most by which its clock is wrong, in nanoseconds.
-    #[pyo3(get)]
-    clock_error_ns: u64,
     /// Its `CLOCK_MONOTONIC` less that of this process, in nanoseconds.
     #[pyo3(get)]
     clock_ahead_ns: i64,
@@ -115,7 +112,6 @@ impl FarPart {
     fn new(host: Host) -> Self {
         FarPart {
             name: host.card.name,
-            clock_error_ns: host.clock.error_ns,
             clock_ahead_ns: host.clock.ahead_ns,
             line: Mutex::new(Some(host.line)),
             relay: Mutex::default(),
