@@ -10,6 +10,7 @@ import sys
 import time
 
 import gevent
+from gevent.event import Event
 
 from loadline import native
 from loadline.locust_web.access import is_loopback
@@ -44,6 +45,8 @@ class Master:
         self._told = set()
         # Workers for the next test: this one is recorded, and began without them.
         self._waiting = []
+        self._looking = None
+        self._ends = Event()
 
     def check(self, options):
         """End the process where options contradict a master."""
@@ -68,7 +71,8 @@ class Master:
         self._runner = ProcessesRunner(environment, [], replaces_users=True)
         self._runner.is_open = not options.headless
         lead(environment, self._runner)
-        gevent.spawn(self._look_for_ever).link_exception(log_death)
+        self._looking = gevent.spawn(self._look_for_ever)
+        self._looking.link_exception(log_death)
         return self._runner
 
     def _open_bus(self):
@@ -109,7 +113,7 @@ class Master:
         )
 
     def _look_for_ever(self):
-        while True:
+        while not self._ends.is_set():
             try:
                 parts, refusals = aside(self._fleet.invite)
             except ConnectionError as e:
@@ -121,7 +125,7 @@ class Master:
             for part in parts:
                 self._take(part)
             self._take_waiting()
-            gevent.sleep(_TURN)
+            self._ends.wait(_TURN)
 
     def _take(self, part):
         runner = self._runner
@@ -182,7 +186,11 @@ class Master:
             gevent.sleep(0.1)
 
     def end(self):
-        """End the bus, if this process has started it."""
+        """End the search for workers, and the bus if this process has started it."""
+        self._ends.set()
+        if self._looking is not None:
+            # Its thread must not come back to an interpreter that ends.
+            self._looking.join()
         if self._server is not None:
             self._server.end()
 

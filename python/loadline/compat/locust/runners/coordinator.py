@@ -97,6 +97,8 @@ class ProcessesRunner(MasterRunner):
         node = ProcessNode(self.next_index, remote, pipe, line)
         self.next_index += 1
         self.clients[node.id] = node
+        if self._users_dispatcher is not None:
+            self._users_dispatcher.add_worker(node)
         node.listening = gevent.spawn(self._listen_to, node)
         node.listening.link_exception(log_death)
         return node
