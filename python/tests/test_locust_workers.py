@@ -10,7 +10,7 @@ import time
 import pytest
 from agents_support import CountingServer, free_port, until
 from command_support import NO_REAL, REAL, Ended, begin, environment, run, write
-from test_locust_agents import STEADY, headless, users_at_end, write_counted
+from test_locust_agents import EVENTS, STEADY, headless, said, users_at_end, write_counted
 from web_support import Page
 
 
@@ -93,6 +93,21 @@ def test_the_users_of_workers_that_leave_or_are_lost_are_started_on_others(serve
         assert "Starting its 2 users anew on the others." in ended.err, ended.err
         assert "said nothing for 3 s and was ended: its" in ended.err, ended.err
         assert users_at_end(tmp_path) == 6
+
+
+def test_a_worker_that_joins_during_a_test_gets_users_that_start_from_then_on(server, tmp_path):
+    write(tmp_path, EVENTS)
+    with Machines(tmp_path) as test:
+        first = test.worker("one", "-f", "-")
+        master = test.master(["--headless", "-u", "8", "-r", "1", "-t", "12", "--only-summary"])
+        while first.stdout.readline() != "said on_start red\n":
+            pass
+        late = test.worker("two", "-f", "-")
+        ended = Ended(master, 60)
+        assert ended.code == 0, ended.err
+        assert 'All users spawned: {"Idle": 8} (8 total users)' in ended.err
+        users = [said(Ended(one).out).count("on_start red") for one in (first, late)]
+        assert sum(users) == 7 and min(users) > 0, users
 
 
 def test_a_master_waits_for_workers_as_long_as_it_is_told(tmp_path):
