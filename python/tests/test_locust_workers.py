@@ -110,6 +110,18 @@ def test_a_worker_that_joins_during_a_test_gets_users_that_start_from_then_on(se
         assert sum(users) == 7 and min(users) > 0, users
 
 
+def test_a_worker_may_be_several_processes(server, tmp_path):
+    write_counted(tmp_path)
+    with Machines(tmp_path) as test:
+        worker = test.worker("both", "-f", "-", "--processes", "2")
+        master = test.master(headless(server, 4, 3, "--expect-workers", "2"))
+        ended = Ended(master, 60)
+        assert ended.code == 0, ended.err
+        assert "2 workers connected" in ended.err
+        assert server.count() == 40
+        assert Ended(worker).code == 0
+
+
 def test_a_master_waits_for_workers_as_long_as_it_is_told(tmp_path):
     write(tmp_path, STEADY)
     port = str(free_port())
