@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import stat
+import sys
 import time
 
 import pytest
@@ -272,23 +273,24 @@ def test_an_interrupt_ends_the_test_on_all_agents(bus, server, tmp_path):
 def test_an_agent_without_the_package_says_what_to_install(bus, server, tmp_path):
     write(tmp_path, STEADY)
     for name, python, reason in [
-        ("none", str(tmp_path / "nowhere"), "Python 3.10 or newer"),
-        ("bare", "/usr/bin/env", "Python 3.10 or newer"),
+        ("none", str(tmp_path / "nowhere"), "Python 3.10 or newer, and there is no"),
+        ("bare", sys._base_executable, "Loadline's package for Python, and"),
     ]:
-        agent = bus.agent(name, python)
+        agent = bus.agent(name, python, PYTHONPATH="")
         ended = bus.run(1, headless(server, 2, 2), tmp_path)
         assert ended.code == 2
         assert len(ended.lines()) == 2, ended.err  # beside that Locust starts
         assert f"agent {name} can't begin a part: locustfiles need {reason}" in ended.err
+        assert "pip install 'loadline[locust]'" in ended.err
         agent.kill()
 
 
 def test_a_locustfile_that_an_agent_can_not_load_is_told(bus, server, tmp_path):
-    bus.agent("web-1", ONLY_HERE="")
+    bus.agent("web-1")
     write(tmp_path, "import os\nos.environ['ONLY_THERE']\n" + STEADY.replace("\n    ", "\n"))
     ended = bus.run(1, headless(server, 2, 2), tmp_path, ONLY_THERE="yes")
     assert ended.code == 2, ended.err
-    assert re.search(r"Agent web-1: Could not load the locustfile '.*/locustfile.py': KeyError: "
+    assert re.search(r"Agent web-1: Could not load the locustfile 'locustfile.py': KeyError: "
                      r"'ONLY_THERE' at line 2", ended.err), ended.err
 
 

@@ -50,7 +50,8 @@ def have_part(seat, folder, loaded=None, options=None):
         code = Part(seat, folder, loaded, options).run()
         logger.info(f"Shutting down (exit code {code})")
     except CannotLoad as e:
-        seat.fail(str(e))
+        # Where its files lie on this machine says nothing to whoever reads this elsewhere.
+        seat.fail(str(e).replace(f"{folder}{os.sep}", "") if folder else str(e))
     except BaseException as e:
         traceback.print_exc()
         seat.fail(f"ended with {type(e).__name__}: {e}")
