@@ -75,12 +75,7 @@ class Agents:
         except (ConnectionError, TooMuch, ValueError) as e:
             refuse(str(e))
         self._say_who()
-        job = {
-            "files": files,
-            "locustfiles": names,
-            "words": sys.argv[1:],
-            "records": outputs.records,
-        }
+        job = job_of(files, names, outputs)
         ids = _ids(self._parts)
         children = [
             begin(part, {**job, "index": index, "client_id": ids[index]}, options)
@@ -111,6 +106,17 @@ class Agents:
 
     def end(self):
         """All is over."""
+
+
+def job_of(files, names, outputs):
+    """What all parts of a test get: a locustfile's files with the names of locustfiles in them."""
+    return {
+        "version": native.load().__version__,
+        "files": files,
+        "locustfiles": names,
+        "words": sys.argv[1:],
+        "records": outputs.records,
+    }
 
 
 def begin(part, job, options):

@@ -18,7 +18,7 @@ from loadline.locust_web.access import is_loopback
 from locust.log import greenlet_exception_logger
 from locust.runners.coordinator import ProcessesRunner
 
-from .agents import aside, begin, bus_of, refuse
+from .agents import aside, begin, bus_of, job_of, refuse
 from .bus_server import BusServer, CannotServe, new_token
 from .luggage import Luggage, TooMuch
 from .processes import lead
@@ -62,12 +62,7 @@ class Master:
             self._open_bus()
         except (CannotServe, ConnectionError, TooMuch) as e:
             refuse(str(e))
-        self._job = {
-            "files": files,
-            "locustfiles": names,
-            "words": sys.argv[1:],
-            "records": outputs.records,
-        }
+        self._job = job_of(files, names, outputs)
         self._runner = ProcessesRunner(environment, [], replaces_users=True)
         self._runner.is_open = not options.headless
         lead(environment, self._runner)

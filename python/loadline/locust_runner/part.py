@@ -89,6 +89,7 @@ class Part:
     def run(self):
         """Have users until the test ends; returns the exit code."""
         raise_open_files()
+        self._check_version()
         if self._loaded is None:
             self._load()
         descriptor, line = self._seat.begin()
@@ -99,6 +100,14 @@ class Part:
             pipe.close()
             line.close()
             self._seat.finish()
+
+    def _check_version(self):
+        own, wanted = native.load().__version__, self._job["version"]
+        if own != wanted:
+            raise CannotLoad(
+                f"Its package for Python is of version {own}, and that of the test is {wanted}: pip "
+                f"install 'loadline[locust]=={wanted}'"
+            )
 
     def _load(self):
         unpack(self._job["files"], self._folder)

@@ -1,7 +1,7 @@
 //! A part of a locustfile's test on an agent: a process of Python that has some of its users, in a
 //! folder of its own for the files that the coordinator sends.
 
-use crate::commands::locust::{interpreter, python};
+use crate::commands::locust::interpreter;
 use anyhow::{Context, Result};
 use loadline_cluster::{Line, Remote, start_child};
 use std::fs::Permissions;
@@ -27,12 +27,12 @@ pub(super) fn start(agent: &str) -> Result<Line, String> {
     let program = match INTERPRETER.get() {
         Some(program) => program,
         None => {
-            let found = interpreter()?;
+            let found = interpreter::find()?;
             INTERPRETER.get_or_init(|| found)
         }
     };
     let folder = private_folder().map_err(|error| format!("{error:#}"))?;
-    let mut command = python(program, MODULE);
+    let mut command = interpreter::command(program, MODULE);
     command.arg(agent).current_dir(folder.path());
     let line = start_child(agent.to_owned(), command);
     let line = line.map_err(|error| format!("{} can't be run: {error}", program.display()))?;
