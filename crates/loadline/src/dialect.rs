@@ -81,9 +81,10 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
             return Some(dialect.misused());
         }
     };
-    Some(match dialect {
-        Dialect::Locust => run_locust(&words, front),
-        _ => run_here(dialect, &text_of(&words), front),
+    Some(if dialect == Dialect::Locust {
+        run_locust(&words, front)
+    } else {
+        run_here(dialect, &text_of(&words), front)
     })
 }
 

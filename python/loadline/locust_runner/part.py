@@ -105,8 +105,8 @@ class Part:
         own, wanted = native.load().__version__, self._job["version"]
         if own != wanted:
             raise CannotLoad(
-                f"Its package for Python is of version {own}, and that of the test is {wanted}: pip "
-                f"install 'loadline[locust]=={wanted}'"
+                f"Its package for Python is of version {own}, and that of the test is {wanted}: "
+                f"pip install 'loadline[locust]=={wanted}'"
             )
 
     def _load(self):
