@@ -19,7 +19,7 @@ from locust.rpc.pipe import Pipe, plain
 from locust.runners.coordinator import ProcessesRunner
 from locust.runners.remotes import FarChild
 
-from .luggage import Luggage, TooMuch
+from .bundle import Bundle, TooMuch
 from .processes import lead
 
 logger = logging.getLogger("locust.main")
@@ -55,12 +55,12 @@ class Agents:
 
     def __init__(self, text):
         self._text = text
-        self.luggage = Luggage()
+        self.bundle = Bundle()
         self._parts = []
 
     def check(self, options):
         """End the process where options contradict agents."""
-        self.luggage.close()
+        self.bundle.close()
         if options.processes:
             refuse("Each agent has one process: leave out --processes, or --agents.")
         if options.master or options.worker:
@@ -70,7 +70,7 @@ class Agents:
         """Gather the agents, and return the runner of this process."""
         try:
             self._fleet = native.Agents(self._text)
-            files, names = self.luggage.pack(paths)
+            files, names = self.bundle.pack(paths)
             self._parts = aside(self._fleet.gather)
         except (ConnectionError, TooMuch, ValueError) as e:
             refuse(str(e))

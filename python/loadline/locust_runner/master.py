@@ -20,7 +20,7 @@ from locust.runners.coordinator import ProcessesRunner
 
 from .agents import aside, begin, bus_of, job_of, refuse
 from .bus_server import BusServer, CannotServe, new_token
-from .luggage import Luggage, TooMuch
+from .bundle import Bundle, TooMuch
 from .processes import lead
 
 logger = logging.getLogger("locust.runners")
@@ -38,7 +38,7 @@ class Master:
     """The workers of a test. To be made before the locustfile is loaded, whose files they get."""
 
     def __init__(self):
-        self.luggage = Luggage()
+        self.bundle = Bundle()
         self._fleet = self._server = self._runner = self._job = None
         self._options = self._outputs = None
         # What was said once: refusals of agents, and who speaks another protocol.
@@ -50,7 +50,7 @@ class Master:
 
     def check(self, options):
         """End the process where options contradict a master."""
-        self.luggage.close()
+        self.bundle.close()
         if options.processes:
             refuse("--processes starts workers of its own: leave out --processes, or --master.")
 
@@ -58,7 +58,7 @@ class Master:
         """Start the bus, and return the runner of this process, which has no workers yet."""
         self._options, self._outputs = options, outputs
         try:
-            files, names = self.luggage.pack(paths)
+            files, names = self.bundle.pack(paths)
             self._open_bus()
         except (CannotServe, ConnectionError, TooMuch) as e:
             refuse(str(e))

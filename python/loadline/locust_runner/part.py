@@ -23,7 +23,7 @@ from locust.rpc.pipe import Pipe
 from locust.runners.child import ChildRunner
 
 from .command import Command, raise_open_files
-from .luggage import unpack
+from .bundle import unpack
 from .processes import have_users
 from .recording import RecordedPart
 from .telemetry import Telemetry, is_wanted

@@ -23,7 +23,7 @@ class TooMuch(Exception):
     """More than travels; the text says how much that is."""
 
 
-class Luggage:
+class Bundle:
     """Notes which files are read, until `close`."""
 
     def __init__(self):
