@@ -47,6 +47,7 @@ class Bundle:
 
         Raises TooMuch.
         """
+        locustfiles = [os.path.abspath(path) for path in locustfiles]
         roots = [os.getcwd(), *(os.path.dirname(path) for path in locustfiles)]
         paths = {path for path in self._read | _imported() if _is_local(path, roots)}
         files, size = {}, 0
