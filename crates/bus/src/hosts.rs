@@ -64,7 +64,7 @@ pub struct Invitation {
 }
 
 /// The agents that have accepted an invitation, and the others.
-struct Invited {
+struct Invitees {
     hosts: Vec<Host>,
     candidates: Candidates,
 }
@@ -91,7 +91,7 @@ impl Invitation {
     }
 
     /// Invites agents until so many have accepted.
-    fn extend(&self, bus: &Bus, most: usize) -> Result<Invited, BusError> {
+    fn extend(&self, bus: &Bus, most: usize) -> Result<Invitees, BusError> {
         let mut candidates = candidates(bus, &self.wanted, most)?;
         let mut hosts = Vec::new();
         for card in std::mem::take(&mut candidates.usable) {
@@ -106,7 +106,7 @@ impl Invitation {
         // An agent with a part of this very run is none of those that refuse.
         let run = &self.run;
         candidates.refusals.retain(|text| !text.ends_with(run));
-        Ok(Invited { hosts, candidates })
+        Ok(Invitees { hosts, candidates })
     }
 
     /// Offers an agent a part; returns the reason why it has none otherwise.

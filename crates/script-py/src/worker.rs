@@ -19,6 +19,9 @@ use std::time::Duration;
 /// The longest time for the last messages to their receiver.
 const LAST_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The error for a bus that is gone before there is a part.
+const BUS_IS_GONE: &str = "the bus of the master is gone";
+
 /// The reason why there is no part of a test.
 #[derive(Debug)]
 pub(crate) enum WorkerError {
@@ -60,10 +63,8 @@ impl Worker {
         let starting = Mutex::new(Some(send));
         let serving = bus.clone();
         thread::spawn(move || loadline_bus::serve(&serving, &card, |tool| start(tool, &starting)));
-        let (stream, over) = begun
-            .recv()
-            .map_err(|_| WorkerError::Bus(bus_is_gone().to_owned()))?;
-        Worker::at(Ends { stream, over })
+        let gone = |_| WorkerError::Bus(BUS_IS_GONE.to_owned());
+        Worker::at(begun.recv().map_err(gone)?)
     }
 
     /// Takes the seat at this end of a line.
@@ -88,15 +89,8 @@ impl Worker {
     }
 }
 
-fn bus_is_gone() -> &'static str {
-    "the bus of the master is gone"
-}
-
-/// This end of the line of a part that begins, and the receiver of its end.
-type Begun = (UnixStream, Receiver<()>);
-
 /// Starts the only part of this process.
-fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Begun>>>) -> Result<Line, String> {
+fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Ends>>>) -> Result<Line, String> {
     if tool != Some(crate::agents::TOOL) {
         return Err("it runs locustfiles alone".to_owned());
     }
@@ -106,7 +100,7 @@ fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Begun>>>) -> Result<
         .take();
     let waiting = waiting.ok_or("it had its part already")?;
     let text = |error: io::Error| error.to_string();
-    let (ours, theirs) = UnixStream::pair().map_err(text)?;
+    let (ours, stream) = UnixStream::pair().map_err(text)?;
     let mut to = ours.try_clone().map_err(text)?;
     let from = File::from(OwnedFd::from(ours.try_clone().map_err(text)?));
     let (ended, over) = channel();
@@ -121,7 +115,8 @@ fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Begun>>>) -> Result<
             _ended: ended,
         }),
     };
-    waiting.send((theirs, over)).map_err(|_| bus_is_gone())?;
+    let begun = waiting.send(Ends { stream, over });
+    begun.map_err(|_| BUS_IS_GONE)?;
     Ok(line)
 }
 
