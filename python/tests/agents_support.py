@@ -74,7 +74,7 @@ class Bus:
     def agent(self, name, python=sys.executable, **variables):
         """Start an agent, and wait until it is there."""
         process = subprocess.Popen(
-            [native_command(), "agent", "--nats", self.url, "--name", name],
+            [native_command(), "agent", "--nats", self.url, "--name", name], cwd="/",
             env={**environment(), "LOADLINE_PYTHON": python, **variables},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
         )

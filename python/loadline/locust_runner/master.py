@@ -43,6 +43,8 @@ class Master:
         self._options = self._outputs = None
         # What was said once: refusals of agents, and who speaks another protocol.
         self._told = set()
+        # The words of a worker.
+        self._words = None
         # Workers for the next test: this one is recorded, and began without them.
         self._waiting = []
         self._looking = None
@@ -79,6 +81,9 @@ class Master:
         is_everywhere = host in _EVERYWHERE
         own = "127.0.0.1" if is_everywhere else host
         text = bus_of(own, port, token)
+        place = socket.gethostname() if is_everywhere else host
+        self._words = f"loadline locust --worker --master-host {place} --master-port {port}" + (
+            f" --master-token {token}" if token else "")
         try:
             self._fleet = native.Agents(text)
             logger.info(f"The bus of the workers is the server of NATS at port {port}.")
@@ -88,9 +93,6 @@ class Master:
             self._server = BusServer("0.0.0.0" if host == "*" else host, port, token,
                                      self._on_stranger)
             self._fleet = self._server.connect(lambda: native.Agents(text))
-        place = socket.gethostname() if is_everywhere else host
-        self._words = f"loadline locust --worker --master-host {place} --master-port {port}" + (
-            f" --master-token {token}" if token else "")
         logger.info(f"Workers join by: {self._words} -f -")
         if is_loopback(host):
             logger.info("Only workers on this machine can. --master-bind-host 0.0.0.0 lets others "
@@ -120,6 +122,9 @@ class Master:
             for part in parts:
                 self._take(part)
             self._take_waiting()
+            for sentence in self._runner.unready:
+                logger.error(sentence)
+            self._runner.unready.clear()
             self._ends.wait(_TURN)
 
     def _take(self, part):
@@ -164,9 +169,6 @@ class Master:
         options = self._options
         began, told = time.monotonic(), None
         while True:
-            for sentence in runner.unready:
-                logger.error(sentence)
-            runner.unready.clear()
             ready = sum(node.is_ready for node in runner.clients.all)
             if ready >= options.expect_workers:
                 return

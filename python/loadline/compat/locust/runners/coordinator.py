@@ -318,16 +318,17 @@ class ProcessesRunner(MasterRunner):
         node.line.cut()
         if node.last_word is None:
             why = why or node.remote.loss()
-            if not node.serves:
+            if node.serves or not node.remote.is_awaited:
+                self._note_loss(node, why)
+            else:
                 self.unready.append(f"{node.remote.label}: {why}")
-            self._note_loss(node, why)
         elif not self._quitting:
             logger.info(f"Worker '{node.id}' (index {node.index}) quit. "
                         f"{self.worker_count} workers ready.")
         if self._users_dispatcher is not None:
             self._users_dispatcher.remove_worker(node)
             self._replace_users()
-        if not self.clients and not self._quitting:
+        if not self.clients and not self._quitting and not self.unready:
             logger.info("The last worker quit, stopping test.")
             gevent.spawn(self.stop if self.is_open else self.quit)
 

@@ -15,6 +15,8 @@ class Child:
     """A process of this machine, made by fork."""
 
     clock_ahead_ns = 0
+    # Whether it must be ready before a test begins.
+    is_awaited = False
     # Seconds of silence after which a process that was stopped is ended, and one that was not is
     # warned of: what Loadline's own processes have (`SILENCE_TIMEOUT` in crates/cluster).
     most_silence = 3.0
@@ -57,6 +59,7 @@ class Child:
 class FarChild:
     """A process that an agent has; `part` is the extension's end of the line to it."""
 
+    is_awaited = True
     # The line ends one that was stopped, after three.
     most_silence = 4.0
 
